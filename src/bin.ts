@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 /**
- * Starts the command if Node is new enough for its code. Node caches the compiled code for the next start, in the
- * user's cache folder or in NODE_COMPILE_CACHE. NODE_DISABLE_COMPILE_CACHE=1 turns the cache off.
+ * Starts prefstream if this version of Node can run it. Node caches the compiled code for the next start, in the user's
+ * cache folder or in NODE_COMPILE_CACHE. NODE_DISABLE_COMPILE_CACHE=1 turns the cache off.
  */
-// Imported as a namespace: an older Node would fail on a missing name before the version is checked.
+// This is a namespace import, because an older Node would fail on a missing name before the version is checked.
 import * as module from "node:module"
 import { homedir } from "node:os"
 import { join } from "node:path"
@@ -20,7 +20,7 @@ if (argument === "--version" && others.length === 0) {
   const { version } = await import("./node/Version.ts")
   process.stdout.write(`prefstream v${version}\n`)
 } else {
-  // A user without a home folder, such as a bare user id in a container, has no cache.
+  // `homedir` throws if the user has no home folder, as in some containers. In that case, there is no cache.
   try {
     // @effect-diagnostics-next-line processEnv:off -- nothing of Effect is loaded yet
     module.enableCompileCache(join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "prefstream"))

@@ -1,9 +1,11 @@
 /**
  * prefstream turns prompts with completions into preference pairs. This module has one namespace per step of the work,
  * in order, and the types that the steps share. `prefstream/source`, `/tasks`, `/webhooks`, `/pairs`, `/dataset`,
- * `/trainer-formats`, `/pipeline`, `/job`, and `/service` export one namespace each, and load only what it needs. This
- * module does not include `prefstream/promises`, for programs without Effect; `prefstream/worker`, which needs Effect
- * Cluster; and `prefstream/testing`, the conformance suite for protocols.
+ * `/trainer-formats`, `/pipeline`, `/job`, and `/service` export one namespace each, and load only the code of that
+ * namespace.
+ *
+ * Three modules are separate: `prefstream/promises` for programs without Effect, `prefstream/worker`, which requires
+ * Effect Cluster, and `prefstream/testing`, the conformance suite for protocols.
  */
 export * as Source from "./source/Source.ts"
 export * as Tasks from "./task/Tasks.ts"

@@ -32,7 +32,7 @@ export interface RemoteService extends Partial<Omit<ServiceSettings, "baseUrl" |
   readonly token: string
 }
 
-/** The vote of a program's expert on one prompt. The index is that of the preferred completion, from 0. */
+/** The vote of a program's expert on one prompt. The index of the preferred completion counts from 0. */
 export interface PlainVote extends Omit<JudgeVote, "rationale"> {
   /** Why the expert prefers the completion. Default: none. */
   readonly rationale?: string | null | undefined
@@ -48,7 +48,7 @@ export interface PlainExpert {
   readonly concurrency?: number | undefined
 }
 
-/** An annotation service inside the program, whose experts are automatic. */
+/** An annotation service inside the program, with automatic experts. */
 export interface EmbeddedService extends Omit<ServiceOptions, "experts" | "token"> {
   /** Names of built-in experts, such as `longest` or `gold:FILE`, and experts that the program defines. */
   readonly experts: ReadonlyArray<string | PlainExpert>
@@ -182,7 +182,7 @@ export const submit = (settings: PlainSettings, options?: WorkOptions): Promise<
 export const collect = (settings: PlainSettings, options?: WorkOptions): Promise<RunReport> =>
   promise(Pipeline.collect(pipelineOf(settings)), options)
 
-/** Writes the dataset of all results so far. Returns null if they give no pairs, so that no dataset was written. */
+/** Writes the dataset of all results so far. If the results give no pairs, writes no dataset, and returns null. */
 export const exportDataset = (settings: PlainSettings, options?: WorkOptions): Promise<Dataset.DatasetInfo | null> =>
   promise(
     Effect.map(Pipeline.exportDataset(pipelineOf(settings)), ({ dataset }) => Option.getOrNull(dataset)),

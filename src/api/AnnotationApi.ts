@@ -1,10 +1,10 @@
 /**
- * The contract of the annotation service as one `HttpApi`. The embedded service and the OpenAPI document are made
- * from it. Paths are relative to a base URL that ends in `/v1`.
+ * The contract of the annotation service as one `HttpApi`. The embedded service and the OpenAPI document are made from
+ * it. Paths are relative to a base URL that ends in `/v1`.
  *
  * The embedded service decides two things that the contract leaves open: it answers `POST /tasks` with 201, `task_id`,
- * `status`, and `Location`, and it honors `Idempotency-Key`. Clients rely on neither, because other services may
- * differ: they interpret raw responses by the settings in `ServiceProfile`.
+ * `status`, and `Location`, and it honors `Idempotency-Key`. Clients rely on neither, because other services may behave
+ * differently. Clients interpret raw responses by the settings in `ServiceProfile`.
  */
 import { Context, Schema } from "effect"
 import {

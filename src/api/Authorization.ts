@@ -1,8 +1,9 @@
 /**
  * How requests carry the organization token.
  *
- * A setting names a scheme of the header `Authorization`, such as `Bearer` or `Token`, or another header: `X-Api-Key:`,
- * or `X-Auth: Key` with the scheme `Key`. For `Basic`, the token is `USER:PASSWORD`, and is sent in base64.
+ * A setting names a scheme of the `Authorization` header, such as `Bearer` or `Token`, or another header. `X-Api-Key:`
+ * sends the token alone. `X-Auth: Key` sends it after the scheme `Key`. For `Basic`, the token is `USER:PASSWORD`, and
+ * is sent in base64.
  */
 import { Redacted } from "effect"
 import { Base64 } from "effect/encoding"

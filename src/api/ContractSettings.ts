@@ -1,11 +1,14 @@
 /**
- * Settings for services that differ from the contract in these points: their requests, the paths of a result's members,
- * and the form of a choice.
+ * Settings for services that differ from the contract in their requests, the paths of a result's members, or the form
+ * of a choice.
  *
  * Guarantees: a choice is read only in the form that is set. A value in another form gives no choice.
  */
 
-/** Default paths in the answer to a poll. `prompt`, `choice`, and `annotations` are relative to each of `results`. */
+/**
+ * Default paths in the answer to a poll. The paths of `prompt`, `choice`, and `annotations` start at each element of
+ * `results`.
+ */
 export const resultPlaces = {
   status: "status",
   results: "results",
@@ -59,7 +62,10 @@ const choices: {
 
 export const choiceForm = `${Object.keys(choices).join(", ")}, text, or the labels of the completions in order, without repeats, such as left,right`
 
-/** Returns a function that reads a choice as an index from 0 or a completion's text. Undefined if `form` is invalid. */
+/**
+ * Returns a function that reads a choice as an index from 0 or a completion's text. Returns undefined if `form` is
+ * invalid.
+ */
 export const choiceOf = (form: string) => {
   const labels = form.split(",")
   const { read, text } = choices[form] ?? {

@@ -28,7 +28,7 @@ import { describeValue } from "../io/Values.ts"
 
 export interface Guidelines {
   readonly rubric: Rubric
-  /** The guidelines without the rubric's front matter. Undefined if there are no guidelines, or only a rubric. */
+  /** The guidelines without the rubric's front matter. If nothing is left, this is undefined. */
   readonly text: string | undefined
 }
 
@@ -189,7 +189,7 @@ export const parse = (guidelines: string | undefined, file?: string): Result.Res
 export const rubricOf = (guidelines: string | undefined): Rubric =>
   Result.getOrElse(parse(guidelines), () => ({ rubric: none })).rubric
 
-/** Returns the guidelines without their front matter if that has a `rubric`, even an invalid one. */
+/** Returns the guidelines. Leaves out front matter with a `rubric`, even an invalid one. */
 export const textOf = (guidelines: string | undefined): string | undefined =>
   guidelines === undefined ? undefined : split(guidelines).text
 

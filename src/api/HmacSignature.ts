@@ -34,7 +34,9 @@ export interface SignatureSettings {
   readonly encoding?: "hex" | "base64" | "base64url" | undefined
   /** Text before each signature, such as `sha256=` or `v1,`. Default: none. */
   readonly prefix?: string | undefined
-  /** Header with the time. A value that ends with `=`, such as `t=`, is a member of the signature's header instead. */
+  /**
+   * Header with the time. A value that ends with `=`, such as `t=`, names a member of the signature's header instead.
+   */
   readonly timestamp?: string | undefined
   /** Form of the time: seconds (`s`) or milliseconds (`ms`) since 1970, or RFC 3339 (`iso`). Default `s`. */
   readonly unit?: "s" | "ms" | "iso" | undefined

@@ -1,16 +1,17 @@
 /**
  * Reads from response headers how many more requests the service accepts, and when to retry.
  *
- * Guarantees: reads `RateLimit` as in draft-ietf-httpapi-ratelimit-headers-10 and its older drafts, and
- * `RateLimit-Remaining`, `-Reset`, `-Reset-After` with and without `X-`. Malformed headers count as absent. A reset
- * more than one hour away is shortened to one hour. (Effect's `HttpClient.withRateLimiter` reads only three of these.)
+ * Guarantees: reads `RateLimit` in the syntax of draft-ietf-httpapi-ratelimit-headers-10 and of its older versions.
+ * Also reads `RateLimit-Remaining`, `-Reset`, and `-Reset-After`, with and without `X-`. Malformed headers count as
+ * absent. A reset more than one hour away is shortened to one hour. (Effect's `HttpClient.withRateLimiter` reads fewer
+ * of these headers.)
  */
 import { Clock, Duration, Effect, Option, Result } from "effect"
 import { Headers } from "effect/http"
 
 /**
- * Returns the wait that `Retry-After` (seconds or a date) asks for, in whole milliseconds and at most `max`; undefined
- * if the header is absent or malformed.
+ * Returns how long `Retry-After` (seconds or a date) asks to wait, in whole milliseconds, at most `max`. Returns
+ * undefined if the header is absent or malformed.
  */
 export const retryAfter = Effect.fnUntraced(function* (header: string | undefined, max: Duration.Duration) {
   const parsed = Option.flatMap(Option.fromUndefinedOr(header), (text) =>

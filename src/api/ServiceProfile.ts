@@ -35,8 +35,8 @@ export interface ServiceSettings extends ItemLimits {
   /** The organization token. Each request carries it as `authorization` says. */
   readonly token: Redacted.Redacted<string>
   /**
-   * How requests carry the token: a scheme of the header `Authorization` (`Bearer`, `Token`, or `Basic` for a token
-   * `USER:PASSWORD`), or another header: `X-Api-Key:`, `X-Auth: Key`.
+   * How requests carry the token. A scheme of the `Authorization` header (`Bearer`, `Token`, or `Basic` for a token
+   * `USER:PASSWORD`), or another header (`X-Api-Key:`, or `X-Auth: Key` with the scheme `Key`).
    */
   readonly authorization: string
   /** The name under which a ledger knows the service. A ledger belongs to one service. Default: the base URL. */
@@ -47,16 +47,16 @@ export interface ServiceSettings extends ItemLimits {
    * Whether the service answers a repeated `Idempotency-Key` with the task that the first request created.
    *
    * - `"honored"`: a retry is safe after a crash or a lost answer.
-   * - `"ignored"`: after a crash or a lost answer, the service may have the task, so it is not sent again
-   *   automatically (state `in_doubt`).
+   * - `"ignored"`: after a crash or a lost answer, the service may have the task, so it is not sent again automatically
+   *   (state `in_doubt`).
    * - `"declared"`: `Pipeline.layer`, `Worker.run`, and commands that send or poll use `"honored"` if the service's
-   *   OpenAPI document declares the header, else `"ignored"`. Without any of these, or with a client for another
-   *   interface, it is `"ignored"`.
+   *   OpenAPI document declares the header, else `"ignored"`. Other functions, and clients for another interface, use
+   *   `"ignored"`.
    */
   readonly idempotencyKey: "honored" | "ignored" | "declared"
   /**
-   * Whether the service takes `group`, `votes`, and `voters` in a task's request. `"declared"`: as its OpenAPI document
-   * says, where `idempotencyKey` reads it, too; otherwise none is sent.
+   * Whether the service accepts `group`, `votes`, and `voters` in a task's request. `"declared"`: its OpenAPI document
+   * decides, if it is read for `idempotencyKey`. If it is not read, the client sends none of the three.
    */
   readonly taskMembers: TaskMembers.TaskMembers | "declared"
   /**
@@ -64,11 +64,14 @@ export interface ServiceSettings extends ItemLimits {
    * arrived gets the state `in_doubt`.
    */
   readonly idempotencyKeyLifetime: Duration.Input
-  /** Method and path of a creation: `POST /tasks`. `{key}` in the path is the idempotency key: `PUT /tasks/{key}`. */
+  /**
+   * Method and path of the request that creates a task: `POST /tasks`. In `PUT /tasks/{key}`, `{key}` is the
+   * idempotency key.
+   */
   readonly createRequest: string
   /** Method and path of a poll: `GET /tasks/{task_id}`. */
   readonly pollRequest: string
-  /** Members that each task's request has besides the contract's, such as a language or a priority. */
+  /** Further members of each task's request, such as a language or a priority. */
   readonly requestExtra: { readonly [member: string]: Schema.Json }
   /** Paths of members in the answer to a poll, if they differ from the contract's. Defaults: `resultPlaces`. */
   readonly resultPaths: ContractSettings.ResultPaths
@@ -77,11 +80,14 @@ export interface ServiceSettings extends ItemLimits {
    * a list of labels in the order of the completions, such as `left,right`. Indices refer to the order in the request.
    */
   readonly choice: string
-  /** Paths of the task id in the answer to a creation, such as `data.id`. The first path that leads to an id counts. */
+  /**
+   * Paths of the task id in the answer to `createRequest`, such as `data.id`. The first path that leads to an id
+   * counts.
+   */
   readonly taskIdPaths: ReadonlyArray<string>
   /**
    * Path of the expert's kind, such as `kind` or `annotator.role`. It applies to each of `annotations.votes`, and to
-   * `annotations` if a vote has no kind. Prices per kind need it.
+   * `annotations` if a vote has no kind. Prices per kind of expert require it.
    */
   readonly kindPath: string
   /** Statuses of a task that has results. */
@@ -110,7 +116,7 @@ export interface ServiceSettings extends ItemLimits {
   readonly webhook: WebhookProfile
 }
 
-/** How the service's webhooks name tasks, which the contract leaves open. */
+/** How the service's webhooks name tasks. The contract does not define this. */
 export interface WebhookProfile {
   /**
    * Paths of task ids in a delivery's payload, with dots, and `[*]` for each element of an array: `data.task_ids`,
@@ -179,7 +185,7 @@ export class ServiceSettingsError extends Schema.TaggedError<ServiceSettingsErro
 /** The required form of a base URL, for messages. */
 export const baseUrlForm = "http://… or https://…, without user, password, query, or fragment"
 
-/** Rejects a query, because requests append paths to the base URL, and a password, because messages show the URL. */
+/** Rejects URLs with a query or a password: requests append paths to the base URL, and messages show it. */
 export const isBaseUrl = (text: string): boolean =>
   /^https?:\/\/[^/@?#\s]+(\/[^@?#\s]*)?$/i.test(text) && URL.canParse(text)
 

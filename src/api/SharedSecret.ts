@@ -40,7 +40,7 @@ export const make = Effect.fnUntraced(function* (
   const mac = yield* Mac.Mac
   const header = name.toLowerCase()
   const secrets = yield* Effect.forEach(inputs, readSecret)
-  // Computed at the first delivery: Web Crypto is asynchronous, but handlers are created synchronously.
+  // The key is made at the first delivery, because Web Crypto is asynchronous, but handlers are created synchronously.
   const keyed = yield* Effect.cached(
     Effect.gen(function* () {
       const key = yield* mac.generateKey(Mac.hmacSha256)

@@ -1,10 +1,11 @@
 /**
  * The members `group`, `votes`, and `voters` of a task's request, which the contract does not have.
  *
- * Guarantees: a client sends them only to a service that declares them, or if its user says so.
+ * Guarantees: a client sends these members only if the service declares them, or if the `taskMembers` setting allows
+ * them.
  */
 
-/** Members of a task's request that the service takes besides the contract's. */
+/** Members that the service accepts in a task's request in addition to the contract's. */
 export interface TaskMembers {
   /** Whether a task may name its `group`. */
   readonly group: boolean

@@ -1,8 +1,8 @@
 /**
  * Webhook signature schemes: by name for known services, by settings for any other service, or as a custom function.
  *
- * Guarantees: invalid settings and malformed secrets fail with typed errors before the first delivery arrives. A new
- * service needs one line here.
+ * Guarantees: invalid settings and malformed secrets fail with typed errors before the first delivery arrives. To
+ * support a new service, add one line to `table`.
  */
 import { type Array as Arr, Effect, Predicate } from "effect"
 import type { Mac } from "effect/crypto"

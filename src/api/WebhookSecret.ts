@@ -7,7 +7,7 @@ import { Effect, Predicate, Redacted, Result, Schema } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
 import { Base64, Hex } from "effect/encoding"
 
-/** Printing a key shows only its algorithm. */
+/** The key that is made from a secret. If it is printed, only its algorithm is shown. */
 export type WebhookSecret = Mac.Key
 
 /** A secret as the user sets it. */

@@ -2,11 +2,11 @@
  * Types and checks that all webhook signature schemes share. `WebhookScheme` names the schemes.
  *
  * Guarantees: headers are checked before the body is read, and signatures over the raw bytes before the body is parsed.
- * Comparison takes constant time. Errors and logs show no secret. One matching signature by any of the secrets is
+ * Comparison takes constant time. Errors and logs show no secret. One signature that matches any of the secrets is
  * enough, so that secrets can be rotated.
  *
- * Does not remember deliveries, so anyone who saw one can send it again. If the delivery has a signed time, this works
- * only within the tolerance.
+ * Replays are not detected: anyone who saw a delivery can send it again. If the delivery's time is signed, a replay is
+ * accepted only within the tolerance.
  */
 import { type Duration, Effect, Layer, Schema } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
@@ -35,7 +35,7 @@ export interface VerifiedDelivery {
 
 /** An attempt to deliver a message, before it is signed. */
 export interface Attempt {
-  /** Must not contain a period, which separates the id from the time in the signed text. */
+  /** The id must not contain a period, because a period separates it from the time in the signed text. */
   readonly id: string
   /** Whole seconds since 1970. */
   readonly timestamp: number
@@ -81,7 +81,9 @@ const reasons: { readonly [Reason in SignatureRefused["reason"]]: string } = {
 export const refuse = (reason: SignatureRefused["reason"], detail?: string) =>
   Effect.fail(new SignatureRefused({ reason, ...(detail !== undefined && { detail }) }))
 
-/** Matches headers that suggest how a delivery is signed. An error lists them, in case the wrong scheme is set. */
+/**
+ * Matches headers that suggest how a delivery is signed. An error lists these headers, in case the wrong scheme is set.
+ */
 const signatureLike = /^(?!x-forwarded)(.*(signature|hmac|digest|secret|token).*|(webhook|svix)-.*|authorization)$/
 
 /** Refuses a delivery that lacks one of the headers. */
@@ -100,7 +102,10 @@ export interface SignatureScheme {
   readonly open: (
     head: DeliveryHead,
   ) => Effect.Effect<(body: Uint8Array) => Effect.Effect<VerifiedDelivery, SignatureRefused>, SignatureRefused>
-  /** Returns the headers of an attempt, as the service would send them; none if the scheme is a custom function. */
+  /**
+   * Returns the headers of an attempt, as the service would send them. Returns no headers if the scheme is a custom
+   * function.
+   */
   readonly sign: (attempt: Attempt) => Effect.Effect<{ readonly [header: string]: string }>
 }
 
@@ -132,7 +137,7 @@ export const maxTolerance: Duration.Input = "1 hour"
 
 export const layerMac: Layer.Layer<Mac.Mac> = Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto))
 
-/** Refuses the delivery unless one of the tags is the HMAC of the content by one of the secrets. */
+/** Refuses the delivery unless one of the tags is the HMAC of the content with one of the secrets. */
 export const matchAny = Effect.fnUntraced(function* (
   mac: Mac.Mac["Service"],
   secrets: ReadonlyArray<WebhookSecret>,

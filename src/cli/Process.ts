@@ -1,6 +1,4 @@
-/**
- * Adapter: runs the command line on Node. Passes it the process's arguments and signals, and exits with its status.
- */
+/** Adapter: runs the command line on Node, with the process's arguments and signals, and exits with its status. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Exit, Layer, Queue, Record, Runtime } from "effect"
 import * as ExitStatus from "./output/ExitStatus.ts"
@@ -39,7 +37,7 @@ const program = Effect.gen(function* () {
 const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
   fiber.addObserver((exit) =>
     teardown(exit, (status) => {
-      // After a signal, the reader of the output may have stopped reading: waiting for it could last forever.
+      // After a signal, the reader of the output may have stopped reading, so this does not wait for it.
       if (isStopped) process.exit(status)
       // Unfinished work, such as a request that a timeout abandoned, would keep the process alive.
       Stdout.whenWritten((isLost) => process.exit(isLost ? ExitStatus.failure : status))

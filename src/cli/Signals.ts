@@ -1,8 +1,8 @@
 /**
  * Stops a command on SIGINT, SIGTERM, or SIGHUP within its grace time. A second signal ends the process immediately.
  * Signals within half a second of the first count as one, because npm, systemd, and a terminal may each deliver the
- * same signal. The exit status is 128 + the signal's number, unless the command had already ended, or a stop is its
- * normal end.
+ * same signal. The exit status is 128 + the signal's number, unless the command has already ended. It is 0 if being
+ * stopped is the command's normal end.
  */
 import { Cause, Effect, Exit, Option, Queue } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"

@@ -1,10 +1,10 @@
 /**
  * Replaces a directory by two renames.
  *
- * Guarantees: a directory at the path is always complete, either the old or the new one. Between the two renames, the
- * path does not exist; after a crash at that point, the next write or `recover` moves the old directory back. Only
- * empty directories and those that prefstream wrote are replaced. A folder `.NAME.partial-…` next to the path holds the
- * new directory (`next`), the old one (`previous`), and the lock of a running writer.
+ * Guarantees: a directory at the path is always complete, either the old or the new one. Between the two renames,
+ * nothing is at the path. If the process dies at that point, the next write or `recover` moves the old directory back.
+ * Only empty directories and those that prefstream wrote are replaced. A folder `.NAME.partial-…` next to the path
+ * holds the new directory (`next`), the old one (`previous`), and the lock of a running writer.
  */
 import { Effect, FileSystem, Option, Path } from "effect"
 import * as FileLock from "../node/FileLock.ts"
@@ -28,7 +28,7 @@ export const write = Effect.fnUntraced(function* <A, E, R>(
     fs.makeTempDirectory({ directory: parent, prefix: partialPrefix(name) }).pipe(about(parent)),
     Effect.fnUntraced(function* (partial) {
       yield* lock(partial)
-      // The dataset is in a subdirectory, because a temporary directory itself is inaccessible to other users.
+      // Other users cannot read a temporary directory, so the dataset goes into a subdirectory with the usual mode.
       const next = paths.join(partial, "next")
       yield* fs.makeDirectory(next).pipe(about(next))
       const result = yield* fill(next)
@@ -52,7 +52,10 @@ export const recover = Effect.fn("Dataset.recover")(function* (directory: string
 
 const partialPrefix = (name: string) => `.${name}.partial-`
 
-/** The directory's absolute path. For a symbolic link, the path of its target, even if the target does not exist. */
+/**
+ * Returns the directory's absolute path. If the directory is a symbolic link, returns the path of the link's target,
+ * even if the target does not exist.
+ */
 const locate = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
@@ -96,13 +99,13 @@ const ensureReplaceable = Effect.fnUntraced(function* (place: string) {
   if (here.dev !== above.dev) return yield* refuse("it is the root of a file system; use a directory inside it")
   if (place === paths.resolve(".")) return yield* refuse("it is the current directory")
   const manifest = yield* Manifest.read(place)
-  // Without a manifest, any entry is a reason to refuse. Listing subfolders, too, might read a whole home directory.
+  // Without a manifest, any entry is a reason to refuse, so subfolders are not listed. The directory may be a whole
+  // home directory.
   const entries = yield* fs.readDirectory(place, { recursive: Option.isSome(manifest) }).pipe(about(place))
   const [unexpected] = Manifest.unexpectedEntries(manifest, entries)
   if (unexpected !== undefined) return yield* refuse(`it contains ${unexpected}, which is not part of a dataset`)
 })
 
-/** Moves the old directory aside and the new one into its place. */
 const swap = Effect.fnUntraced(function* (partial: string, place: string) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
@@ -111,7 +114,7 @@ const swap = Effect.fnUntraced(function* (partial: string, place: string) {
   yield* Sync.folder(paths.dirname(place))
 })
 
-/** Ends a write at any stage: moves the old directory back if there is no new one, and removes the remaining files. */
+/** Cleans up after a write that succeeded or failed. If no new directory is in place, moves the old directory back. */
 const settle = Effect.fnUntraced(function* (partial: string, place: string) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
@@ -121,7 +124,6 @@ const settle = Effect.fnUntraced(function* (partial: string, place: string) {
   yield* fs.remove(partial, { recursive: true, force: true })
 })
 
-/** Syncs all folders of a directory; see `Sync.folder`. */
 const syncFolders = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path

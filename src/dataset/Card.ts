@@ -1,10 +1,10 @@
 /**
  * `README.md`: the dataset card, with front matter for the Hugging Face Hub.
  *
- * Guarantees: `load_dataset` on the folder finds the splits with their types. Unknown facts are left out. `datasets`
- * reads all configurations of a folder in the first configuration's file format, which is Parquet. So only trainer
- * formats in Parquet are configurations. For formats in JSON Lines, the card shows how to load the files. Trainer
- * formats without rows, and their files, are not listed.
+ * Guarantees: `load_dataset` on the folder finds the splits with their types. Unknown facts are left out. The library
+ * `datasets` reads all configurations of a folder as Parquet, the file format of the first configuration. So only
+ * trainer formats in Parquet become configurations. For formats in JSON Lines, the card shows how to load the files.
+ * Trainer formats without rows, and their files, are not listed.
  */
 import { Number, Option, Record } from "effect"
 import { parse, stringify } from "yaml"

@@ -3,7 +3,9 @@
  * size categories of the Hub.
  */
 
-/** Python that restores messages read from Parquet: it removes nulls, except in arguments, and parses arguments. */
+/**
+ * Python that restores messages read from Parquet. It removes null members and parses the JSON text of call arguments.
+ */
 export const asMessages = `def as_messages(value):
     if isinstance(value, list):
         return [as_messages(each) for each in value]
@@ -15,7 +17,7 @@ export const asMessages = `def as_messages(value):
         if each is not None
     }`
 
-/** @param definition a Python function that `calls` use; it may use `json`, which is then imported */
+/** @param definition a Python function that `calls` use. If `definition` is given, the code imports `json`. */
 export const python = (calls: ReadonlyArray<string>, definition?: string) =>
   [
     "```python",

@@ -19,7 +19,7 @@ export type Shape = "standard" | "conversational"
 
 export interface Form {
   readonly shape: Shape
-  /** Whether the dataset has the column `tools`, and messages have members for tool calls. */
+  /** If set, the dataset has the column `tools`, and messages can have tool calls. */
   readonly tools?: true
 }
 
@@ -31,7 +31,10 @@ interface JsonType {
   readonly properties?: { readonly [name: string]: JsonType }
 }
 
-/** A union has the type of its first member. Its other members are null or the type in the conversational shape. */
+/**
+ * Returns the type of a union's first member. The other members are null, or lists of messages, which `columnsOf`
+ * handles.
+ */
 const featureOf = ({ anyOf, items, properties, type }: JsonType): Feature => {
   if (anyOf !== undefined) return featureOf(anyOf[0])
   if (items !== undefined) return { list: featureOf(items) }
@@ -66,7 +69,7 @@ export const columnsOf = ({ shape, tools }: Form): ReadonlyArray<Column> => {
 export const featuresOf = (form: Form): Features =>
   Object.fromEntries(columnsOf(form).map(({ feature, name }) => [name, feature]))
 
-/** The pair as a row, with its texts in this form. The row can have members that are not columns. */
+/** Converts a pair to a row of this form. The row can have members that are not columns. */
 export const toRow = (pair: PreferencePair, { shape, tools }: Form): JsonRow => {
   if (shape === "standard") {
     return typeof pair.prompt === "string" ? pair : { ...pair, prompt: Conversation.toText(pair.prompt) }
@@ -80,7 +83,7 @@ export const toRow = (pair: PreferencePair, { shape, tools }: Form): JsonRow => 
   }
 }
 
-/** The message with its members in the order of the column's type. */
+/** Puts a message's members into the order of the column's type. */
 const toRowMessage = ({ content, name, role, tool_call_id, tool_calls }: Message) => ({
   role,
   content,

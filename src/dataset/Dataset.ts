@@ -70,7 +70,7 @@ export interface DatasetInfo extends Manifest.Written {
 
 /** An additional file of the dataset, such as `report.json`. */
 export interface Attachment {
-  /** Relative to the directory, with `/`. */
+  /** The path relative to the directory, with `/` as separator. */
   readonly path: string
   /** Text is written as UTF-8. */
   readonly content: Uint8Array | string
@@ -80,7 +80,7 @@ export interface Attachment {
 export interface FinalAttachments {
   /** Additional files. Default: none. */
   readonly attachments?: ReadonlyArray<Attachment>
-  /** Facts that override those of the options. */
+  /** Facts that override the facts in the options. */
   readonly facts?: DatasetFacts
 }
 
@@ -95,8 +95,8 @@ export interface Options<E = never, R = never> {
   /** Whether prompt, chosen, and rejected are lists of messages. Default: text. */
   readonly conversational?: boolean | undefined
   /**
-   * Whether to add a column `tools`, and tool calls in the messages of a conversational dataset. Without it, a
-   * conversational dataset omits pairs with calls. Default: false.
+   * Whether to add a column `tools` and, in a conversational dataset, the tool calls of messages. If false (the
+   * default), a conversational dataset omits pairs with tool calls.
    */
   readonly tools?: boolean | undefined
   /** Additional files for trainers: built-in formats by name, or custom ones. Default: none. */
@@ -107,11 +107,14 @@ export interface Options<E = never, R = never> {
   readonly marginFrom?: "votes" | "strength" | undefined
   /** `chosen`: trainer files contain an expert's edit in place of the chosen completion. Default `none`. */
   readonly edited?: "chosen" | "none" | undefined
-  /** Size in memory at which a shard ends, in bytes. Default: 500 MB, as in `datasets`. */
+  /** Size in memory at which a shard ends, in bytes. Default: 500 MB, which is also the default of `datasets`. */
   readonly shardBytes?: number | undefined
   /** Facts for the card and the manifest. */
   readonly facts?: DatasetFacts | undefined
-  /** Whether to write a dataset without pairs, even in place of one with pairs. Default false: fails with `NoPairs`. */
+  /**
+   * Whether to write a dataset without pairs, even if it replaces a dataset with pairs. If false (the default), `write`
+   * fails with `NoPairs`.
+   */
   readonly allowEmpty?: boolean | undefined
   /** Called after all pairs are written and before the dataset appears. */
   readonly finalize?: ((written: Manifest.Written) => Effect.Effect<FinalAttachments, E, R>) | undefined
@@ -130,9 +133,9 @@ const defaultShardBytes = 500_000_000
  * manifest.json
  * ```
  *
- * The directory must be new or empty, or contain a dataset written before, which is replaced after the new one is
- * complete. `directory` stays unchanged if the stream or an option fails, if there are no pairs, or if the write is
- * interrupted.
+ * The directory must be new, be empty, or contain an earlier dataset. The new dataset replaces the earlier dataset only
+ * when all new files are complete. `directory` stays unchanged if the stream or an option fails, if there are no pairs,
+ * or if the write is interrupted.
  */
 export const write = <E = never, R = never>(
   options: Options<E, R>,
@@ -194,7 +197,10 @@ interface SplitOutput {
   readonly trainers: ReadonlyArray<TrainerFiles.TrainerWriter>
 }
 
-/** Checks the texts of a pair, which may come from untyped code. A pair that has its texts as bytes is not checked. */
+/**
+ * Checks the types of a pair's texts, because untyped code can pass other values. Texts that the pair also has as bytes
+ * are not checked.
+ */
 const wrongText = (pair: PreferencePair, at: number): OptionInvalid | undefined => {
   if (PairBytes.of(pair) !== undefined) return undefined
   const isRight = (name: "prompt" | "chosen" | "rejected") =>

@@ -9,7 +9,7 @@ import { Judges } from "../domain/Judge.ts"
 
 const text = Schema.optionalKey(Schema.String)
 
-/** How the dataset was made, as the manifest records it. */
+/** How the dataset was made. The manifest contains these facts. */
 export const Provenance = Schema.Struct({
   inputs: Schema.optionalKey(
     Schema.Array(Schema.Struct({ ...InputFile.fields, bytes: Schema.optionalKey(Schema.Int) })),
@@ -18,7 +18,7 @@ export const Provenance = Schema.Struct({
   judges: Schema.optionalKey(Judges),
   /** The annotation service. */
   service: Schema.optionalKey(Schema.Struct({ name: text, url: text })),
-  /** The text of the guidelines for the experts, or a name for them. */
+  /** The text or the name of the guidelines for the experts. */
   guidelines: text,
   /** Everything else that the rows depend on, such as `{ strategy: "best-against-rest" }`. */
   settings: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
@@ -27,7 +27,7 @@ export const Provenance = Schema.Struct({
 })
 export type Provenance = typeof Provenance.Type
 
-/** The facts in the card and the manifest, which leave out unknown facts. */
+/** Facts for the card and the manifest. Unknown facts are left out. */
 export interface DatasetFacts extends Provenance {
   /** The card's title. */
   readonly name?: string

@@ -24,23 +24,23 @@ export type Output =
   | { readonly split: Split; readonly features: Features; readonly shardBytes: number }
   | { readonly path: string; readonly features: Features; readonly container: "jsonl" | "parquet" }
 
-/** Rows of one output, by column. A value is undefined if its row does not have the member. */
+/** Rows of one output, by column. If a row does not have a column, the value for this row is undefined. */
 export interface Rows {
   /** The number of the output, in the order in which outputs were opened. */
   readonly output: number
   readonly count: number
-  /** The columns with their values, one per row. Null in place of the values means null in every row. */
+  /** The columns with one value per row. If `values` is null, the column is null in every row. */
   readonly columns: ReadonlyArray<readonly [name: string, values: ReadonlyArray<Json | undefined> | null]>
   /**
-   * For each row and each column named in `PairBytes.texts`: the start and end of the text in `texts` of the `Request`.
-   * Both are 0 if the value is in `columns`.
+   * For each row and each column in `PairBytes.texts`: the offsets at which the text starts and ends in the `Request`'s
+   * `texts`. Both are 0 if the value is in `columns`.
    */
   readonly places?: Int32Array<ArrayBuffer> | undefined
 }
 
 export type Request =
   | { readonly kind: "open"; readonly output: Output }
-  /** `texts`: JSON texts as `domain/JsonText` describes them, in UTF-8. */
+  /** `texts` contains JSON strings in UTF-8, in the form that `domain/JsonText` describes. */
   | { readonly kind: "rows"; readonly parts: ReadonlyArray<Rows>; readonly texts: Uint8Array<ArrayBuffer> }
   | { readonly kind: "finish" }
   | { readonly kind: "file"; readonly path: string; readonly content: Uint8Array }
@@ -76,7 +76,7 @@ export const start = ({ directory }: Setup): Stage<Request, Answer> => {
       return text
     }
     const columnValues = new Map(columns)
-    // Columns are in the file's order, even if the message has them in another order.
+    // The file's columns come first, in the file's order. The request can have them in another order.
     const order = [...new Set([...names, ...columnValues.keys()])].map(
       (name) => [name, columnValues.get(name), textColumns.indexOf(name)] as const,
     )
@@ -122,7 +122,7 @@ export const start = ({ directory }: Setup): Stage<Request, Answer> => {
   )
 }
 
-/** Opens a single file. At the end, lines that `Jsonl.leadingLines` has collected are put at its start. */
+/** Opens a single file. `finish` puts the lines that `leading` has collected at the start of the file. */
 const fileOf = (directory: string, { container, features, path }: Extract<Output, { readonly path: string }>) => {
   const leading = Jsonl.leadingLines(features)
   const file = OutputFile.create(directory, path)

@@ -1,9 +1,9 @@
 /**
  * Sends the rows and files of a dataset to the thread that writes them (`DatasetStage`).
  *
- * Guarantees: each file has its rows in the order in which they were added. Memory holds a few messages with half a
- * megabyte of texts each, or one message with a larger row and the rows before it. A text from the ledger is sent as
- * the ledger's bytes (`PairBytes`).
+ * Guarantees: each file has its rows in the order in which they were added. Memory holds about 24 messages with half a
+ * megabyte of texts each, or one message with a larger row and the rows before that row. A text from the ledger is sent
+ * as the ledger's bytes (`PairBytes`).
  */
 import { Effect, Predicate, type Scope } from "effect"
 import { isText, type PairBytes, texts as placed } from "../domain/PairBytes.ts"
@@ -19,7 +19,9 @@ const stage: Thread.StageModule<Setup, Request, Answer> = {
   load: () => import("./DatasetStage.ts"),
 }
 
-/** Maximum number of messages that wait for the thread. About this many are sent while it encodes a row group. */
+/**
+ * Maximum number of messages that wait for the thread. About this many are sent while the thread encodes a row group.
+ */
 const ahead = 24
 
 const messageBytes = 512 * 1024
@@ -33,8 +35,8 @@ const rowBytes = 200
 export interface DatasetThread {
   readonly open: (output: Output) => number
   /**
-   * @param row the row. For a split, only its declared columns are taken; for any other file, every member is.
-   * @param bytes the row's texts as bytes, for a split only. If given, the texts in `row` are not read.
+   * @param row the row. A split takes only its declared columns. Any other file takes all members.
+   * @param bytes the row's texts as bytes, only for a split. If they are given, the texts in `row` are not read.
    * @returns whether a message was sent; if so, wait for `room`
    */
   readonly add: (output: number, row: JsonRow, bytes?: PairBytes) => boolean
@@ -59,7 +61,9 @@ const lengthOf = (value: Json | undefined): number =>
 
 export const sizeOf = (row: JsonRow): number => rowBytes + lengthOf(row)
 
-/** Whether each row has the member and its value is null. (`every` would skip rows without the member.) */
+/**
+ * Whether the column is null in every row. `every` would skip rows without the column, which are holes in the array.
+ */
 const isNull = (values: ReadonlyArray<Json | undefined>) => values.findIndex((value) => value !== null) === -1
 
 /** Packs the byte ranges of all rows' texts into one array. The ranges of rows without bytes are 0. */

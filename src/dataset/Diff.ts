@@ -1,14 +1,14 @@
 /**
  * Compares the pairs of two datasets.
  *
- * Guarantees: each pair counts once: `a.rows = same + changed + flipped + gone`, and `b.rows` the same with `added`.
- * Two pairs are the same pair if item id and both texts are equal, in any order of rows, files, and completions, and in
- * either shape. Files with the same digest in both manifests count as equal, and are not read. The other JSON Lines
- * files are read, and must have the digest in their manifest. Memory is constant up to 100 million pairs; the temporary
- * file takes 0.2 kB per pair. Pairs of one item are compared in memory.
+ * Guarantees: each pair counts once: `same + changed + flipped + gone` is `a.rows`, and `same + changed + flipped +
+ * added` is `b.rows`. Two pairs are the same pair if their item ids and both texts are equal. The shape and the order
+ * of rows, files, and completions do not matter. Files with the same digest in both manifests count as equal and are
+ * not read. Before any other JSON Lines file is read, its digest is compared with the manifest. Memory is constant up
+ * to 100 million pairs; the temporary file takes 0.2 kB per pair. Pairs of one item are compared in memory.
  *
- * Not compared: trainer files, card, and report. Item ids must be those of one input: without ids in the input, an id
- * is a hash of the item's content, so a changed text makes a different item.
+ * Not compared: trainer files, card, and report. Equal item ids must mean the same item in both datasets. If the input
+ * has no ids, an item's id is a hash of its content, so a changed text makes another item.
  */
 import { Effect, FileSystem, Option, Path, Record, Schema, Stream } from "effect"
 import { type Split, splits } from "../domain/Split.ts"
@@ -22,21 +22,24 @@ import type { Json, JsonRow } from "./file/Features.ts"
 import type { DatasetFile, Manifest } from "./Manifest.ts"
 import * as Read from "./Read.ts"
 
-/** An item's outcome in the job of a dataset, which explains differences. */
+/** An item's outcome in a dataset's job. Outcomes explain differences between datasets. */
 export interface JobOutcome {
   /** The item's id, as in the dataset. */
   readonly itemId: string
   /** The reason why the item gives no pair, such as `tie`; null if it gives pairs. */
   readonly lost: string | null
-  /** A reason why its votes count differently in the other dataset, such as `vote_no_longer_counted`. */
+  /**
+   * A reason why the item's votes count differently in the other dataset, such as `vote_no_longer_counted`; null if
+   * there is no reason.
+   */
   readonly cause: string | null
 }
 
-/** A column that none of the datasets has, or one that identifies a pair. */
+/** `ignore` names a column that neither dataset has, or a column that identifies pairs. */
 export class ColumnUnknown extends Schema.TaggedError<ColumnUnknown>()("ColumnUnknown", {
-  /** The name in `ignore` that no column has. */
+  /** The name in `ignore`. */
   column: Schema.String,
-  /** The names of the columns that the datasets have. */
+  /** The names of the columns that can be ignored. */
   columns: Schema.Array(Schema.String),
 }) {
   override get message() {
@@ -52,7 +55,7 @@ export interface DiffOptions<E = never, R = never> {
   readonly ignore?: ReadonlyArray<string> | undefined
   /** Whether to compare `task_id`, which always differs between jobs. Default false. */
   readonly taskIds?: boolean | undefined
-  /** The directory for the temporary file. Default: the system's. */
+  /** The directory for the temporary file. Default: the system's directory for temporary files. */
   readonly scratchDirectory?: string | undefined
   /** The outcomes of all judged items in A's job. Default: unknown. */
   readonly outcomesA?: Stream.Stream<JobOutcome, E, R> | undefined
@@ -66,11 +69,11 @@ export interface DiffExample {
   readonly item_id: string
   /** The beginning of the prompt. */
   readonly prompt: string
-  /** One of the `reasons` of its kind. */
+  /** A key of `reasons` in the example's `PairDifference`. */
   readonly reason: string
-  /** File and line in A, such as `jsonl/train-00000-of-00001.jsonl:17`; null for a pair in B alone. */
+  /** File and line in A, such as `jsonl/train-00000-of-00001.jsonl:17`; null if the pair is only in B. */
   readonly a: string | null
-  /** File and line in B; null for a pair in A alone. */
+  /** File and line in B; null if the pair is only in A. */
   readonly b: string | null
   /** For a pair in both datasets: the columns that differ. */
   readonly changes: { readonly [column: string]: { readonly a: Json; readonly b: Json } }
@@ -80,9 +83,9 @@ export interface DiffExample {
 export interface PairDifference {
   /** Number of pairs. */
   readonly pairs: number
-  /** Number of pairs by reason; `unknown` if nothing tells. */
+  /** Number of pairs by reason. `unknown` counts pairs for which no reason was found. */
   readonly reasons: { readonly [reason: string]: number }
-  /** Drawn by a hash of the item id. */
+  /** Examples, selected by a hash of the item id. */
   readonly examples: ReadonlyArray<DiffExample>
 }
 
@@ -90,19 +93,19 @@ export interface PairDifference {
 export interface DatasetDiff extends Readonly<Record<DiffKind, PairDifference>> {
   /** The folder and the number of pairs of the first dataset. */
   readonly a: { readonly directory: string; readonly rows: number }
-  /** The same of the second dataset. */
+  /** The folder and the number of pairs of the second dataset. */
   readonly b: { readonly directory: string; readonly rows: number }
-  /** Whether any pair, or a column, differs. */
+  /** Whether any pair or column differs. */
   readonly differs: boolean
   /** Number of equal pairs. */
   readonly same: number
-  /** Number of `changed` pairs by column; `split` is the pair's split. */
+  /** Number of `changed` pairs by column. The key `split` counts pairs that are in different splits. */
   readonly columns: { readonly [column: string]: number }
-  /** Columns that only one of the datasets has. They are compared as null in the other. */
+  /** Columns that only one of the datasets has. In the other dataset, the values of these columns count as null. */
   readonly only_in: { readonly a: ReadonlyArray<string>; readonly b: ReadonlyArray<string> }
-  /** Settings in the manifests that differ. */
+  /** Settings that differ between the manifests. */
   readonly settings: { readonly [setting: string]: { readonly a: Json; readonly b: Json } }
-  /** Experts with votes in the report of `A`, and none in that of `B`, with their number of votes. */
+  /** Experts who have votes in A's report but none in B's, with their number of votes in A's report. */
   readonly lost_experts: { readonly [expert: string]: number }
 }
 
@@ -141,14 +144,17 @@ const expertsOf = Effect.fnUntraced(function* (directory: string) {
   return new Map(rows.flatMap(({ expert, votes }) => (expert === null ? [] : [[expert, votes] as const])))
 })
 
-/** The experts who have votes in `a` and none in `b`. Unknown if no expert is in both: the pseudonyms may differ. */
+/**
+ * Returns the experts who have votes in `a` but none in `b`. If the datasets have no expert in common, returns no
+ * experts, because the pseudonyms may differ.
+ */
 export const lostExperts = Effect.fnUntraced(function* (a: string, b: string) {
   const [before, after] = [yield* expertsOf(a), yield* expertsOf(b)]
   const lost = [...before].filter(([expert, votes]) => votes > 0 && !after.has(expert))
   return new Map(lost.length === before.size ? [] : lost)
 })
 
-/** Compares the datasets in two directories. Fails with `ColumnUnknown` if `ignore` names no column of them. */
+/** Compares the datasets in two directories. Fails with `ColumnUnknown` if `ignore` has an invalid name. */
 export const diff = Effect.fn("Dataset.diff")(function* <E = never, R = never>(
   a: string,
   b: string,
@@ -203,7 +209,7 @@ export const diff = Effect.fn("Dataset.diff")(function* <E = never, R = never>(
     const at = texts.indexOf(text)
     return at === -1 ? texts.push(text) - 1 : at
   }
-  // Outcomes explain differences between pairs. If there are no files to compare, they are not needed.
+  // If all files are equal, there are no differences that outcomes could explain.
   const sources = files.length === 0 ? [] : [outcomesA, outcomesB]
   for (const [side, outcomes = Stream.empty] of sources.entries()) {
     const record = new Float64Array(width)

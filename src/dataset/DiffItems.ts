@@ -1,11 +1,14 @@
 /**
  * Compares the records of one item after the other, and counts the pairs by kind and reason.
  *
- * Guarantees: each pair matches at most one pair of the other dataset: first an equal one, then one with the same
- * choice, then one with the opposite choice. The time grows with the square of the number of an item's pairs.
+ * Guarantees: each pair matches at most one pair of the other dataset: an equal pair if possible, else a pair with the
+ * same choice, else a pair with the opposite choice. The time grows with the square of an item's number of pairs.
  */
 
-/** The numbers of a record before its columns. `low` and `high` are the hashes of both texts, the smaller one first. */
+/**
+ * Indexes of the numbers that precede the columns in a record. `low` and `high` are the hashes of the two texts, in
+ * ascending order.
+ */
 export const field = {
   item: 0,
   low: 1,
@@ -17,7 +20,7 @@ export const field = {
 } as const
 export const fieldCount = 7
 
-/** The outcome of an item in one job is a record, too. Its `side` is that of the rows plus 2. */
+/** An item's outcome in a job is also a record. Its `side` is 2 for A's job and 3 for B's job. */
 export const outcomeSide = 2
 export const outcomeField = { lost: field.file, cause: field.line } as const
 
@@ -32,10 +35,10 @@ export interface Drawn {
   readonly b: Float64Array | undefined
 }
 
-/** The losses of items whose votes give no choice. A vote that no longer counts can be the cause. */
+/** Reasons why an item's votes give no pair. Each of them can be caused by a vote that no longer counts. */
 const lossesByVotes = new Set(["not_judged", "too_few_votes", "tie", "low_agreement", "against_votes", "no_pair"])
 
-/** Settings of the manifest that decide which pairs there are, and what experts said of them. */
+/** Manifest settings that affect which pairs exist or what the experts answered. */
 // prettier-ignore
 const pairSettings = new Set([
   "campaign", "pairs", "aggregate", "ties", "min_votes", "min_agreement", "drop", "evaluation_prompts", "checks",
@@ -69,11 +72,11 @@ export const make = ({
   readonly columns: ReadonlyArray<string>
   /** Whether the outcomes of A's and of B's job are among the records. */
   readonly hasLedger: readonly [boolean, boolean]
-  /** The names of the settings that differ; undefined if a manifest has none. */
+  /** The names of the settings that differ; undefined if a manifest has no settings. */
   readonly settings: ReadonlyArray<string> | undefined
   /** Maximum number of records to keep of each kind. */
   readonly show: number
-  /** The reasons that outcomes refer to, by number. */
+  /** The reasons of outcomes. Records refer to a reason by its index. */
   readonly texts: ReadonlyArray<string | null>
 }) => {
   const tallies = { flipped: makeTally(), changed: makeTally(), gone: makeTally(), added: makeTally() }
@@ -86,7 +89,7 @@ export const make = ({
   const otherRule = rules.length > 1 ? "other_settings" : rules.length === 1 ? `other_${rules[0]}` : undefined
   const splitReason = settings?.includes("splits") === true ? "other_splits" : "other_items"
 
-  /** The reason of a matched pair; of a pair without a match, that of the item's first pairs. */
+  /** Returns the reason why a pair differs. If the pair has no match, the item's first pairs in A and B decide. */
   const reasonOf = (all: ReadonlyArray<Float64Array>, one?: Float64Array, other?: Float64Array): string => {
     const of = (side: number) => all.find((record) => record[field.side] === side)
     const isMatched = one !== undefined && other !== undefined
@@ -109,11 +112,10 @@ export const make = ({
     if (more !== 0) return more > 0 ? "new_votes" : "fewer_votes"
     const isEqual = ["agreement", "vote_margin", "decided_votes"].every((name) => valueOf(a, name) === valueOf(b, name))
     if (!isEqual) return "other_votes"
-    // With the same settings, the same items have other values by other votes only.
+    // With the same settings, only other votes can change a matched pair.
     return otherRule ?? (isMatched && settings !== undefined ? "other_votes" : "unknown")
   }
 
-  /** Compares all records of one item. */
   const compare = (all: ReadonlyArray<Float64Array>): void => {
     let rest = all.filter((record) => record[field.side] === 1)
     const unmatched = (

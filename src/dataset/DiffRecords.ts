@@ -1,8 +1,9 @@
 /**
- * Rows of datasets as records of numbers in a temporary file, in 256 partitions by a hash of the item's id.
+ * Stores the rows of datasets as records of numbers in a temporary file. A hash of the item's id selects one of 256
+ * partitions.
  *
- * Guarantees: all records of an item are in one partition. Memory: 17 MB for buffers, and one partition at a time. A
- * record takes 8 bytes per column and 56 bytes more. A text counts as the first 52 bits of its SHA-256.
+ * Guarantees: all records of an item are in one partition. Memory holds 17 MB of buffers and one partition. A record
+ * takes 56 bytes plus 8 bytes per column. It has the first 52 bits of a text's SHA-256 in place of the text.
  */
 import { Effect, FileSystem, Result, Stream } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
@@ -17,7 +18,7 @@ import { DatasetUnreadable } from "./file/DatasetError.ts"
 const partitionCount = 256
 const bufferRecords = 256
 
-/** Stores null, which differs from every number and every hash. */
+/** Represents null. No number in a row and no hash has this value. */
 const nullValue = -Number.MAX_SAFE_INTEGER
 
 export const hash = Sha256.leading52Bits
@@ -53,7 +54,9 @@ export const make = Effect.fnUntraced(function* (width: number, directory: strin
   }
 })
 
-/** Texts and lists with one message of the same text are equal, so that datasets of both shapes can be compared. */
+/**
+ * A text has the same value as a list of one message with this text. So datasets of different shapes can be compared.
+ */
 export const valueOf = (value: Json | undefined): number => {
   if (value === undefined || value === null) return nullValue
   if (typeof value === "number") return value
@@ -66,7 +69,7 @@ export const valueOf = (value: Json | undefined): number => {
   return hashes.get(value)!
 }
 
-/** Hashes of short texts, which often repeat, such as models' names. */
+/** Caches the hashes of short texts that often repeat, such as model names. */
 const hashes = new Map<string, number>()
 const maxCached = 4096
 const maxCachedLength = 40
@@ -80,7 +83,7 @@ const textOf = (messages: ReadonlyArray<Json>): string => {
     : Conversation.toText(prompt)
 }
 
-/** Calls `onLine` with each line of a JSON Lines file. `onLine` may throw; its exceptions name the line. */
+/** Calls `onLine` with each line of a JSON Lines file. If `onLine` throws, the resulting error names the line. */
 export const forEachLine = Effect.fnUntraced(function* (path: string, onLine: (text: string, line: number) => void) {
   const fs = yield* FileSystem.FileSystem
   let at = 0

@@ -39,7 +39,7 @@ export type Findings = ReturnType<typeof make>
 
 const maxCharacters = 60
 
-/** A value as JSON, in one line of limited length. */
+/** Formats a value as JSON, in one line of limited length. */
 export const describe = (value: unknown): string => {
   const text = JSON.stringify(value) ?? "nothing"
   return text.length > maxCharacters

@@ -13,7 +13,7 @@ import { OmittedPairs } from "./file/OmittedPairs.ts"
 export const fileName = "manifest.json"
 
 export const DatasetFile = Schema.Struct({
-  /** Path relative to the directory, with `/`. */
+  /** Path relative to the directory, with `/` as separator. */
   path: Schema.String,
   /** Number of rows; null for a text file without rows. */
   rows: Schema.NullOr(Schema.Int),
@@ -36,7 +36,7 @@ export const FormatSummary = Schema.Struct({
   format: Schema.String,
   rows: Schema.Int,
   omitted: OmittedPairs,
-  /** By column: number of pairs with a value that the format cannot hold. Absent if there are none. */
+  /** Number of pairs with a value that the format cannot hold, by column. Absent if there are no such pairs. */
   unwritten: Schema.optionalKey(Schema.Record(Schema.String, Schema.Int)),
 })
 export type FormatSummary = typeof FormatSummary.Type
@@ -88,7 +88,7 @@ type Ownership = typeof Ownership.Type
 
 const decodeOwnership = Schema.decodeUnknownEffect(Schema.fromJsonString(Ownership))
 
-/** Decodes the identifying members from the text of a manifest of any version; none if it is not a manifest. */
+/** Decodes the identifying members from the text of a manifest of any version; none if the text is not a manifest. */
 export const owned = Schema.decodeUnknownOption(Schema.fromJsonString(Ownership))
 
 /** The manifest of `directory`, of any version; none if the file is missing or not a manifest. */
@@ -100,7 +100,7 @@ export const read = Effect.fnUntraced(function* (directory: string) {
 
 export const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Content))
 
-/** Entries of `directory`, including folders, that are not part of a dataset with this manifest. */
+/** Returns the entries, files or folders, that are not part of a dataset with this manifest. */
 export const unexpectedEntries = (
   manifest: Option.Option<Ownership>,
   entries: ReadonlyArray<string>,

@@ -1,14 +1,15 @@
 /**
- * Orders rows so that neighbors have different prompts. KTO trainers estimate the KL divergence from mismatched pairs:
- * they rotate completions by one within each batch of consecutive rows, so that the first prompt gets the last
- * completion (TRL 1.10, trl/trainer/kto_trainer.py: batches of per_device_train_batch_size; LLaMA-Factory 0.9.6,
- * data/processor/feedback.py: of 1,000). With several processes, each makes batches from a contiguous part of the rows.
+ * Orders rows so that neighbors have different prompts. KTO trainers estimate the KL divergence from mismatched pairs.
+ * Within each batch of consecutive rows, they rotate completions by one, so that the first prompt gets the last
+ * completion. A batch has per_device_train_batch_size rows in TRL (1.10, trl/trainer/kto_trainer.py), and 1,000 rows in
+ * LLaMA-Factory (0.9.6, data/processor/feedback.py). With several processes, each process makes batches from a
+ * contiguous part of the rows.
  *
- * Guarantees: rows of one prompt are at least 1,000 rows apart if the rows in memory have enough other prompts, so no
- * batch of up to 1,000 has two rows of a prompt. With fewer other prompts, they are as far apart as possible. Swaps
- * then reduce the number of batches in which they are neighbors; batches are counted from the file's first row. The
+ * Guarantees: if the rows in memory have enough other prompts, rows of one prompt are at least 1,000 rows apart, so no
+ * batch of up to 1,000 rows has two of them. With fewer other prompts, rows of one prompt are as far apart as possible,
+ * and swaps reduce the number of batches in which they are neighbors. Batches are counted from the file's first row. A
  * prompt's hash decides which of its rows comes first, so that labels mix. The same rows give the same order. Memory
- * holds 32 MB of rows. If one prompt's rows fill the memory, they become neighbors.
+ * holds 32 MB of rows. If the rows of one prompt fill this memory, they become neighbors.
  */
 import * as Sha256 from "../node/Sha256.ts"
 
@@ -104,7 +105,7 @@ export const make = <Row>() => {
       const counts = Array.from(prompts.values(), ({ rows }) => rows.length).filter((count) => count > 0)
       const most = counts.reduce((a, b) => Math.max(a, b), 0)
       const total = counts.reduce((a, b) => a + b, 0)
-      // The distance between the rows of a prompt with the most rows, if the other rows are spread evenly between them.
+      // The largest possible distance between rows of a prompt that has the most rows.
       const room = (total - counts.filter((count) => count === most).length) / (most - 1)
       distance = most < 2 ? maxDistance : Math.max(2, Math.min(maxDistance, Math.floor(room)))
       const offset = position
@@ -132,8 +133,8 @@ const separate = <Row>(entries: Array<Entry<Row>>, offset: number): void => {
   let comparisons = 0
 
   /**
-   * The cost of two rows of a prompt at these positions: low if they are near, and high if they are neighbors in a
-   * batch.
+   * The cost of two rows of a prompt at these positions. `near` falls with their distance. `neighbors` is high if they
+   * are neighbors in a batch.
    */
   const costOfTwo = (start: number, end: number): { readonly near: number; readonly neighbors: number } => {
     const size = end - start + 1

@@ -51,13 +51,13 @@ export class DatasetInvalid extends Schema.TaggedError<DatasetInvalid>()("Datase
   }
 }
 
-/** The dataset names its experts, but the option `expertNames` is not set; nothing was sent. */
+/** The dataset contains names of experts, but the option `expertNames` is not set; nothing was sent. */
 export class ExpertsNamed extends Schema.TaggedError<ExpertsNamed>()("ExpertsNamed", {
   /** The directory as the caller wrote it. */
   directory: Schema.String,
 }) {
   override get message() {
-    return `${this.directory} names its experts, and was not pushed: export it again without \`expertNames\`, or push it with \`expertNames\``
+    return `${this.directory} contains names of experts, and was not pushed: export it again without \`expertNames\`, or push it with \`expertNames\``
   }
 }
 
@@ -120,11 +120,15 @@ export interface PushOptions {
   readonly branch?: string | undefined
   /** Whether a new repository is public. Default: false. The visibility of an existing repository does not change. */
   readonly public?: boolean | undefined
-  /** Whether a dataset that names its experts may be pushed. Default false: fails with `ExpertsNamed`. */
+  /**
+   * Whether to push a dataset that contains names of experts. If false (the default), `push` fails with `ExpertsNamed`.
+   */
   readonly expertNames?: boolean | undefined
   /** The Hub's address. Default: `https://huggingface.co`. */
   readonly endpoint?: string | undefined
-  /** Timeout of a request, plus one second for each 64 kB that it sends. Default: 30 seconds. */
+  /**
+   * Timeout of a request. For each 64 kB that a request sends, the timeout is one second longer. Default: 30 seconds.
+   */
   readonly requestTimeout?: Duration.Input | undefined
 }
 
@@ -165,7 +169,10 @@ const decodeExperts = Schema.decodeUnknownOption(
   ),
 )
 
-/** Whether a report has names of experts that are not pseudonyms, as reports by earlier versions can. */
+/**
+ * Whether a report has names of experts in place of pseudonyms. A report by an earlier version can have names without
+ * the setting `expert_names`.
+ */
 const namesExperts = (report: string): boolean =>
   Option.exists(decodeExperts(report), ({ experts }) =>
     experts.some(({ expert }) => expert !== null && !Pseudonym.isPseudonym(expert)),
@@ -179,7 +186,7 @@ const minBytesPerMilli = 64
 /**
  * Aborts requests that are not answered in time.
  *
- * @param maxBytes the maximum size of a body, which is assumed if a body's size is unknown
+ * @param maxBytes the maximum size of a body. It is assumed for a body of unknown size.
  */
 const timedFetch =
   (timeoutMillis: number, maxBytes: number): typeof fetch =>

@@ -2,8 +2,9 @@
  * Reads the preference pairs of a dataset that was written before.
  *
  * Guarantees: the pairs come in the order in which they were written, split after split. Memory holds one row group.
- * Before the first row of a file, its digest is compared with the manifest, so a changed file gives no row. A pair that
- * is written again in the same shape gives the same row. Other files are not checked; `verify` checks all files.
+ * Before a file is read, its digest is compared with the manifest, so a changed file gives no rows. If a pair is
+ * written again in the same shape, its row is the same. Files that are not read are not checked; `verify` checks all
+ * files.
  */
 import { Effect, FileSystem, Option, Path, Result, Schema, Stream } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
@@ -60,7 +61,7 @@ export const read = (
     Stream.unwrap,
   )
 
-/** Fails unless the file has its digest of the manifest. */
+/** Fails if the file's SHA-256 is not the SHA-256 in the manifest. */
 export const checkDigest = Effect.fnUntraced(function* (file: string, sha256: string) {
   const failed = (expected: string, actual: string) => new DatasetUnreadable({ file, expected, found: actual })
   const digest = yield* Effect.mapError(ReadBack.digest(file), ({ message, reason }) =>
@@ -99,8 +100,8 @@ const decodePair = Schema.decodeUnknownResult(PreferencePairSchema, { reportInpu
 const decodeMessages = Schema.decodeUnknownResult(Schema.NonEmptyArray(Message), { reportInput: true })
 
 /**
- * The pair in a row. Parquet stores members that a message does not have as null; the pair leaves them out. Datasets of
- * earlier versions have no `decided_votes`.
+ * Converts a row to a pair. If a message does not have a member, Parquet has null, and the pair leaves the member out.
+ * Datasets of earlier versions have no `decided_votes`.
  */
 const toPair = (row: JsonRow) =>
   Result.gen(function* () {
@@ -109,7 +110,7 @@ const toPair = (row: JsonRow) =>
     return yield* decodePair({ decided_votes: null, ...others, ...sides, ...((tools ?? null) !== null && { tools }) })
   })
 
-/** A completion that is one assistant message without tool calls becomes text, as in the pairs before writing. */
+/** Turns a completion that is one assistant message without tool calls back into text. */
 const sideOf = (side: "chosen" | "rejected", value: Json | undefined) => {
   if (!Array.isArray(value)) return Result.succeed({ [side]: value })
   return Result.map(decodeMessages(value), (messages) => {

@@ -2,8 +2,8 @@
  * `report.html`: the quality report as one page that works offline.
  *
  * Guarantees: the same report gives the same file. No text of the report can become markup or script. The page makes no
- * requests; its Content-Security-Policy enforces this. It needs the template that `npm run build:pages` builds; the
- * package contains it.
+ * requests; its Content-Security-Policy enforces this. `npm run build:pages` builds the template of the page, and the
+ * package contains the template.
  */
 import { Effect, FileSystem, Path, Schema } from "effect"
 import type { QualityReport } from "../domain/QualityReport.ts"
@@ -15,7 +15,8 @@ export class ReportTemplateMissing extends Schema.TaggedError<ReportTemplateMiss
   /** The path of the template, or its import name if it cannot be resolved. */
   path: Schema.String,
   /**
-   * The error from resolving or reading the template; absent if the template was read but has no place for the report.
+   * The error from resolving or reading the template. Absent if the template was read, but does not have exactly one
+   * placeholder for the report.
    */
   cause: Schema.optionalKey(Schema.Defect()),
 }) {
@@ -30,7 +31,7 @@ const escapes: Record<string, string> = { "<": "\\u003c", "\u2028": "\\u2028", "
 const embeddable = (report: QualityReport): string =>
   JSON.stringify(report).replaceAll(/[<\u2028\u2029]/g, (character) => escapes[character] ?? character)
 
-/** The template with the report inserted; undefined if the template has no unique place for it. */
+/** Inserts the report into the template. Returns undefined if the template does not have exactly one placeholder. */
 export const fill = (template: string, report: QualityReport): string | undefined => {
   const at = template.indexOf(placeholder)
   if (at === -1 || at !== template.lastIndexOf(placeholder)) return undefined
@@ -42,7 +43,7 @@ export const fill = (template: string, report: QualityReport): string | undefine
 export const render = Effect.fn("ReportPage.render")(function* (report: QualityReport) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
-  // Resolved only here, because this module must also load in a bundle, which does not contain the file.
+  // The template is resolved only here, because a bundle does not contain it, and this module must load in a bundle.
   const url = yield* Effect.try({
     try: () => new URL(import.meta.resolve("#built/report.html")),
     catch: (cause) => new ReportTemplateMissing({ path: "#built/report.html", cause }),

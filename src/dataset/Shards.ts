@@ -2,10 +2,10 @@
  * Writes the rows of one split as shards, in Parquet and JSON Lines with the same boundaries.
  *
  * Guarantees: each row is in one shard, in order. Consecutive rows of an item are in the same shard. Boundaries depend
- * only on the rows. The limit applies to the size of the rows in memory, as in `datasets`; a shard ends with the item
- * that reaches the limit. File names contain the number of shards, so `finish` gives files their final names. Lines
- * whose types readers could not infer from earlier lines (`Jsonl.leadingLines`) are moved to the start of the split's
- * first JSON Lines file.
+ * only on the rows. The limit applies to the size of the rows in memory, like the limit of `datasets`. A shard ends
+ * with the item that reaches the limit. File names contain the number of shards, so `finish` gives files their final
+ * names. Lines whose types readers could not infer from earlier lines (`Jsonl.leadingLines`) are moved to the start of
+ * the split's first JSON Lines file.
  */
 import type { Split } from "../domain/Split.ts"
 import * as OutputFile from "../node/OutputFile.ts"
@@ -57,7 +57,9 @@ export const make = (
   let rows = 0
   let bytes = 0
 
-  /** Opens a shard. Its name is that of a single shard, which is the usual case. */
+  /**
+   * Opens a shard. Its files have the names of a single shard. If there are several shards, `finish` renames the files.
+   */
   const open = (): Shard => {
     const writers = folders.map((folder) => {
       const file = OutputFile.create(directory, pathOf(folder, split, shards, 1))

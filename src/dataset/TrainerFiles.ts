@@ -1,9 +1,9 @@
 /**
  * Writes a split in one trainer's format: `formats/NAME/SPLIT.jsonl`, or `.parquet`.
  *
- * Guarantees: one file per split, whatever its size, in the order of the pairs. Exceptions: rows of a format with
+ * Guarantees: one file per split, of any size, with rows in the order of the pairs. Exceptions: rows of a format with
  * `promptOf` are in the order of `PromptSpacing`, and lines that `Jsonl.leadingLines` has collected come first. Pairs
- * that the format cannot represent, and values for which it has no column, are counted.
+ * that the format cannot represent, and values for which the format has no column, are counted.
  */
 import { Effect, Option, Record, Result, Schema, Struct } from "effect"
 import type * as Assessment from "../domain/Assessment.ts"
@@ -31,7 +31,7 @@ export interface TrainerFile {
   readonly file: DatasetFile
   readonly rows: number
   readonly omitted: OmittedPairs.OmittedPairs
-  /** By column of the dataset: number of pairs with a value that the format cannot hold. */
+  /** Number of pairs with a value that the format cannot hold, by column of the dataset. */
   readonly unwritten: Unwritten
 }
 
@@ -42,8 +42,8 @@ export const combineUnwritten = (parts: ReadonlyArray<Unwritten>): Unwritten =>
 
 export interface Options extends FormatOptions {
   /**
-   * `chosen`: an expert's edit replaces the chosen completion. The edit counts as good even if all completions were
-   * bad. Default `none`.
+   * `chosen`: an expert's edit replaces the chosen completion. The edit counts as good, even if the experts said that
+   * all completions are bad. Default `none`.
    */
   readonly edited?: "chosen" | "none" | undefined
 }
@@ -148,7 +148,10 @@ export const make = (thread: DatasetThread, format: TrainerFormat, split: Split,
   const { promptOf } = format
   const spacing = PromptSpacing.make<JsonRow>()
 
-  /** JSON Lines accept every value, and the rows of built-in formats fit their columns. */
+  /**
+   * Whether to check values against the columns. JSON Lines can hold any value, and rows of built-in formats always
+   * match.
+   */
   const isChecked = format.container === "parquet" && !(isBuiltInName(format.name) && formats[format.name] === format)
 
   const type = { struct: features }
@@ -187,7 +190,7 @@ export const make = (thread: DatasetThread, format: TrainerFormat, split: Split,
 
   return {
     output,
-    /** @returns whether a message was sent, as `DatasetThread.add` does */
+    /** @returns whether a message was sent; see `DatasetThread.add` */
     write: (pair: PreferencePair) => write(pair.item_id, () => encodePair(pair)),
     end: () => Result.flatMap(write(null, encoder.end), () => append(spacing.end())),
     summary: ({ files: [file] }: OutputFiles): TrainerFile => ({

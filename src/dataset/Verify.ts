@@ -1,10 +1,12 @@
 /**
  * Checks a dataset against its manifest, and its files against each other.
  *
- * Every file must be present with its size and SHA-256, and no other file. Parquet must have the declared columns, and
- * JSON Lines the same rows. Trainer files must satisfy their formats. No prompt may be in two splits. The numbers in
- * card and report must match the manifest. Everything is read twice. A file whose digest differs is not read further.
- * Not checked: whether the rows match the ledger. To check this, export again with `--force`: no byte may change.
+ * Every file must have the size and the SHA-256 that the manifest states. A file that the manifest does not list is an
+ * error. Parquet files must have the declared columns, and JSON Lines files must have the same rows as Parquet. Trainer
+ * files must satisfy their formats. No prompt may be in two splits. The numbers in card and report must match the
+ * manifest. Files with rows are read twice: for the digest, and for the rows. If a file's digest differs, its rows are
+ * not read. Not checked: whether the rows match the ledger. To check this, export again with `--force`: no byte may
+ * change.
  */
 import { Effect, FileSystem, Option, Path, Schema, Struct } from "effect"
 import * as Card from "./Card.ts"
@@ -25,8 +27,8 @@ export interface Verification {
   /** Number of files in the manifest, without the manifest itself. */
   readonly files: number
   /**
-   * The problems. An intact dataset has no errors. A warning counts rows that trainers misread and names the first, or
-   * names a custom format whose rows were not checked.
+   * The problems. An intact dataset has no errors. A warning reports rows that trainers misread, with their number and
+   * the first of them, or a custom format whose rows were not checked.
    */
   readonly findings: ReadonlyArray<Finding>
 }
@@ -77,7 +79,7 @@ const checkEntries = Effect.fnUntraced(function* (
     findings.add({
       file,
       expected: "only files that the manifest lists",
-      found: "a file or folder that it does not list",
+      found: "another file or folder",
     })
   }
 })
@@ -170,7 +172,10 @@ const Report = Schema.fromJsonString(
   }),
 )
 
-/** Checks that each step of the funnel is the previous one minus its losses, and the last one matches the manifest. */
+/**
+ * Checks that each step's count is the previous step's count minus the losses, and that the number of pairs matches the
+ * manifest.
+ */
 const checkFunnel = Effect.fnUntraced(function* (
   directory: string,
   { counts, rows }: Manifest.Manifest,

@@ -210,7 +210,7 @@ const differenceOf = (row: JsonRow, line: string): Pick<Finding, "field" | "expe
   const isSame = (column: string) => JSON.stringify(row[column]) === JSON.stringify(parsed.value[column])
   const field = [...Object.keys(row), ...Object.keys(parsed.value)].find((column) => !isSame(column))
   return field === undefined
-    ? { field: null, expected: "the columns in their order, without spaces", found: "another order, or spaces" }
+    ? { field: null, expected: "columns in the dataset's order, without spaces", found: "another order, or spaces" }
     : {
         field,
         expected: `the value in Parquet, ${Findings.describe(row[field])}`,
@@ -227,10 +227,7 @@ const unreadableIn = <R>(
     Effect.sync(() => findings.add({ file, expected: "rows that can be read", found: why.replace(/\s+/g, " ") })),
   )
 
-/**
- * Checks that one file's rows are as its trainer needs them. Each kind of warning is reported once, with the number of
- * rows.
- */
+/** Checks the rows of one trainer file. Each kind of warning is reported once, with the number of rows. */
 const checkTrainerFile = Effect.fnUntraced(
   function* (directory: string, file: DatasetFile, format: TrainerFormat, findings: Findings.Findings) {
     const paths = yield* Path.Path

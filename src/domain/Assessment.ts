@@ -1,11 +1,12 @@
 /**
- * The parts of a vote besides the choice: strength, whether all completions are bad, an edit of the best one, and
- * ratings by aspect. This module reads them from a vote or from a result's annotations, combines several votes, and
- * makes the columns of a pair.
+ * The parts of a vote besides the choice: strength, whether all completions are bad, an edit of the best completion,
+ * and ratings by aspect. This module reads these parts from a vote or from a result's annotations, combines several
+ * votes, and computes the columns of a pair.
  *
  * To add a part, add it to `fields`, `columns`, `read`, `combine`, and `toColumns`. Contract, vote table, dataset, and
- * card use these; experts answer it in `annotate/Rubric` (with its empty value in `annotate/entry`). If only some tasks
- * ask for it, `Rubric` and `Guidelines` name it, and `store/Assessments` checks it.
+ * dataset card then contain the part. Add the question for people to `annotate/Rubric`, and its empty value to
+ * `annotate/entry`. If only some tasks ask the question, also add it to `Rubric`, `Guidelines`, and
+ * `store/Assessments`.
  *
  * Guarantees: a member with an unexpected shape is left out and never causes a failure. The module `Flag` reads flags.
  */
@@ -28,16 +29,16 @@ export const fields = {
   ),
 }
 
-/** A member is present only if the rubric asks for it and an expert answered. */
+/** A member is present only if the rubric asks the question and an expert answered it. */
 export const Assessment = Schema.Struct(fields).mapFields(Struct.map(Schema.optionalKey))
 export type Assessment = typeof Assessment.Type
 
 export const names = Struct.keys(fields)
 
-/** The columns of a preference pair. */
+/** The columns that an assessment adds to a preference pair. */
 export const columns = {
   strength: described(
-    "How much better `chosen` is: the mean strength of the votes for it, where 1 is the smallest difference; null if no vote has a strength, or `chosen` is not the best completion.",
+    "Mean strength of the votes for `chosen`; 1 is the smallest difference to the other completions. Null if no vote has a strength, or `chosen` is not the best completion.",
     Schema.NullOr(Schema.Finite),
   ),
   all_bad: described(
@@ -49,7 +50,7 @@ export const columns = {
     Schema.NullOr(Schema.String),
   ),
   edited: described(
-    "`chosen`, as edited by an expert, from the earliest vote for `chosen` that has an edit; null if there is no edit, or `chosen` is not the best completion.",
+    "`chosen`, as edited by an expert: the first edit among the votes for `chosen`. Null if there is no edit, or `chosen` is not the best completion.",
     Schema.NullOr(Schema.String),
   ),
 }
@@ -65,7 +66,8 @@ const ratingsOf = (value: unknown, best: number, completions: number): Ratings |
 
 /**
  * Reads the assessment from the members of a vote or of annotations. A negative strength becomes positive, because the
- * choice already says which completion is better. An aspect with a single number rates the best completion.
+ * choice already says which completion is better. If an aspect has one number instead of a list, the number rates the
+ * best completion.
  */
 export const read = (members: { readonly [name: string]: unknown }, best: number, completions: number): Assessment => {
   const { all_bad, aspects, edited, strength } = members
@@ -88,10 +90,10 @@ const mean = (numbers: ReadonlyArray<number>): number =>
 
 /**
  * Combines the assessments of several votes:
- * - strength: the mean over the votes that give a strength and rank only the best text at the top
- * - all_bad: true if more than half of all votes say so; absent if no vote says yes or no
- * - edited: the edit of the earliest vote that is for the best text and has one
- * - aspects: the mean of each rating over the votes that give it
+ * - strength: the mean over the votes for the best text; votes that rank another text equally high do not count
+ * - all_bad: true if more than half of all votes say yes; absent if no vote says yes or no
+ * - edited: the first edit among the votes for the best text
+ * - aspects: for each rating, the mean over the votes that give it
  */
 export const combine = (
   completions: ReadonlyArray<string>,

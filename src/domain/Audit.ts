@@ -1,8 +1,8 @@
 /**
- * How far automatic judges agree with people, and what it would cost to use them. `pair/audit` computes the audit; the
- * command line shows it.
+ * An audit shows how often automatic judges agree with people, and what it would cost to use the judges. `pair/audit`
+ * computes it, and the command line shows it.
  *
- * Guarantees: `null` means that a number does not exist, for example an interval of kappa from too few items.
+ * Guarantees: a value is `null` if it cannot be computed, for example the interval of a kappa from too few items.
  */
 import type { Estimate } from "./Leaderboard.ts"
 
@@ -16,13 +16,13 @@ export interface AuditEstimate extends Estimate {
 export interface AuditAgreement {
   /** Probability that the rater and a person give the same answer. A tie is an answer. */
   readonly share: AuditEstimate
-  /** Cohen's kappa; null if both always give the same answer. */
+  /** Cohen's kappa; null if all answers are the same. */
   readonly kappa: AuditEstimate | null
 }
 
 /** Agreement on a part of the votes. */
 export interface AuditSlice extends AuditAgreement {
-  /** `models`, `length`, `position`, or for the option `by`, `metadata.` and the field. */
+  /** How the votes are divided: by `models`, `length`, `position`, or a metadata field such as `metadata.topic`. */
   readonly by: string
   /** The value of this part, such as `a / b`, `longer`, or `first`; null for items without the metadata field. */
   readonly value: string | null
@@ -34,59 +34,59 @@ export interface AuditRater {
   readonly rater: string
   /** The role of the rater. */
   readonly role: "judge" | "jury" | "people"
-  /** Number of votes; for the jury, of items on which several judges voted. */
+  /** Number of votes. For the jury: number of items on which several judges voted. */
   readonly votes: number
-  /** Agreement with a person; for people, that of a person with another one, which is the human ceiling. */
+  /** Agreement of the rater with a person. For people: agreement of two people on an item, the human ceiling. */
   readonly agreement: AuditAgreement | null
   /** Agreement by parts of the votes. */
   readonly slices: ReadonlyArray<AuditSlice>
   /** Share of comparisons with the same answer in both orders of the completions. */
   readonly swap_consistency: AuditEstimate | null
-  /** Share of choices of the longer completion, if lengths differ. */
+  /** Share of comparisons in which the chosen completion is longer than the other. Equal lengths do not count. */
   readonly chose_longer: AuditEstimate | null
-  /** Share of choices of the completion that was shown first. */
+  /** Share of comparisons in which the chosen completion was shown before the other. */
   readonly chose_first: AuditEstimate | null
   /** Share of right choices on items with a known answer. A tie of k completions counts 1/k if one of them is right. */
   readonly gold_accuracy: AuditEstimate | null
 }
 
-/** A way to judge items, its accuracy, and its votes per item. */
+/** A way to judge items, with its accuracy, its number of votes, and its cost. */
 export interface AuditPolicy {
   /** The name, such as `judge:a`, `jury`, `jury, people below 0.9`, `one person`, or `people`. */
   readonly policy: string
-  /** Share of answers that are those of the reference. */
+  /** Share of answers that match the reference. */
   readonly accuracy: AuditEstimate
-  /** The accuracy minus that of people on the same items. */
+  /** Accuracy of this policy minus the accuracy of people on the same items. */
   readonly difference: AuditEstimate
   /** Mean number of judges' votes per item. */
   readonly judge_votes: number
   /** Mean number of people's votes per item. */
   readonly people_votes: number
-  /** The cost per item as a decimal, rounded to two more decimal places than the sum of its votes; null without prices. */
+  /** Mean cost per item, as a decimal with two more decimal places than the total cost; null without prices. */
   readonly cost: string | null
 }
 
-/** Policies, compared on the items with a reference on which both judges and people voted. */
+/** A comparison of policies. It covers the items that have a reference, a vote of a judge, and a vote of a person. */
 export interface AuditPolicies {
-  /** The reference: known answers, or for each person, the majority of the other people on the item. */
+  /** `gold`: the item's known answer. `people`: for each person, the majority of the other people on the item. */
   readonly reference: "gold" | "people"
-  /** Number of compared items. Below 10, differences have no interval. */
+  /** Number of compared items. If there are fewer than 10, differences have no interval. */
   readonly items: number
   /** The accepted loss of accuracy against people. */
   readonly within: number
-  /** The policy with the lowest cost (without prices, the fewest votes of people) that loses at most this. */
+  /** The cheapest policy that loses at most `within`. Without prices: the policy with the fewest people's votes. */
   readonly cheapest: string | null
-  /** The policies. The last one is people alone. */
+  /** The policies. The last policy is people alone. */
   readonly policies: ReadonlyArray<AuditPolicy>
 }
 
-/** An audit of judges by the votes of people. */
+/** The result of an audit, which compares the votes of judges with the votes of people. */
 export interface Audit {
   /** Items with votes. */
   readonly items: number
   /** Items on which both a judge and a person voted. */
   readonly compared: number
-  /** Number of people with a name who voted. */
+  /** Number of named people who voted. */
   readonly people: number
   /** Number of bootstrap resamples for the intervals. */
   readonly resamples: number
@@ -94,6 +94,6 @@ export interface Audit {
   readonly seed: number
   /** Each judge by name, then the jury, then people. */
   readonly raters: ReadonlyArray<AuditRater>
-  /** The policies by known answers, then by people; without a reference that no compared item has. */
+  /** A comparison with known answers, then a comparison with people. A comparison without items is left out. */
   readonly policies: ReadonlyArray<AuditPolicies>
 }

@@ -2,8 +2,8 @@
  * An item's completions as byte ranges of its stored request. A completion becomes a string only when code reads it,
  * because most steps of an export only count, compare, or copy completions.
  *
- * Guarantees: `make` returns a list that behaves like any other, with the same texts. The functions accept any list of
- * completions, but are fast only for a list from `make`. Such a list keeps the whole request in memory.
+ * Guarantees: the list from `make` behaves like an array of strings, but keeps the whole request in memory. The
+ * functions accept any list of completions, but are fast only for a list from `make`.
  */
 import * as Attached from "./Attached.ts"
 import * as JsonText from "./JsonText.ts"

@@ -19,12 +19,11 @@ import { isJsonObject, type Message, type Prompt, type ToolCall } from "./Messag
  * Hello
  * ```
  *
- * If `parse` would read a line of content as a header (in brackets, after an empty line), `render` prefixes the line
- * with a backslash. It does the same if such a line already has backslashes. In a role, a line feed is written `\n`, a
- * backslash `\\`.
+ * If a line of content looks like a header (in brackets, after an empty line), `render` puts a backslash before the
+ * line, even if the line already begins with backslashes. In a role, a line feed is written `\n`, a backslash `\\`.
  *
- * Each tool call has its own header above its arguments. A message with calls but no content has no other header,
- * except after an assistant message:
+ * Each tool call has its own header above its arguments. If an assistant message has calls but no content, it has no
+ * header of its own, unless it follows another assistant message:
  *
  * ```
  * [tool call get_weather, id call_1]
@@ -50,7 +49,7 @@ const sectionsOf = (message: Message, before: Message | undefined): ReadonlyArra
     toolHeader(callHeader, call.function.name, call.id),
     call.function.arguments,
   ])
-  // After an assistant message, the header is needed: without it, `parse` would add the calls to that message.
+  // Without this header, `parse` would add the calls to an assistant message before this one.
   const isImplied = calls.length > 0 && role === caller && content === "" && before?.role !== caller
   return isImplied ? calls : [[headerOf(message), content], ...calls]
 }

@@ -6,7 +6,7 @@
  */
 import { Option } from "effect"
 
-/** A decimal as text, such as `0.40`, or a number, which is read in its shortest decimal form. */
+/** A decimal: text such as `0.40`, or a number. A number is read in its shortest decimal form. */
 export type Amount = string | number
 
 export interface Decimal {

@@ -1,7 +1,7 @@
 /**
- * The decision of a lead (who supervises experts) on an item. It counts instead of the item's votes. Vote tables also
- * use this type for the service's choice, if the only result on an item names another completion than the votes in that
- * result.
+ * A lead's decision on an item, which replaces the item's votes. A lead supervises experts. If an item has only one
+ * result, and the result names another completion than its votes, a vote table stores the service's choice as a
+ * decision.
  *
  * Guarantees: the result of a decided item names the completion that the lead chose. `annotations.decision` says who
  * decided and when. The votes stay in the result. `agreement` is the share of first choices for the decided completion.
@@ -38,7 +38,7 @@ export const readIn = (annotations: Annotations, best: number): Decision | undef
   return Option.getOrElse(asDecision(told), () => ({ ...told, by: null, at: null }))
 }
 
-/** For a result without a lead's decision: the service's choice, if it differs from the choice of the votes. */
+/** Returns the service's choice as a decision if the votes lead to another choice. No lead decided the result. */
 export const ofService = (
   { rationale }: Annotations,
   best: number,

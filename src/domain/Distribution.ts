@@ -18,7 +18,7 @@ export interface Distribution {
   readonly count: number
   /** The arithmetic mean; null without values. */
   readonly mean: number | null
-  /** The sample's standard deviation, which divides by the count minus 1; null for fewer than two values. */
+  /** The sample standard deviation, with the divisor count − 1; null for fewer than two values. */
   readonly standard_deviation: number | null
   /** The smallest value; null without values. */
   readonly min: number | null
@@ -32,6 +32,6 @@ export interface Distribution {
   readonly p99: number | null
   /** The largest value; null without values. */
   readonly max: number | null
-  /** The values counted in bins. */
+  /** Counts of the values by bin. */
   readonly histogram: Histogram
 }

@@ -1,14 +1,15 @@
 /**
- * How well the scores of a reward model match the preferences in a dataset. `pair/evaluation` computes the numbers; the
- * command line and the report show them.
+ * An evaluation shows how well the scores of a reward model match the preferences in a dataset. `pair/evaluation`
+ * computes it; the command line and the report show it.
  *
- * Guarantees: null means that a number does not exist. Each item counts once, however many pairs it has.
+ * Guarantees: a value is null if it cannot be computed. In shares and probabilities, each item counts once, however
+ * many pairs it has. In the calibration, each pair counts once.
  */
 import type { AuditEstimate } from "./Audit.ts"
 
-/** The accuracy on a part of the pairs. A random choice has 0.5. */
+/** The accuracy on a part of the pairs. Random scores have an accuracy of 0.5. */
 export interface EvaluationSlice {
-  /** `length`, `models`, `strength`, `agreement`, or for the option `by`, `metadata.` and the field. */
+  /** How the pairs are divided: by `length`, `models`, `strength`, `agreement`, or a field such as `metadata.topic`. */
   readonly by: string
   /** The value of this part, such as `a / b` or `similar`; null for items without the metadata field. */
   readonly value: string | null
@@ -18,9 +19,9 @@ export interface EvaluationSlice {
   readonly longer: AuditEstimate
 }
 
-/** Pairs by the probability that the scores give to the completion with the higher score. */
+/** Pairs with similar predictions: the probability that the completion with the higher score is preferred. */
 export interface CalibrationBin {
-  /** Lower bound of the probability, from 0.5. The bin ends 0.1 above it. */
+  /** Lower bound of the probability, at least 0.5. The upper bound is 0.1 higher. */
   readonly from: number
   /** Number of pairs. */
   readonly pairs: number
@@ -45,17 +46,17 @@ export interface Disagreement {
 export interface Evaluation {
   /** Number of pairs with scores. */
   readonly pairs: number
-  /** Number of items of these pairs. */
+  /** Number of items that these pairs come from. */
   readonly items: number
-  /** Number of pairs without scores. They do not count. */
+  /** Number of pairs without scores. No other number includes them. */
   readonly unscored: number
-  /** Items of the file with scores that no pair is of: their number, and the first ids. Absent if there are none. */
+  /** Items in the scores file that have no pair: their number, and the first ids. Absent if there are none. */
   readonly unmatched?: { readonly items: number; readonly first: ReadonlyArray<string> }
   /** Number of pairs with two equal scores. */
   readonly ties: number
   /** All pairs; null if none has scores. */
   readonly overall: Omit<EvaluationSlice, "by" | "value"> | null
-  /** Items with several votes, each of which prefers one completion of a pair; null if there are none. */
+  /** Covers pairs with several votes, none of them a tie or for a third completion; null if there are no such pairs. */
   readonly votes: {
     /** Probability that the scores prefer the same completion as one vote. */
     readonly scores: AuditEstimate
@@ -63,8 +64,8 @@ export interface Evaluation {
     readonly people: AuditEstimate
   } | null
   /**
-   * Number of pairs with several votes that do not count in `votes`, because the dataset has no column `decided_votes`:
-   * a prefstream before that column wrote it. Absent if there are none.
+   * Number of pairs with several votes that `votes` leaves out, because an older prefstream wrote the dataset without
+   * the column `decided_votes`. Absent if there are none.
    */
   readonly unknown_ties?: number
   /** The accuracy on parts of the pairs. */
@@ -74,11 +75,11 @@ export interface Evaluation {
     readonly bins: ReadonlyArray<CalibrationBin>
     /** Mean distance between predicted and observed, weighted by pairs (expected calibration error). */
     readonly error: number | null
-    /** Mean negative log-likelihood, in nats. Without knowledge: 0.693. */
+    /** Mean negative log-likelihood, in nats. If all scores are equal, it is 0.693. */
     readonly log_loss: number | null
   }
-  /** Number of pairs whose rejected completion has the higher score, of their items, and of those with tools. */
+  /** Number of pairs whose rejected completion has the higher score, of their items, and of their items with tools. */
   readonly disputed: { readonly pairs: number; readonly items: number; readonly with_tools: number }
-  /** These pairs, the greatest differences first, at most 100. */
+  /** At most 100 of the disputed pairs, in order of difference, greatest first. */
   readonly disagreements: ReadonlyArray<Disagreement>
 }

@@ -9,7 +9,6 @@ import { Predicate } from "effect"
 /** Maximum length of a kind in UTF-16 code units. A longer text counts as unknown. */
 const maxLength = 100
 
-/** Whether a value is a kind that the built-in service reports. */
 export const isBuiltIn = (value: unknown): boolean => value === "person" || value === "judge" || value === "automatic"
 
 /** Reads a kind; null if it is unknown. */
@@ -18,13 +17,13 @@ export const of = (value: unknown): string | null => {
   return name === "" || name.length > maxLength ? null : name
 }
 
-/** Reads the kind that annotations tell beside their votes. @param at as in `inAnnotations` */
+/** Reads the kind of the annotations, not of their votes. @param at reads the kind from annotations */
 export const inWhole = (annotations: unknown, at: (members: object) => unknown): string | null =>
   Predicate.isObject(annotations) ? of(at(annotations)) : null
 
 /**
- * Returns the kind of each vote in a result's annotations, or the kind of the annotations if these list no votes. A
- * vote without a kind gets the kind of the annotations.
+ * Returns the kind of each vote in a result's annotations. A vote without a kind gets the kind of the annotations. If
+ * there are no votes, the list contains only the kind of the annotations.
  *
  * @param at reads the kind from a vote or from annotations
  */

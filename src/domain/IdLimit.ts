@@ -12,10 +12,10 @@ export const limitText = "1,000 bytes"
 
 const encoder = new TextEncoder()
 
-/** Returns a description of the expected task id; undefined if the id, which a person typed, is valid. */
+/** Returns the problem of a task id that a person typed; undefined if the id is valid. */
 export const problemOf = (id: string): string | undefined =>
   id === "" || /[\u0000-\u001f\u007f]/.test(id)
-    ? "expected a task id without control characters"
+    ? "expected a non-empty task id without control characters"
     : fits(id)
       ? undefined
       : `expected a task id of at most ${limitText}`

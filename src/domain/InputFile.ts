@@ -1,8 +1,8 @@
 /**
- * An input file that was read to its end.
+ * An input file whose records were all read.
  *
- * Guarantees: the digest covers the bytes that were read. A remote file that was read in part has no digest; it has the
- * version that its server reported.
+ * Guarantees: the digest covers the bytes that were read. If a remote file was read in slices, the server's version of
+ * the file replaces the digest.
  */
 import { Schema } from "effect"
 

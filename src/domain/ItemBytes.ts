@@ -9,7 +9,7 @@
 export interface ItemBytes {
   /** The item with its completions in the order of the input. */
   readonly utf8: Uint8Array
-  /** The offset of each completion in `utf8`, and at the end the offset at which another completion would begin. */
+  /** The offset of each completion in `utf8`, plus the offset at which a further completion would begin. */
   readonly starts: ReadonlyArray<number>
 }
 
@@ -59,7 +59,7 @@ export const fromJson = ([prompt = "", ...texts]: ReadonlyArray<string>): ItemBy
   return { utf8: block.subarray(start, used), starts }
 }
 
-/** A copy outside the shared block; the same object if the bytes are not in a shared block. */
+/** Copies the bytes out of a shared block. Returns `bytes` itself if it is not in a shared block. */
 export const detached = (bytes: ItemBytes): ItemBytes =>
   bytes.utf8.length === bytes.utf8.buffer.byteLength ? bytes : { ...bytes, utf8: bytes.utf8.slice() }
 
@@ -83,7 +83,7 @@ export const sorted = (bytes: ItemBytes, completions: ReadonlyArray<string>): Ui
   return written
 }
 
-/** Writes the item, with its completions in the given order if there is one. Returns the offset after it. */
+/** Writes the item and returns the offset after it. If `order` is defined, completions are written in this order. */
 export const write = (
   { starts, utf8 }: ItemBytes,
   order: ReadonlyArray<number> | undefined,

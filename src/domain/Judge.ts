@@ -1,8 +1,8 @@
 /**
  * Classifies the experts' names in votes as people, scripted rules, gold files, or language models.
  *
- * Guarantees: the automatic experts of the built-in service are recognized. Every other name counts as a person,
- * including that of a custom automatic expert.
+ * Guarantees: the automatic experts of the built-in service are recognized. Every other name counts as a person, even
+ * the name of a custom automatic expert.
  */
 import { Schema } from "effect"
 
@@ -32,7 +32,6 @@ export const judgesOf = (experts: ReadonlyArray<string>): Judges => {
   return { people: experts.length - rules.length - gold_files.length - models.length, rules, gold_files, models }
 }
 
-/** Whether an expert is a language model, another automatic expert, or a person. @param kind as in the vote */
 export const roleOf = (expert: string | null, kind: string | null): "judge" | "automatic" | "person" => {
   const name = expert ?? ""
   if (kind === "judge" || name.startsWith("judge:")) return "judge"

@@ -1,9 +1,9 @@
 /**
- * The tokens of a language model's vote and their cost, as `details.usage` of the vote has them.
+ * The token cost of a language model's vote, from `details.usage` of the vote.
  *
- * Guarantees: the sum of `paid` over all votes counts each request once. It includes requests on items without votes,
- * which the next vote of the judge has. `whole` is what the vote would cost anew: its own requests, and those that
- * another vote counts. A cost is undefined if the judge had no prices.
+ * Guarantees: the sum of `paid` over all votes counts each request once. If an item has no vote, the judge's next vote
+ * counts the requests on it. `whole` is the cost of the vote without a cache: it also includes requests that another
+ * vote counts. A cost is undefined if the judge had no prices.
  */
 import { Option, Schema } from "effect"
 import * as Cost from "./Cost.ts"
@@ -39,7 +39,6 @@ export interface PaidRequests {
   readonly cost: string | null
 }
 
-/** Reads the usage from a vote's details. */
 export const read = (details: unknown): Option.Option<JudgeUsage> =>
   Option.map(decode(details), ({ usage: { cached, cost, without_vote } }) => {
     const exact = (text: string | undefined) => Option.getOrUndefined(Cost.parseExact(text ?? ""))
@@ -47,6 +46,6 @@ export const read = (details: unknown): Option.Option<JudgeUsage> =>
     return { paid: plus(own, exact(without_vote?.cost)), whole: own && plus(own, exact(cached?.cost)) }
   })
 
-/** Adds costs. Undefined if all are. */
+/** Adds two costs. An undefined cost counts as 0. If both are undefined, the sum is undefined. */
 export const plus = (a: Cost.Decimal | undefined, b: Cost.Decimal | undefined): Cost.Decimal | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Cost.plus(a, b)

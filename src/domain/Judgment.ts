@@ -20,7 +20,10 @@ export interface LedgerItem {
   readonly completions: ReadonlyArray<string>
   /** The name of the model that wrote each completion, in the same order. */
   readonly models?: ReadonlyArray<string> | undefined
-  /** Whether each completion is messages with tool calls; `completions` has their text. Absent if none is. */
+  /**
+   * For each completion, true if it consists of messages with tool calls. `completions` has the text of the messages.
+   * Absent if all are false.
+   */
   readonly asMessages?: ReadonlyArray<boolean>
   /** The definitions of the tools that the model had, as JSON text; absent if there are none. */
   readonly tools?: string
@@ -42,7 +45,7 @@ export interface NoJudgment extends Pick<Judgment, "taskId" | "itemId" | "isChec
   readonly reason: "withdrawn" | "unanswered" | "unusable"
 }
 
-/** The result of one task for one item, or one vote of it if the task asks for several. */
+/** The result of one task for one item. If the task asks for several votes, each vote is a judgment. */
 export interface Judgment extends LedgerItem {
   /** The task's id at the service. */
   readonly taskId: string
@@ -51,13 +54,13 @@ export interface Judgment extends LedgerItem {
   /** The annotations of the result, including unknown members. Empty if `annotations` is not an object. */
   readonly annotations: Annotations
   /**
-   * A member of the result that seems to list several judgments in an unknown form. If it is present, no judgment in it
-   * was read, and the object `annotations` above is empty.
+   * The member of the result that seems to list several judgments in an unknown form. If present, none of these
+   * judgments was read, and `annotations` is empty.
    */
   readonly unread?: "annotations" | "judgments" | "votes"
-  /** The number of votes that the task asked for, and the result neither lists nor is. Absent if none are missing. */
+  /** The number of votes that the task asked for but the result does not contain. Absent if no votes are missing. */
   readonly missingVotes?: number
-  /** One-based number of the task among the item's tasks, or of the vote if tasks ask for several. */
+  /** One-based number of the vote on the item. If each task asks for one vote, it is the number of the task. */
   readonly vote: number
   /** When the result was recorded, in epoch milliseconds; absent if the votes were imported. */
   readonly completedAt?: number
@@ -67,6 +70,6 @@ export interface Judgment extends LedgerItem {
 
 /** An item with all of its judgments. All judgments are of the same prompt and completions. */
 export interface JudgedItem extends LedgerItem {
-  /** One judgment per task, or per vote if tasks ask for several, in the order of the votes. */
+  /** One judgment per task, or one per vote if tasks ask for several votes, in the order of the votes. */
   readonly judgments: Arr.NonEmptyReadonlyArray<Judgment>
 }

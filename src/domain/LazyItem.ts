@@ -37,7 +37,7 @@ export class LazyItem {
     },
   }
 
-  /** Returns an item with `bytes`, which must be a copy of its bytes. An item without bytes is returned unchanged. */
+  /** Returns an item that uses `bytes`, a copy of the item's bytes. An item without bytes is returned unchanged. */
   static withBytes(item: PromptItem, bytes: ItemBytes): PromptItem {
     return item instanceof LazyItem && item.#bytes !== undefined ? new LazyItem(item.id, item.prompt, bytes) : item
   }

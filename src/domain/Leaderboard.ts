@@ -1,9 +1,9 @@
 /**
- * The models whose completions were judged, rated by the votes on them. `pair/rating` computes the leaderboard; the
- * command line and `report.html` show it.
+ * A leaderboard rates models by the votes on their completions. `pair/rating` computes it; the command line and
+ * `report.html` show it.
  *
- * Guarantees: `null` means that a number does not exist, for example an interval from too few items, or an infinite
- * bound.
+ * Guarantees: a value is `null` if it cannot be computed, for example an interval from too few items, or if it is
+ * infinite.
  */
 
 /** A value with its 95% interval. */
@@ -57,21 +57,21 @@ export interface LeaderboardRow {
   readonly win_rate: Estimate
   /** Number of items on which the model was compared with another model. */
   readonly items: number
-  /** Comparisons that the model won. A vote compares it with each other completion that the vote ranks. */
+  /** Comparisons that the model won. A vote compares the model with each other completion that the vote ranks. */
   readonly wins: number
   /** Comparisons in which a vote gave both completions the same rank. */
   readonly ties: number
   /** Comparisons that the model lost. */
   readonly losses: number
   /**
-   * Set if the model never lost or never won against models outside its strongly connected component: the models that
-   * beat each other, directly or through other models. The rating then depends on the prior and has no bound on that
-   * side.
+   * Set if the model never lost or never won against models outside its strongly connected component. The models of a
+   * component beat each other, directly or through other models. If set, the rating depends on the prior, and one of
+   * its bounds is null.
    */
   readonly extreme: "never_lost" | "never_won" | null
 }
 
-/** How a property of a completion, other than its model, changes the odds that it is preferred, in natural log-odds. */
+/** The effect of a property, other than the model, on the odds that a completion is preferred. */
 export interface ControlRow {
   /**
    * `length`: the effect of one standard deviation of (a − b) / (a + b), with the lengths a and b in characters.
@@ -96,11 +96,11 @@ export interface AccrualPoint {
   readonly win_rates: ReadonlyArray<Estimate | null>
 }
 
-/** How estimates become narrower as votes accrue. */
+/** Shows how intervals become narrower as votes accrue. */
 export interface Accrual {
   /** The first models of the leaderboard. */
   readonly models: ReadonlyArray<string>
-  /** The estimates after more and more votes. */
+  /** The estimates after increasing numbers of votes. */
   readonly points: ReadonlyArray<AccrualPoint>
   /**
    * A forecast: after `votes` more votes, intervals are `factor` times as wide as today. `factor` is √(n / (n + votes))
@@ -136,7 +136,7 @@ export interface Leaderboard {
   readonly top_two: {
     readonly first: string
     readonly second: string
-    /** Share of the resamples in which the first is better. */
+    /** Share of the resamples in which `first` is better than `second`. */
     readonly probability: number
     /** Number of additional votes after which the 95% interval of the difference would be above 0. */
     readonly votes_needed: number | null

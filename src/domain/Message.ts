@@ -42,7 +42,7 @@ export interface ToolCall extends Schema.Schema.Type<typeof ToolCall> {}
 export const Message = Schema.Struct({
   /** Any name, unchanged from the input. */
   role: WellFormedText,
-  /** Can be blank, but at least one message of a prompt must have text or tool calls. */
+  /** The content can be blank, but at least one message of a prompt must have text or tool calls. */
   content: WellFormedText,
   /** The tool calls of the assistant. */
   tool_calls: Schema.optionalKey(Schema.NonEmptyArray<Schema.Codec<ToolCall>>(ToolCall)),

@@ -1,5 +1,5 @@
 /**
- * Where a record was read.
+ * The place at which a record was read.
  *
  * Guarantees: at least one of `line` and `row` is present. Text files have `line`. Files whose records are not lines
  * (elements of a JSON array, rows of Parquet) have `row`.
@@ -10,7 +10,7 @@ import { Schema } from "effect"
 export const Origin = Schema.Struct({
   /** A path, a URL without secrets, or the name of a source. */
   file: Schema.String,
-  /** One-based; the line at which the record begins. */
+  /** One-based number of the line at which the record begins. */
   line: Schema.optionalKey(Schema.Int),
   /** One-based number of the record in its file. */
   row: Schema.optionalKey(Schema.Int),

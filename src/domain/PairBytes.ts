@@ -8,7 +8,7 @@ import * as Attached from "./Attached.ts"
 import * as JsonText from "./JsonText.ts"
 import type { PreferencePair } from "./PreferencePair.ts"
 
-/** The members of a pair that hold texts of its item, in the order of `places`. */
+/** The text members of a pair, in the order of `places`. */
 export const texts: ReadonlyArray<string> = ["prompt", "chosen", "rejected"]
 
 export const isText = (name: string): boolean => texts.includes(name)
@@ -23,7 +23,7 @@ export interface PairBytes {
 
 const bytes = Attached.make<PairBytes, Partial<PreferencePair>>()
 
-/** The bytes of this object, if `make` created it; a copy has none. */
+/** Returns the bytes of a pair from `make`. A copy of the pair has none. */
 export const of = (pair: PreferencePair): PairBytes | undefined => bytes.of(pair)
 
 const text = (place: 1 | 2): PropertyDescriptor => ({

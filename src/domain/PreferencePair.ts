@@ -4,8 +4,8 @@
  * Guarantees: `chosen` and `rejected` differ. `chosen_index` and `rejected_index` refer to the order in the input, not
  * to the order that the experts saw. The weights of an item's rows add up to 1.
  *
- * To add a column, add a member here. Files, card, and guide derive its place, type, and description from it.
- * `pair/PairStrategy` sets its value, or `pair/votes/Consensus` if it depends on several votes.
+ * To add a column, add a member here. The member sets the column's position, type, and description in files, card, and
+ * guide. `pair/PairStrategy` sets the column's value, or `pair/votes/Consensus` if the value depends on several votes.
  */
 import { Schema } from "effect"
 import * as Assessment from "./Assessment.ts"
@@ -40,7 +40,7 @@ const struct = Schema.Struct({
     number,
   ),
   decided_votes: described(
-    "Number of votes that prefer one of `chosen` and `rejected`; the others are ties, or for a third completion without a ranking. Null if there is one vote.",
+    "Number of votes that prefer one of `chosen` and `rejected`. Other votes are ties, or name only a third completion as the best. Null if there is one vote.",
     Schema.NullOr(Schema.Int),
   ),
   ...Assessment.columns,

@@ -9,7 +9,7 @@ import * as Cost from "./Cost.ts"
 /** The key for the price of all kinds that do not have their own price. */
 export const other = "default"
 
-/** One price for all votes, or one per kind of expert with the price of all other votes under `default`. */
+/** One price for all votes, or one price per kind of expert. `default` is the price of all other votes. */
 export type Price = Cost.Amount | { readonly default: Cost.Amount; readonly [kind: string]: Cost.Amount }
 
 /** The price of each kind that has its own price, and the price of all other votes. */

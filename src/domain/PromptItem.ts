@@ -51,7 +51,10 @@ const itemOf = (text: typeof WellFormedText) => {
     id: Schema.optionalKey(filled),
     prompt,
     completions,
-    /** Whether each completion is messages with tool calls; `completions` has their text. Absent if none is. */
+    /**
+     * For each completion, true if it consists of messages with tool calls. `completions` has the text of the messages.
+     * Absent if all are false.
+     */
     as_messages: Schema.optionalKey(Schema.Array(Schema.Boolean)),
     /** The definitions of the tools that the model had, as the text of a JSON array. Not shown to experts. */
     tools: Schema.optionalKey(text),
@@ -79,7 +82,7 @@ const itemOf = (text: typeof WellFormedText) => {
   )
 }
 
-/** One record of the `items` layout, except that completions that are messages are rendered as text. */
+/** A record of the `items` layout. Completions that are messages are rendered as text. */
 export const PromptItem = itemOf(WellFormedText)
 
 /**
@@ -109,7 +112,7 @@ export interface SourceItem {
   readonly identity?: ItemIdentity | undefined
 }
 
-/** JSON texts of the item `of`. They do not apply to a modified copy, which can have other texts. */
+/** JSON texts of the item in `of`. A modified copy of the item can have other texts. */
 export interface ItemTexts {
   readonly of: PromptItem
   readonly json: ReadonlyArray<string>

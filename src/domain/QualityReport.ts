@@ -41,9 +41,9 @@ export interface Agreement {
    * weighted votes decide which completions are best.
    */
   readonly ties: number
-  /** Mean share of an item's votes that are for its choice. */
+  /** Share of votes for the item's choice, averaged over the items. */
   readonly mean_agreement: number | null
-  /** Histogram of items by the share of an item's votes that are for its choice. */
+  /** Histogram of the items by the share of votes for the item's choice. */
   readonly agreement: Histogram
   /** Randolph's free-marginal kappa: agreement beyond chance. Chance is 1/K for an item with K texts to choose from. */
   readonly free_marginal_kappa: number | null
@@ -66,15 +66,15 @@ export interface Agreement {
 
 /** An expert's votes: their number, their agreement with others, and their accuracy on gold items (known answers). */
 export interface ExpertRow {
-  /** The expert's name at the service; null for all votes without one. */
+  /** The expert's name at the service. A row with null counts all votes without a name. */
   readonly expert: string | null
-  /** The kind of expert in the first vote that has one; null if the service reports none. */
+  /** The kind of expert, from the first vote that has a kind; null if the service reports none. */
   readonly kind: string | null
   /** Votes on judged items. */
   readonly votes: number
   /** Votes on gold items that were mixed in; `votes` includes them. */
   readonly mixed_in_votes: number
-  /** The cost of the tokens of a language model's votes, as an exact decimal; null if no vote has it. */
+  /** Token cost of a language model's votes, as an exact decimal; null if no vote has a cost. */
   readonly token_cost: string | null
   /** Votes on items with a majority among the other experts' votes. */
   readonly compared: number
@@ -101,7 +101,7 @@ export interface ExpertRow {
 export interface ModelRow {
   /** The model's name in the input. */
   readonly model: string
-  /** Items with at least one such pair that includes this model. */
+  /** Items with at least one pair of this model and another model. */
   readonly items: number
   /** Pairs in which the model's completion is chosen. */
   readonly chosen: number
@@ -113,7 +113,7 @@ export interface ModelRow {
 
 /** Votes of one kind of expert on items with a known answer. */
 export interface GoldVotes {
-  /** The kind as the service reports it; null if it reports none. */
+  /** The kind that the service reports; null if it reports none. */
   readonly kind: string | null
   /** Results with at least one vote of this kind. Each result was paid for once. */
   readonly results: number
@@ -174,8 +174,8 @@ export interface Position {
 }
 
 /**
- * Numbers of kept items with and without a ranking of their completions. `full-ranking` pairs unranked items as
- * `best-against-rest` does.
+ * Numbers of kept items with and without a ranking of their completions. For items without a ranking, `full-ranking`
+ * makes the same pairs as `best-against-rest`.
  */
 export interface Rankings {
   /** Kept items with a ranking of their completions. */
@@ -225,7 +225,7 @@ export interface Check {
   readonly measure: string
   /** The measured value, as `measure` describes it; null without data. */
   readonly value: number | null
-  /** Number of items, pairs, or votes that the check found, out of `of`. */
+  /** Number of items, pairs, or votes that the check found. */
   readonly count: number
   /** Number of items, pairs, or votes that the check examined. */
   readonly of: number
@@ -273,7 +273,7 @@ export interface LanguageRow {
   readonly items: number
   /**
    * Lower bound of the 95% Wilson score interval of the language's share of all items, from 0 to 1. Null without
-   * sampling: the language of every item was detected.
+   * sampling, because the language of every item was detected.
    */
   readonly low: number | null
   /** Upper bound of the same interval; null if there was no sampling. */
@@ -329,15 +329,15 @@ export interface QualityReport {
   /** The splits that have items. Without splitting, there is only `train`. */
   readonly splits: ReadonlyArray<{ readonly split: Split; readonly items: number; readonly pairs: number }>
   /**
-   * Number of items whose prompt is a near-duplicate of prompts in several splits. They were put in the split of the
+   * Number of items whose prompt is a near-duplicate of prompts in several splits. These items are in the split of the
    * earliest prompt. Null without splits.
    */
   readonly cross_split_near_duplicates: number | null
   /** The requested share of the items by split. Null without splits. */
   readonly split_shares: { readonly [split in Split]?: number } | null
   /**
-   * The groups of items that are in one split, because they have the same value of a metadata field, or are connected
-   * by near-duplicates. Counts all items that were planned. Null if the splits do not depend on a field.
+   * Groups of items that must be in the same split, because they share a value of the metadata field or are connected
+   * by near-duplicates. All planned items count. Null if the splits do not depend on a field.
    */
   readonly split_groups: {
     readonly field: string

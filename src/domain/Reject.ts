@@ -10,7 +10,7 @@
 import { Schema } from "effect"
 import { Origin } from "./Origin.ts"
 
-/** Why a record was rejected, for programs. */
+/** Machine-readable reasons for rejecting a record. */
 export const RejectCode = Schema.Literals([
   "invalid_json",
   "invalid_csv",
@@ -32,7 +32,7 @@ export type RejectCode = typeof RejectCode.Type
 /** One line of the rejects file. */
 export const Reject = Schema.Struct({
   ...Origin.fields,
-  /** The kind of reason, for programs. */
+  /** The machine-readable reason. */
   code: RejectCode,
   /** One line: the field, the expected value, and the value that was found. Options to set are in backticks. */
   reason: Schema.String,

@@ -1,8 +1,8 @@
 /**
- * The questions that a rubric asks experts besides the choice: strength, all bad, flags, an edit, aspects. An answer is
- * optional unless the rubric requires it.
+ * The questions that a rubric asks experts besides the choice: strength, whether all completions are bad, flags, an
+ * edit, and aspects. An answer is optional unless the rubric requires it.
  *
- * Guarantees: each scale has 2 to 9 steps, so that one key enters one rating. Names are distinct and not blank.
+ * Guarantees: each scale has 2 to 9 steps, so that one digit key enters a rating. Names are distinct and not blank.
  */
 import { Schema } from "effect"
 
@@ -33,7 +33,7 @@ export const Aspect = Schema.Struct({
 })
 export type Aspect = typeof Aspect.Type
 
-/** Questions, besides aspects, that people must answer. All bad and flags can't be required: no mark is an answer. */
+/** Questions that people must answer. `all_bad` and `flags` cannot be required: leaving them unmarked is an answer. */
 const required = Schema.Array(Schema.Literals(["strength", "edit", "rationale"]))
 
 export const Rubric = Schema.Struct({

@@ -11,8 +11,8 @@ export interface StrengthReport {
   /** Distribution of the strengths in single votes. */
   readonly votes: Distribution
   /**
-   * Mean strength of items, by how far their votes agree. An item's strength is the one in the dataset: the mean of the
-   * votes for the best completion.
+   * Mean strength of items, by the agreement of their votes. An item's strength is the `strength` in the dataset: the
+   * mean over the votes for the best completion.
    */
   readonly by_outcome: ReadonlyArray<{
     /**
@@ -38,7 +38,7 @@ export interface AspectReport {
   readonly chosen: Distribution
   /** Single ratings of completions that are rejected in a pair of the dataset. */
   readonly rejected: Distribution
-  /** Krippendorff's alpha for interval data, over ratings of the same completion; null if none has two ratings. */
+  /** Krippendorff's alpha for interval data, over ratings of the same completion; null if no completion has two. */
   readonly krippendorff_alpha: number | null
   /**
    * Number and mean of the ratings of each model's completions, for the 100 models with the most ratings. Empty if the

@@ -17,7 +17,7 @@ export interface VotesCost {
 
 /** The votes of one kind of expert and their cost. */
 export interface KindCost extends VotesCost {
-  /** The kind as the service reports it; null if it reports none, or the task ended without a result. */
+  /** The kind that the service reports; null if it reports none, or if the task ended without a result. */
   readonly kind: string | null
   /** Votes on items with a known answer that prefer one completion; 0 if no dataset was written. */
   readonly gold_votes: number
@@ -29,15 +29,15 @@ export interface KindCost extends VotesCost {
    */
   readonly cost_per_right_vote: string | null
   /**
-   * Cost of the tokens of language models' votes in the dataset, as the service reports it. It is not part of `cost`;
-   * null if no dataset was written, or if no vote has it.
+   * Token cost of language models' votes in the dataset, as the service reports it; not part of `cost`. Null if no
+   * dataset was written, or no vote has a token cost.
    */
   readonly token_cost: string | null
 }
 
 /** The costs of all runs and campaigns of the job. */
 export interface SpendingReport {
-  /** The current price of a vote, unless its kind has its own price. */
+  /** The current price of a vote whose kind has no price of its own. */
   readonly price: string
   /** Prices of the kinds of expert that have their own price. */
   readonly prices: { readonly [kind: string]: string }
@@ -45,18 +45,18 @@ export interface SpendingReport {
   readonly budget: string | null
   /** Votes of tasks that the service created and that ended, with or without a result. Canceled tasks do not count. */
   readonly spent: VotesCost
-  /** Votes that are planned, outstanding, or in doubt (perhaps sent), at the highest price of the experts asked. */
+  /** Votes that are planned, outstanding, or in doubt (perhaps sent), at the highest price of the allowed experts. */
   readonly committed: VotesCost
   /** The votes and the money that remain of the budget; null without a budget. */
   readonly left: VotesCost | null
   /**
-   * Votes that the budget does not allow: votes for new items of the last run, votes of planned tasks that are not sent
-   * for this reason, and further votes.
+   * Votes that the budget does not allow: votes on new items of the last run, votes of planned tasks that were
+   * therefore not sent, and further votes that items need.
    */
   readonly over_budget: VotesCost & { readonly items: number }
   /**
-   * The money spent per pair of the dataset; null if no dataset was written, or if it covers only one of several
-   * campaigns.
+   * The money spent per pair of the dataset; null if no dataset was written, or if the dataset covers only one of
+   * several campaigns.
    */
   readonly cost_per_pair: string | null
   /**

@@ -17,7 +17,7 @@ export interface Ballot {
 type Choice = Pick<Ballot, "choice" | "ranking">
 
 export interface Tally {
-  /** Index of the best completion. If several have the same text, it is the one that the earliest vote chose. */
+  /** Index of the best completion. If several completions have the best text, the earliest vote decides among them. */
   readonly best: number
   /** Share of the first-choice votes for the best text, 0 to 1. */
   readonly agreement: number
@@ -25,11 +25,13 @@ export interface Tally {
   readonly tie: boolean
   /** All completions, ranked by rules 2 and 3 of `tally`; ties share a group. Undefined if a vote has no ranking. */
   readonly ranking: Ranking | undefined
-  /** The rationale of the earliest vote that is for the best text and has one. */
+  /** The first rationale among the votes for the best text. */
   readonly rationale: string | undefined
 }
 
-/** Replaces the indices of a ranking by those in `first`, and keeps each text only at its best rank. */
+/**
+ * Replaces each index in a ranking by `first[index]`. If an index then occurs several times, only the best rank stays.
+ */
 export const rankTexts = (ranking: Ranking, first: ReadonlyArray<number>): Ranking => {
   const seen = new Set<number>()
   return ranking.flatMap((group) => {
@@ -83,8 +85,8 @@ export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray
 }
 
 /**
- * Whether each vote agrees with the others' majority. Undefined if there are no other votes, if they tie, or if the
- * vote ranks several texts first.
+ * For each vote, whether it agrees with the majority of the other votes. Undefined if there are no other votes, if the
+ * other votes tie, or if the vote ranks several texts first.
  */
 export const agreesWithOthers = (
   completions: ReadonlyArray<string>,
@@ -106,7 +108,7 @@ export const agreesWithOthers = (
 /**
  * Returns the indices with the most first-choice votes, in order. Empty without votes.
  *
- * @param tops for each vote, the indices that it ranks first; it splits its vote equally among them
+ * @param tops for each vote, the indices that it ranks first; the vote is split equally among them
  */
 export const leadersOf = (tops: ReadonlyArray<ReadonlyArray<number>>): ReadonlyArray<number> => {
   const { votes } = firstChoices(Math.max(-1, ...tops.flat()) + 1, tops)
@@ -135,9 +137,8 @@ const hasText = (text: string | undefined): boolean => text !== undefined && tex
 export const topOf = ({ choice, ranking }: Choice): ReadonlyArray<number> => ranking?.[0] ?? [choice]
 
 /**
- * Adds the Borda scores of one ranking, doubled so that they are integers: 2 for each completion ranked below, 1 for
- * each other one with the same rank. Every ranking contains every completion, so sums order the completions as means
- * would.
+ * Adds the Borda scores of one ranking. They are doubled to be integers: 2 for each completion ranked lower, and 1 for
+ * each other completion of the same rank. Sums replace means, because every ranking contains every completion.
  */
 const addBorda = (scores: Array<number>, completions: number, ranking: Ranking | undefined) => {
   let below = completions

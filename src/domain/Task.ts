@@ -2,7 +2,7 @@
  * The requests and results of the annotation service's contract, version 1.
  *
  * Guarantees: requests have the members of the contract, and `group`, `votes`, and `voters` only if they are set.
- * Results may have more: unknown members of `annotations` are kept, others are ignored. Services differ in their
+ * Unknown members of `annotations` are kept; other unknown members of results are ignored. Services differ in their
  * statuses and in the path of the task id in the creation response; `ServiceProfile` configures both.
  */
 import { Predicate, Schema } from "effect"

@@ -32,7 +32,7 @@ const half = ({ scale, units }: Cost.Decimal): Cost.Decimal => ({ units: units *
 
 const digitsOfMillion = 6
 
-/** Returns the cost of a request, or none if a price is invalid. */
+/** Returns a function that computes the cost of a request, or none if a price is invalid. */
 export const reader = ({ batchInput, batchOutput, input, output }: TokenPrice) =>
   Option.map(
     Option.all({
@@ -54,7 +54,7 @@ export const reader = ({ batchInput, batchOutput, input, output }: TokenPrice) =
     },
   )
 
-/** Parses `MODEL=INPUT/OUTPUT` or `MODEL=INPUT/OUTPUT/INPUT/OUTPUT`. The model's name may contain slashes and signs. */
+/** Parses `MODEL=INPUT/OUTPUT` or `MODEL=INPUT/OUTPUT/INPUT/OUTPUT`. MODEL may contain slashes and equals signs. */
 export const parse = (text: string): Option.Option<readonly [model: string, price: TokenPrice]> => {
   const [, model, input, output, batchInput, batchOutput] =
     /^(.+)=([\d.]+)\/([\d.]+)(?:\/([\d.]+)\/([\d.]+))?$/.exec(text) ?? []

@@ -32,7 +32,7 @@ export const fields = {
   rationale: described("The expert's reason for the choice, if given.", Schema.String),
   flags: described("Problems that the expert marked, by their names in the rubric.", Schema.Array(Schema.String)),
   guidelines_version: described(
-    "Version of the guidelines that the expert saw, if they were changed; version 1 came with the task.",
+    "Version of the guidelines that the expert saw; present if they were changed. Version 1 came with the task.",
     Schema.Int,
   ),
   repeated: described(
@@ -92,10 +92,10 @@ const fits =
 const isPermutation = (indices: ReadonlyArray<number>, length: number): boolean =>
   indices.length === length && new Set(indices).size === length && indices.every((index) => index < length)
 
-/** A listed vote as the service sent it, with all members. Those that are not needed to count it may have any shape. */
+/** A listed vote with all members that the service sent. Members outside `Listed` may have any shape. */
 export type ListedVote = ImportedVote & typeof Listed.Type
 
-/** The votes that annotations list. None if there is no list, or if any vote in it does not fit the completions. */
+/** Returns the votes that annotations list, or none if there is no list or a vote does not fit the completions. */
 export const listedIn = (
   { votes }: { readonly [member: string]: unknown },
   completions: number,

@@ -3,8 +3,8 @@
  * vote tables; `prefstream import` reads them.
  *
  * Guarantees: each record has all columns, in the same order. In CSV, lists and objects are JSON, and null is an empty
- * cell. In CSV with the extra column `raw`, texts are unchanged, even those that a spreadsheet takes for formulas. In
- * other CSV of these columns, `io/SpreadsheetCell` has neutralized such texts.
+ * cell. `io/SpreadsheetCell` neutralizes texts in CSV that a spreadsheet takes for formulas. CSV with the extra column
+ * `raw` has these texts unchanged.
  */
 import { Schema, Struct } from "effect"
 import * as Assessment from "./Assessment.ts"
@@ -33,7 +33,7 @@ export const VoteRowSchema = Schema.Struct({
   expert: Schema.NullOr(Schema.String),
   /** The kind of expert; null if unknown. */
   kind: Schema.NullOr(Schema.String),
-  /** One-based number of the vote among those of its item. */
+  /** One-based number of the vote among the votes on its item. */
   vote: Schema.Int,
   /** Index of the preferred completion, from 0. */
   chosen_index: Schema.Int,
@@ -44,7 +44,7 @@ export const VoteRowSchema = Schema.Struct({
   judged_at: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
   /** The id of the task in which the vote was given. */
   task_id: Schema.String,
-  /** Whether the vote is on a gold item that was mixed in, which is not part of the dataset. */
+  /** Whether the vote is on a gold item that was mixed in. Such items are not part of the dataset. */
   is_gold: Schema.Boolean,
   /** The known right answer; null if there is none. */
   gold: Schema.NullOr(Schema.Unknown),
@@ -62,7 +62,7 @@ export const voteColumns = Struct.keys(ofVote)
 
 type OfItem = Omit<VoteRow, "chosen_index" | "expert" | "judged_at" | "kind" | "vote" | (typeof voteColumns)[number]>
 
-/** @param n the number of the vote among those of its item, from 1 */
+/** @param n the number of the vote among the votes on its item, from 1 */
 export const of = (item: OfItem, vote: ImportedVote, n: number): VoteRow => {
   const { choice, expert, judged_at = null, kind, strength } = vote
   const given: { readonly [name: string]: unknown } = { ...vote }

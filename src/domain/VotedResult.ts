@@ -21,7 +21,7 @@ const Action = Schema.Struct({
 /** The built-in service's annotations of a prompt. Other services may send other members; see `Annotations`. */
 export const VotedAnnotations = Schema.Struct({
   rationale: described(
-    "The rationale from the earliest vote for the best completion that gives a rationale; empty if there is none. If a lead decided or withdrew the prompt, the lead's rationale.",
+    "The first rationale among the votes for the best completion; empty if there is none. If a lead decided or withdrew the prompt, the lead's rationale.",
     Schema.String,
   ),
   agreement: Schema.optionalKey(
@@ -51,7 +51,7 @@ export const VotedAnnotations = Schema.Struct({
   ),
   kind: Schema.optionalKey(
     described(
-      "The kind of the experts who may vote on the prompt, if they gave fewer votes than the task asks for, and all have this kind. It is that of the missing votes.",
+      "The kind of the missing votes. Present if the prompt has fewer votes than the task asks for, and all experts who may vote on it have this kind.",
       Schema.String,
     ),
   ),

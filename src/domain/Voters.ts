@@ -1,8 +1,8 @@
 /**
- * The experts who may vote on a task's items, and the rule by which items go from judges to people.
+ * The experts who may vote on a task's items, and the rule that sends items from judges to people.
  *
- * Guarantees: a rule has one form, `jury<SHARE`. Judges are language models (kind `judge`), people are of the kind
- * `person` at the built-in service. Rules and gold files are neither.
+ * Guarantees: a rule has one form, `jury<SHARE`. Judges are language models (kind `judge`). At the built-in service,
+ * people have the kind `person`. Scripted rules and gold files are neither judges nor people.
  */
 import { Option, Schema } from "effect"
 import * as Cost from "./Cost.ts"
@@ -12,7 +12,7 @@ import * as Prices from "./Prices.ts"
 export const Voters = Schema.Literals(["judges", "people"])
 export type Voters = typeof Voters.Type
 
-/** Sends items to people whose jury is less certain than the share: `jury<0.9`. */
+/** A rule that sends an item to people if the jury's certainty is below the share: `jury<0.9`. */
 export type PeopleWhen = `jury<${number}`
 
 export const peopleWhenForm = "jury<SHARE with a share above 0 and at most 1, such as jury<0.9"
@@ -24,15 +24,15 @@ export const boundOf = (rule: string): Option.Option<number> => {
   return bound > 0 && bound <= 1 ? Option.some(bound) : Option.none()
 }
 
-/** The price at which a vote is reserved: the highest that it can have if the service asks only these voters. */
+/** The highest price of a vote by these voters. Votes are reserved at this price. */
 export const priceOf = (prices: Prices.Prices, voters: Voters | null): Cost.Decimal => {
   if (voters === "judges") return Prices.priceOf(prices, "judge")
   if (voters === null) return Prices.highest(prices)
-  // No vote of a person has the price of an automatic kind.
+  // The price of an automatic kind never applies to a person's vote.
   const own = [...prices.kinds].flatMap(([kind, price]) => (Judge.roleOf(null, kind) === "person" ? [price] : []))
   return own.reduce(Cost.max, prices.other)
 }
 
-/** The voters of the first votes on new items. */
+/** The experts who vote first on new items. */
 export const votersOf = ({ peopleWhen }: { readonly peopleWhen?: PeopleWhen | undefined }): Voters | undefined =>
   peopleWhen === undefined ? undefined : "judges"

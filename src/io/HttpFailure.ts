@@ -17,7 +17,7 @@ const kinds = {
   409: "conflict",
   410: "notFound",
   413: "tooLarge",
-  /** The service did not carry out the request, as with 429. */
+  /** The service did not carry out the request. The same is true of 429. */
   425: "tooEarly",
   426: "blocked",
   429: "rateLimited",

@@ -1,7 +1,7 @@
 /**
  * Parses JSON. Messages name the position and the expected token. The engine's own messages often lack the position and
- * differ between versions, so invalid text is scanned again by RFC 8259. Text with more than 100,000 levels is not
- * parsed but refused, because the engine needs gigabytes of memory for millions of levels.
+ * differ between versions, so invalid text is scanned again by RFC 8259. Text with more than 100,000 levels of nesting
+ * is refused without parsing, because the engine needs gigabytes of memory for millions of levels.
  */
 import { Result } from "effect"
 

@@ -102,7 +102,7 @@ export class LineSplitter {
     this.#addLine(bytes, size)
   }
 
-  /** Adds complete lines. `bytes` ends before the last line end. */
+  /** Adds complete lines. `bytes` does not include the LF of the last line. */
   #addWhole(bytes: Uint8Array): void {
     const isShort = bytes.length <= this.#maxLineBytes && bytes.indexOf(LF) < minLongLine
     const text = isShort ? decode(bytes) : undefined
@@ -118,7 +118,7 @@ export class LineSplitter {
     }
   }
 
-  /** `size` is the size of the line in bytes. `bytes` may be only its beginning. */
+  /** `size` is the line's size in bytes. `bytes` may be only the beginning of the line. */
   #addLine(bytes: Uint8Array, size: number): void {
     if (size > this.#maxLineBytes) return this.#addReject(tooLarge("a line", bytes, size, this.#maxLineBytes))
     const text = decode(bytes)

@@ -1,6 +1,6 @@
 /**
- * Suggests the known name with the fewest edits, among those that begin with the misspelled name or differ from it in
- * at most a third of the characters.
+ * Suggests the known name with the fewest edits. Such a name begins with the misspelled name, or differs from the
+ * misspelled name in at most a third of the characters.
  */
 
 /** Allows at least one edit. */
@@ -20,7 +20,9 @@ export const didYouMean = (name: string, knownNames: ReadonlyArray<string>): str
   return candidate === undefined ? "" : ` (did you mean ${candidate}?)`
 }
 
-/** Computes the Levenshtein distance row by row. Two exchanged neighbors, as in `prot` for `port`, are one edit. */
+/**
+ * Computes the Levenshtein distance row by row. Two exchanged neighbors, such as in `prot` for `port`, are one edit.
+ */
 export const editsBetween = (a: string, b: string): number => {
   const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)]
   for (let i = 1; i <= a.length; i++) {

@@ -6,11 +6,14 @@ import { isObject } from "./Values.ts"
 
 export const of = (name: string): string => `\`${name}\``
 
-/** Formats the option of a path. The command line has a flag of its own for one of several paths of completions. */
+/**
+ * Formats the name of an option that is a path. If `completions` has several paths, ` path` is added, because the
+ * command line has another flag for them (`--completion-path`).
+ */
 export const ofPath = (name: string, value: unknown): string =>
   `${of(name)}${name === "completions" && Array.isArray(value) ? " path" : ""}`
 
-/** Members of an object literal. */
+/** Formats several options as members of an object literal. */
 export const set = (options: { readonly [name: string]: unknown }): string =>
   of(
     Object.entries(options)

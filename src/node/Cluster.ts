@@ -1,8 +1,8 @@
 /**
  * Adapter: Effect Cluster over sockets, with the runners and their locks in PostgreSQL. A singleton runs on one of the
- * connected runners. When that runner does not answer, the singleton starts on another one only after `lease`, because
- * the runner may only be slow. A suspended runner loses its session and thus its locks, but may continue briefly after
- * it resumes. Only a fencing token prevents this: the epochs of `task/ledger/writes/Parts`.
+ * connected runners. If that runner does not answer, the singleton starts on another runner only after `lease`, because
+ * the first runner may only be slow. A runner that was suspended has lost its locks, but may continue for a moment when
+ * it resumes. The epochs of `task/ledger/writes/Parts` then prevent it from claiming tasks.
  */
 import { createSocket } from "node:dgram"
 import { lookup } from "node:dns"
@@ -17,10 +17,10 @@ import { credentials, type Login } from "./PostgresUrl.ts"
 export interface ClusterOptions extends Login {
   /** Prefix of the cluster's table names. Runners with the same prefix form one cluster. */
   readonly prefix: string
-  /** The host at which other runners reach this one. */
+  /** The host name or address at which other runners reach this runner. */
   readonly host: string
   readonly port: number
-  /** Time that a runner may be silent before its singletons move, at least `minLease`. */
+  /** If a runner does not answer for this time, its singletons move to another runner. At least `minLease`. */
   readonly lease: Duration.Duration
 }
 
@@ -59,7 +59,10 @@ export const layer = ({ host, lease, password, port, prefix, url }: ClusterOptio
     }),
   )
 
-/** Listens on all addresses if the host's address is not this machine's own, because it may be the address of a NAT. */
+/**
+ * Returns the address of `host` if this machine has it. Otherwise, the address may be that of a NAT, so this returns
+ * the wildcard address, which stands for all addresses.
+ */
 const listenHost = (host: string) =>
   Effect.callback<string>((resume) =>
     lookup(host, (failure, address, family) => {

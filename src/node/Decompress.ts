@@ -1,6 +1,6 @@
 /**
  * Adapter: the streaming decoders of `node:zlib`. They report the bytes after the end of the data, so that the caller
- * knows where the next member begins. (Node's own streams ignore these bytes; before Node 24.20 and 26.7 they also
+ * knows where the next member begins. (Node's own streams ignore these bytes. Versions before 24.20 and 26.7 also
  * accept a truncated Zstandard frame.) Decoding runs off the main thread, at most 128 kB ahead of its reader.
  */
 import type { Transform } from "node:stream"
@@ -15,9 +15,9 @@ export class CorruptData extends Schema.TaggedError<CorruptData>()("CorruptData"
 
 export type Step = Data.TaggedEnum<{
   Output: { readonly bytes: Uint8Array }
-  /** All input so far was decoded and output; more can be written. */
+  /** All input so far was decoded and returned. The decoder needs more input. */
   NeedsInput: {}
-  /** The compressed data ended. `unused` has the bytes of the last write that follow the end. */
+  /** The compressed data ended. `unused` contains the bytes of the last write after the end. */
   Ended: { readonly unused: Uint8Array }
 }>
 export const Step = Data.taggedEnum<Step>()
@@ -25,7 +25,7 @@ export const Step = Data.taggedEnum<Step>()
 export interface Decoder {
   /** Writes more input. Call it only after `NeedsInput`. */
   readonly write: (bytes: Uint8Array) => void
-  /** Ends the input. Truncated data then fails with `CorruptData`. */
+  /** Ends the input. If the data is truncated, `next` then fails with `CorruptData`. */
   readonly end: () => void
   readonly next: Effect.Effect<Step, CorruptData>
   /** Frees the memory. Repeated calls have no effect. */

@@ -23,7 +23,7 @@ export type LockHolder = typeof LockHolder.Type
 
 /** Another process holds the lock. */
 export class FileLocked extends Schema.TaggedError<FileLocked>()("FileLocked", {
-  /** The locked file, or the location of a ledger in PostgreSQL without its password. */
+  /** The locked file's path, or the URL of a ledger in PostgreSQL, without the password. */
   path: Schema.String,
   /** The process that holds the lock, if it is known. */
   holder: Schema.optionalKey(LockHolder),
@@ -87,7 +87,8 @@ const isBusy = (cause: unknown): boolean =>
  * Holds the lock on `path` until the scope closes, or fails within half a second. The file need not exist, but its
  * folder must. `:memory:` has no file and no lock.
  *
- * @error `FileLockError` by reason: `FileLocked` has the holder if it is known, `LockUnavailable` the cause
+ * @error `FileLockError`: `FileLocked` if another process holds the lock, `LockUnavailable` if the lock file cannot be
+ * used
  */
 export const acquire = Effect.fn("FileLock.acquire")(function* (
   path: string,
@@ -146,8 +147,8 @@ const isAlive = (pid: number) =>
   )
 
 /**
- * The process that holds the lock on `path` now; `unknown` if its name cannot be read. None if the lock is free, or the
- * holder has not written its name yet.
+ * Returns the process that holds the lock on `path`, or `unknown` if its name cannot be read. Returns none if the lock
+ * is free, or if the holder has not written its name yet.
  *
  * The lock itself is tested only if a name is present, because testing a free lock would briefly block a process that
  * wants it.

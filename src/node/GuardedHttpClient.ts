@@ -1,7 +1,8 @@
 /**
- * Adapter: an HTTP client on undici that connects only to permitted addresses. The guard checks each address, from the
- * URL or from a DNS lookup, right before a connection to it, which prevents DNS rebinding. Redirects are not followed,
- * proxy variables are ignored, and connections are reused only for seconds. Requests have no timeout of their own.
+ * Adapter: an HTTP client on undici that connects only to permitted addresses. Right before each connection, the guard
+ * checks the address, whether it comes from the URL or from a DNS lookup. This prevents DNS rebinding. Redirects are
+ * not followed, proxy variables are ignored, and connections are reused only for seconds. Requests have no timeout of
+ * their own.
  */
 import * as dns from "node:dns"
 import { isIP, type LookupFunction } from "node:net"
@@ -12,7 +13,7 @@ import { HttpClient, HttpClientError } from "effect/http"
 /** Returns the reason to refuse an address; undefined if it is permitted. */
 export type Guard = (address: string) => string | undefined
 
-/** The guard refused every address of the host. It is the cause of the request's failure. */
+/** The guard refused every address of the host. The request fails with this error as the cause. */
 export class AddressRefused extends Schema.TaggedError<AddressRefused>()("AddressRefused", {
   address: Schema.String,
   problem: Schema.String,
@@ -39,7 +40,7 @@ export interface GuardedHttpClientOptions {
 /** Timeout of a connection attempt. It also ends attempts whose request was abandoned. */
 const connectTimeoutMillis = 15_000
 
-/** The host of a URL in the form of `node:net`: an IPv6 address without its brackets. */
+/** The host of a URL, as `node:net` expects it: an IPv6 address has no brackets. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "")
 
 const sift = (guard: Guard, addresses: ReadonlyArray<dns.LookupAddress>) => {
@@ -53,7 +54,7 @@ const sift = (guard: Guard, addresses: ReadonlyArray<dns.LookupAddress>) => {
   return { permitted, refused }
 }
 
-/** Fails if the guard refuses all addresses of the host. Succeeds for a name without an address. */
+/** Fails if the guard refuses all addresses of the host. If the host name has no address, `check` succeeds. */
 export const check = Effect.fnUntraced(function* (
   host: string,
   { guard, resolver = dns.lookup }: GuardedHttpClientOptions,

@@ -1,8 +1,8 @@
 /**
- * Adapter: an HTTP server on Node, for Effect; by default on loopback and a free port. The server answers 503 until an
- * application is served. Requests that Node's server refuses itself (400, 408, 413, 417, 431) get the problem details
- * of `problem`. On close, open requests get one second to finish. Headers must arrive within 20 seconds, the complete
- * request within two minutes.
+ * Adapter: an HTTP server on Node, for Effect. By default, it listens on a free port of the loopback address. The
+ * server answers 503 until an application is served. Requests that Node's server refuses itself (400, 408, 413, 417,
+ * 431) get the problem details of `problem`. On close, open requests get one second to finish. Headers must arrive
+ * within 20 seconds, the complete request within two minutes.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
@@ -40,7 +40,7 @@ const answerers = new WeakMap<HttpServer.HttpServer["Service"], { current: Answe
  * Answers requests before they reach Effect's server, while the scope is open and an application is served. The
  * application answers instead if `answer` returns undefined, or if its effect returns undefined, fails, or would have
  * to wait (it is then interrupted). For a request with a body, `answer` must return undefined. The body of a response
- * must be bytes, text, or empty. This has no effect on other implementations of `HttpServer`.
+ * must be bytes, text, or empty. With other implementations of `HttpServer`, `answerFirst` has no effect.
  */
 export const answerFirst = Effect.fnUntraced(function* (
   answer: (request: IncomingMessage) => Effect.Effect<FirstAnswer, unknown> | undefined,
@@ -83,9 +83,8 @@ const make = Effect.fnUntraced(function* (options: ServerOptions) {
     const body = options.problem?.(status) ?? ""
     response.writeHead(status, headersOf(status, body)).end(body)
   }
-  /** The last response on each connection. */
   const answers = new WeakMap<Duplex, ServerResponse>()
-  // An application listens to the same event while it is served.
+  // A served application adds its own listener for `request` and answers. Without one, this listener answers 503.
   node.on("request", (request, response) => {
     answers.set(request.socket, response)
     if (node.listenerCount("request") > 1) return

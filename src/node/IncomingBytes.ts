@@ -51,7 +51,7 @@ export const fromReadable = (open: () => Readable): IncomingBytes => {
 
 const events = ["readable", "end", "error", "close"] as const
 
-/** File streams, as in `prefstream run - < items.jsonl`, have no `ref` and need none. */
+/** If standard input is a file (`prefstream run - < items.jsonl`), its stream has no `ref` and needs none. */
 const keepAlive = (stream: Readable & { ref?(): void; unref?(): void }, isNeeded: boolean): void => {
   if (isNeeded) stream.ref?.()
   else stream.unref?.()

@@ -1,6 +1,6 @@
 /**
- * Adapter: a new file that is written from start to end, with the digest of the bytes written. Calls block, so
- * `dataset/DatasetStage` makes them, usually in a separate thread. They throw the system's error with the file's path.
+ * Adapter: a new file that is written from start to end, with the digest of the bytes written. All functions block, and
+ * throw the system's error with the file's path. `dataset/DatasetStage` calls them, usually in a separate thread.
  * `finish` syncs the file and checks that it still exists under its name.
  */
 import { closeSync, fsyncSync, mkdirSync, openSync, readSync, renameSync, rmSync, statSync, writeSync } from "node:fs"
@@ -11,7 +11,7 @@ export interface OutputFile {
   /** Appends bytes. The caller may reuse `bytes` afterwards. */
   readonly append: (bytes: Uint8Array) => void
   readonly finish: () => FileDigest
-  /** Closes a file that is not finished, without a digest. */
+  /** Closes an unfinished file, without a digest. */
   readonly close: () => void
 }
 
@@ -37,10 +37,11 @@ const makeFolder = (path: string) => {
   }
 }
 
-/** Creates the file at `path`, which is relative to `directory`, and the folders of `path`. */
+/** Creates the folders of `path` and the file. `path` is relative to `directory`. */
 export const create = (directory: string, path: string): OutputFile => {
   const absolute = join(directory, path)
-  // Folders are created one by one, so that this fails if `directory` was removed with the files written before.
+  // Creates the folders one by one. A recursive call would also create `directory` again, if it was removed with the
+  // files written before.
   const [, ...folders] = path.split("/").map((_, i, parts) => parts.slice(0, i).join("/"))
   for (const folder of folders) makeFolder(join(directory, folder))
   const fd = openSync(absolute, "wx")
@@ -64,7 +65,7 @@ export const create = (directory: string, path: string): OutputFile => {
       about(absolute, () => {
         fsyncSync(fd)
         close()
-        // Checks the name, because an open file remains writable after it was removed.
+        // Checks that the path still exists, because an open file remains writable after its removal.
         statSync(absolute)
         return { bytes: size, sha256: sha256.digest() }
       }),

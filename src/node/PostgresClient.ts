@@ -43,7 +43,6 @@ const named = (where: string) => (error: SqlError.SqlError) => {
 /** Whether the server ended the session: it shuts down, has crashed, or is starting (codes 57P0x). */
 const isSessionEnd = Schema.is(Schema.Struct({ code: Schema.String.check(Schema.isPattern(/^57P0/)) }))
 
-/** Whether the error has the code with which PgBouncer refuses a connection. */
 const isProtocolViolation = Schema.is(Schema.Struct({ code: Schema.Literal("08P01") }))
 
 const namedConnection = (
@@ -83,8 +82,7 @@ const commit = Effect.fnUntraced(function* (connection: SqlConnection.Connection
 /**
  * Opens a client and takes its lock. Both end with the scope.
  *
- * @error `SqlError` if the server cannot be reached or refuses; `FileLockError` by reason `FileLocked` if another
- * process holds the lock
+ * @error `SqlError` if the server cannot be reached or refuses; `FileLockError` if another process holds the lock
  */
 const make = Effect.fnUntraced(function* (
   config: PostgresClientConfig,
@@ -106,7 +104,7 @@ const make = Effect.fnUntraced(function* (
   const isReadonly = config.readonly === true
   const startup = isReadonly ? { ...settings, startupParameters: { default_transaction_read_only: "on" } } : settings
   const writer = yield* PgClient.makeClient(startup).pipe(
-    // PgBouncer refuses the startup parameter with this error. `configureSession` sets the parameter later.
+    // PgBouncer refuses `default_transaction_read_only` at startup with this error. `configureSession` sets it later.
     Effect.catchIf(
       (error) => isReadonly && isProtocolViolation(error.reason.cause),
       () => PgClient.makeClient(settings),
@@ -157,7 +155,10 @@ const make = Effect.fnUntraced(function* (
   return Object.assign(client, { reserve: connected(reserve) })
 })
 
-/** The first version with idle_session_timeout. Effect Cluster uses it to free the locks of a suspended worker. */
+/**
+ * Version 14 introduced `idle_session_timeout`. Effect Cluster uses this setting to free the locks of a suspended
+ * worker.
+ */
 const oldestForWorkers = 14
 
 const requireVersion = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
@@ -184,8 +185,8 @@ const numbersIn = ({ decode, encode, makeRegistry, OID }: typeof PgTypes) => {
 
 /**
  * Sets what a session needs, whatever the server's own settings are. Settings that the server's version does not have
- * are skipped. If there are other workers, a process that is suspended in a transaction loses its session, because the
- * others wait for the rows that it has locked.
+ * are skipped. If workers share the job, a process that is suspended in a transaction loses its session after 5
+ * seconds. Otherwise, the other workers would wait for the rows that it has locked.
  */
 const configureSession = (
   sql: SqlClient.SqlClient,
@@ -194,7 +195,10 @@ const configureSession = (
     readonly = false,
     sharedBy,
   }: Pick<PostgresClientConfig, "readonly" | "sharedBy"> & {
-    /** If set, the statement has effect only in the session of this server process. Elsewhere it returns no rows. */
+    /**
+     * If set, the statement changes settings only in the session of this server process. In other sessions, it returns
+     * no rows.
+     */
     readonly process?: number | undefined
   } = {},
 ) => sql`

@@ -1,7 +1,7 @@
 /**
- * Adapter: advisory locks of PostgreSQL, identified by a schema and a name, and the processes that hold them. A lock is
- * released when its session ends: when the process ends, or when another process calls `endWorker`. No process uses the
- * tables of a schema while another process changes them.
+ * Adapter: advisory locks of PostgreSQL, and the processes that hold them. A lock is identified by a schema and a name.
+ * It is released when its session ends: when the process ends, or when another process calls `endWorker`. No process
+ * uses the tables of a schema while another process changes them.
  */
 import { hostname } from "node:os"
 import { Duration, Effect, Option, Schedule } from "effect"
@@ -37,7 +37,10 @@ export const holder = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, loc
   return Option.map(Option.fromNullishOr(rows[0]), holderOf)
 })
 
-/** Takes a lock, if free, in the session that runs transactions. If that session is lost, nothing can be committed. */
+/**
+ * Takes a lock if it is free. The session that runs transactions holds the lock. If that session is lost, nothing can
+ * be committed.
+ */
 export const tryTake = (sql: SqlClient.SqlClient, lock: string) =>
   Effect.map(
     sql.withTransaction(sql<{ taken: boolean }>`SELECT pg_try_advisory_lock(${keyOf(sql, lock)}) AS taken`),
@@ -83,9 +86,9 @@ export const shareTables = (sql: SqlClient.SqlClient) =>
   sql.withTransaction(sql`SELECT pg_advisory_lock_shared(${keyOf(sql, tablesLock)})`)
 
 /**
- * Changes the tables in a transaction while no other process uses them. If others use them, it changes nothing, and
- * returns some of these processes (`process 7 on host`). `isDone` tells whether another process has made the same
- * change in the meantime.
+ * Changes the tables in a transaction while no other process uses them. If other processes use the tables, changes
+ * nothing, and returns some of these processes (`process 7 on host`). `isDone` tells whether another process has made
+ * the same change in the meantime.
  */
 export const changeTables = Effect.fnUntraced(function* <E, R, E2, R2>(
   sql: SqlClient.SqlClient,

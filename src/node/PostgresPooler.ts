@@ -8,13 +8,13 @@ import { type SqlClient, type SqlConnection, SqlError } from "effect/sql"
 
 const rounds = 16
 
-/** Maximum number of connections that a ledger uses for reads. It writes over one more. */
+/** Maximum number of connections that a ledger uses for reads. Writes use one more connection. */
 export const readConnections = 4
 
 /** Maximum number of connections that a worker uses for the cluster, to find other workers. */
 export const clusterConnections = 4
 
-/** Maximum number of connections of a worker besides its ledger's. One of them listens for notifications. */
+/** Maximum number of connections of a worker besides those of its ledger. One of them listens for notifications. */
 export const workerConnections = clusterConnections + 1
 
 const maxWait = "10 seconds"
@@ -56,7 +56,7 @@ export const requireSessions = Effect.fnUntraced(function* (
 ) {
   const sessions = new Map<SqlConnection.Connection, Session>()
   const look = Effect.fnUntraced(function* (connection: SqlConnection.Connection) {
-    // The pooler may not support prepared statements.
+    // Does not prepare the statement, because some poolers do not support prepared statements.
     const rows = yield* connection.executeUnprepared(
       "SELECT pg_backend_pid() AS process, current_setting('search_path') AS path",
       [],
@@ -66,7 +66,7 @@ export const requireSessions = Effect.fnUntraced(function* (
     for (const [other, { process }] of sessions) {
       if ((process === session.process) !== (other === connection)) {
         return yield* refuse(
-          "the connection pooler does not keep one session per connection, such as PgBouncer in transaction or statement mode: connect directly to PostgreSQL, or use a pool in session mode",
+          "the connection pooler changes the session of a connection, as poolers do in transaction or statement mode: connect directly to PostgreSQL, or use a pool in session mode",
         )
       }
     }

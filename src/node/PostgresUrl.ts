@@ -1,4 +1,4 @@
-/** Adapter: checks PostgreSQL URLs, and hides their passwords: no returned text contains one. */
+/** Adapter: checks PostgreSQL URLs. Texts that it returns contain no password. */
 import { Option, Redacted, Result } from "effect"
 
 export interface Login {

@@ -1,6 +1,6 @@
 /**
- * Adapter: pseudonyms by a keyed hash (HMAC-SHA-256) of `node:crypto`, so that only a holder of the key can test
- * whether a pseudonym belongs to a name.
+ * Adapter: pseudonyms by HMAC-SHA-256 from `node:crypto`. Without the key, nobody can test whether a pseudonym belongs
+ * to a name.
  */
 import { createHmac, randomBytes } from "node:crypto"
 import { Effect } from "effect"

@@ -1,4 +1,7 @@
-/** Adapter: random access to a file, as the promise-based interface that `hyparquet` expects. Closed with the scope. */
+/**
+ * Adapter: random access to a file, as the promise-based interface that `hyparquet` expects. The file is closed with
+ * the scope.
+ */
 import { open as openFile } from "node:fs/promises"
 import { Effect, Schema } from "effect"
 

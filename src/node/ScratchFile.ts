@@ -1,6 +1,6 @@
 /**
- * Adapter: a temporary file that only its owner can read. Bytes are appended, and read at any offset. Calls block: they
- * use the system's cache, and a promise for each call would cost more time. They throw the system's error.
+ * Adapter: a temporary file that only its owner can read. Bytes are appended at the end and can be read at any offset.
+ * Calls block, because promises would take more time than the reads and writes, which use the system's cache.
  */
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -42,7 +42,7 @@ export const open = (path: string): ScratchFile => {
   return {
     append: (bytes) => {
       const start = end
-      // When the disk is full, the system first writes a part, then fails.
+      // If the disk fills up, a write first writes only some of the bytes, and the next write fails.
       for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at, bytes.length - at, start + at)
       end = start + bytes.length
       return start
@@ -74,8 +74,8 @@ const prefix = "prefstream-scratch-"
 
 /**
  * A scratch file in `directory`, by default the system's directory for temporary files. It is created with the first
- * bytes and closed with the scope. If the system permits, the file is removed from its folder while it is open. Its
- * calls throw `ScratchFileFailed`.
+ * bytes and closed with the scope. If the system permits, the file is removed from its folder while it is open. Reads
+ * and writes throw `ScratchFileFailed`.
  */
 export const temporary = (directory: string = tmpdir()): Effect.Effect<ScratchFile, never, Scope.Scope> => {
   const guarded = <A>(evaluate: () => A): A => {

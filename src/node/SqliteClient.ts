@@ -1,9 +1,9 @@
 /**
  * Adapter: an Effect `SqlClient` over `node:sqlite`, with the interface of `@effect/sql-sqlite-node`. Only one
  * statement, stream, or transaction uses a connection at a time; `reserve` opens another connection to the same file.
- * Values that SQLite or Node would change silently are refused (integers beyond 2^53 unless `SqlClient.SafeIntegers` is
- * set, NaN, objects, a second statement). New files are private. Statements run on the main thread, and wait for
- * another process's lock for at most `busyTimeout`.
+ * Parameters that SQLite or Node would change silently are refused: NaN, objects, and integers beyond 2^53 unless
+ * `SqlClient.SafeIntegers` is set. A second statement in a text is refused, too. New files are private. Statements run
+ * on the main thread, and wait for another process's lock for at most `busyTimeout`.
  */
 import { accessSync, constants } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
@@ -18,7 +18,7 @@ import * as PrivateFile from "./PrivateFile.ts"
 import * as SqliteSync from "./SqliteSync.ts"
 
 export interface SqliteClientConfig {
-  /** Path of the file, which is created if it does not exist, or `:memory:`. */
+  /** Path of the database file, or `:memory:`. A missing file is created. */
   readonly filename: string
   /** Whether to open the file only for reading, without creating it. Default false. */
   readonly readonly?: boolean | undefined
@@ -42,7 +42,7 @@ const STREAM_CHUNK_ROWS = 128
 
 const cachedStatements = 200
 
-// Effect recognizes a duplicate only by UNIQUE, so `sqlError` replaces the other two codes.
+// Effect recognizes a duplicate key only by the code of UNIQUE, so `sqlError` replaces the other two codes.
 const PRIMARY_KEY = 1555
 const ROWID = 2579
 const UNIQUE = 2067
@@ -95,7 +95,9 @@ const open = Effect.fnUntraced(function* (config: SqliteClientConfig) {
   return db
 })
 
-/** Opens a database on a read-only file system as immutable, because reading would create a file next to it. */
+/**
+ * Opens a database on a read-only file system as immutable. Otherwise, SQLite would try to create a file next to it.
+ */
 const readable = (filename: string): string | URL => {
   try {
     accessSync(filename, constants.W_OK)
@@ -121,7 +123,7 @@ const bind = (params: ReadonlyArray<unknown>, refuseNul: boolean): Array<SQLInpu
         return param
       case "number":
         if (Number.isNaN(param)) throw refuse("NaN")
-        // Node binds every number as a float, which a text column or JSON would show as 5.0.
+        // Node binds every number as a float, so a text column or JSON would contain 5.0 instead of 5.
         return Number.isSafeInteger(param) && !Object.is(param, -0) ? BigInt(param) : param
       case "bigint":
         return param
@@ -255,8 +257,8 @@ const makeConnection = Effect.fnUntraced(function* (
 /**
  * Opens a client, which is closed with the scope.
  *
- * A stream outside a transaction holds the connection until it ends, so a statement that its consumer runs waits
- * forever. Collect the stream, read page by page, or run both in one transaction.
+ * A stream outside a transaction holds the connection until the stream ends. If the stream's consumer runs a statement,
+ * that statement waits forever. Collect the stream, read page by page, or run both in one transaction.
  *
  * @error `SqlError` if the file cannot be opened or is not a database; its message names the file
  */

@@ -3,8 +3,8 @@
  *
  * Guarantees: a transaction is on disk when `withTransaction` succeeds. A statement outside a transaction is on disk
  * when it has run. Other statements run during a sync, and can read committed data before it is on disk. After a failed
- * sync, each later statement fails, because the system reports lost data only once. SQLite itself syncs the log before
- * a checkpoint, the log's header when it restarts the log, and the log's folder when it creates the log.
+ * sync, each later statement fails, because the system reports lost data only once. SQLite itself still syncs three
+ * things: the log before a checkpoint, the log's header after a restart of the log, and the folder of a new log.
  */
 import { closeSync, fdatasync, openSync } from "node:fs"
 import type { DatabaseSync, StatementSync } from "node:sqlite"
@@ -13,11 +13,14 @@ import type { Scope } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 
-/** Begins a transaction whose commit waits for `Sync.sync` instead of SQLite. It takes the write lock immediately. */
+/**
+ * Begins a transaction and takes the write lock immediately. At the commit, `Sync.sync` waits for the disk, and SQLite
+ * does not.
+ */
 export const begin = "BEGIN IMMEDIATE"
 
 export interface Sync {
-  /** Succeeds when everything committed before is on disk. */
+  /** Waits until every transaction committed so far is on disk. */
   readonly sync: Effect.Effect<void, SqlError>
   /** Must be called before each statement of the connection. Throws an `SqlError` after a failed sync. */
   readonly prepareFor: (statement: StatementSync) => void
@@ -31,8 +34,8 @@ export const isPossible = (db: DatabaseSync): boolean => db.prepare("PRAGMA jour
 
 /**
  * Makes the `Sync` of a connection, which must be in WAL mode and stay open until the scope closes. SQLite keeps the
- * log's file until the last connection closes. It has no locks on the file, so closing another descriptor releases
- * none.
+ * log's file until the last connection closes. SQLite has no locks on the log, so closing this descriptor releases no
+ * lock.
  *
  * @param toError receives the system's error, with SQLite's result code in `errcode`
  */
@@ -54,7 +57,10 @@ export const make = Effect.fnUntraced(function* (
     for (const resume of all) resume(exit)
   }
 
-  /** Runs one sync at a time: only one of several would get an error. Later transactions share the next sync. */
+  /**
+   * Runs one sync at a time, because the system reports an error to only one of several syncs. Later transactions share
+   * the next sync.
+   */
   const startSync = () => {
     const all = waiting
     waiting = []

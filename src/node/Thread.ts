@@ -1,11 +1,11 @@
 /**
- * Adapter: runs a stage of the work in a separate thread, by `node:worker_threads`. The stage runs in this thread if
- * the stage's file is missing (as in a bundled program), or if `Threads` says so.
+ * Adapter: runs a stage in a separate thread, by `node:worker_threads`. A stage is a module that exports `start`. It
+ * does not import Effect, because the thread would load all of Effect. The stage runs in the calling thread if the
+ * stage's file is missing (as in a bundled program), or if `Threads` says so.
  *
- * Guarantees: messages are answered one at a time, in order, with the same answers in either thread. System errors keep
- * their code and path; other errors are defects. After a failure, or if the thread ends early, no further message is
- * processed. The thread ends with the scope. A stage is a module that exports `start`, and does not import Effect,
- * because the thread would load all of it. Messages are cloned.
+ * Guarantees: messages are cloned and answered one at a time, in order, with the same answers in either thread. System
+ * errors keep their code and path; other errors are defects. After a failure, or if the thread ends early, no further
+ * message is processed. The thread ends with the scope.
  */
 import { existsSync } from "node:fs"
 import { availableParallelism } from "node:os"
@@ -14,15 +14,15 @@ import { Worker } from "node:worker_threads"
 import { Cause, Context, Effect, Schema, Scope } from "effect"
 
 /**
- * Buffers in `transfer` are moved to the receiver. `close` frees system resources of a stage in this thread; the end of
- * a separate thread frees them, too.
+ * Buffers in `transfer` are moved to the receiver. `close` is called only for a stage in the calling thread, to free
+ * its system resources. A separate thread frees them when it ends.
  */
 export type Stage<Ask, Answer> = ((ask: Ask) => { readonly answer: Answer; readonly transfer?: Array<ArrayBuffer> }) & {
   readonly close?: () => void
 }
 
 export interface StageModule<Setup, Ask, Answer> {
-  /** The module's place in the sources, such as `dataset/DatasetStage`. */
+  /** The module's path in the sources, such as `dataset/DatasetStage`. */
   readonly path: string
   /** Loads the module in this thread. Returns the module itself, not a promise, if it is already imported. */
   readonly load: () => Loaded<Setup, Ask, Answer> | Promise<Loaded<Setup, Ask, Answer>>
@@ -57,7 +57,10 @@ export class ThreadFailed extends Schema.TaggedError<ThreadFailed>()("ThreadFail
 }
 
 export interface Thread<Ask> {
-  /** Does not wait for the thread; `room` does. Afterwards, this thread can no longer use the buffers in `transfer`. */
+  /**
+   * Sends a message without waiting for the thread. Afterwards, this thread can no longer use the buffers in
+   * `transfer`.
+   */
   readonly send: (ask: Ask, transfer?: ReadonlyArray<ArrayBuffer>) => void
   /** Waits while the maximum number of messages is unanswered. */
   readonly room: Effect.Effect<void, ThreadFailed>
@@ -67,7 +70,7 @@ export interface Thread<Ask> {
 const values: { readonly [value: string]: "always" | "never" | undefined } = { "0": "never", "1": "always" }
 
 /**
- * Which stages run in a separate thread. `large`: those for which `room` is called. Default: the setting of
+ * Which stages run in a separate thread. `large`: only the stages for which `room` is called. Default: the setting of
  * `PREFSTREAM_THREADS`; without it, `large` with at least two cores, otherwise `never`.
  */
 export const Threads = Context.Reference<"always" | "large" | "never">("prefstream/node/Threads", {
@@ -95,8 +98,8 @@ const causeOf = (error: Failure) =>
 
 /**
  * Makes a thread. Messages are held until `room` is called, which starts the thread. If `drain` is called first, there
- * are few messages, and the stage runs in this thread, because starting another thread would block this thread for a
- * tenth of a second.
+ * are few messages, so the stage runs in the calling thread. Starting a separate thread would block the calling thread
+ * for a tenth of a second.
  *
  * @param ahead maximum number of unanswered messages before `room` waits
  * @param onAnswer called with each answer, in the order of the messages

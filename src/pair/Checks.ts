@@ -50,7 +50,7 @@ export const checks = {
     canDrop: false,
   },
   "position-bias": {
-    measure: "p-value of a test that both halves of the order shown are chosen equally often; each item counts once",
+    measure: "p-value of a test whether both halves of the order shown are chosen equally often; each item counts once",
     unit: "items",
     isShare: false,
     advice:

@@ -95,7 +95,10 @@ export interface CurationContext {
    * Default: 1.
    */
   readonly languageShare?: number | undefined
-  /** Whether an item may occur several times, judged in different campaigns. By default, each occurrence is an item. */
+  /**
+   * Whether an item may occur several times, judged in different campaigns. By default, each occurrence is a separate
+   * item.
+   */
   readonly mayRepeat?: boolean | undefined
   /** The directory for scratch files. Default: the system's temporary directory. */
   readonly scratchDirectory?: string | undefined
@@ -120,7 +123,6 @@ const makeSample = () => {
   }
 }
 
-/** Counts the items, and those that a check finds. Keeps the first ones that it finds as examples. */
 const makeTally = () => {
   let count = 0
   let of = 0
@@ -152,7 +154,6 @@ const makeNumbers = (mayRepeat: boolean) => {
   }
 }
 
-/** Maps a hash to a number that is uniform in [0, 1). */
 const placeOf = (key: string): number => Number.parseInt(key.slice(0, 8), 16) / 2 ** 32
 
 /** An item with its pairs. */
@@ -172,7 +173,7 @@ const isOwnCheckFailed = Schema.is(Checks.OwnCheckFailed)
 
 /** A curation of one stream of items, and its report. */
 export interface Curation {
-  /** The items of the stream with the pairs that are kept. */
+  /** Returns the items of the stream, each with the pairs that go into the dataset. */
   readonly curate: <E, R>(items: Stream.Stream<JudgedItem, E, R>) => Stream.Stream<CuratedItem, E | CurationFailed, R>
   /** The report on the items that have passed through `curate` so far. */
   readonly report: Effect.Effect<CurationReport, SearchFailed>
@@ -230,8 +231,8 @@ export const make = Effect.fnUntraced(function* (
 
 /**
  * @param addPrompt adds a prompt to compare with earlier prompts
- * @param isDuplicate whether a prompt nearly repeats an earlier one. The argument is its zero-based ordinal among the
- * compared prompts
+ * @param isDuplicate whether the prompt with this zero-based ordinal, among the compared prompts, nearly repeats an
+ * earlier one
  */
 const makeState = (
   options: CurationOptions,
@@ -275,11 +276,13 @@ const makeState = (
   const flaggedTally = makeTally()
   const missingTally = makeTally()
   const copiedTally = makeTally()
-  /** Results with an unread list that may contain several votes: the number of these results, and the first one. */
+  /** The number of results with a list of judgments in an unknown form, and the first of these results. */
   let unread: { readonly place: string; readonly itemId: string; readonly count: number } | undefined
-  /** Votes that tasks asked for and results do not contain, and the number of these results. */
+  /** Votes that tasks asked for, but whose results have no list of votes, and the number of these results. */
   const missing = { results: 0, votes: 0 }
-  /** Votes that experts did not give, in results that list the others. */
+  /**
+   * Votes that tasks asked for, but that the result's list of votes does not contain, and the number of these results.
+   */
   const short = { results: 0, votes: 0 }
   /** Number of votes that do not count, because the expert had already voted on the same item. */
   let repeatedVotes = 0

@@ -58,7 +58,10 @@ export const settingsOf = (strategy: PairStrategy): StrategySettings =>
 /** A pair of an item's completions, as zero-based indices. */
 export type IndexPair = readonly [chosen: number, rejected: number]
 
-/** Returns the completions that are worse than the best, without ties with the best: one index per distinct text. */
+/**
+ * Returns the completions that are worse than the best, with one index per distinct text. Completions with the same
+ * rank as the best are left out.
+ */
 export const restOf = (judgment: Judgment): ReadonlyArray<number> => {
   const top: ReadonlyArray<number> = Option.getOrElse(rankingOf(judgment), (): Ranking => [])[0] ?? []
   return [...new Set(representatives(judgment))].filter(

@@ -3,8 +3,8 @@
  *
  * Guarantees: the choice depends only on the ledger and the annotation paths. Gold items that are mixed in get no
  * further votes, and items with a known answer do not go from judges to people. The known answers help to estimate the
- * experts' reliabilities. With a rule that sends items to people, the votes of an item's judges count as one
- * (`pair/votes/Jury`). Memory: about 100 bytes per vote.
+ * experts' reliabilities. If `peopleWhen` is set, the votes of an item's judges count as one vote (`pair/votes/Jury`).
+ * Memory: about 100 bytes per vote.
  */
 import { type Duration, Effect, Option, Schedule, Stream } from "effect"
 import { firstOfText } from "../domain/CompletionTexts.ts"
@@ -26,7 +26,7 @@ import type { ResultsSettings } from "./DatasetSettings.ts"
 type VoteTerms = Pick<RunTerms, "votes" | "votesUpTo" | "confidence" | "peopleWhen">
 type ReadSettings = Pick<ResultsSettings, "annotationPaths">
 
-/** When items get further votes. None if `votes` and `votesUpTo` are equal. */
+/** Returns the terms for further votes, or none if `votes` and `votesUpTo` are equal. */
 export const furtherTermsOf = ({
   confidence = defaultConfidence,
   peopleWhen,
@@ -37,7 +37,7 @@ export const furtherTermsOf = ({
   return votesUpTo > votes ? Option.some({ confidence, bound }) : Option.none()
 }
 
-/** Counts the further votes that a campaign may still need: on items that need another vote, or wait for one. */
+/** Counts the further votes that items may still get if they need another vote, or already wait for one. */
 export const furtherVotesLeft = Effect.fn("AdaptiveVotes.furtherVotesLeft")(function* (
   settings: ReadSettings,
   campaign: number,
@@ -53,7 +53,6 @@ export const furtherVotesLeft = Effect.fn("AdaptiveVotes.furtherVotesLeft")(func
 
 interface ChosenItem extends RoutedItem, ItemPlace {}
 
-/** The sample of a pattern is drawn by this number. */
 const drawOf = (itemId: string): number => Number.parseInt(Sha256.hex(itemId).slice(0, 8), 16)
 
 export const choose = ({ annotationPaths }: ReadSettings): ChooseItems =>
@@ -75,7 +74,7 @@ export const choose = ({ annotationPaths }: ReadSettings): ChooseItems =>
           const isSettled = isCheck || isWithdrawn || course === undefined || course.isWaiting || course.left === 0
           const draw = bound === undefined ? 0 : drawOf(itemId)
           if (item === undefined) {
-            // No judge has an answer, or the result is unusable.
+            // `item` is undefined if no judge has answered, or if the result is unusable.
             const waits = course?.waitsForPeople === true ? "waiting" : "none"
             if (isUnanswered && !hasGold) {
               items.push({ seq, batch, isSettled, completions: 2, votes: [], pattern: undefined, people: waits, draw })
@@ -112,8 +111,8 @@ export const choose = ({ annotationPaths }: ReadSettings): ChooseItems =>
   )
 
 /**
- * For workers: when all results have arrived, plans a round of further votes, as `Pipeline.run` does. Checks once per
- * `interval`, and never ends.
+ * For workers. Plans a round of further votes whenever all results have arrived. Checks once per `interval`, and never
+ * ends.
  */
 export const planRounds = Effect.fn("AdaptiveVotes.planRounds")(function* (
   { annotationPaths, shuffleSeed }: Pick<RunTerms, "shuffleSeed"> & ReadSettings,

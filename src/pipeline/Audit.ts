@@ -1,8 +1,8 @@
 /**
- * Audits automatic judges by the votes of people in the ledger (`pair/audit`).
+ * Audits automatic judges against the votes of people in the ledger (`pair/audit`).
  *
  * Guarantees: the same snapshot of the ledger and the same settings give the same numbers. Other processes can write to
- * the ledger meanwhile. Without `price`, the job's prices count.
+ * the ledger meanwhile. If `price` is not set, the job's prices apply.
  */
 import { Effect, Option } from "effect"
 import * as Prices from "../domain/Prices.ts"
@@ -16,11 +16,14 @@ import { fieldOf } from "./Leaderboard.ts"
 
 /** Settings that select votes, and options of the audit. */
 export interface AuditSettings extends ResultsSettings, Omit<Audit.AuditOptions, "by"> {
-  /** A field of the items' metadata, or a path such as `source.name`. Its 100 most frequent values have rows. */
+  /**
+   * A field of the items' metadata, or a path such as `source.name`. The audit has a row for each of its 100 most
+   * frequent values.
+   */
   readonly by?: string | undefined
 }
 
-/** Audits the judges by all results so far. */
+/** Audits the judges, using all results so far. */
 export const audit = Effect.fn("Pipeline.audit")(
   function* ({ annotationPaths, by, campaign, price, ...options }: AuditSettings) {
     const spending = yield* (yield* LedgerReader).spending

@@ -6,7 +6,7 @@
  * logged. Daylight saving: a run scheduled in the skipped hour starts right after that hour. In the repeated hour, a
  * run starts only the first time, unless the job runs every hour.
  *
- * A new process does not know when an earlier process last ran the job.
+ * A new process does not know when the job last ran, so it does not start runs that were missed before.
  */
 import { Clock, Cron, DateTime, Duration, Effect, Option, Result, Schema } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"
@@ -144,7 +144,7 @@ export const run = Effect.fn("CronJob.run")(function* <A, E, R>(
     if (start - due >= maxLateMillis) {
       const { length: missed } = timesBetween(cron, due, start)
       yield* Effect.logWarning(
-        `starting ${Duration.format(Duration.millis(start - due))} late, and skipping ${missed} ${plural(missed, "run")} that were due in the meantime: the machine slept, or its clock changed`,
+        `starting ${Duration.format(Duration.millis(start - due))} late, and skipping ${missed} ${plural(missed, "run that was", "runs that were")} due in the meantime: the machine slept, or its clock changed`,
       )
     }
     yield* job

@@ -1,7 +1,7 @@
 /**
  * Finds the dataset that a path names: the dataset's folder, its manifest, or the folder of a job with a dataset.
  *
- * Guarantees: a job's ledger is found from the folder of the job, and from that of its dataset. Fails with
+ * Guarantees: a job's ledger is found from the job's folder, and from the dataset's folder. Fails with
  * `DatasetUnreadable` if there is no manifest.
  */
 import { Effect, FileSystem, Path } from "effect"
@@ -9,13 +9,12 @@ import { DatasetUnreadable } from "../dataset/file/DatasetError.ts"
 import * as Manifest from "../dataset/Manifest.ts"
 import * as JobFolder from "./JobFolder.ts"
 
-/** A dataset, and the ledger that its job has, if any. */
+/** A dataset and, if it belongs to a job, the path of the job's ledger. */
 export interface Place {
   readonly directory: string
   readonly ledger: string | undefined
 }
 
-/** Finds the dataset, and the ledger of its job: `path` is a job's folder, a dataset's folder, or a manifest. */
 export const locate = Effect.fnUntraced(function* (
   path: string,
 ): Effect.fn.Return<Place, DatasetUnreadable, FileSystem.FileSystem | Path.Path> {

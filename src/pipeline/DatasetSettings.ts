@@ -25,7 +25,8 @@ type Shares = Splits.Shares
 export interface DatasetSettings extends CurationOptions {
   /**
    * How several votes become one choice: by majority, or weighted by the experts' reliability (Dawid & Skene, 1979).
-   * Default `majority`; for a campaign with `peopleWhen`, `jury`: weighted, with an item's judges as one vote.
+   * Default `majority`. In a campaign with `peopleWhen`, the default is `jury`: votes are weighted, and the votes of an
+   * item's judges count as one vote.
    */
   readonly aggregate?: Consensus.Aggregation | undefined
   /** Paths of annotations that the service reports in other fields, such as `{ strength: "preference.strength" }`. */
@@ -35,8 +36,8 @@ export interface DatasetSettings extends CurationOptions {
   /** Seed for assigning items to splits, a whole number. Default 0. */
   readonly splitSeed?: number | undefined
   /**
-   * A field of the items' metadata, or a path such as `source.user`. Items with the same value, and near-duplicates of
-   * them, are in one split. Such items can change their split when the data grows. Default: none.
+   * A field of the items' metadata, or a path such as `source.user`. Items with the same value go to the same split,
+   * with their near-duplicates. These items can change their split when the data grows. Default: none.
    */
   readonly splitBy?: string | undefined
   /** Trainer formats to write in addition to the dataset: built-in ones by name, or custom ones. */
@@ -61,18 +62,19 @@ export interface DatasetSettings extends CurationOptions {
    */
   readonly expertNames?: boolean | undefined
   /**
-   * Whether to write a dataset without pairs, even in place of one with pairs. Default false: the existing dataset is
-   * kept.
+   * Whether to write a dataset without pairs, even if it replaces a dataset with pairs. Default false: the existing
+   * dataset is kept.
    */
   readonly allowEmpty?: boolean | undefined
   /** Facts for the card that are not in the ledger. */
   readonly card?: Pick<DatasetFacts, "name" | "description" | "license" | "languages" | "tags"> | undefined
 }
 
-/** Settings for reading results. Use the same for the dataset and for all reports on its votes. */
+/** Settings for reading results. Use the same settings for the dataset and for all reports on its votes. */
 export interface ResultsSettings extends Pick<DatasetSettings, "annotationPaths"> {
   /**
-   * The campaign to read. Default: the last run's. With `"all"`, an item counts as a different item in each campaign.
+   * The campaign to read. Default: the campaign of the last run. With `"all"`, an item counts as a different item in
+   * each campaign.
    */
   readonly campaign?: number | "all" | undefined
 }
@@ -84,8 +86,8 @@ export const wholeShares = (shares: Shares): Shares => {
 }
 
 /**
- * The kind of each setting. If the rows depend on the setting, also a function that makes its members in the manifest.
- * A missing setting is a type error.
+ * Maps each setting to its kind. If a setting changes the dataset's rows, a function returns the setting's members in
+ * the manifest. A missing setting is a type error.
  */
 const table: {
   readonly [Name in keyof Required<DatasetSettings>]: readonly [
@@ -141,7 +143,7 @@ export const settingNames = Struct.keys(table)
 
 export const settingKinds = Record.map(table, ([kind]) => kind)
 
-/** The settings that the rows depend on, by their names in the manifest. */
+/** Returns the settings that change the dataset's rows, by their names in the manifest. */
 export const toManifest = (settings: DatasetSettings): { readonly [name: string]: Schema.Json } =>
   Object.assign({}, ...Object.values(table).map(([, toManifest]) => toManifest?.(settings)))
 

@@ -2,9 +2,9 @@
  * Turns the pairs of a dataset into input for a leaderboard. Each item counts as one vote, with the preferences of the
  * item's pairs.
  *
- * Guarantees: only the two completions of a pair are compared. Ties, votes against the choice, and the experts do not
- * count. The rows of an item must be adjacent, as in all datasets of prefstream. Items without models are left out.
- * Only one item is in memory.
+ * Guarantees: only the two completions of a pair are compared. Ties, votes against the choice, and the experts'
+ * identities are unknown. The rows of an item must be adjacent, as in all datasets of prefstream. Items without model
+ * names are left out. Only one item is in memory.
  */
 import { Effect, FileSystem, Option, Path, Result, Schema, Stream, Struct } from "effect"
 import * as Manifest from "../dataset/Manifest.ts"
@@ -15,7 +15,7 @@ import type { RatedItem } from "../pair/rating/Leaderboard.ts"
 import * as Messages from "../source/item/Messages.ts"
 import * as OpenFile from "../source/OpenFile.ts"
 
-/** The path has no dataset, or a row that is not a preference pair. */
+/** No dataset was found at the path, or a row is not a preference pair. */
 export class NoDataset extends Schema.TaggedError<NoDataset>()("NoDataset", {
   /** The path as the caller wrote it. */
   path: Schema.String,

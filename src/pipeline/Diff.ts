@@ -1,10 +1,10 @@
 /**
- * Compares two datasets, and explains the differences by the ledgers of their jobs.
+ * Compares two datasets, and explains the differences from the ledgers of their jobs.
  *
- * Guarantees: those of `Dataset.diff`. A job is a folder with `dataset` and `ledger.db`. Its ledger tells why an item
- * gives no pair now: the reason is that of the job's present results under the settings in the manifest. No ledger records
- * that votes were voided. `vote_no_longer_counted` means that an expert with votes in A, one of them on this item, has
- * none in B; only A's ledger tells which items these are.
+ * Guarantees: the same as `Dataset.diff`. A job is a folder with `dataset` and `ledger.db`. If an item gives no pair
+ * now, its job's ledger gives the reason, from the current results and the settings in the manifest. Ledgers do not
+ * record that an expert's votes were voided. The cause `vote_no_longer_counted` means that an expert voted on the item
+ * in A, and has no votes in B at all. Only A's ledger shows these items.
  */
 import { Effect, Option, Stream } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
@@ -20,7 +20,10 @@ import { defaultJob, LedgerReader } from "../task/ledger/Ledger.ts"
 import * as DatasetPlace from "./DatasetPlace.ts"
 import * as ManifestSettings from "./ManifestSettings.ts"
 
-/** The present outcomes of a job's items under the settings of the manifest; undefined if nothing can tell them. */
+/**
+ * Returns the current outcomes of a job's items under the settings of the manifest. Returns undefined if there is no
+ * ledger, or if the settings cannot be restored.
+ */
 const outcomesOf = Effect.fnUntraced(function* (
   { directory, ledger }: DatasetPlace.Place,
   experts: ReadonlyMap<string, number>,
@@ -41,7 +44,7 @@ const outcomesOf = Effect.fnUntraced(function* (
         const isLost = allVotesOf(item).some(({ expert }) => expert !== null && experts.has(expert))
         return { itemId: item.itemId, lost, cause: isLost ? "vote_no_longer_counted" : null }
       }),
-      // The first outcome of an item counts, so these are for items without results.
+      // The first outcome of an item counts, so `not_judged` applies only to items without results.
       Stream.concat(
         Stream.map(ledger.prompts, ({ itemId }): Dataset.JobOutcome => ({ itemId, lost: "not_judged", cause: null })),
       ),

@@ -1,9 +1,9 @@
 /**
- * Evaluates a reward model by the pairs of a dataset (`pair/evaluation`), and writes the items on which it disagrees with
- * the experts.
+ * Evaluates a reward model on the pairs of a dataset (`pair/evaluation`), and writes the items on which the model
+ * disagrees with the experts.
  *
- * Guarantees: reads only the dataset, whose digests are checked, and the scores. The same dataset and scores give the
- * same numbers.
+ * Guarantees: reads only the dataset and the scores, and checks the dataset's digests. The same dataset and scores give
+ * the same numbers.
  */
 import { Effect, Option, Stream } from "effect"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
@@ -24,18 +24,21 @@ export interface EvaluateOptions extends Pick<Scored.EvaluationOptions, "disagre
   readonly scores: string | ScoreEndpoint.ScoreEndpoint
   /** The split to read. Default: all splits. */
   readonly split?: Split | undefined
-  /** A field of the items' metadata, or a path such as `source.name`, for slices. */
+  /**
+   * A field of the items' metadata, or a path such as `source.name`. The evaluation has a slice for each of its values.
+   */
   readonly by?: string | undefined
   /**
-   * A file for all items with a pair whose rejected completion has the higher score, greatest difference first, as
-   * records that `run` reads. Default: none. Items with tools are left out (see `DisputedItems`).
+   * A file to write disputed items to: items with a pair whose rejected completion has the higher score. The greatest
+   * difference comes first. `run` can read the file. Items with tools are left out (see `DisputedItems`). Default: no
+   * file.
    */
   readonly disputed?: string | undefined
 }
 
 /**
- * Evaluates scores by a dataset. `place` is its folder, its manifest, or a job's folder. Fails with `ScoresInvalid` if no
- * pair has scores, and with `GroupsInvalid` if no item has the field `by`.
+ * Evaluates scores on a dataset. `place` is the dataset's folder, its manifest, or a job's folder. Fails with
+ * `ScoresInvalid` if no pair has scores, and with `GroupsInvalid` if no item has the field `by`.
  */
 export const evaluate = Effect.fn("Pipeline.evaluate")(function* (place: string, options: EvaluateOptions) {
   const { by, disagreements, disputed, scores, split } = options
@@ -47,7 +50,7 @@ export const evaluate = Effect.fn("Pipeline.evaluate")(function* (place: string,
     const hasField = ({ metadata }: PreferencePair) =>
       metadata !== null && FieldPath.textAt(path, JSON.parse(metadata)) !== null
     const first = yield* Stream.runHead(Stream.filter(pairs, hasField))
-    const problem = "expected a field of the items' metadata, found none in any item"
+    const problem = "expected a field of the items' metadata, but no item has this field"
     if (Option.isNone(first)) return yield* new GroupsInvalid({ by: path.text, problem })
   }
   const file =
@@ -88,6 +91,6 @@ export const evaluate = Effect.fn("Pipeline.evaluate")(function* (place: string,
     })
   }
   if (items !== undefined) yield* items.write
-  // With a split, scores of the other splits have no pair, either.
+  // If only one split is read, scores of the other splits also have no pair, so unmatched scores are not reported.
   return ids.length === 0 || split !== undefined ? evaluation : { ...evaluation, unmatched }
 }, Effect.scoped)

@@ -3,9 +3,9 @@
  *
  * Guarantees: the same snapshot of the ledger and the same settings give the same bytes. Other processes can write to
  * the ledger meanwhile. A dataset that exceeds a threshold, or that is empty without `allowEmpty`, never replaces an
- * existing one. Its report is written to the job's folder `refused`. Memory grows by 20 to 30 bytes per item with a
- * rationale, and by 9 bytes per item if there are splits. After all rows are written, near-duplicates take 25 bytes per
- * item.
+ * existing one. The report on the refused dataset is written to `refused` in the job folder. Memory grows by 20 to 30
+ * bytes per item with a rationale, and by 9 bytes per item if there are splits. After all rows are written,
+ * near-duplicates take 25 bytes per item.
  *
  * The ledger is read once. Each of the following reads it once more: splits (of all planned items, judged or not),
  * weighted votes, and leaving out near-duplicates. Scratch files in the job's folder take 0.1 to 0.3 kB per item.
@@ -41,7 +41,10 @@ import * as VoteWarnings from "./VoteWarnings.ts"
 
 /** A value of the dataset exceeds its threshold, and the dataset was not written. */
 export class ThresholdsExceeded extends Schema.TaggedError<ThresholdsExceeded>()("ThresholdsExceeded", {
-  /** The failed checks. `value` is null without data. `direction` is `below` if larger values are worse. */
+  /**
+   * The failed checks. `value` is null if there is no data to measure. `direction` is `below` if the value must be at
+   * most the threshold.
+   */
   checks: Schema.Array(
     Schema.Struct({
       check: Schema.String,
@@ -76,7 +79,10 @@ export interface Exported {
   readonly measured: Pick<QualityReport, "gold" | "experts"> | undefined
 }
 
-/** Maximum items to detect the language of, in up to 0.1 ms each. The 95% interval of a share is at most ±2.2%. */
+/**
+ * Maximum number of items whose language is detected. Detection takes up to 0.1 ms per item. With this number, the 95%
+ * interval of a share is at most ±2.2%.
+ */
 const maxLanguageSample = 2_000
 
 const nothing: Exported = { dataset: Option.none(), example: Option.none(), leftOut: undefined, measured: undefined }
@@ -84,7 +90,10 @@ const nothing: Exported = { dataset: Option.none(), example: Option.none(), left
 interface ExportSettings extends DatasetSettings, Pick<ResultsSettings, "campaign"> {
   /** The job folder. */
   readonly directory: string
-  /** Facts that depend on all planned items, for a ledger that lacks those without votes. Default: from the ledger. */
+  /**
+   * Facts that depend on all planned items. Needed if the ledger lacks the items without votes. Default: read from the
+   * ledger.
+   */
   readonly unvoted?: { readonly tools: boolean; readonly table: SplitTable.SplitTable | undefined }
 }
 
@@ -105,7 +114,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
     const ledger = yield* LedgerReader
     const which =
       campaign === "all" ? Option.none<number>() : yield* ledger.campaignOf(Option.fromUndefinedOr(campaign))
-    // By majority, several judges would outvote the people whom an item went to because its judges were uncertain.
+    // In a majority vote, several uncertain judges would outvote the people that the item was sent to.
     const isRouted = yield* ledger.isRouted(which)
     const aggregate = settings.aggregate ?? (isRouted ? "jury" : Consensus.defaultAggregation)
     const reliabilities = yield* Reliabilities.forAggregation(
@@ -223,7 +232,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
     if (settings.pairs === fullRanking && rankings.unranked_items > 0) {
       const { ranked_items, unranked_items } = rankings
       yield* Effect.logWarning(
-        `full-ranking: ${unranked_items} of ${ranked_items + unranked_items} items ${plural(unranked_items, "has", "have")} no ranking: there, the best completion makes a pair with each other completion`,
+        `full-ranking: ${unranked_items} of ${ranked_items + unranked_items} items ${plural(unranked_items, "has", "have")} no ranking, so the best completion makes a pair with every other completion`,
       )
     }
     for (const { format, omitted, rows, unwritten } of Option.getOrUndefined(info)?.formats ?? []) {

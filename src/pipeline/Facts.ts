@@ -78,7 +78,7 @@ const methodsOf = (
         `The pairs are made by the strategy \`${strategy}\`; an item's pairs are adjacent, and their weights add up to 1.`,
         settings.pairs === fullRanking &&
           rankings.unranked_items > 0 &&
-          `${count(rankings.ranked_items, "item")} ${plural(rankings.ranked_items, "has", "have")} a ranking. In the other ${count(rankings.unranked_items, "item")}, the best completion makes a pair with each other completion.`,
+          `${count(rankings.ranked_items, "item")} ${plural(rankings.ranked_items, "has", "have")} a ranking. In the other ${count(rankings.unranked_items, "item")}, the best completion makes a pair with every other completion.`,
         dropped.length > 0 && `Left out: ${dropped.join(", ")}.`,
         length.share_longer !== null &&
           `The longer completion is the chosen one in ${percent(length.share_longer)} of the pairs whose lengths differ, each item counted once${length.cohens_d === null ? "" : ` (Cohen's d ${rounded(length.cohens_d)})`}.`,

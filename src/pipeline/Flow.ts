@@ -40,7 +40,7 @@ export const run = Effect.fn("Pipeline.run")(function* <E, R>(settings: Settings
         Effect.tap(() => Effect.sync(() => void (stopped = false))),
         Effect.ensuring(submittingDone.open),
       )
-      // `submit` opens `settled` once it has decided about the unfinished tasks of earlier runs.
+      // `submit` opens the latch `settled` once it has decided about the unfinished tasks of earlier runs.
       const collecting = Effect.andThen(settled.await, collectLoop({ submittingDone }))
       const loops = once
         ? Effect.all([submitting, collectLoop({ once })]).pipe(Effect.tap(noteWanted(choose(settings))))
@@ -86,7 +86,7 @@ export const submit = Effect.fn("Pipeline.submit")(function* <E, R>(settings: Se
   })
 })
 
-/** The settings of a pipeline that `collect` reads, and whether to poll completed tasks once more. */
+/** The pipeline settings that `collect` uses, and whether to poll completed tasks once more. */
 export interface CollectSettings
   extends
     Pick<Settings, "timeout" | "grace" | "webhook" | "annotationPaths" | "once">,
@@ -105,8 +105,8 @@ export const collect = Effect.fn("Pipeline.collect")(function* (options: Collect
 })
 
 /**
- * Stops the effect after the timeout, without a failure. The ledger shows what is left to do. Also sets the stop
- * options for a supervisor, such as the command line.
+ * Interrupts the effect after the timeout, without a failure. Also sets the grace period and the count of requests in
+ * flight for a supervisor, such as the command line.
  */
 const stoppable =
   ({ grace, timeout }: Pick<Settings, "timeout" | "grace">) =>

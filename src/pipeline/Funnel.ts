@@ -5,7 +5,7 @@
  * several. Each item of the campaign counts once, however many runs read it and however many votes it has.
  *
  * Runs that read the same file find its duplicates, its rejects, and its imported further votes again. To count them
- * once, earlier runs of the campaign are limited:
+ * once, the counts of earlier runs are limited:
  * - rejects of an earlier run count if they are in files that no later run has read,
  * - duplicates and further votes of an earlier run count only if no later run has read any of its files.
  */

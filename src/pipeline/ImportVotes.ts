@@ -17,7 +17,7 @@ import type { RejectCount } from "./RejectCounts.ts"
 import * as RejectsFile from "./RejectsFile.ts"
 import type { Settings } from "./Settings.ts"
 
-/** The settings of an import: job folder, votes, and the terms under which the votes were given. */
+/** The settings of an import: the job folder, the votes, their guidelines and task type, and the limit of rejects. */
 export interface ImportSettings extends Import.ImportOptions {
   /** The job folder. */
   readonly directory: string
@@ -32,7 +32,7 @@ export interface ImportSettings extends Import.ImportOptions {
 export interface ImportReport extends Import.ImportCounts {
   /** The rejected records by reason. */
   readonly rejects: ReadonlyArray<RejectCount>
-  /** Counts of earlier imports and runs, which no other count includes. */
+  /** Counts of earlier imports and runs. No other count includes them. */
   readonly earlier: EarlierCounts
 }
 

@@ -1,4 +1,4 @@
-/** The tasks that need attention, with the places of their items in the input and their earlier attempts. */
+/** Lists the tasks that need attention, with their earlier attempts and the files and lines of their items. */
 import { Effect, Option } from "effect"
 import { Ledger, LedgerReader } from "../task/ledger/Ledger.ts"
 import { issueStates } from "../task/ledger/reads/Status.ts"
@@ -15,7 +15,6 @@ export interface ListedTask extends IssueReport {
   >
 }
 
-/** Returns the tasks with these numbers. */
 export const issuesOf = Effect.fn("Job.issuesOf")(function* (numbers: ReadonlyArray<number>) {
   const ledger = yield* LedgerReader
   const tasks = yield* ledger.tasksOf(numbers)

@@ -76,7 +76,7 @@ export const status = Effect.fn("Job.status")(function* (settings: JobSettings) 
 
 type Decisions = Pick<(typeof Ledger)["Service"], "adopt" | "sendAgain" | "giveUp">
 
-/** Records a decision about tasks, and returns them as they are then. The next run updates the rejects file. */
+/** Records a decision about tasks, and returns the tasks in their new state. The next run updates the rejects file. */
 const decide = Effect.fnUntraced(function* <E>(
   tasks: ReadonlyArray<number>,
   decision: (ledger: Decisions) => Effect.Effect<unknown, E>,
@@ -107,7 +107,10 @@ export const giveUp = (tasks: ReadonlyArray<number>) => decide(tasks, (ledger) =
 const at = <A, E, R>(settings: JobSettings, use: (location: LedgerLocation.LedgerLocation) => Effect.Effect<A, E, R>) =>
   Effect.flatMap(LostLedger.locate(settings), use)
 
-/** Checks the ledger for integrity errors. `quick` skips requests and results. Damaged pages are findings, too. */
+/**
+ * Checks the ledger for integrity errors. `quick` skips requests and results. Damaged pages of the database are
+ * reported as findings.
+ */
 export const check = (settings: JobSettings, options?: { readonly quick?: boolean | undefined }) =>
   at(settings, (location) => LedgerMaintenance.check(location, options))
 

@@ -2,8 +2,8 @@
  * The status of a job: its report, the outstanding tasks, the rate of results, and an estimate of its end.
  *
  * Guarantees: all values come from the ledger, except for the process that uses it. An estimate names the period that
- * it is based on. It is null without recent results, and if the last result is much older than the usual time between
- * results. Times are ISO 8601 in UTC.
+ * it is based on. The estimate is null if there are no recent results, or if the last result is much older than the
+ * usual time between results. Times are ISO 8601 in UTC.
  */
 import { Clock, Duration, Effect, Option } from "effect"
 import type { LockHolder } from "../node/FileLock.ts"
@@ -65,11 +65,14 @@ export interface JobStatus extends RunReport.RunReport {
     readonly age_seconds: number
   } | null
   /**
-   * Items that wait for another expert, as the service reported at the last polls, and the number of their tasks:
-   * everybody who may judge these items has judged them, or equal ones.
+   * Tasks and items that wait for another expert: every expert who may judge the items has judged them or equal items.
+   * The service reported this when it was last polled.
    */
   readonly waiting_for_experts: { readonly tasks: number; readonly items: number }
-  /** Tasks with items on which only judges may vote, and no language model of the service can; and these items. */
+  /**
+   * Tasks and items that wait for a judge: only judges may vote on the items, and none of the service's language models
+   * can.
+   */
   readonly waiting_for_judges: { readonly tasks: number; readonly items: number }
   /** When an outstanding task will next be polled; the present time if a poll is due. */
   readonly next_poll_at: string | null
@@ -119,10 +122,10 @@ export interface JobStatus extends RunReport.RunReport {
 
 const day = Duration.toMillis("1 day")
 
-/** Results count as stopped if none arrived for this many times the mean time between two results. */
+/** Results count as stopped if none arrived for this multiple of the mean time between two results. */
 const stoppedAfterGaps = 10
 
-/** Minimum time without results after which they count as stopped. Results of one round of polls arrive together. */
+/** Results never count as stopped before this time, because the results of one round of polls arrive together. */
 const stoppedAfter = Duration.toMillis("15 minutes")
 
 const estimateOf = ({ counts, pace }: Progress, now: number): Option.Option<Estimate> => {
@@ -130,7 +133,7 @@ const estimateOf = ({ counts, pace }: Progress, now: number): Option.Option<Esti
   if (left === 0 || Option.isNone(pace) || pace.value.items === 0) return Option.none()
   const { items, lastAt, since, tasks } = pace.value
   if (now - lastAt > Math.max(stoppedAfter, (stoppedAfterGaps * (lastAt - since)) / tasks)) return Option.none()
-  // Results that all arrived at the same moment give no rate.
+  // If all results arrived at the same moment, there is no rate.
   const window = now - since
   if (window <= 0) return Option.none()
   const millis = left * (window / items)
@@ -164,7 +167,7 @@ export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option
   const ledger = yield* LedgerReader
   const now = yield* Clock.currentTimeMillis
   const progress = yield* ledger.progress
-  // A process that does not share the job has replaced all workers, so none are listed.
+  // A process that uses the ledger alone has replaced all workers, so none are listed.
   const isAlone = Option.exists(holder, (holder) => holder !== "unknown" && holder.worker !== true)
   const workers = isAlone ? [] : yield* ledger.workers
   const budget = yield* ledger.budget

@@ -22,7 +22,7 @@ export interface LeaderboardSettings extends Leaderboard.LeaderboardOptions, Res
   readonly weighted?: boolean | undefined
 }
 
-/** The models, rated only by items with the same value in a metadata field. */
+/** A leaderboard of the items with the same value in a metadata field. */
 export interface LeaderboardGroup {
   /** The value as text, or as JSON if it is not text; null for items without a value. */
   readonly group: string | null
@@ -44,7 +44,7 @@ export class GroupsInvalid extends Schema.TaggedError<GroupsInvalid>()("GroupsIn
   }
 }
 
-/** Maximum number of groups. Each group needs memory and prints a table. */
+/** Maximum number of groups. Each group takes memory, and a table in the output. */
 const maxGroups = 100
 
 /** Parses the path of the field that defines the groups, if there is one. */
@@ -99,7 +99,7 @@ export const leaderboard = (settings: LeaderboardSettings) =>
 
 /**
  * Rates the models by the pairs of a dataset, given as its folder or one of its files (Parquet or JSON Lines). Each
- * item counts as one vote. The option `weighted` and the position control need a ledger.
+ * item counts as one vote. The option `weighted` and the control `position` need a ledger.
  */
 export const datasetLeaderboards = Effect.fn("Pipeline.datasetLeaderboards")(
   (path: string, by: string | undefined, options: Leaderboard.LeaderboardOptions) =>

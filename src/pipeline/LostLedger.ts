@@ -10,7 +10,10 @@ import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
 import * as Manifest from "../dataset/Manifest.ts"
 import * as JobFolder from "./JobFolder.ts"
 
-/** The group is part of a task's idempotency key, and its default names a campaign whose number is lost with the ledger. */
+/**
+ * A new ledger needs the earlier group, because the group is part of a task's idempotency key. The default group
+ * contains the campaign's number, which is lost with the ledger.
+ */
 const advice = (group: string | undefined): string =>
   group === undefined
     ? "If the earlier tasks name a group at the service, also set `group` to that name: a service that honors Idempotency-Key then returns these tasks, and does not bill them again"

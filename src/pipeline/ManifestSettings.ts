@@ -1,9 +1,9 @@
 /**
  * Reads the settings of a dataset back from its manifest.
  *
- * Guarantees: `DatasetSettings.toManifest` of the result has the members of the manifest. Thresholds do not
- * change rows, and are left out. Fails if the rows depend on something that the manifest only names: a custom
- * pair strategy, or evaluation prompts whose digest differs.
+ * Guarantees: `DatasetSettings.toManifest` turns the settings back into the same manifest members. Thresholds do not
+ * change rows, and are left out. Fails if the rows depend on something that the manifest only names: a custom pair
+ * strategy, or evaluation prompts whose digest differs.
  */
 import { Effect, Schema, Struct } from "effect"
 import * as AnnotationPaths from "../api/AnnotationPaths.ts"

@@ -59,7 +59,7 @@ export type { Pipeline, ServiceOf, Settings } from "./Settings.ts"
 export type { Shares, SplitsInvalid } from "../pair/text/Splits.ts"
 export type { CannotListen, ListenOptions } from "../task/webhook/WebhookReceiver.ts"
 
-/** The services of a platform that every pipeline needs: `NodeServices.layer` and a layer of `effect/http`. */
+/** The platform services that every pipeline needs: `NodeServices.layer` and a layer of `effect/http`. */
 export type Platform = FileSystem.FileSystem | Path.Path | HttpClient.HttpClient
 
 type Places<E1, R1, E2, R2> = Pick<Settings.Settings, "directory" | "ledger" | "job" | "newLedger"> &
@@ -85,7 +85,10 @@ export const make = <E, R, E1 = never, R1 = never, E2 = never, R2 = never>(
 export const layer = <E1, R1, E2 = never, R2 = never>(pipeline: Places<E1, R1, E2, R2>) =>
   layerOver(LedgerLocation.layer, pipeline)
 
-/** Like `layer`, but also works while workers process the job. For `submit`, which then only reads the input. */
+/**
+ * Like `layer`, but also works while workers process the job. Use it for `submit`, which then reads the input and
+ * leaves sending to the workers.
+ */
 export const layerAlongsideWorkers = <E1, R1, E2 = never, R2 = never>(pipeline: Places<E1, R1, E2, R2>) =>
   layerOver(LedgerLocation.layerAlongsideWorkers, pipeline)
 
@@ -122,9 +125,9 @@ export const collect = <E, R>(
   )
 
 /**
- * Writes the dataset of all results that exist at the start, if there are any and the dataset is not up to date. Needs
- * neither the source nor the service, and works while another process runs the job. Fails with `ThresholdsExceeded` if
- * a value exceeds its threshold, and with `LedgerMissing` if the job has no ledger.
+ * Writes the dataset from all results that exist at the start, unless there are none or the dataset is up to date.
+ * Needs neither the source nor the service, and works while another process runs the job. Fails with
+ * `ThresholdsExceeded` if a value exceeds its threshold, and with `LedgerMissing` if the job has no ledger.
  */
 export const exportDataset = <E, R>(pipeline: Settings.Pipeline<E, R>, options: Reexport.ExportOptions = {}) =>
   Settings.checked<FileSystem.FileSystem | Path.Path>()(pipeline, () =>

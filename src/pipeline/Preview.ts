@@ -3,7 +3,7 @@
  *
  * Guarantees: sends and records nothing. A run with the same input and the same ledger gives the same counts, including
  * the items beyond its budget. If the number of votes is a range, totals have a minimum and a maximum. Not counted:
- * tasks that `resubmit` would send again, tasks that exceed the budget, and the effect of `newCampaign` on both.
+ * tasks that `resubmit` would send again, tasks that exceed the budget, and the effect of `newCampaign` on these tasks.
  */
 import { Effect, Option } from "effect"
 import * as Cost from "../domain/Cost.ts"
@@ -26,22 +26,22 @@ interface Range<A> {
 }
 
 export interface Preview extends Omit<Inspection.Inspection, "first"> {
-  /** Tasks of earlier runs that the run would also send, including tasks that exceeded an earlier budget. */
+  /** Planned tasks of earlier runs that the run would send, including tasks that exceeded an earlier budget. */
   readonly planned: number
   /** Requests to send the `planned` and the new tasks. Each task is then polled at least once. */
   readonly requests: number
   /** Minimum seconds to send the requests at the rate limit. Null if there is no rate limit. */
   readonly sending_seconds: number | null
   /**
-   * Totals with further votes: all votes on the new items, and further votes on items of earlier runs that need one or
-   * wait for one. Null without further votes.
+   * Totals with further votes: all votes on the new items, and the further votes that items of earlier runs may still
+   * need. Null without further votes.
    */
   readonly in_all: {
     readonly votes: Range<number>
     readonly requests: Range<number>
     /** Null without a price. */
     readonly cost: Range<string> | null
-    /** Maximum number of votes by people, if items go from judges to people, and their cost; else null. */
+    /** Maximum number of votes by people, and their cost. Null if items do not go from judges to people. */
     readonly people: { readonly votes: number; readonly cost: string | null } | null
   } | null
   /** Null without a price. */
@@ -52,7 +52,7 @@ export interface Preview extends Omit<Inspection.Inspection, "first"> {
     readonly budget: string | null
     /** Votes of earlier runs that count against the budget, including votes of the `planned` tasks. */
     readonly before: VotesCost
-    /** The new votes, at the highest price of those who are asked. */
+    /** The new votes, at the highest price that the service may charge for them. */
     readonly new: VotesCost
     /** The budget that would be left after the run; null without a budget. */
     readonly left: string | null
@@ -97,7 +97,10 @@ const maxVotes = ({ budget, prices }: Terms, votesLeft: number): number =>
     () => Infinity,
   )
 
-/** Upper bound of the number of further votes: by people only, at their price, if items go from judges to people. */
+/**
+ * Upper bound of the number of further votes. If items go from judges to people, only people give further votes, at the
+ * price of people.
+ */
 const maxFurther = (
   terms: Terms,
   { isRouted, newVotes, votesLeft }: { isRouted: boolean; newVotes: number; votesLeft: number },
@@ -136,8 +139,8 @@ export const preview = Effect.fn("Preview.preview")(function* (
   const { requestsPerSecond } = settings
   const priceOf = (prices: Prices.Prices) => Voters.priceOf(prices, voters)
   const { votesUpTo = votes } = settings
-  // Items with a known answer get no further votes. If the budget leaves items out, we do not know which of them have
-  // an answer, but then the budget leaves no further votes either.
+  // Items with a known answer get no further votes. If items exceed the budget, we do not know how many of them have a
+  // known answer. It does not matter, because such a budget has no votes left for further votes.
   const uncertain = inspection.items - over_budget - (over_budget > 0 ? 0 : inspection.gold)
   const furtherOfNew = uncertain * Math.max(0, votesUpTo - votes)
   const wanted =

@@ -17,7 +17,10 @@ import { plural } from "../io/Values.ts"
 import { furtherTermsOf } from "./AdaptiveVotes.ts"
 import * as JobFolder from "./JobFolder.ts"
 
-/** Adds the files that an effect reads to `files`, and records them in the ledger when the effect ends. */
+/**
+ * Runs an effect, and adds each file that it reads to the list `files`. When the effect ends, the ledger records the
+ * files.
+ */
 export const recordingInputs =
   (files: Array<InputFile>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -84,8 +87,8 @@ export const readAndSubmit = Effect.fnUntraced(function* <E, R>(
 })
 
 /**
- * The name of a folder, also of `.`, after that of the folder that contains it: the default name is the same for all
- * jobs. Both stay the same if the ledger is lost, so that a new ledger gives its tasks the same keys.
+ * Returns the last two folder names of the absolute path, because the default folder name is the same for all jobs. The
+ * path does not depend on the ledger: if the ledger is lost, a new ledger gives its tasks the same keys.
  */
 const nameOf = (directory: string) =>
   FileSystem.FileSystem.use((fs) => fs.realPath(directory)).pipe(
@@ -101,7 +104,10 @@ const nameOf = (directory: string) =>
     ),
   )
 
-/** Warnings for files without a usable record. Empty if no file has one, because then the report says so. */
+/**
+ * Returns a warning for each file without a usable record. Returns none if no file has a usable record, because the
+ * report says so.
+ */
 const rejectedFiles = (
   files: ReadonlyArray<InputFile>,
   rejects: ReadonlyMap<string, { readonly count: number; readonly first: Reject }>,
@@ -117,7 +123,6 @@ const rejectedFiles = (
   return found.length < withRecords.length ? found : []
 }
 
-/** The warning that the items of this run name no models, if the ledger's first item names models. */
 const missingModels = Ledger.use((ledger) =>
   Effect.map(
     Stream.runHead(ledger.prompts),

@@ -1,11 +1,13 @@
 /**
  * Rebuilds the rows of a dataset from its vote table and the settings in its manifest, and compares the files.
  *
- * Guarantees: every file with rows is made again and compared byte by byte, as SHA-256. The original ledger is not
- * needed: the votes are imported into a ledger in a temporary folder. Equal JSON Lines with unequal Parquet is a
- * warning: another version of Node compresses differently. Not rebuilt: card, report, and manifest, whose numbers on
- * times, costs, and rejects only the ledger has, and the files of custom formats. Splits depend on all planned prompts.
- * If some have no votes, the table lacks them: then the items keep the splits of the dataset, and a warning says so.
+ * Guarantees: every file with rows is rebuilt and compared by its SHA-256. The original ledger is not needed: the votes
+ * are imported into a ledger in a temporary folder. If the JSON Lines files are equal and the Parquet files differ, the
+ * result is a warning, because another version of Node compresses differently.
+ *
+ * Not rebuilt: the files of custom formats, and the card, report, and manifest, because they contain times, costs, and
+ * rejects that only the original ledger has. Splits depend on all planned prompts. If a prompt without votes is missing
+ * from the vote table, the items keep the splits of the dataset, and a warning says so.
  */
 import { Effect, FileSystem } from "effect"
 import * as Findings from "../dataset/Findings.ts"
@@ -23,13 +25,13 @@ import * as SplitTable from "./SplitTable.ts"
 
 /** Options of `verifyFromVotes`. */
 export interface RebuildOptions {
-  /** The evaluation prompts of the export, if items that contain one were left out. */
+  /** The evaluation prompts of the export. Needed if the export left out items that contain an evaluation prompt. */
   readonly evaluationPrompts?: ReadonlyArray<string> | undefined
 }
 
 /** The result of `verifyFromVotes`. */
 export interface Rebuilt {
-  /** Number of files that were made again and compared. */
+  /** Number of files that were rebuilt and compared. */
   readonly files: number
   /** Number of votes in the table. */
   readonly votes: number
@@ -42,13 +44,12 @@ const isCustom = (path: string): boolean =>
   path.split("/").length > 2 &&
   !formatNames.some((name) => path.startsWith(`formats/${name}/`))
 
-/** The files that a rebuild must give again. */
 const rebuiltFiles = (files: ReadonlyArray<Manifest.DatasetFile>) =>
   new Map(files.flatMap((file) => (file.rows === null && !file.path.startsWith("formats/") ? [] : [[file.path, file]])))
 
 /**
- * Rebuilds a dataset from its votes. Fails with `DatasetUnreadable` if the manifest lacks something that the rows depend
- * on. The result lists the differences.
+ * Rebuilds a dataset from its votes. Fails with `DatasetUnreadable` if the manifest lacks something that the rows
+ * depend on. The result lists the differences.
  */
 export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
   directory: string,
@@ -57,7 +58,7 @@ export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
 ) {
   const fs = yield* FileSystem.FileSystem
   const manifest = yield* Dataset.manifest(directory)
-  // The vote table contains the values that the export read at these paths.
+  // The vote table already contains the values at these paths.
   const { annotationPaths: _paths, campaign, ...settings } = yield* ManifestSettings.of(manifest, evaluationPrompts)
   if (campaign === "all") {
     return yield* ManifestSettings.notRebuildable(

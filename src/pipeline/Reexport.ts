@@ -20,7 +20,7 @@ import { settingNames } from "./DatasetSettings.ts"
 
 /** Options of `exportDataset`. */
 export interface ExportOptions {
-  /** The campaign to write: a number or `"all"`. Default: the last run's. */
+  /** The campaign to write: a number or `"all"`. Default: the campaign of the last run. */
   readonly campaign?: number | "all" | undefined
   /** Whether to write the dataset even if it is up to date. Default false. */
   readonly force?: boolean | undefined
@@ -99,8 +99,8 @@ const writeRecord = Effect.fnUntraced(
 )
 
 /**
- * Writes the dataset of all results that exist at the start, if there are any and the dataset is not up to date. Fails
- * with `ThresholdsExceeded` if a value exceeds its threshold.
+ * Writes the dataset from all results that exist at the start, unless there are none or the dataset is up to date.
+ * Fails with `ThresholdsExceeded` if a value exceeds its threshold.
  */
 export const exportDataset = Effect.fnUntraced(function* (settings: Settings) {
   const { directory, force = false } = settings

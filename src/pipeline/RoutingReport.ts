@@ -1,21 +1,24 @@
-/** Counts the items of a job that went from judges to people, and what people's votes cost. */
+/** Counts the items of a job that went from judges to people, and the cost of the people's votes. */
 import { Effect, Option } from "effect"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
 import { textOf } from "./SpendingReport.ts"
 
-/** Items that went from judges to people, by `peopleWhen`. */
+/** Counts of a job whose rule `peopleWhen` sends items from judges to people. */
 export interface RoutingReport {
   /** The rule, such as `jury<0.9`; null if a later run ended it. */
   readonly people_when: string | null
   /** Items that judges were asked about. */
   readonly items: number
-  /** Items among them with a known answer. They measure judges, and do not go to people. */
+  /** Number of `items` with a known answer. They measure the judges, and do not go to people. */
   readonly known_answers: number
   /** Items that went to people. */
   readonly to_people: number
   /** Votes that people were asked for. */
   readonly people_votes: number
-  /** Their cost, at the highest price of people until a result arrives; null without a price. */
+  /**
+   * The cost of `people_votes`. A vote costs the highest price of people until its result arrives. Null without a
+   * price.
+   */
   readonly people_cost: string | null
 }
 

@@ -79,7 +79,7 @@ export interface RunReport {
   readonly reordered: number
   /** Records that the source or the service refused, or whose task was given up. */
   readonly rejected: number
-  /** Counts of earlier runs, which no other count includes. */
+  /** Counts of earlier runs. No other count includes them. */
   readonly earlier: EarlierCounts
   /** The rejected records by reason; null if this command did not write the rejects file. */
   readonly rejects: ReadonlyArray<RejectCount> | null
@@ -91,7 +91,9 @@ export interface RunReport {
   readonly votes: number
   /** Number of gold items that were mixed in, over all campaigns. A gold item that was mixed in twice counts twice. */
   readonly gold: number
-  /** Items for which the next run would plan another vote within the budget, by the last choice of items. */
+  /**
+   * Items for which the next run would plan another vote within the budget, as of the last time that items were chosen.
+   */
   readonly wanted_votes: number
   /** The cost of the votes; null without a price. */
   readonly spending: SpendingReport.SpendingReport | null
@@ -158,7 +160,7 @@ const waitingFor = (tasks: StateCounts): number => tasks.planned.tasks + tasks.s
 /** Open tasks: planned, being submitted, or waiting for results. */
 export const outstanding = LedgerReader.use((ledger) => Effect.map(ledger.counts, waitingFor))
 
-/** Open tasks and those in the state `in_doubt` count in all campaigns, failed and invalid ones only in the run's. */
+/** Open and `in_doubt` tasks count in all campaigns. Failed and invalid tasks count only in the campaign of the run. */
 const statusOf = (
   tasks: StateCounts,
   { failed, invalid }: StateCounts,

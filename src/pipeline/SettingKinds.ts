@@ -1,7 +1,7 @@
 /**
- * The kinds of values of settings, for a check at run time: programs may be written without a type check.
+ * The kinds of setting values. They are checked at run time, because programs may be written without a type check.
  *
- * Does not check ranges: the steps that use a setting check its range.
+ * Ranges are not checked here: the steps that use a setting check its range.
  */
 import { Duration, Layer, Option, Predicate } from "effect"
 

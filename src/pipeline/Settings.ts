@@ -2,7 +2,8 @@
  * The settings of a pipeline, and a check at run time for programs without a type check.
  *
  * Guarantees: `check` refuses names that are not settings, and values of the wrong kind, before anything is opened. It
- * does not check ranges: `Submit` checks the ranges of task settings, `DatasetSettings` those of dataset settings.
+ * does not check ranges: `Submit` checks the ranges of task settings, and `DatasetSettings` checks the ranges of
+ * dataset settings.
  */
 import { type Duration, Effect, type FileSystem, type Layer, type Path, Predicate, Stream, Struct } from "effect"
 import type { HttpClient } from "effect/http"
@@ -21,7 +22,7 @@ import { any, flag, type Kind, layer, list, number, object, text, time, timeAbov
 /** The settings of a pipeline: job folder, source, ledger, submission, and dataset. */
 export interface Settings<out E = SourceError, out R = FileSystem.FileSystem | Path.Path>
   extends SubmitOptions, LedgerLocation.LedgerSettings, DatasetSettings {
-  /** The job folder: ledger (unless it is elsewhere), rejects and dataset. It is created if missing. */
+  /** The job folder: ledger (unless it is elsewhere), rejects, and dataset. It is created if missing. */
   readonly directory: string
   /**
    * Whether to begin a new ledger if the ledger of a used job folder is gone. This submits all items again. Default

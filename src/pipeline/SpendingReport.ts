@@ -21,13 +21,17 @@ export const textOf = ({ cost, votes }: Charges.Charge): VotesCost => ({ votes, 
 type GoldVotes = Pick<GoldReport, "results" | "right">
 type GoldKinds = GoldVotes & Pick<GoldReport, "kinds">
 
-/** The cost of a kind's results on items with a known answer, at its mean price, divided by its number of right votes. */
+/**
+ * Returns the cost per right vote on items with a known answer, for one kind of expert. A result costs the kind's mean
+ * price.
+ */
 const costPerRight = ({ cost, votes }: Charges.Charge, { results, right }: GoldVotes): string | null =>
   Cost.dividedBy(Cost.times(cost, results), votes * right)
 
 /**
- * The cost of all results on items with a known answer, divided by the number of right votes. Each result costs the mean
- * price of its kind, or of all votes if none of its kind was paid for. A result with several kinds counts once.
+ * Returns the cost per right vote on items with a known answer, for all kinds of experts. A result costs the mean price
+ * of its kind, or the mean price of all votes if no vote of its kind was paid for. A result with several kinds counts
+ * once.
  */
 const costPerRightOf = (
   spent: Charges.Charge,
@@ -66,7 +70,10 @@ interface OverBudget {
   readonly voters: Voters.Voters | null
 }
 
-/** Reads the report. Returns none if no price is set. @param over default: the items of the last run */
+/**
+ * Reads the report. Returns none if no price is set. `over` defaults to the items that exceeded the budget in the last
+ * run.
+ */
 export const read = Effect.fn("SpendingReport.read")(function* (dataset: ExportCounts, over?: OverBudget) {
   const ledger = yield* LedgerReader
   const last = Option.match(yield* ledger.lastRun, {

@@ -3,9 +3,9 @@
  *
  * Guarantees: an item's split depends only on that item and the items planned before it, in all campaigns, judged or
  * not. So the split does not change when the data grows or results arrive. Exception: items pruned from the ledger do
- * not count, so a near-duplicate of a pruned item can get another split than that item had. An item with the same
- * prompt gets the same split. With a field, all items with the same value are in one split (`SplitGroups`), and items
- * can change their split when the data grows.
+ * not count, so a near-duplicate of a pruned item can get a different split. Items with the same prompt get the same
+ * split. With a field, all items with the same value are in one split (`SplitGroups`), and items can change their split
+ * when the data grows.
  *
  * Memory: 8 bytes per item, in addition to `Splits`. Make the table in the same ledger snapshot in which you use it.
  */
@@ -40,7 +40,7 @@ export interface SplitReport extends Pick<
 
 /** The splits of all planned items. */
 export interface SplitTable {
-  /** The item's split. `make` requires the order in which the items were planned. */
+  /** Returns the item's split. A table from `make` expects the items in the order in which they were planned. */
   readonly splitOf: (item: Planned) => Split
   /** Number of planned items. */
   readonly planned: number
@@ -49,7 +49,7 @@ export interface SplitTable {
 
 export const unsplit: SplitReport = { cross_split_near_duplicates: null, split_groups: null, split_shares: null }
 
-/** A split whose share differs by more than this from the requested one is worth a warning. */
+/** If a split's share differs from the requested share by more than this, a warning is logged. */
 const accepted = 0.05
 
 const warnOfShares = Effect.fnUntraced(function* (
@@ -76,8 +76,8 @@ const warnOfShares = Effect.fnUntraced(function* (
 })
 
 /**
- * Reads all planned items. Fails with `SplitsInvalid` if the shares are invalid, or with `SettingInvalid` if no item has
- * the field.
+ * Reads all planned items. Fails with `SplitsInvalid` if the shares are invalid, or with `SettingInvalid` if no item
+ * has the field.
  */
 export const make = Effect.fnUntraced(function* ({ by, ...options }: SplitTableOptions) {
   const ledger = yield* LedgerReader
@@ -85,7 +85,7 @@ export const make = Effect.fnUntraced(function* ({ by, ...options }: SplitTableO
   const expected = "a field of the items' metadata"
   const path = yield* Effect.catchTag(fieldOf(by), "GroupsInvalid", ({ by }) =>
     Effect.fail(
-      new SettingInvalid({ setting: "splitBy", expected, found: `${JSON.stringify(by)}, which is no field path` }),
+      new SettingInvalid({ setting: "splitBy", expected, found: `${JSON.stringify(by)}, which is not a field path` }),
     ),
   )
   const keys = NumberList.make(Float64Array)
@@ -107,7 +107,7 @@ export const make = Effect.fnUntraced(function* ({ by, ...options }: SplitTableO
   let next = 0
   return {
     splitOf: (item) => {
-      // The search goes on from the previous item.
+      // Items come in the order of `all`, so the search continues after the previous item.
       const at = all.indexOf(keyOf(item), next)
       const split = splitOf(at)
       if (split === undefined) throw new Error(`item ${item.itemId} was not planned when the splits were assigned`)
@@ -123,7 +123,7 @@ export const make = Effect.fnUntraced(function* ({ by, ...options }: SplitTableO
   } satisfies SplitTable
 })
 
-/** The splits that the items of a dataset have, with 8 bytes per pair. An item without pairs counts as `train`. */
+/** Reads the splits of a dataset's items. Takes 8 bytes per pair. An item without pairs counts as `train`. */
 export const ofDataset = Effect.fnUntraced(function* (directory: string, { splits }: Dataset.Manifest) {
   const inSplits = yield* Effect.forEach(
     splits,

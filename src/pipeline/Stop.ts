@@ -29,7 +29,7 @@ export interface StopOptions {
   grace: Duration.Duration
   /** A description of the in-flight work, such as `3 requests`. */
   inFlight: Effect.Effect<Option.Option<string>>
-  /** Whether a stop is the normal end of the work, as for a worker or a server. */
+  /** Whether the work normally ends with a stop, such as the work of a worker or a server. */
   isNormalEnd: boolean
 }
 
@@ -81,7 +81,7 @@ export const describeUnfinished = (options: StopOptions): Effect.Effect<string> 
 
 /**
  * Runs an effect to its end, or until `stop` returns a reason to stop it. `exit` is undefined if the effect did not
- * finish within its grace time or before `abandon`.
+ * finish within its grace time, or before `abandon` did.
  */
 export const until = Effect.fnUntraced(function* <A, E, R>(
   effect: Effect.Effect<A, E, R>,

@@ -1,6 +1,6 @@
 /**
- * Estimates accuracy, agreement, and cost by the number of votes per item, from the experts' accuracy
- * (`MajorityAccuracy`), which is assumed or measured in a pilot.
+ * Estimates accuracy, agreement, and cost for each number of votes per item (`MajorityAccuracy`). The experts' accuracy
+ * is assumed, or measured in a pilot.
  *
  * Guarantees: sends and records nothing. The same input, pilot, and settings give the same numbers. All items of the
  * input count, including those that a job already has. Equal completions of an item count as different ones. Gold items
@@ -110,7 +110,8 @@ export interface VotePlan extends Pick<
   /** The expected results for 1 to 7 votes per item. */
   readonly plan: ReadonlyArray<VotePlanRow>
   /**
-   * The fewest votes per item that reach the target. `reached` is null if it needs more than 25. Null without a target.
+   * The row with the fewest votes per item that reaches the target. `reached` is null if more than 25 votes would be
+   * needed. Null without a target.
    */
   readonly target: { readonly accuracy: number; readonly reached: VotePlanRow | null } | null
 }

@@ -2,8 +2,8 @@
  * All votes of a ledger as a table, one record per vote, as JSON Lines or CSV.
  *
  * Guarantees: `prefstream import` reads the table into a ledger with the same items and votes. That ledger gives the
- * same pairs, except for pseudonyms. The table contains the experts' real names, unless `pseudonyms` is set: then those
- * that the dataset has. Only the tasks of one batch are in memory.
+ * same pairs, except for pseudonyms. The table contains the experts' real names. If `pseudonyms` is set, it contains
+ * the dataset's pseudonyms instead. Only the tasks of one batch are in memory.
  *
  * If a result lists several votes, the table omits the result's other annotations, except for flags, a lead's decision,
  * and the service's choice if it differs from the votes.

@@ -8,7 +8,7 @@ import { wilsonInterval } from "../domain/Interval.ts"
 /** The normal quantile for a 99.9% interval, which is wide to avoid false warnings among many experts. */
 const normal999 = 3.2905267314919255
 
-/** Whether an expert is less accurate on gold items than the reliability estimated from all experts' votes. */
+/** Whether an expert's accuracy on gold items is certainly below the reliability estimated from all experts' votes. */
 const isOverrated = ({ gold_right, gold_votes, reliability }: ExpertRow): boolean =>
   reliability !== null && (wilsonInterval(gold_right, gold_votes, normal999)?.high ?? 1) < reliability
 
@@ -33,7 +33,7 @@ export const log = Effect.fnUntraced(function* ({
   }
   if (missing.votes > 0) {
     yield* Effect.logWarning(
-      `${missing.results} ${plural(missing.results, "result lacks", "results lack")} ${missing.votes} of the votes that ${plural(missing.results, "its task", "their tasks")} asked for. The cost includes these votes, but they do not count: ask the service to list all votes in \`annotations.votes\`, or to charge fewer`,
+      `${missing.results} ${plural(missing.results, "result lacks", "results lack")} ${missing.votes} of the votes that ${plural(missing.results, "its task", "their tasks")} asked for. The cost includes these votes, but they do not count: ask the service to list all votes in \`annotations.votes\`, or to charge for fewer votes`,
     )
   }
   if (short.votes > 0) {

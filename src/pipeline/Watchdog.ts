@@ -1,10 +1,10 @@
 /**
  * Detects a worker that makes no progress, for example because it waits for a response that never arrives.
  *
- * Guarantees: a worker fails with `WorkerStalled` if its tasks were due at every check for longer than `limit`, and
- * either it sent no request, or the service answered other workers but none of this worker's requests as expected. If
- * the ledger does not answer, tasks count as due. Time during which the machine slept does not count. `limit` must be
- * longer than a request can take.
+ * Guarantees: a worker fails with `WorkerStalled` if its tasks were due at every check for longer than `limit`, and the
+ * worker sent no request in that time, or only other workers got expected responses from the service. If the ledger
+ * does not answer, tasks count as due. Time during which the machine slept does not count. `limit` must be longer than
+ * a request can take.
  */
 import { Duration, Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -29,7 +29,9 @@ export class WorkerStalled extends Schema.TaggedError<WorkerStalled>()("WorkerSt
 const interval = Duration.seconds(20)
 const maxCheckInterval = 2 * Duration.toMillis(interval)
 
-/** Minimum milliseconds by which other workers' last response must be newer. If it is not, the service may be down. */
+/**
+ * Other workers' last response must be newer than this worker's by this time. If it is not, the service may be down.
+ */
 const minLeadMillis = 60_000
 
 export const watch = Effect.fnUntraced(function* (worker: {
@@ -39,8 +41,8 @@ export const watch = Effect.fnUntraced(function* (worker: {
   readonly othersAnsweredWithin: (millis: number) => Effect.Effect<boolean, SqlError>
   readonly limit: Duration.Duration
   /**
-   * Called with two times in epoch milliseconds: of the last expected response, and when the worker last got such a
-   * response or had nothing to do.
+   * Called with two times in epoch milliseconds: the time of the last expected response, and the last time at which the
+   * worker got an expected response or had nothing to do.
    */
   readonly onCheck: (answeredAt: number, progressedAt: number) => void
 }) {
@@ -49,7 +51,9 @@ export const watch = Effect.fnUntraced(function* (worker: {
   let last = yield* SteadyClock.now
   let answeredAt = 0
   let progressedAt = last
-  /** Milliseconds in which tasks were due and no request was sent (`silent`) or answered as expected (`unanswered`). */
+  /**
+   * Milliseconds for which tasks were due, but no request was sent (`silent`) or answered as expected (`unanswered`).
+   */
   let silent = 0
   let unanswered = 0
   while (true) {

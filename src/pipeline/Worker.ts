@@ -68,13 +68,16 @@ export interface WorkerOptions {
   readonly address?: { readonly host?: string | undefined; readonly port?: number | undefined } | undefined
   /** Time that a worker may be silent before others take its parts, at least 5 seconds. Default: `defaultLease`. */
   readonly lease?: Duration.Input | undefined
-  /** Number of parts of a new job, at least 8 for each worker. Default: `Jobs.defaultPartCount`. */
+  /**
+   * Number of parts that a new job's tasks are divided into, at least 8 for each worker. Default:
+   * `Jobs.defaultPartCount`.
+   */
   readonly parts?: number | undefined
   /** Called with the worker's name before it joins the others. */
   readonly onBegin?: ((name: string) => Effect.Effect<void>) | undefined
   /**
-   * Called if the worker stalls. By default, the worker fails once the hanging operation has ended. A process should
-   * exit immediately instead.
+   * Called if the worker stalls. A process should exit in this function: by default, the worker fails only after the
+   * hanging operation has ended.
    */
   readonly onStalled?: ((failure: Watchdog.WorkerStalled) => Effect.Effect<never, Watchdog.WorkerStalled>) | undefined
 }
@@ -124,7 +127,7 @@ const retrying = Effect.fnUntraced(function* <A, E, R>(
     seen = progress?.()
     const delay = Duration.min(Duration.times(restartInterval, 2 ** (failures - 1)), maxRestartInterval)
     yield* Effect.logWarning(
-      `${what} failed, and will start again in ${Duration.format(delay)}: ${causeMessage(failure)}`,
+      `${what} failed, and starts again in ${Duration.format(delay)}: ${causeMessage(failure)}`,
     )
     yield* Effect.sleep(delay)
   }
@@ -147,13 +150,13 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
   const leaseRenewals = Math.ceil(Duration.toMillis(cluster.lease) / Duration.toMillis(renewInterval)) + 1
   const lost = yield* Deferred.make<never, Failure | E>()
   const logLevel = yield* References.MinimumLogLevel
-  /** The effect of a singleton, which one worker at a time runs. If it fails, this worker fails. */
+  /** Makes the effect of a singleton. One worker at a time runs it. If it fails, its worker fails. */
   const task = <R>(effect: Effect.Effect<unknown, Failure | E, R>) =>
     Effect.catchCause(effect, (cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.asVoid(Deferred.failCause(lost, cause)),
     ).pipe(Effect.provideService(References.MinimumLogLevel, logLevel))
 
-  // All restarts share the streak, so that requests that may be billed are not retried hundreds of times.
+  // All restarts share the streak of failures, so that requests that may be billed are not retried hundreds of times.
   const streak = FailureStreak.make(baseUrl)
   const sending = retrying(
     "sending",
@@ -182,7 +185,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
     const messages = yield* PostgresClient.listen(cluster, yield* ledger.channel)
     while (true) yield* ledger.onNotification((yield* Queue.take(messages)).payload)
   })
-  // This also sends tasks that stayed planned after a failed request.
+  // A restart also sends tasks that stayed planned after a failed request.
   const restarting = Effect.repeat(ledger.restartSending, Schedule.spaced(restartSendingInterval))
   let [answeredAt, progressedAt] = [0, yield* SteadyClock.now]
   const renewing = Effect.gen(function* () {
@@ -203,7 +206,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
       `part ${part}`,
       task(
         ledger.takePart(part).pipe(
-          // The part's previous owner may have used a longer poll interval.
+          // The part's previous owner may have used a longer poll interval, so its next polls may be too late.
           Effect.andThen(ledger.dueWithin(Duration.toMillis(Duration.fromInputUnsafe(pollInterval.max)))),
           Effect.andThen(Effect.never),
           Effect.scoped,
@@ -211,7 +214,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
       ),
     ),
   )
-  // A worker does not resubmit failed tasks: reading may restart many times, and each time they would be paid for.
+  // A worker does not resubmit failed tasks: reading may restart many times, and each resubmission is billed.
   const reading = readAndSubmit({ ...settings, resubmit: [] }).pipe(
     Effect.ensuring(
       RejectsFile.write(settings.directory).pipe(
@@ -228,7 +231,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
         Effect.andThen(retrying("reading", reading)),
         Effect.tap(({ run }) => Effect.logInfo(`run ${run}: finished reading the input`)),
         Effect.tap(warn),
-        // Reading does not restart, because it would find the same rejects.
+        // After too many rejects, reading does not restart, because it would find the same rejects.
         Effect.catchIf(isTooManyRejects, ({ message }) => Effect.logError(`reading stopped: ${message}`)),
         Effect.andThen(retrying("planning further votes", planRounds(settings, refreshInterval))),
         Effect.scoped,
@@ -244,7 +247,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
     concurrency: "unbounded",
     discard: true,
   }).pipe(Effect.forkScoped)
-  // This layer opens last and closes first, so that others take the parts while the loops finish in-flight requests.
+  // This layer opens last and closes first, so that other workers take the parts while in-flight requests finish.
   yield* Layer.build(singletons)
   return yield* Effect.raceFirst(Fiber.join(loops), Deferred.await(lost))
 }, Effect.scoped)

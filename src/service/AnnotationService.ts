@@ -33,8 +33,8 @@ export const layer = (options: ServiceLayers.ServiceOptions) =>
   providing<ServiceAddress | AccountIds.Accounts | AccountIds.Tokens>()(ServiceLayers.layer(options))
 
 /**
- * The service on Node, with its whole state in one SQLite file. `ServiceAddress` has its address. `signInLink` gives an
- * operator access, and `createToken` a client.
+ * The service on Node. One SQLite file holds its whole state. `ServiceAddress` has the service's address, `signInLink`
+ * lets an operator sign in, and `createToken` makes a token for clients.
  */
 export const layerServer = (options: ServiceLayers.ServerOptions) =>
   providing<ServiceAddress | AccountIds.Accounts | AccountIds.Tokens | HttpServer.HttpServer>()(

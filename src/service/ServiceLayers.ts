@@ -45,8 +45,8 @@ import * as Workforce from "./expert/Workforce.ts"
 /** Options of the annotation service. Only `experts` is required. */
 export interface ServiceOptions {
   /**
-   * The experts, in the order in which the service asks them. A string is a name as on the command line: `longest`,
-   * `gold:answers.jsonl`, `judge:gpt-4o`.
+   * The experts, in the order in which the service asks them. A string is a name that the command line accepts, too:
+   * `longest`, `gold:answers.jsonl`, `judge:gpt-4o`.
    */
   readonly experts: ReadonlyArray<Expert.Expert | string>
   /** Settings of experts named `judge:MODEL`. */
@@ -73,14 +73,14 @@ export interface ServiceOptions {
    */
   readonly gold?: string | undefined
   /**
-   * Whether the service ends prompts that no expert can answer, with the votes that they have. A task without any vote
-   * is canceled, and opened again by the next start. If false, the prompts stay open for other experts. Default false;
-   * true for the embedded service, whose client would otherwise wait forever.
+   * Whether the service closes prompts that no expert can answer. A closed prompt keeps the votes that it has. A task
+   * without any vote is canceled, and the next start opens it again. If false, the default, the prompts wait for other
+   * experts. The embedded service sets true, because its client would otherwise wait forever.
    */
   readonly cancelUnanswered?: boolean | undefined
   /**
-   * Whether people who have judged an item are asked again if nobody else is left, for tasks of one group that ask for
-   * the same item. Such votes are marked `repeated`. Default false: the votes wait for another expert.
+   * Whether a person who has judged an item may judge an equal item in another task of the same group, if nobody else
+   * is left. Such votes are marked `repeated`. If false, the default, the votes wait for another expert.
    */
   readonly allowRepeatedVotes?: boolean | undefined
   /** A token that the service accepts in addition to those made in the dashboard. */
@@ -113,7 +113,7 @@ const taskHandlers = (limits: RequestLimits.RequestLimits, defaultVotes: number)
         create: Effect.fnUntraced(function* ({ headers, payload, request }) {
           yield* RequestLimits.check(payload, limits)
           const { name: organization } = yield* Organization
-          // Decoding the payload has already read the body. This returns the same bytes again.
+          // The payload's decoder has already read the body. `arrayBuffer` returns the same bytes again.
           const body = new Uint8Array(yield* Effect.orDie(request.arrayBuffer))
           const { group, group_size, voters, votes = defaultVotes } = payload
           const task = yield* store
@@ -195,7 +195,7 @@ export const layer = (options: ServiceOptions) => {
 
   return HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
     Layer.provide(workforce),
-    // Programs that start the service may use these services. The rest of the store is not provided to them.
+    // Only these layers are exposed to programs that start the service.
     Layer.provideMerge(Layer.mergeAll(Web.accounts, Tokens.layer, Layer.effect(Webhooks, Webhooks))),
     Layer.provide(store(options)),
     Layer.provideMerge(ServiceAddress.layer({ publicUrl: options.publicUrl })),
@@ -233,7 +233,7 @@ const store = ({ gold, hold, undoGrace, ...options }: ServiceOptions) =>
   )
 
 /**
- * An HTTP server for `layer`. It answers malformed HTTP, too, with problems (RFC 9457). Default: loopback, on a free
+ * An HTTP server for `layer`. It also answers malformed HTTP with a problem (RFC 9457). Default: loopback, on a free
  * port.
  */
 export const layerHttp = (options: { readonly host?: string | undefined; readonly port?: number | undefined } = {}) =>

@@ -93,7 +93,7 @@ const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
       ...UnusedContext.hints(unusedInCompletions),
       ...modelHints(options, completionRows),
     ],
-    // A member that the join reads on one side may have a copy on the other side. The copy is not unused.
+    // If the join reads a member on one side, a copy of the member on the other side does not count as unused.
     unused: Arr.dedupeWith(
       [
         ...OpenFile.unusedIn(
@@ -148,7 +148,7 @@ const commonKeyIn = (rows: ReadonlyArray<Row>, members: ReadonlySet<string>): st
   )?.path
 }
 
-/** Suggests `modelPath` if records name models. The path is not detected, because gold answers may use file names. */
+/** Suggests `modelPath` if records name models. The path is not detected, because gold answers may name the files. */
 const modelHints = ({ modelPath }: JoinOptions.JoinOptions, rows: ReadonlyArray<Row>): ReadonlyArray<string> => {
   const member = modelPath === undefined ? Sample.find(Sample.of(rows), KnownNames.models, ["text"]) : undefined
   return member === undefined

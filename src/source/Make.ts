@@ -1,6 +1,6 @@
 /**
- * A source of a program's own records. Origins and rejects have `name` as the file, and the record's number, from 1, as
- * the line. The layout is not detected. Without `layout`, each record is an item.
+ * A source of a program's own records. In origins and rejects, the file is `name`, and the line is the record's number,
+ * from 1. The layout is not detected. Without `layout`, each record is an item.
  */
 import { Array, Effect, type FileSystem, Option, type Path, Result, Stream } from "effect"
 import * as Group from "./combine/Group.ts"

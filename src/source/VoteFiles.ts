@@ -33,7 +33,7 @@ import { voteNames } from "./vote/VoteNames.ts"
 
 /** Options of `votes`. */
 export interface VotesOptions extends Files.FilesOptions {
-  /** Where a record's votes are. Default: detected. */
+  /** The fields that contain a record's votes. Default: detected. */
   readonly votes?: VoteFields.VoteOptions | undefined
 }
 
@@ -54,7 +54,7 @@ export interface VoteSource extends Pick<Source, "description"> {
   readonly records: Stream.Stream<VoteRecord, SourceError, FileSystem.FileSystem | Path.Path>
 }
 
-/** @param names files, folders, patterns, or URLs, as in `files` */
+/** @param names files, folders, patterns, or URLs (see `files`) */
 export const votes = (
   names: string | ReadonlyArray<string>,
   { votes: voteOptions = {}, ...options }: VotesOptions = {},
@@ -70,7 +70,7 @@ export const votes = (
         const tool = ToolExports.recognize(rows)
         const rewritten = tool === undefined ? rows : rows.map((row) => ({ ...row, value: rewriteBy(tool)(row.value) }))
         const sample = Sample.of(rewritten)
-        // If a tool's export has a list of votes, labels outside this list are data of the item, not votes.
+        // If a tool's export has a list of votes, labels outside this list are part of the item, not votes.
         const isListed =
           tool?.isTextual !== true && rewritten.some(({ value }) => tool !== undefined && hasVotes(value))
         const fieldOptions =

@@ -1,7 +1,7 @@
 /**
  * Creates and updates the tables of a database by numbered migrations. Each migration runs once, in a transaction.
  * Fails if a newer version of prefstream has written the database, or if an upgrade is needed while other processes use
- * it.
+ * the database.
  */
 import { Effect, Schema } from "effect"
 import { Migrator, SqlClient, SqlError } from "effect/sql"
@@ -24,14 +24,15 @@ export class DatabaseTooNew extends Schema.TaggedError<DatabaseTooNew>()("Databa
 }
 
 /**
- * A migration in the database has another name than in this prefstream, so the database is not from a released version.
+ * A migration has different names in the database and in this prefstream. So an unreleased version has written the
+ * database.
  */
 export class DatabaseForeign extends Schema.TaggedError<DatabaseForeign>()("DatabaseForeign", {
   /** The name of the database in messages, such as `the ledger`. */
   what: Schema.String,
   /** The migration's name in the database. */
   found: Schema.String,
-  /** The migration's name in this prefstream; `nothing` if it has no migration of that number. */
+  /** The migration's name in this prefstream; `nothing` if this prefstream has no migration with that number. */
   expected: Schema.String,
 }) {
   override get message() {

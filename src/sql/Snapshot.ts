@@ -1,6 +1,7 @@
 /**
  * Makes all reads of an effect, in any fiber, see the same state of the database. The reads use a separate connection
- * (`reserve`), which does not block writers. Inside a transaction or another snapshot, they see its state.
+ * (`reserve`), which does not block writers. If a transaction or another snapshot is already open, the reads see its
+ * state.
  */
 import { Effect, Option, Scope } from "effect"
 import type { SqlClient } from "effect/sql"

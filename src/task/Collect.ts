@@ -32,12 +32,15 @@ type Polling = Pick<ServiceSettings, "pollInterval">
 export const firstPollDelay = (profile: Polling): number => Duration.toMillis(profile.pollInterval.min)
 
 /**
- * Milliseconds after a webhook during which more are expected. It is also the maximum time between two polls of a task
- * in that period, unless `pollInterval.max` is longer.
+ * Milliseconds after a webhook during which more webhooks are expected. In this time, it is also the maximum time
+ * between two polls of a task, unless `pollInterval.max` is longer.
  */
 const hintedSpan = Duration.toMillis("1 hour")
 
-/** Milliseconds until the next poll: half the task's age, within `pollInterval`, or up to `hintedSpan` if `hinted`. */
+/**
+ * Milliseconds until the next poll: half the task's age, within `pollInterval`. If `hinted`, it is at least
+ * `pollInterval.max`, and at most the longer of `pollInterval.max` and `hintedSpan`.
+ */
 export const pollDelay = (profile: Polling, age: number, hinted = false): number => {
   const max = Duration.toMillis(profile.pollInterval.max)
   return hinted
@@ -115,7 +118,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     reported.waiting.add(forJudges)
     if (forJudges) {
       return yield* Effect.logWarning(
-        `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another judge: only language models may vote on ${plural(waiting, "it", "them")}, and none of the service can. Start the service with more of them. Until then, no item goes to people`,
+        `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another judge: only language models may vote on ${plural(waiting, "it", "them")}, and none of the service's language models can. Start the service with more language models. Until then, no item goes to people`,
       )
     }
     yield* Effect.logWarning(

@@ -1,10 +1,10 @@
 /**
  * Puts pseudonyms in place of experts' names in votes, flags, and a lead's decision.
  *
- * Guarantees: an expert has one pseudonym in a job. If only the name tells that an expert is automatic, the vote gets the
- * kind, which the pseudonym does not tell. Only the job's ledger has the key. Unknown members of flags are
- * left out, since they may contain a name. Texts by experts (rationales, comments) and data of the input (metadata,
- * file paths) stay unchanged.
+ * Guarantees: an expert has one pseudonym in a job. If only the name shows that an expert is automatic, the vote gets a
+ * kind, because the pseudonym does not show it. Only the job's ledger has the key of the pseudonyms. Unknown members of
+ * flags are left out, since they may contain a name. Texts by experts (rationales, comments) and data of the input
+ * (metadata, file paths) stay unchanged.
  */
 import { Context, Effect, Option, Predicate, Schema } from "effect"
 import * as ExpertKind from "../domain/ExpertKind.ts"
@@ -44,7 +44,7 @@ const votersIn = ({ expert, votes }: Annotations): ReadonlyArray<string> =>
     Predicate.isString,
   )
 
-/** The kind that only the name tells. */
+/** Returns the expert's kind if only the name shows it. */
 const kindByName = ({ expert, kind }: { readonly expert: unknown; readonly kind?: unknown }, ofAll?: unknown) => {
   const role =
     Predicate.isString(expert) && (ExpertKind.of(kind) ?? ExpertKind.of(ofAll)) === null

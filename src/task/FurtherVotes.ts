@@ -12,23 +12,24 @@ import { furtherVote } from "./plan/TaskRequests.ts"
 import type { JudgmentsError } from "./Results.ts"
 import { plural } from "../io/Values.ts"
 
-/** The items of a campaign that get further votes. */
 export interface ItemChoice {
   /** The items, with the greatest need first. */
   readonly wanted: ReadonlyArray<ItemPlace>
   /** Maximum number of items that get a vote now. */
   readonly atOnce: number
-  /** Number of votes of the whole job that had ended when the items were chosen. */
+  /** Number of the job's votes whose tasks had ended when the items were chosen. */
   readonly ended: number
 }
 
-/** Chooses the items of a campaign for further votes. */
 export type ChooseItems = (
   campaign: number,
   terms: FurtherTerms,
 ) => Effect.Effect<ItemChoice, JudgmentsError, LedgerReader>
 
-/** Chooses items of a campaign (default: the last run's). None if no run has asked for further votes. */
+/**
+ * Chooses items of a campaign (default: the campaign of the last run). Returns none if no run has asked for further
+ * votes.
+ */
 const chosenBy = Effect.fnUntraced(function* (choose: ChooseItems, of?: number) {
   const ledger = yield* Ledger
   const terms = yield* ledger.furtherTerms

@@ -25,7 +25,7 @@ import * as RejectLimit from "./plan/RejectLimit.ts"
 import { conflict, identify, newTasks } from "./plan/TaskRequests.ts"
 import { reasonOf } from "./Submit.ts"
 
-/** The terms under which the votes were given, and the limit of rejects. */
+/** The guidelines and the task type of the votes, and the limit of rejects. */
 export interface ImportOptions extends CampaignTerms {
   /** Default: the guidelines of the last run. Other guidelines need `newCampaign`. */
   readonly guidelines?: string | undefined
@@ -76,7 +76,10 @@ const identified = (record: VoteRecord): Identified =>
     },
   })
 
-/** Counts the records before the last item, which may have more records. If there is only one item, counts all. */
+/**
+ * Counts the records before those of the last item, because more records of the last item may follow. If there is only
+ * one item, counts all records.
+ */
 const wholeItems = (records: ReadonlyArray<Identified>): number => {
   const itemId = records.at(-1)?.item?.itemId
   const last = itemId === undefined ? -1 : records.findLastIndex(({ item }) => item?.itemId !== itemId)

@@ -74,7 +74,7 @@ export const fromStored = ({
     votes,
     keys: countKeys(votes),
     flags: [...flagsIn(annotations)],
-    // The index of an import is never null.
+    // Imported results always have a `best_completion_index`. Only its type allows null.
     decision:
       best_completion_index === null
         ? undefined

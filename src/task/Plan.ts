@@ -3,7 +3,7 @@
  *
  * Guarantees: each record counts once, as new, known, duplicate, or rejected. Records are planned in steps. Each step
  * is one transaction, which also checks the budget. Items of an incomplete batch are recorded in the step that
- * completes the batch. If a run is killed before, the next run reads these items again.
+ * completes the batch. If a run is killed before that step, the next run reads these items again.
  */
 import { Array as Arr, Duration, Effect, type Latch, Result, Stream } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"
@@ -26,15 +26,14 @@ import { plural } from "../io/Values.ts"
 
 export interface PlanOptions extends RunTerms, DrawOptions {
   /**
-   * Whether an item without an id is also judged if an earlier item has the same completions in another order.
-   * Otherwise it counts as a duplicate, and its models, gold answer, and metadata are dropped.
+   * Whether an item without an id is also judged if an earlier item has the same completions in another order. If
+   * false, the item counts as a duplicate, and its models, gold answer, and metadata are dropped.
    */
   readonly keepReordered?: boolean | undefined
   /**
    * Maximum number of items that are read, but not sent yet. At this limit, reading waits for sending, so that an
-   * endless source does not fill the ledger. The report of a stopped run counts only records that were read until then.
-   * Workers ignore this option. Default: no limit, because a file that is read to its end at once shows all its
-   * rejects.
+   * endless source does not fill the ledger. The report of a stopped run counts only the records that it has read.
+   * Workers ignore this option. Default: no limit. The whole file is then read early, so its rejects are known early.
    */
   readonly maxPlanned?: number | undefined
   /** Limits of each task. */
@@ -151,8 +150,8 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   let flushedAt = yield* SteadyClock.now
   /**
    * Number of items to plan before reading waits for the sender. It is half of `maxPlanned`: if the sender runs out of
-   * tasks while the last of these items are planned, reading continues at once, and as many items again can become
-   * unsent.
+   * tasks just before the last of these items is planned, reading continues, and up to the same number of items
+   * can be planned in addition.
    */
   const maxAhead = ledger.isShared ? Infinity : (options.maxPlanned ?? Infinity) / 2
   let ahead = 0

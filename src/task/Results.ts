@@ -101,13 +101,15 @@ export const ofCampaign = (
 /** An item with its position in the ledger: the `seq` of its first vote. */
 export interface PlacedItem extends ItemPlace {
   readonly itemId: string
-  /** Undefined if the item has no judgment: its prompts were withdrawn or not answered, or their results are unusable. */
+  /**
+   * Undefined if the item has no judgment: its prompts were withdrawn or not answered, or their results are unusable.
+   */
   readonly item: JudgedItem | undefined
   /** Whether the item is a gold item that was mixed in to measure experts. */
   readonly isCheck: boolean
   /** Whether the service withdrew a prompt of the item. Such an item gets no further vote. */
   readonly isWithdrawn: boolean
-  /** Whether no expert who was allowed to vote on the item had an answer, so that others must judge it. */
+  /** Whether all experts who were allowed to vote on the item gave no answer, so that others must judge it. */
   readonly isUnanswered: boolean
   /** Whether the item's right answer is known. */
   readonly hasGold: boolean
@@ -192,7 +194,10 @@ export interface UnjudgedCounts {
   readonly unusable: number
 }
 
-/** Like `items`, but also counts the items without a judgment read so far, without gold items that were mixed in. */
+/**
+ * Like `items`, but also counts the items without a judgment that were read so far. Gold items that were mixed in are
+ * not counted.
+ */
 export const counted = (campaign?: number | "all", paths?: AnnotationPaths.AnnotationPaths) => {
   let withdrawn = 0
   let unanswered = 0

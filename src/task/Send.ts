@@ -8,8 +8,8 @@
  * the task is split in two, so that in the end only the item at fault is refused. After a 413, later tasks with at
  * least as many items and bytes are split before they are sent.
  *
- * The run ends if the service refuses all first tasks, the token, or every request, or if there is no service at the
- * address. `FailureStreak` lists more cases.
+ * The run ends if the service refuses the first tasks of the run, the token, or every request, or if there is no
+ * service at the address. `FailureStreak` lists more cases.
  */
 import { Data, Deferred, Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -36,7 +36,7 @@ class AlreadyClaimed extends Data.TaggedError("AlreadyClaimed") {}
 /** The task may have been created so long ago that the service may have forgotten its idempotency key. */
 class KeyExpired extends Data.TaggedError("KeyExpired") {}
 
-/** A process that assumed that the service honors keys may have created the task. This process does not assume it. */
+/** A process that relied on idempotency keys may have created the task, but in this process, keys count as ignored. */
 class KeyIgnored extends Data.TaggedError("KeyIgnored") {}
 
 const stoppedBetween = "the run was stopped between the first and the last of the requests that create the task"
@@ -196,7 +196,7 @@ export const send = Effect.fnUntraced(function* <E>(
         if (task.itemCount === 1 || !mayBeOneItem.has(reason.status)) {
           return yield* refuse(task, failure.message, reason.status, reason.detail)
         }
-        // If this ends the run, the halves stay planned.
+        // If the refusal ends the run, the halves stay planned.
         yield* end(streak.refused(reason.status, reason.detail))
         return yield* sendHalves(task, yield* ledger.request(task.seq))
       case "TooLarge": {

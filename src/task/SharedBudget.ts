@@ -7,7 +7,7 @@ import { RequestBudget } from "./client/RequestBudget.ts"
 import { slotsPerSecond } from "./client/Throttle.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 
-/** Used if the ledger fails: without slots, the worker sends nothing until it ends. */
+/** If the ledger fails, the worker gets no slots: it sends nothing until it ends. */
 const noSlots = { count: 0, first: 0, spacing: 0, pause: 1000, halvings: 0 }
 
 const layerBudget = Layer.effect(

@@ -58,7 +58,7 @@ export interface SubmitOptions extends PlanOptions, SpendingTerms {
    * first, and resubmitted only if the service confirms the failure (see `Recheck`).
    */
   readonly resubmit?: ReadonlyArray<Replannable> | undefined
-  /** Maximum number of times that a task's items are sent, including the first. Default 3. */
+  /** Maximum number of times that a task's items are sent, including the first time. Default 3. */
   readonly maxAttempts?: number | undefined
   /**
    * Maximum number of rejected records, above which the run fails with `TooManyRejects`. A number, or a share of the
@@ -109,23 +109,30 @@ export class PriceMissing extends Schema.TaggedError<PriceMissing>()("PriceMissi
   }
 }
 
-/** Items go from judges to people, but the service cannot be asked for the votes of only these, or not for a jury's. */
+/**
+ * The job sends items from judges to people, but its service cannot limit a task's votes to people or to judges, or a
+ * task cannot ask for the votes of a whole jury.
+ */
 export class VotersNotTaken extends Schema.TaggedError<VotersNotTaken>()("VotersNotTaken", {
   /** The identity of the service. */
   service: Schema.String,
-  /** Set if a task cannot ask for the votes of a whole jury: their number, and the maximum of a task. */
+  /** Set if a task cannot ask for the votes of a whole jury: the number of these votes, and the maximum per task. */
   jury: Schema.optionalKey(Schema.Struct({ votes: Schema.Int, maxVotes: Schema.Int })),
 }) {
   override get message() {
     if (this.jury !== undefined) {
       const { maxVotes, votes } = this.jury
-      return `\`peopleWhen\` requires a service whose tasks take \`votes\` of ${votes}, so that ${votes} different judges vote on an item, and ${this.service} declares ${maxVotes === 0 ? "no votes" : `at most ${maxVotes}`} for a task in its openapi.json: with one task for each vote, one judge could vote several times. Lower \`votes\`, or raise the service's limit`
+      return `\`peopleWhen\` requires a service whose tasks take \`votes\` of ${votes}, so that ${votes} different judges vote on an item, but ${this.service} declares ${maxVotes === 0 ? "no votes" : `at most ${maxVotes}`} for a task in its openapi.json. With one task for each vote, one judge could vote several times. Lower \`votes\`, or raise the service's limit`
     }
-    return `\`peopleWhen\` requires a service that declares \`voters\` for a task in its openapi.json, and ${this.service} does not: omit \`peopleWhen\`, or use an annotation service that declares \`voters\`, such as prefstream serve`
+    return `\`peopleWhen\` requires a service that declares \`voters\` for a task in its openapi.json, but ${this.service} does not: omit \`peopleWhen\`, or use an annotation service that declares \`voters\`, such as prefstream serve`
   }
 }
 
-/** Combines the job's budget and prices with this run's. @param ledger undefined if the job has no ledger yet */
+/**
+ * Combines the budget and prices of the job with those of this run.
+ *
+ * @param ledger undefined if the job has no ledger yet
+ */
 export const spendingTerms = Effect.fnUntraced(function* (
   ledger: Pick<(typeof LedgerReader)["Service"], "spendingTerms"> | undefined,
   options: SpendingTerms,
@@ -138,7 +145,9 @@ export const spendingTerms = Effect.fnUntraced(function* (
 
 export const groupForm = "a text of 1 to 255 characters, not blank"
 
-/** Whether a text can name a group: 1 to 255 characters, not blank. The annotation service checks the same. */
+/**
+ * Whether a text can name a group: 1 to 255 characters, not blank. prefstream's annotation service has the same limits.
+ */
 export const isGroup = (text: string): boolean => text.trim() !== "" && text.length <= 255
 
 const isAtLeast = (least: number, value: number): boolean => Number.isSafeInteger(value) && value >= least
@@ -198,7 +207,7 @@ const checkOptions = ({
     : Effect.fail(new SubmitOptionInvalid({ option: wrong[0], found: wrong[1], expected: wrong[2] }))
 }
 
-/** Why a run failed. Undefined if it was stopped. */
+/** Returns the reason why a run failed, or undefined if the run was stopped. */
 export const reasonOf = (cause: Cause.Cause<unknown>): string | undefined => {
   if (Cause.hasInterruptsOnly(cause)) return undefined
   const failure = Cause.squash(cause)
@@ -217,11 +226,13 @@ export interface Submitted extends ReadCounts {
 
 /** The options of a pipeline's run. */
 export interface RunOptions extends SubmitOptions {
-  /** Opens when the tasks that earlier runs were sending are planned again or in doubt, so that polling may start. */
+  /**
+   * Opens when all tasks that earlier runs left unfinished are planned again or in doubt, so that polling may start.
+   */
   readonly settled?: Latch.Latch | undefined
   /** Chooses items of earlier runs that need another vote. Default: no further votes. */
   readonly chooseFurther?: ChooseItems | undefined
-  /** Names the job in the group of its tasks. Default: no group, unless `group` is set. */
+  /** The job's name in the default group of its tasks. Without this name, tasks have a group only if `group` is set. */
   readonly jobName?: string | undefined
   /** Called with the group of the run's tasks, if they have one, before any of them is planned. */
   readonly onGroup?: ((group: string | undefined) => Effect.Effect<void>) | undefined
@@ -278,7 +289,7 @@ export const submitRun = Effect.fn("Submit.submit")(function* <E, R>(
   if (options.onGroup !== undefined) yield* options.onGroup(run.group)
   if (options.newCampaign === true && Option.contains(before, run.campaign)) {
     yield* Effect.logWarning(
-      `the guidelines are those of campaign ${run.campaign}, so no campaign was started (\`newCampaign\`): only items that are new to it are judged`,
+      `the guidelines are the same as in campaign ${run.campaign}, so no campaign was started (\`newCampaign\`): only items that are new to campaign ${run.campaign} are judged`,
     )
   }
   if (group !== undefined && group !== run.group) {

@@ -1,10 +1,10 @@
 /**
- * The judgment of a task that asks for several votes, as one judgment for each vote.
+ * Splits the judgment of a task that asks for several votes into one judgment per vote.
  *
- * Guarantees: all that follows counts the votes as if each had its own task. Flags and a lead's decision are in the first
- * judgment. The judgment stays whole if the result lists no votes, or if its choice is not that of the votes by the rules
- * of `tally`. Of a tie, a service may choose another completion. Votes that the result should list, but does not, count
- * in `missingVotes`.
+ * Guarantees: later steps count the votes as if each had its own task. Flags and a lead's decision are in the first
+ * judgment. The judgment is not split if the result lists no votes, or if its choice differs from the choice of
+ * `tally`. In a tie, for example, a service may choose another completion than `tally`. Votes that the task asked for
+ * and the result does not list count in `missingVotes`.
  */
 import { Option, Struct } from "effect"
 import * as Assessment from "../domain/Assessment.ts"

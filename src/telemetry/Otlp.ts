@@ -1,9 +1,9 @@
 /**
- * Exports traces, metrics, and logs by OTLP over HTTP. OpenTelemetry's environment variables configure it (README.md).
- * The process waits only for the last export, by default for at most three seconds. No span contains headers, query
- * values, or texts of items. The size of a trace is bounded: each task has its own trace (`TaskTrace`), and each
- * request to this process has its own or continues the client's. A command's trace contains only its stages, not their
- * ledger queries.
+ * Exports traces, metrics, and logs by OTLP over HTTP. OpenTelemetry's environment variables configure the export
+ * (README.md). The process waits only for the last export, by default for at most three seconds. No span contains
+ * headers, query values, or texts of items. The size of a trace is bounded: each task has its own trace (`TaskTrace`),
+ * and each request to this process has its own or continues the client's. A command's trace contains only its stages,
+ * not their ledger queries.
  */
 import { Cause, Config, ConfigProvider, Effect, Layer, Option, Schema, Tracer } from "effect"
 import { HttpClient, HttpMiddleware, UrlParams } from "effect/http"
@@ -83,7 +83,7 @@ export const layer = Effect.gen(function* () {
   const protocol = yield* Config.Literals(["http/json", "http/protobuf"], "OTEL_EXPORTER_OTLP_PROTOCOL").pipe(
     Config.withDefault("http/json"),
   )
-  // If two attributes have the same name, the last counts.
+  // If two attributes have the same name, the last one takes precedence.
   const resource = { OTEL_RESOURCE_ATTRIBUTES: `service.name=prefstream,service.version=${version},${attributes}` }
   const provider = ConfigProvider.fromEnv({ env: resource }).pipe(
     ConfigProvider.orElse(environment),

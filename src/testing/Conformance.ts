@@ -39,7 +39,7 @@ export class ConformanceFailure extends Schema.TaggedError<ConformanceFailure>()
   }
 }
 
-/** Sums over the runs of a case. */
+/** The totals of all runs of a case. */
 export interface Counts {
   /** Number of runs, each with a new fake and a new ledger. */
   readonly runs: number
@@ -47,7 +47,7 @@ export interface Counts {
   readonly paid: number
   /** Tasks that were in doubt (perhaps created) until they were resolved. */
   readonly doubts: number
-  /** Prompts that a person sent again: tasks in doubt without a known id, and invalid results. */
+  /** Prompts that were sent again, because their task was in doubt without a known id, or their result was invalid. */
   readonly sentAgain: number
 }
 
@@ -70,8 +70,8 @@ const trial = <A, E, R>(subject: Subject, body: (trial: Trial) => Effect.Effect<
   Effect.scoped(Effect.flatMap(Trial.make(subject), body))
 
 /**
- * Creating a task may take several requests. Runs `body` once for each of them, in a new trial. `isIt` returns whether
- * a request, by its number from 1, is the one of this run.
+ * Creating a task may take several requests. Runs `body` once for each of them, in a new trial. `isIt(n)` returns
+ * whether the trial tests the request with number `n` (from 1).
  */
 const atEachRequest = Effect.fnUntraced(function* <E, R>(
   subject: Subject,

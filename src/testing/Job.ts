@@ -1,7 +1,8 @@
 /**
- * The job of a run: four items, and a ledger in a file, which this process or a child process uses.
+ * The job of a run: four items, and a ledger in a file. This process or a child process can submit the items.
  *
- * Guarantees: both do the same work. The client has one request in flight, so that a fault affects a known request.
+ * Guarantees: both processes do the same work. The client has one request in flight, so that a fault affects a known
+ * request.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"

@@ -11,7 +11,7 @@ import type { RouteOptions } from "../task/webhook/WebhookReceiver.ts"
 
 /** How a fake gives its results. */
 export interface JudgingOptions {
-  /** Whether results come in the opposite order. */
+  /** Whether results come in reverse order. */
   readonly reversed?: boolean | undefined
   /** Whether each result names a completion that its prompt does not have. */
   readonly wrong?: boolean | undefined
@@ -35,8 +35,8 @@ export interface FakeService {
   /** Sends the service's webhook, with the service's own headers. Default: the service has none. */
   readonly notify?: ((url: string) => Promise<void>) | undefined
   /**
-   * The id of the task with this prompt, as `create` returns it: a person would read it at the service. Default: tasks
-   * in doubt are sent again.
+   * Returns the id that `create` returned for the task with this prompt, as if a person had looked it up at the
+   * service. Default: tasks in doubt are sent again.
    */
   readonly taskIdOf?: ((prompt: string) => string) | undefined
   /** Stops the server. */

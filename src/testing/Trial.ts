@@ -14,7 +14,6 @@ import * as Job from "./Job.ts"
 import * as Proxy from "./Proxy.ts"
 import type { JudgingOptions, Subject } from "./Subject.ts"
 
-/** Fails with the text unless the condition holds. */
 export const expect = (condition: boolean, text: string): Effect.Effect<void, string> =>
   condition ? Effect.void : Effect.fail(text)
 
@@ -33,7 +32,10 @@ export const make = Effect.fnUntraced(function* (subject: Subject) {
   const judge = (options?: JudgingOptions) =>
     Effect.sync(() => fake.judge((_, completions) => completions.indexOf(Job.best), options))
 
-  /** Decides on the tasks that need attention, as a person does with `prefstream resolve`; sends some of them again. */
+  /**
+   * Decides on the tasks that need attention, as a person does with `prefstream resolve`. Sends some of the tasks
+   * again.
+   */
   const resolve = Effect.gen(function* () {
     const ledger = yield* Ledger
     const issues = yield* ledger.issues(100)

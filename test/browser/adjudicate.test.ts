@@ -208,7 +208,7 @@ inBrowser(
       yield* other.ask("PUT", `/dashboard/api/tasks/${task}/items/0/decision`, taken)
       yield* Effect.promise(async () => {
         await page.keyboard.press("u")
-        await page.getByText("Your decision on this prompt is no longer there").waitFor()
+        await page.getByText("Your decision on this prompt no longer exists").waitFor()
         await page.getByText("You decided 1 item and skipped 0.").waitFor()
         await page.keyboard.press("u")
         await page.getByRole("heading", { name: "The last open disagreement" }).waitFor()

@@ -231,7 +231,7 @@ describe("the report in a browser", () => {
       )
       assert.include(await section(page, "Gold items").innerText(), "No item has a known answer")
       assert.include(await section(page, "Costs").innerText(), "No price per vote was set")
-      assert.include(await section(page, "Chosen position").innerText(), "is unknown, and so is position bias")
+      assert.include(await section(page, "Chosen position").innerText(), "Position bias is unknown")
       assert.include(await section(page, "Models").innerText(), "The input has no model names")
       assert.include(await section(page, "Experts").first().innerText(), "votes without a name")
       assert.strictEqual(await section(page, "Agreement").locator("svg").count(), 0)

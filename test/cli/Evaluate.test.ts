@@ -380,7 +380,7 @@ test("reads the dataset of a job's folder, and refuses a field that no item has 
   const { stdout } = yield* cli(["evaluate", directory, "--json", ...scores]).pipe(ends(0))
   assert.deepStrictEqual(JSON.parse(stdout), yield* evaluated(directory, ...scores))
   yield* cli(["evaluate", directory, ...scores, "--by", "topics"]).pipe(
-    ends(2, /--by topics: expected a field of the items' metadata, found none in any item/),
+    ends(2, /--by topics: expected a field of the items' metadata, but no item has this field/),
   )
   yield* write(`${directory}/nan.jsonl`, ['{"item_id":"item-0","scores":[NaN,1]}'])
   yield* cli(["evaluate", directory, "--scores", `${directory}/nan.jsonl`]).pipe(

@@ -816,7 +816,7 @@ describe("prefstream import", () => {
     const bare = rows.map(({ row }) => line(row))
     const { said } = yield* imported(bare)
     assert.strictEqual(said.status, 2)
-    assert.include(said.stderr, '"vote" is the number of a vote on its item')
+    assert.include(said.stderr, '"vote" numbers the votes on an item')
     assert.include(said.stderr, "set --choice-path to the column with the choice")
     yield* write(`${folder}/bare.jsonl`, bare)
     const verified = yield* cli(["verify", `${job}/dataset`, "--from-votes", `${folder}/bare.jsonl`]).pipe(ends(2))

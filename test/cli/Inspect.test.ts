@@ -169,7 +169,7 @@ describe("inspect", () => {
     const unnamed = yield* cli(["inspect", `${folder}/*.jsonl`])
     assert.match(
       unnamed.stderr,
-      /Models: none, because only 0 of 4 prompts occur the same number of times in each of their files, and in more than half of the files/,
+      /Models: none, because only 0 of 4 prompts are in more than half of the files, and equally often in each/,
     )
     assert.match(unnamed.stdout, /models +none/)
     const second = yield* run()
@@ -194,7 +194,7 @@ describe("inspect", () => {
     assert.match(said.stdout, /3 = 3 items \+ 0 duplicates \+ 0 rejected/)
     assert.match(
       said.stdout,
-      /3 completions \(1 item\), 4 completions \(2 items\)\n +drawn from more completions in 2 of 3 items/,
+      /3 completions \(1 item\), 4 completions \(2 items\)\n +sampled from more completions in 2 of 3 items/,
     )
     assert.match((yield* cli(["inspect", file, "--completions-seed", "1"])).stderr, /requires --completions-per-item/)
 

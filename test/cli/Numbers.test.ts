@@ -344,7 +344,7 @@ test("votes whose rankings tie give a pair with the chosen best, and the summary
     vote(20, "judge:a", [[0, 1]]),
     vote(20, "ann", [[0, 1]]),
   ])
-  const noPreference = /left out +1 item: 1 tie \(no vote prefers one, or --ties drop\)/
+  const noPreference = /left out +1 item: 1 tie \(no vote prefers a completion, or --ties drop\)/
   const kept = yield* exported(job, "--ties", "keep")
   assert.lengthOf(kept.pairs, 20)
   assert.match(kept.stdout, noPreference)

@@ -101,7 +101,7 @@ An accuracy of 94.2% takes 5 votes per item: 5,000 votes (2000.00).
     assert.deepStrictEqual(plan.target?.reached?.total, { votes: 7000, cost: "700.0" })
     const said = yield* cli(args)
     assert.include(said.stdout, "80.0% of the votes are correct, estimated from 1 expert in the pilot")
-    assert.include(said.stdout, "1 expert measured on items with known answers, with at least 10 votes each")
+    assert.include(said.stdout, "1 expert measured by at least 10 votes each on items with known answers")
     assert.deepStrictEqual(yield* ledger, before)
   })
 

@@ -242,7 +242,7 @@ describe("resolve", () => {
       [["2", "3", "--adopt", "x", "--adopt", "x"], /x already belongs to task 2/],
       [["2", "3", "--adopt", "x", "--adopt", "task_0"], /task_0 already belongs to task 1/],
       [["2", "--adopt", "task_0"], /task_0 already belongs to task 1/],
-      [["2", "--adopt", " "], /expected a task id without control characters/],
+      [["2", "--adopt", " "], /expected a non-empty task id without control characters/],
       [["2", "--adopt", "x".repeat(1001)], /expected a task id of at most 1,000 bytes/],
       [["2", "--send-again", "--give-up"], /--give-up cannot be combined with --send-again/],
       [["2", "--all", "failed"], /not both/],
@@ -274,7 +274,7 @@ test("campaigns: other guidelines are refused with what differs; --new-campaign 
   const started = yield* run("--guidelines", "Be kind.", "--new-campaign")
   const same = yield* run("--guidelines", "Be kind.", "--new-campaign")
   assert.deepStrictEqual([started.status, same.status], [0, 0])
-  const notice = "the guidelines are those of campaign 2, so no campaign was started (--new-campaign)"
+  const notice = "the guidelines are the same as in campaign 2, so no campaign was started (--new-campaign)"
   assert.notInclude(started.stderr, "no campaign was started")
   assert.include(same.stderr, notice)
   assert.match(

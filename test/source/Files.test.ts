@@ -30,7 +30,7 @@ const fieldsOf = (rejects: ReadonlyArray<Reject>) =>
   rejects.map(({ line, reason }) => `${line} ${reason.split(":")[0]}`).join(", ")
 
 const detectedFrom =
-  "expected no value, because the first 100 records, from which the layout was detected, have no value here"
+  "expected no value, because the layout was detected from the first 100 records, where this field is empty"
 
 describe("files", () => {
   test("a later record with what the first ones lack is refused where it would be left out", function* () {
@@ -90,7 +90,7 @@ describe("files", () => {
       Effect.map(foundIn(toLines(records), options), ({ hints }) => hints)
     const named = [{ prompt: "Q", response_baseline: "A", response_new: "B" }]
     assert.deepStrictEqual(yield* hintsOf(named), [
-      'the completions have no model names; `modelsFromColumns` uses the column names: "baseline" and "new"',
+      'the completions have no model names; to use the column names "baseline" and "new", set `modelsFromColumns`',
     ])
     assert.deepStrictEqual(yield* hintsOf(named, { modelsFromColumns: true }), [])
     assert.deepStrictEqual(yield* hintsOf(wide(2)), [])

@@ -1,4 +1,4 @@
-/** `prefstream audit` compares the automatic judges of a job with its people. */
+/** `prefstream audit` compares the automatic judges of a job with people. */
 import { Console, Effect } from "effect"
 import { Flag } from "effect/cli"
 import { defaultWithin } from "../../pair/audit/Audit.ts"
@@ -28,7 +28,7 @@ export const command = makeCommand(
     judge: repeated(
       Flag.String("judge"),
       "EXPERT",
-      "Count this expert, such as longest, as a judge, too; repeatable; experts of kind judge always count",
+      "Also count this expert, such as longest, as a judge; experts of kind judge always count; repeatable",
     ),
     within: option(
       parsed("within", (text) => numberIn(text, 0, 1), "a number from 0 to 1"),
@@ -43,7 +43,7 @@ export const command = makeCommand(
       max: 100_000,
       default: defaultResamples,
     }),
-    resampleSeed: integer("resample-seed", "Seed for drawing resamples", { default: 0 }),
+    resampleSeed: integer("resample-seed", "Seed for resampling items", { default: 0 }),
     ...annotationFlags,
     ...ledgerFlags,
   },

@@ -1,4 +1,4 @@
-/** `prefstream collect` waits for the results of tasks that `submit` sent, on another day or in another process. */
+/** `prefstream collect` waits for the results of tasks that an earlier `submit` sent. */
 import { Effect } from "effect"
 import * as Flow from "../../pipeline/Flow.ts"
 import { makeCommand } from "../flags/Definition.ts"
@@ -39,7 +39,7 @@ export const command = makeCommand(
     "prefstream collect --dir week-48": "Wait until all results have arrived",
     "prefstream collect --dir week-48 --once": "From cron: record the results so far",
     "prefstream collect --dir week-48 --once --recheck-completed":
-      "Also record results that a lead changed after delivery",
+      "Also record results that changed after delivery",
     "PREFSTREAM_WEBHOOK_SECRET=whsec_... prefstream collect --dir week-48 --listen 8485":
       "Wait, and receive the service's webhooks",
   },

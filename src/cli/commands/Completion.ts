@@ -1,5 +1,5 @@
 /**
- * `prefstream completion` prints a script with which a shell completes commands, flags, their values, and file names.
+ * `prefstream completion` prints the script that lets a shell complete commands, flags, their values, and file names.
  */
 import { Console, Effect } from "effect"
 import { Argument, Command, Completions } from "effect/cli"
@@ -29,7 +29,7 @@ const common = [
   },
 ] as const satisfies ReadonlyArray<Completions.FlagDescriptor>
 
-/** Returns a function that adds to a descriptor what the library does not know: value types, common flags, `help`. */
+/** Returns a function that adds value types, common flags, and `help`, because the library does not know them. */
 const completed = (all: ReadonlyArray<Command.Command.Any>) => {
   const names = all.map(({ name }) => name)
   const definitions = definitionsOf(all)
@@ -70,7 +70,7 @@ complete -o default -o bashdefault -F _prefstream--completed prefstream`,
 
 export const command = makeCommand(
   "completion",
-  "Print a script with which a shell completes commands, flags, and flag values.",
+  "Print the script that lets a shell complete commands, flags, and flag values.",
   { shell: Argument.Literals("SHELL", ["bash", "zsh", "fish", "powershell"]) },
   Effect.fn("prefstream completion")(function* ({ shell }) {
     const commands = yield* Settings.allCommands

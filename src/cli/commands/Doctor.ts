@@ -32,7 +32,7 @@ import { runFlags } from "./Run.ts"
 import { tryTask } from "./TryTask.ts"
 import { webhook } from "./WebhookCheck.ts"
 
-/** In milliseconds: half of the receiver's default tolerance of 5 minutes for the time of a delivery. */
+/** In milliseconds. Half of the receiver's default tolerance for the time of a delivery (5 minutes). */
 const maxClockDifference = 150_000
 
 export const command = makeCommand(
@@ -91,7 +91,7 @@ const settings = Effect.fnUntraced(
   function* (flags: object) {
     const { problem, project } = yield* Settings.Current
     if (problem !== undefined) return failed("settings", problem)
-    // The empty pipeline lets the rules accept `--listen` without a base URL, as they do with a pipeline file.
+    // `{}` stands for a pipeline, so that `--listen` is accepted without a base URL.
     yield* check(flags, {})
     yield* checkRun
     const message = project === undefined ? `no ${Settings.fileName} found` : project.file
@@ -197,7 +197,7 @@ const service = Effect.fnUntraced(function* (flags: ServiceFlags) {
   return [answered(address.baseUrl, answer, others), clock(answer.headers["date"], before, after)]
 })
 
-/** Judges the service and the token by the responses to requests for a task that does not exist. */
+/** Checks the service and the token by the responses to requests for a task that does not exist. */
 const answered = (
   baseUrl: string,
   { headers, status }: HttpClientResponse.HttpClientResponse,

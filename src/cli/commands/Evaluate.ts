@@ -50,10 +50,15 @@ export const command = makeCommand(
       "File of scores by item or pair, or a model's URL, which ends with /pooling, /score, or /predict",
     ),
     model: text("model", "NAME", "Name of the model at the --scores URL [API key: PREFSTREAM_SCORES_API_KEY]"),
-    split: literals("split", Split.literals, "Split to read; --scores without item_id need it if there are several", {
-      metavar: "SPLIT",
-      default: "all",
-    }),
+    split: literals(
+      "split",
+      Split.literals,
+      "Split to read; required if there are several and the scores have no item_id",
+      {
+        metavar: "SPLIT",
+        default: "all",
+      },
+    ),
     by: text("by", "FIELD", "Also show accuracy for each value of this metadata field, at most 100 values"),
     disputed: text(
       "disputed",

@@ -1,4 +1,4 @@
-/** `prefstream export-votes` prints the votes of a ledger as JSON Lines or CSV, which `prefstream import` can read. */
+/** `prefstream export-votes` prints the votes of a ledger as JSON Lines or CSV. `prefstream import` can read both. */
 import { Effect, type PlatformError, Predicate, Stdio, Stream } from "effect"
 import { formats } from "../../domain/VoteRow.ts"
 import * as VoteTable from "../../pipeline/VoteTable.ts"

@@ -57,7 +57,10 @@ export const timeLimitsOf = ({ flags, pipeline }: Job) => ({
   grace: flags.grace ?? pipeline?.grace,
 })
 
-/** Returns the service at `--base-url`, with checked settings, or the pipeline's. Ends a dry run of `schedule`. */
+/**
+ * Returns the service at `--base-url`, with checked settings, or else the pipeline's service. A dry run of `schedule`
+ * ends here.
+ */
 export const checkedService = Effect.fnUntraced(function* (
   { flags }: Job,
   pipelineService: Loaded["service"] | undefined,
@@ -91,9 +94,7 @@ export const preview = Effect.fnUntraced(function* (
   yield* Console.log(flags.json ? JSON.stringify(inRejects(preview)) : printable(PreviewSummary.text(preview)))
 })
 
-/**
- * Saves the settings for later commands, then runs `work`. The open ledger's lock excludes all processes but workers.
- */
+/** Saves the settings for later commands, then runs `work`. No other process except workers can use the open ledger. */
 export const savingSettings = Effect.fnUntraced(function* <E, R>(
   work: Effect.Effect<RunReport.RunReport, E, R>,
   { directory }: Place,
@@ -138,7 +139,7 @@ const isFinished = Schema.is(ExitStatus.Finished)
 const isClientError = Schema.is(AnnotationClientError)
 const isThresholdsExceeded = Schema.is(ThresholdsExceeded)
 
-/** Prints a failure that has its own exit status (tasks in doubt, a threshold exceeded). Returns its report. */
+/** Prints a failure that has its own exit status (tasks in doubt, a threshold exceeded), and returns a report. */
 export const reportExpectedFailures = <E, R>(effect: Effect.Effect<RunReport.RunReport, E, R>) =>
   effect.pipe(
     Effect.catch(

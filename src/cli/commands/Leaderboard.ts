@@ -54,7 +54,7 @@ export const command = makeCommand(
       max: 100_000,
       default: defaultResamples,
     }),
-    resampleSeed: integer("resample-seed", "Seed for drawing resamples", { default: 0 }),
+    resampleSeed: integer("resample-seed", "Seed for resampling items", { default: 0 }),
     ...annotationFlags,
     csv: toggle("csv", "Print the table as CSV on stdout", { isTypedOnly: true }),
     raw,

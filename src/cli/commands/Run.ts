@@ -19,7 +19,7 @@ import { pipelineFileOf, settingsOf, submitFlags } from "./Submit.ts"
 
 export const runFlags = { ...submitFlags, ...webhookFlags, ...expertFlags, ...datasetFlags, once }
 
-/** The expert if neither `--expert` nor `--base-url` is set: a rule that needs no gold answers. */
+/** The expert of a run without `--expert` and `--base-url`. This rule needs no gold answers. */
 const trialExpert = "longest"
 
 export const command = makeCommand(
@@ -79,7 +79,7 @@ const fromFlags = Effect.fnUntraced(function* (
   const source = yield* sourceOf(flags, scratchIn(flags, directory))
   const options = yield* itemOptionsOf(flags)
   if (flags.baseUrl === undefined && flags.expert.length === 0) {
-    // In an unattended run, nobody reads the message that a rule judges in place of people.
+    // The message below says that a rule votes in place of people. In an unattended run, nobody would read it.
     const unattended =
       flags.once === true ? "--once" : flags.quiet ? "--quiet" : (yield* DryRun) ? "schedule" : undefined
     if (unattended !== undefined) {

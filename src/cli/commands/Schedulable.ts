@@ -1,8 +1,9 @@
 /**
- * Lists the commands that `prefstream schedule` accepts. Each ends when its work is done, and a dry run can check it.
+ * Lists the commands that `prefstream schedule` accepts. Each of them ends when its work is done, and can be checked by
+ * a dry run.
  *
- * Guarantees: only the commands that the command line names are loaded. For the others, the help of `prefstream` shows
- * the short description given here.
+ * Guarantees: a command's module is loaded only if the command line names the command. Without the module, the help of
+ * `prefstream` shows the short description in this file.
  */
 import { Effect } from "effect"
 import { Command } from "effect/cli"

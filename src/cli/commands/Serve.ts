@@ -113,7 +113,7 @@ export const command = makeCommand(
     }),
     allowRepeatedVotes: toggle(
       "allow-repeated-votes",
-      "Let people judge an item again after all of them have; default: the item waits for another expert",
+      "Let people judge an item again once all have judged it; default: the item waits for another expert",
     ),
     undoGrace: duration(
       "undo-grace",
@@ -138,7 +138,7 @@ export const command = makeCommand(
     monitor,
     ...expertFlags,
   },
-  // This function has no span, because the handlers of an `HttpApi` would use it in place of their request's span.
+  // This function has no span, because the handlers of an `HttpApi` would use that span in place of the request's span.
   Effect.fnUntraced(function* (flags) {
     yield* check(flags)
     const variable = yield* organizationToken

@@ -18,10 +18,10 @@ const directory = Argument.Directory("DIR", { mustExist: true }).pipe(
 )
 
 const notOwnTable =
-  "expected the table that prefstream export-votes prints, with chosen_index and all other columns, found another one"
+  "expected the table that prefstream export-votes prints, with chosen_index and all other columns, found another table"
 
 interface Verified extends Dataset.Verification {
-  /** Number of files and votes of the rebuild; absent without a vote table. */
+  /** Number of files and votes in the rebuild. Absent if there is no vote table. */
   readonly rebuilt?: Omit<Pipeline.Rebuilt, "findings">
 }
 
@@ -96,6 +96,6 @@ export const command = makeCommand(
   }),
   {
     "prefstream verify week-48/dataset": "Check the dataset of a job",
-    "prefstream verify week-48/dataset --from-votes votes.jsonl": "Also rebuild it from its votes",
+    "prefstream verify week-48/dataset --from-votes votes.jsonl": "Also rebuild the dataset from its votes",
   },
 )

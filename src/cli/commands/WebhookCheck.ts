@@ -1,6 +1,6 @@
 /**
- * Sends the test webhook of `doctor` to the receiver, signed as the settings say, through the public URL if one is set.
- * A temporary ledger records the delivery. The check does not prove that the service signs in the same way.
+ * Sends the test webhook of `doctor` to the receiver, through the public URL if one is set. The settings say how it is
+ * signed. A temporary ledger records the delivery. The check does not prove that the service signs in the same way.
  */
 import { Clock, Deferred, Effect, FileSystem, Layer, Option, Redacted, References } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
@@ -32,7 +32,7 @@ export const webhook = Effect.fnUntraced(
     }).pipe(
       Layer.provide([Ledger.layerFile(`${folder}/ledger.db`), profile]),
       Layer.build,
-      // The receiver logs a warning when it refuses a delivery, which is expected here.
+      // This check reports a refused delivery itself, so the receiver's warning is not logged.
       Effect.provideService(References.MinimumLogLevel, "Error"),
     )
     const url = flags.webhookUrl ?? (yield* Deferred.await(listening))

@@ -48,7 +48,7 @@ const workerFlags = {
   }),
   job: submitFlags.job.pipe(Flag.map(identity), define({ isEssential: true })),
   address: address("address", "[HOST:]PORT", "Address for connections from other workers", {
-    default: "the one that the database sees, any free port",
+    default: "the address that the database sees, and any free port",
   }),
   parts: integer("parts", "Parts to split a new job into, at least 8 per worker; cannot be changed later", {
     min: 1,

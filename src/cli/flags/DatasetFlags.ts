@@ -51,11 +51,11 @@ export const datasetFlags = inGroup("DATASET", {
     metavar: "STRATEGY",
     default: "best-against-rest",
   }),
-  pairSeed: integer("pair-seed", "Seed for drawing pairs with best-against-one", { default: 0 }),
+  pairSeed: integer("pair-seed", "Seed for sampling pairs with best-against-one", { default: 0 }),
   aggregate: literals(
     "aggregate",
     Consensus.aggregations,
-    "How votes count: majority, by reliability, jury (judges as one)",
+    "How votes count: majority, by reliability, or jury (all judges count as one vote)",
     {
       metavar: "METHOD",
       default: `${Consensus.defaultAggregation}; routed: jury`,

@@ -21,19 +21,25 @@ export const groups = {
 
 export interface Definition {
   readonly group?: keyof typeof groups
-  /** Whether `--help` shows the flag in a command with many flags. Only `--help-all` shows the others there. */
+  /** Whether `--help` shows the flag even if the command has many flags. `--help-all` shows all flags. */
   readonly isEssential?: true
   readonly default?: string | number
   /** The environment variable that sets the option if it is not typed. */
   readonly environment?: `PREFSTREAM_${string}`
   readonly note?: string
-  /** Whether only the command line can set the option: it is for one invocation, or too dangerous for a file. */
+  /** Whether only the command line can set the option, because it is for one invocation or too dangerous for a file. */
   readonly isTypedOnly?: true
   /** Whether a run saves the option in the job folder; default: the value in `groups`. */
   readonly isKept?: true
-  /** The part of the value that is a path: all, or the text after `gold:`. In a file, it is relative to that file. */
+  /**
+   * The part of the value that is a path: all, or the text after `gold:`. In a settings file, the path is relative to
+   * that file.
+   */
   readonly path?: "whole" | "gold"
-  /** The option's map in a settings file. A `json` map becomes one value, another map becomes `NAME=VALUE` values. */
+  /**
+   * The kind of map that a settings file may contain. A `json` map becomes one value. Other maps become `NAME=VALUE`
+   * values.
+   */
   readonly map?: "numbers" | "prices" | "json"
   readonly isRepeatable?: true
   readonly isSwitch?: true

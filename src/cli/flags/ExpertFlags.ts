@@ -13,7 +13,7 @@ import { duration, file, integer, literals, option, parsed, repeated, text, togg
 
 const parseObject = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
 
-/** Flags that cannot be combined with a pipeline file, since its service has its own experts. */
+/** Flags that cannot be combined with a pipeline file, because the pipeline's service has its own experts. */
 export const embeddedFlags = inGroup("EXPERTS", {
   expert: repeated(
     Flag.String("expert"),
@@ -48,7 +48,7 @@ export const expertFlags = inGroup("EXPERTS", {
   judgeDisagreement: literals(
     "judge-disagreement",
     ["tie", "abstain"],
-    "Vote if a judge's answer changes with the completion order: tie, or no vote",
+    "If a judge's answer changes with the completion order: count a tie, or no vote",
     { default: "tie" },
   ),
   judgeCache: text("judge-cache", "FILE", "File of judge answers, to avoid paying twice", {
@@ -86,7 +86,7 @@ export const judgeOf = (flags: Command.Command.Config.Infer<typeof expertFlags>)
       }
     : undefined
 
-/** Returns the experts by these names. Judges stay names, because the service makes them. */
+/** Returns the experts with these names. For a judge, returns only the name, because the service creates judges. */
 export const expertsOf = Effect.fnUntraced(function* (
   names: ReadonlyArray<string>,
   flags: Command.Command.Config.Infer<typeof expertFlags> & { readonly ignoreField?: ReadonlyArray<string> },

@@ -32,7 +32,10 @@ export interface Loaded extends Pipeline.Settings {
   readonly client?: Layer.Layer<AnnotationClient, Unusable, PlatformNeeds | ServiceProfile | HttpClient.HttpClient>
 }
 
-/** For commands that read no input: they take the job folder, service and dataset settings from the pipeline. */
+/**
+ * The argument of commands that read no input. They take the job folder, service, and dataset settings from the
+ * pipeline.
+ */
 export const pipelineArgument = Argument.String("PIPELINE").pipe(
   Argument.withDescription("Pipeline file of the job, if it has one"),
   Argument.optional,

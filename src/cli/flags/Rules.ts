@@ -1,6 +1,6 @@
 /**
- * Checks which flags can be combined, by one table of rules, before a command reads or sends anything. Each flag's own
- * parser checks its value.
+ * Checks which flags can be combined, before a command reads or sends anything. One table has all rules. Each flag's
+ * own parser checks its value.
  */
 import { Effect, Predicate } from "effect"
 import type * as Pipeline from "../../pipeline/Pipeline.ts"

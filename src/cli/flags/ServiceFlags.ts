@@ -56,7 +56,7 @@ import {
 /** The organization token. It has no flag, because every user of the machine can read a command line. */
 export const token = Effect.map(Config.option(Config.Redacted("PREFSTREAM_TOKEN")), Option.getOrUndefined)
 
-/** Makes the flag of a setting whose text must satisfy `isForm`. The flag has the setting's default value. */
+/** Makes the flag of a setting. `isForm` checks its text. The flag has the setting's default value. */
 const formed = (
   setting: "authorization" | "choice" | "createRequest" | "pollRequest",
   isForm: (text: string) => boolean,
@@ -237,7 +237,7 @@ export const addressOf = Effect.fnUntraced(function* ({ baseUrl }: Pick<ServiceF
   return { baseUrl, token: yield* usableToken(variable) }
 })
 
-/** The service at `--base-url`, or else `otherwise`, with the settings of the flags. */
+/** Returns the service at `--base-url`, or else `otherwise`. The flags' settings apply to both. */
 export const serviceOf = <E, R>(flags: ServiceFlags, otherwise: Layer.Layer<ServiceProfile, E, R>) => {
   const chosen = Layer.unwrap(
     Effect.gen(function* (): Effect.fn.Return<

@@ -68,20 +68,20 @@ export const batchFlags = inGroup("TASKS", {
   ),
   completionsPerItem: integer(
     "completions-per-item",
-    "Send at most N completions of each item, drawn evenly across models",
+    "Send at most N completions of each item, sampled evenly across models",
     { min: 2, default: "all" },
   ),
-  completionsSeed: integer("completions-seed", "Seed for drawing completions", { default: defaultSeed }),
+  completionsSeed: integer("completions-seed", "Seed for sampling completions", { default: defaultSeed }),
 })
 
-/** Flags that cannot be combined with a pipeline file, which has these settings. */
+/** Flags that cannot be combined with a pipeline file, because the file has these settings. */
 export const itemFlags = inGroup("TASKS", {
   guidelines: text("guidelines", "TEXT", "Instructions for the experts", { replaces: ["guidelines-file"] }),
   guidelinesFile: file("guidelines-file", "File with the instructions for the experts", {
     isEssential: true,
     replaces: ["guidelines"],
   }),
-  rubric: file("rubric", "File of further questions to the experts, in YAML; they are added to the guidelines"),
+  rubric: file("rubric", "YAML file of further questions to the experts, added to the guidelines"),
   taskType: text("task-type", "TYPE", "Value of the contract's task_type; a different value begins a new campaign", {
     default: rlhfRanking,
   }),
@@ -139,7 +139,7 @@ const parsePrice = (text: string): Option.Option<readonly [kind: string, amount:
   return kind === "" ? Option.none() : Option.as(Cost.parsePrice(amount), [kind, amount])
 }
 
-/** The prices by kind of expert. None if a kind occurs twice, or if no price applies to all other kinds. */
+/** Returns the prices by kind of expert. Returns none if a kind occurs twice, or if other kinds have no price. */
 const pricesOf = (
   prices: ReadonlyArray<readonly [kind: string, amount: string]>,
 ): Option.Option<Prices.Price | undefined> => {

@@ -89,7 +89,7 @@ export const literals = <const Values extends ReadonlyArray<string>>(
   { metavar = values.join("|"), ...definition }: Options = {},
 ) => option(Flag.Literals(name, values), metavar, description, definition)
 
-/** A flag whose text `parse` decodes. `form` describes the texts that it accepts. */
+/** A flag with a custom parser. For messages, `form` describes the texts that `parse` accepts. */
 export const parsed = <A>(
   name: string,
   parse: (text: string) => Option.Option<A>,

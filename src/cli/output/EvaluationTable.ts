@@ -1,5 +1,6 @@
 /**
- * Formats an evaluation of scores for a terminal. An interval is that of 95%; a dash means that a number does not exist.
+ * Formats an evaluation of scores for a terminal. Each interval is a 95% interval. A dash stands for a number that
+ * does not exist.
  */
 import type { Evaluation, EvaluationSlice } from "../../domain/Evaluation.ts"
 import { count, number, plural } from "../../io/Values.ts"
@@ -28,7 +29,7 @@ const sliceTables = (slices: ReadonlyArray<EvaluationSlice>): ReadonlyArray<stri
 
 const overall = ({ overall, unknown_ties, votes }: Evaluation): ReadonlyArray<string> => [
   ...table(
-    "Share of pairs in which each method prefers the chosen completion; a random choice has 50.0%",
+    "Share of pairs in which each method prefers the chosen completion; a random choice gets 50.0%",
     ["", "items", "accuracy"],
     [
       ["scores", number(overall?.accuracy.items ?? 0), cell(overall?.accuracy)],

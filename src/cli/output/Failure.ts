@@ -1,6 +1,6 @@
 /**
- * Describes a failure in one line, which is never empty. For a failure of the file system or of a database, it names
- * the path, the problem, and what to do about it. The system's error code identifies the problem, never the text of a
+ * Describes a failure in one line, which is never empty. For a failure of the file system or a database, the line names
+ * the path, the problem, and the remedy. Problems are identified by the system's error code, never by the text of a
  * message.
  */
 import { Config, Option, PlatformError, Predicate, Schema } from "effect"
@@ -118,7 +118,7 @@ export const isBusy = (failure: unknown): boolean => isFileLockError(failure) &&
 export const messageOf = (failure: unknown): string => {
   if (failure instanceof PlatformError.PlatformError) return platformMessage(failure)
   if (SqlError.isSqlError(failure)) return sqlMessage(failure)
-  // A pipeline file may read the environment itself.
+  // This error comes from a pipeline file that reads the environment itself.
   if (failure instanceof Config.ConfigError && Schema.isSchemaError(failure.cause)) {
     const [problem] = problems(failure.cause.issue)
     if (problem !== undefined) return `${problem.path.join("_")}: ${problem.message}; set it in the environment`

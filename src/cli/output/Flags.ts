@@ -6,7 +6,7 @@ import { Predicate, Result } from "effect"
 import type { RejectCount } from "../../pipeline/RejectCounts.ts"
 import { joinWords } from "../../io/Values.ts"
 
-/** Options whose flag is their name in kebab case. */
+/** Options with a flag of the same name in kebab case. */
 const named = [
   "aggregate", "allowRepeatedVotes", "budget", "choiceAs", "choiceMap", "completionPath", "delimiter", "encoding", "expertNames", "goldPath", "group", "header",
   "historyPath", "idempotencyKey", "idleTimeout", "keep", "key", "layout", "ledger", "maxRejects", "maxRowGroupBytes",
@@ -33,7 +33,7 @@ const flags = new Map([
   ["webhook.path", "--webhook-path"],
 ])
 
-/** Texts whose translation is not a single flag with the same value. */
+/** Options that do not become one flag with the same value. */
 const phrases: { readonly [text: string]: string } = {
   "`Source.join`": "--completions FILE",
   "`Job.giveUp`": "--give-up",
@@ -65,7 +65,10 @@ const tokens = new RegExp(
 )
 const memberNames = new RegExp(String.raw`${quotedText}|([A-Za-z.]+)(?=:)`, "g")
 
-/** Writes a part of a map for `ChoiceMap`. Each start of prefstream loads this file, so it does not import `source`. */
+/**
+ * Writes a key or a value of a map in the syntax of `ChoiceMap`. Does not import `ChoiceMap`, because each start of
+ * prefstream loads this file.
+ */
 const partOfMap = (text: string): string =>
   /[",=]/.test(text) && !/^[<>]=?\s*\S+$/.test(text) ? JSON.stringify(text) : text
 

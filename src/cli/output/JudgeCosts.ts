@@ -1,4 +1,7 @@
-/** Shows the costs of the language models of a job that has an embedded service, by their file of answers. */
+/**
+ * Shows the costs of the language models in a job with an embedded service. Reads the costs from the models' file of
+ * answers.
+ */
 import { Effect, FileSystem } from "effect"
 import type { PaidRequests } from "../../domain/JudgeUsage.ts"
 import { count } from "../../io/Values.ts"

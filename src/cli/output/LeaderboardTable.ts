@@ -48,7 +48,7 @@ const aligned = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<stri
   )
 }
 
-/** A larger number of further votes is out of reach, and depends on chance more than on the models. */
+/** Above this number, the estimate of further votes depends on chance more than on the models. */
 const maxNeeded = 1_000_000
 
 const describeTopTwo = ({ top_two, votes }: Leaderboard): string | false => {
@@ -110,7 +110,7 @@ const boardText = (board: Leaderboard): string => {
   const { comparisons, groups, items, method, models, ties, votes } = board
   const options = present([
     method.ties !== "davidson" && ties > 0 && (method.ties === "half" ? "ties as half wins" : "without ties"),
-    method.weighted && "ratings weight votes by expert reliability, win rates count each vote once",
+    method.weighted && "ratings weight votes by expert reliability, but win rates count each vote once",
   ])
   const rows = aligned([head, ...models.map(cellsOf)])
   return [

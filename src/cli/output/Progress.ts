@@ -35,7 +35,7 @@ const line = Effect.gen(function* () {
   const unusable = tasks.failed.items + tasks.invalid.items
   const filled = all === 0 ? 0 : Math.floor((barWidth * judged) / all)
   const submitted = all - tasks.planned.items - tasks.submitting.items - tasks.refused.items
-  // Until the first result arrives, the rate is that of submitting, which does not predict the time left.
+  // Before the first result arrives, `done` counts submitted items, so the rate does not predict the time left.
   const done = judged > 0 ? judged : submitted
   const open = all - judged - unusable - tasks.in_doubt.items - tasks.refused.items
   const left = reading || judged === 0 ? undefined : open

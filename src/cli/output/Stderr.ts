@@ -1,7 +1,7 @@
 /**
- * Adapter: writes to stderr: plain text, one JSON object per line, or a terminal line that is redrawn until other
- * output replaces it. After `asJson`, each line that this process prints to stderr is a JSON object. This file imports
- * nothing, because every start of prefstream loads it.
+ * Adapter: writes to stderr. The output is plain text, one JSON object per line, or a terminal line that is redrawn
+ * until other output replaces it. After `asJson`, each line that this process prints to stderr is a JSON object. This
+ * file imports nothing, because every start of prefstream loads it.
  */
 import process from "node:process"
 

@@ -51,7 +51,10 @@ export const finish = Effect.fn("Summary.finish")(function* (report: RunReport, 
   yield* end(report)
 })
 
-/** A command that does not wait may leave results outstanding. If the budget is used up, the exit status is 8. */
+/**
+ * Prints the report of a command that does not wait. Outstanding results are not a failure. If the budget is used up,
+ * the exit status is 8.
+ */
 export const finishSubmit = Effect.fn("Summary.finishSubmit")(function* (report: RunReport, options: Options) {
   const { planned, submitting } = report.tasks
   const isOver = report.spending !== null && isOverBudget(report.spending)

@@ -16,7 +16,10 @@ export const say = Effect.fnUntraced(function* (text: string, level: "error" | "
   yield* Console.error(isJson ? Stderr.line(level, message, now) : `prefstream: ${printable(message)}`)
 })
 
-/** Whether a suggestion of the library is close to the name in its message. The library allows two edits of any name. */
+/**
+ * Whether the library's suggestion is close to the name in its message. For a short name, the library also suggests
+ * names that are too different.
+ */
 const isNear = (message: string, suggestions: string): boolean => {
   const name = /(?:flag: |subcommand ")-*([^\s"]+)/.exec(message)?.[1] ?? ""
   const [first = ""] = suggestions.split(" ")

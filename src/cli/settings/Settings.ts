@@ -1,8 +1,8 @@
 /**
  * Finds the effective settings of a command, in this order: the command line, the environment, the job's last run (for
- * commands that reuse its settings), and `prefstream.yaml` in this folder or its nearest parent. The first source that
- * has a setting supplies all of its values. Exception: the current content of `prefstream.yaml` takes precedence over
- * settings that the last run took from it. Flags check values from every source. With a pipeline file,
+ * commands that reuse its settings), and the nearest `prefstream.yaml`, in this folder or above it. The first source
+ * that has a setting supplies all of its values. Exception: the current content of `prefstream.yaml` takes precedence
+ * over settings that the last run took from it. Flags check values from every source. With a pipeline file,
  * `prefstream.yaml` is not read.
  */
 import { Config, Console, Context, Effect, FileSystem, Option, Path, type PlatformError, Predicate } from "effect"
@@ -65,7 +65,7 @@ const fromEnvironment = ({ definitions, given }: ParsedArguments.ParsedArguments
     )
   }).pipe(Effect.map((settings) => settings.flat()))
 
-/** The file that PREFSTREAM_CONFIG names, or else `prefstream.yaml` in this folder or its nearest parent. */
+/** The file that PREFSTREAM_CONFIG names, or else the nearest `prefstream.yaml`, in this folder or above it. */
 const projectFile = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -163,7 +163,9 @@ const filledIn = Effect.fnUntraced(function* (parsed: ParsedArguments.ParsedArgu
   } satisfies Settings
 })
 
-/** Typed operands replace `files`. A command that reads no items uses `files` only if it names a pipeline file. */
+/**
+ * Typed operands replace `files`. For a command that reads no items, `files` counts only if it names a pipeline file.
+ */
 const takesFiles = ({ values }: Setting, { operandName, operands }: ParsedArguments.ParsedArguments): boolean =>
   operands.length === 0 &&
   !Predicate.isBoolean(values) &&
@@ -209,7 +211,10 @@ const lastRun = Effect.fnUntraced(function* (
   return { all, given, project: { file: textOf(fileName, settings.all) ?? "", settings: ofProject } }
 })
 
-/** Appends to a message the source of each flag in it, or file at its start, that was not typed. */
+/**
+ * Appends to a message where the flags that it names are set. Does the same for an input file at the start of the
+ * message. Typed settings are left out.
+ */
 export const withSources = (message: string, { all }: Settings): string => {
   const isNamed = ({ name, values }: Setting) =>
     name === "files"
@@ -228,7 +233,7 @@ export const announceFromLastRun = Effect.gen(function* () {
     yield* Console.error(`Using settings of the last run: ${names.join(", ")} (see settings.yaml in the job folder)`)
 })
 
-/** Whether to create a ledger if the folder has none. Default: true for another job than that of the last run. */
+/** Whether to create a ledger if the folder has none. Default: true if this job differs from that of the last run. */
 export const mayBeNew = Effect.fnUntraced(function* (newLedger: boolean | undefined, directory: string) {
   const { all, parsed } = yield* Current
   if (newLedger !== undefined || parsed === undefined) return newLedger
@@ -244,7 +249,9 @@ const followers: ReadonlySet<string> = new Set([
   "audit", "collect", "doctor", "export", "export-votes", "leaderboard", "plan", "resolve", "status", "ledger backup", "ledger check", "ledger compact", "ledger prune",
 ]) // prettier-ignore
 
-/** Saves the settings. Keeps those of the same job's last run that this command has no flag for. */
+/**
+ * Saves the settings. If the job is the same, also keeps settings of the last run for which this command has no flag.
+ */
 export const save = Effect.fn("Settings.save")(function* (directory: string) {
   const { all, project, parsed } = yield* Current
   if (parsed === undefined) return

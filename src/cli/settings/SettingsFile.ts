@@ -68,7 +68,7 @@ export interface SettingsFile {
   readonly all: ReadonlyArray<Setting>
 }
 
-/** Explains YAML errors. Their own messages use the terms of YAML's specification. */
+/** Advice on YAML errors. The parser's own messages use the terms of YAML's specification. */
 const yamlAdvice: { readonly [code: string]: string } = {
   BAD_INDENT: "check the indentation, and whether each [ or { has its ] or }",
   BLOCK_AS_IMPLICIT_KEY: "a value with a colon and a space needs quotes",
@@ -76,7 +76,6 @@ const yamlAdvice: { readonly [code: string]: string } = {
   TAB_AS_INDENT: "indent with spaces, not tabs",
 }
 
-/** The end of the message about an unknown setting: a similar name, or the place for secrets. */
 const adviceOn = (name: string, names: ReadonlyArray<string>): string => {
   const spelled = name.replaceAll("_", "-").toLowerCase()
   return !names.includes(spelled) && /(^|-)(key|password|secret|token)$/.test(spelled)

@@ -52,7 +52,7 @@ export class FileSystemFailure extends Schema.TaggedError<FileSystemFailure>()("
 
 /** A pair, a row of a custom format, or an option of `write` is invalid. */
 export class OptionInvalid extends Schema.TaggedError<OptionInvalid>()("OptionInvalid", {
-  /** The option's name, or the place in a pair or row: `pairs[0].chosen`, `formats.NAME.rows[0].text`. */
+  /** The option's name, or the path of a value in a pair or row: `pairs[0].chosen`, `formats.NAME.rows[0].text`. */
   option: Schema.String,
   /** A description of the allowed values. */
   expected: Schema.String,

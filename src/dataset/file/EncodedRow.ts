@@ -17,8 +17,8 @@ export abstract class Text {
   /** The JSON in UTF-8, if the text was received in that form. */
   readonly jsonBytes: Uint8Array | undefined = undefined
   /**
-   * The latest row group that contains the text, and the text's index in it. A map with texts as keys would keep all of
-   * them until the group ends.
+   * The latest row group that contains the text, and the text's index in it. A map from texts to indexes would keep all
+   * texts in memory until the group ends.
    */
   group: symbol | undefined = undefined
   index = 0
@@ -46,7 +46,10 @@ class StringText extends Text {
   }
 }
 
-/** A text given as UTF-8 JSON, as `JSON.stringify` writes it. It is decoded only when code reads `json` or `value`. */
+/**
+ * A text that is given as JSON in UTF-8, in the form that `JSON.stringify` writes. It is decoded only when code reads
+ * `json` or `value`.
+ */
 export class BytesText extends Text {
   override readonly jsonBytes: Uint8Array
   readonly bytes: number
@@ -75,13 +78,13 @@ export type Members = { readonly [name: string]: Cell }
 
 export interface EncodedRow {
   readonly columns: Members
-  /** Size in bytes in memory, as in Arrow: text as UTF-8, and 4 bytes for the offset of each text and list. */
+  /** Bytes that the row would take in Arrow: texts in UTF-8, and a 4-byte offset for each text and list. */
   readonly size: number
 }
 
 /**
  * Makes a key from a few of the text's characters, which is much cheaper than a hash of the whole text. If several
- * texts have the same key, the last one is remembered.
+ * texts have the same key, only the latest text is remembered.
  */
 const keyOf = (text: string): number => {
   const { length } = text
@@ -127,7 +130,8 @@ export const encoder = (): Encode => {
   }
 
   /**
-   * A custom format in untyped code can return members that are `undefined`. They are left out, as in `JSON.stringify`.
+   * Leaves out members that are `undefined`, like `JSON.stringify`. Custom formats in untyped code can return such
+   * members.
    */
   const membersOf = (value: { readonly [name: string]: Json | Text | undefined }): Members => {
     const members: { [name: string]: Cell } = {}

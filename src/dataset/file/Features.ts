@@ -6,7 +6,7 @@ export type Json = Schema.Json
 /** One line of a JSON Lines file, or one row of a Parquet file: columns by name. */
 export type JsonRow = { readonly [column: string]: Json }
 
-/** A column's type, named as in `datasets`. Every value can be null. */
+/** A column's type, with the name that `datasets` gives it. Every value can be null. */
 export type Feature =
   | "string"
   | "bool"
@@ -20,8 +20,9 @@ export type Feature =
 export type Features = { readonly [column: string]: Feature }
 
 /**
- * The features for `Features.from_dict` of `datasets`. A list becomes an array with its element's feature, which all
- * versions read. Versions before 4 do not know the newer form `List` (features/features.py of 3.6.0 and 5.0.1).
+ * Returns the features for `Features.from_dict` of `datasets`. A list becomes an array with the feature of the list's
+ * elements. All versions read this form, but versions before 4 do not read the newer `List` (features/features.py of
+ * 3.6.0 and 5.0.1).
  */
 export const declaration = (features: Features): { readonly [column: string]: Json } =>
   Object.fromEntries(Object.entries(features).map(([name, feature]) => [name, declarationOf(feature)]))

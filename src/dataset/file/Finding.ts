@@ -1,7 +1,7 @@
 /** A problem in a file of a dataset: where it is, what was expected, and what was found. */
 
 export interface Finding {
-  /** The file's path. In results of `verify`, it is relative to the dataset's folder, with `/`. */
+  /** The file's path. In results of `verify`, it is relative to the dataset's folder, with `/` as separator. */
   readonly file: string
   /** One-based number of the line, or of the row in a Parquet file. Null if the finding is about the file. */
   readonly row: number | null

@@ -5,9 +5,9 @@
  * them.
  *
  * Since 4.7, objects with different members get the type Json, which keeps each object's members. Before 4.7, or if all
- * objects in the first 10 MB have the same members, they get a struct: missing members become null, and other members
- * are an error. This module requires that objects with up to 8 different members, such as messages, can be read either
- * way. Objects with more members, such as arguments, need only be readable as Json.
+ * objects in the first 10 MB have the same members, objects get a struct type. Then missing members become null, and
+ * additional members are an error. This module requires that objects with up to 8 different members, such as messages,
+ * can be read either way. Objects with more members, such as arguments, need only be readable as Json.
  */
 import { Text } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"
@@ -127,4 +127,4 @@ export const inOrder = (features: Features): ((row: Row, line: string) => string
   }
 }
 
-export const expected = "the types and members of the first 10 MB (datasets infers the types of all rows from them)"
+export const expected = "the types and members of the first 10 MB (from which datasets infers the types of all rows)"

@@ -7,7 +7,10 @@
 import { type Cell, type EncodedRow, Text } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"
 
-/** Emits a row's line, without line feed, in parts: JSON as strings, and bytes for texts that are JSON in UTF-8. */
+/**
+ * Emits a row's line in parts, without a line feed. A text that was received as JSON in UTF-8 is emitted as these
+ * bytes, and everything else as strings.
+ */
 export const parts = (features: Features): ((row: EncodedRow, emit: (part: string | Uint8Array) => void) => void) => {
   const floats = new Set(Object.keys(features).filter((column) => features[column] === "float64"))
   const keys = new Map(Object.keys(features).map((column) => [column, `${JSON.stringify(column)}:`]))

@@ -1,5 +1,5 @@
 /**
- * Writes rows as JSON Lines: one object per line, members in column order, LF, UTF-8, numbers as in `JsonLine`.
+ * Writes rows as JSON Lines: one object per line, members in column order, LF, UTF-8. `JsonLine` formats the numbers.
  *
  * Guarantees: the buffer takes 1 MB, whatever the number of rows. The same rows give the same bytes, however they are
  * chunked. Up to 100 rows with types that `datasets` would not infer from earlier rows (see `InferredTypes`) are not
@@ -18,14 +18,17 @@ const bufferBytes = 1024 * 1024
 const maxUnitBytes = 3
 
 /**
- * Maximum bytes of the first rows, from which types are learned, and maximum bytes of the leading lines. Their sum is
- * less than the 10 MB from which `datasets` infers types.
+ * Maximum bytes of the first rows, from which types are learned. The leading lines have the same maximum. Both together
+ * are less than the 10 MB from which `datasets` infers types.
  */
 const maxStartBytes = 4 * 1024 * 1024
 
 export const maxLeadingLines = 100
 
-/** Collects the lines to put at the start of a file, or of the first of several files that are read together. */
+/**
+ * Collects the lines to put at the start of a file. If several files are read together, the lines go into the first
+ * file.
+ */
 export const leadingLines = (features: Features) => {
   const types = InferredTypes.make(features)
   const lineOf = JsonLine.make(features)

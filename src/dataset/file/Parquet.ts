@@ -144,7 +144,7 @@ const isPlain = (column: ReadonlyArray<unknown>): boolean => {
 
 /**
  * Makes a key from a few of the text's bytes, which is much cheaper than a hash of all bytes. If several texts have the
- * same key, the last one is remembered.
+ * same key, only the latest text is remembered.
  */
 const keyOf = (bytes: Uint8Array, start: number, length: number): number => {
   let key = length
@@ -160,7 +160,7 @@ const keyOf = (bytes: Uint8Array, start: number, length: number): number => {
 const makeTexts = () => {
   let group = Symbol()
   /**
-   * The views of the group's texts. They are dropped with the group. Otherwise, a text that is remembered for longer
+   * The views of the group's texts. If a `Text` had its own view, a `Text` that is remembered after the group ends
    * would keep the buffer in memory.
    */
   let views: Array<Uint8Array> = []
@@ -170,7 +170,7 @@ const makeTexts = () => {
 
   const viewOf = (text: Text): Uint8Array => {
     const length = text.bytes
-    // The views of the old buffer keep it in memory.
+    // Earlier views still need the old buffer, so a new buffer is allocated.
     if (end + length > buffer.length) {
       buffer = Buffer.allocUnsafeSlow(Math.max(Math.min(2 * buffer.length, rowGroupBytes), length))
       end = 0

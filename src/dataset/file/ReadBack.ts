@@ -62,7 +62,7 @@ export const parquet = Effect.fnUntraced(function* (path: string) {
   return { metadata, rows } satisfies ParquetFile
 })
 
-/** Removes null members of messages, which are null in Parquet and absent in JSON Lines. Columns are always present. */
+/** Removes null members from messages, because Parquet has null for a missing member. Null columns stay. */
 export const withoutNulls = (row: JsonRow): JsonRow =>
   Record.map(row, (value) => (Array.isArray(value) ? value.map(presentMembers) : value))
 

@@ -1,9 +1,9 @@
 /**
  * axolotl (docs/rlhf.qmd, docs/reward_modelling.qmd; src/axolotl/prompt_strategies): DPO with `type:
  * chat_template.default`, and reward models with `type: bradley_terry.chat_template`. The DPO strategy renders a dummy
- * question with the answer and takes the answer from its first occurrence. Completions that axolotl would not find in
- * the right place are omitted: completions with leading or trailing white space, and completions that the dummy
- * question contains. The validator warns of completions, such as `user`, that common templates contain.
+ * question with the answer, and then searches the text for the answer. A pair is omitted if this search would go wrong:
+ * a completion has leading or trailing white space, or is part of the dummy question. The validator warns of
+ * completions that are part of common templates, such as `user`.
  */
 import { Result, Schema } from "effect"
 import type { JsonRow } from "../file/Features.ts"
@@ -28,7 +28,7 @@ const dummy = "[[dummy_message]]"
 const endsInWhiteSpace =
   /^[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]|[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]$/
 
-/** Describes the text that axolotl needs; undefined if axolotl would find this answer in the right place. */
+/** Describes the text that axolotl needs. Returns undefined if axolotl would find this answer correctly. */
 const cutProblem = (answer: string): string | undefined => {
   if (endsInWhiteSpace.test(answer))
     return "text without leading or trailing white space (axolotl searches for the text after applying a chat template)"

@@ -1,15 +1,15 @@
 /**
- * Warns of rows in which trainers or chat templates silently cut off parts of completions. Other cuts that depend on a
- * model's chat template are not found.
+ * Warns of rows in which trainers or chat templates silently cut off parts of completions. Chat templates of some
+ * models can make other cuts, which are not found.
  */
 import type { Json, JsonRow } from "../file/Features.ts"
 import { describeValue, isObject } from "../../io/Values.ts"
 import type { Problem } from "./TrainerFormat.ts"
 
 /**
- * The end of the prompt that TRL extracts from both sides: their first difference, or the space before it
- * (`extract_prompt` in trl/data_utils.py of 1.10). TRL's DPO and KTO trainers extract prompts; its reward trainer does
- * not.
+ * Returns the end of the prompt that TRL's DPO and KTO trainers extract: the first difference between both sides, or
+ * the space before the difference (`extract_prompt` in trl/data_utils.py of 1.10). TRL's reward trainer extracts no
+ * prompt.
  */
 const extractedPromptEnd = (chosen: string, rejected: string): number => {
   const length = Math.min(chosen.length, rejected.length)
@@ -40,7 +40,7 @@ export const commonBeginnings =
 const assistants = ["assistant", "gpt"]
 
 /**
- * Warns about reasoning in answers, which ends with `</think>`. DeepSeek's chat template keeps only the part of a
+ * Warns about answers with `</think>`, the end of reasoning. DeepSeek's chat template keeps only the part of a
  * completion after this tag. The templates of Qwen 3, GLM 4.5, Nemotron 3, and LLaMA-Factory do the same to earlier
  * answers.
  */

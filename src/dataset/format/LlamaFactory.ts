@@ -3,8 +3,7 @@
  * ShareGPT form. Each file has an entry in `dataset_info.json`.
  *
  * Alpaca has a system prompt and one question. `history` is not written, because `load_dataset` would infer a column of
- * nulls. ShareGPT needs alternating roles; LLaMA-Factory skips other rows. The KTO reader would take an empty
- * completion for an undesirable one, but no format accepts empty completions.
+ * nulls. ShareGPT needs alternating roles; LLaMA-Factory skips other rows.
  *
  * In ShareGPT, a message's tool calls are one turn from `function_call`, and a result is a turn from `observation`. A
  * pair is omitted if it has text next to calls, several results in sequence, or a completion with several messages.

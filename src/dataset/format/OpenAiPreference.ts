@@ -3,8 +3,8 @@
  * has the conversation with tool definitions, and exactly one assistant message per side (docs.together.ai, "Preference
  * fine-tuning"). Messages that both sides begin with, such as a call and its result, move to the end of the
  * conversation. A pair is omitted if a side still has several messages. All three services accept the roles system,
- * user, assistant, and (for the result of a call) tool. Calls need ids, which their results repeat; a pair without ids
- * is omitted. Results are written without the tool's name, which OpenAI takes from the call.
+ * user, assistant, and (for the result of a call) tool. A call needs an id, which the call's result repeats. A pair
+ * without these ids is omitted. Results are written without the tool's name, which OpenAI takes from the call.
  */
 import { Result, Schema } from "effect"
 import type { Message } from "../../domain/Message.ts"
@@ -70,7 +70,7 @@ const OneAnswer = Schema.Array(RowMessage).check(
   }),
 )
 
-/** The number of messages that both sides begin with, up to the last tool result, after which an answer can follow. */
+/** Counts the messages that both sides begin with, up to the last tool result. An answer can follow a tool result. */
 const sharedResults = (chosen: ReadonlyArray<Message>, rejected: ReadonlyArray<Message>): number => {
   let end = 0
   for (const [i, message] of chosen.slice(0, -1).entries()) {

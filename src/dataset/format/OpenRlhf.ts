@@ -5,9 +5,9 @@
  *
  * If the option `margin` is set, the column `margin` has the pair's margin; otherwise, it has 0. OpenRLHF reads it with
  * `--model.margin_loss_enable`. OpenRLHF strips line feeds from the end of both sides, so the text format omits a pair
- * that differs only in them. It removes the prompt from rendered messages by length, including the template's start of
- * an answer. If the template starts answers with `<think>`, as DeepSeek's does, completions that do not start with
- * `<think>` lose their beginning.
+ * whose sides differ only in these line feeds. OpenRLHF removes the prompt from rendered messages by length, and counts
+ * the template's start of an answer as part of the prompt. DeepSeek's template starts answers with `<think>`. With such
+ * a template, completions that do not start with `<think>` lose their beginning.
  */
 import { Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"

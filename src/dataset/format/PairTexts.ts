@@ -11,14 +11,17 @@ export const answer = (content: string) => [{ role: "assistant", content }]
 
 type Side = "chosen" | "rejected"
 
-/** A side of the pair as messages, with tool calls if it has any. */
+/** One side of the pair as messages, including its tool calls. */
 export const sideOf = (
   { chosen, chosen_messages, rejected, rejected_messages }: PreferencePair,
   side: Side,
 ): ReadonlyArray<Message> =>
   side === "chosen" ? (chosen_messages ?? answer(chosen)) : (rejected_messages ?? answer(rejected))
 
-/** The pair as messages for a chat template, with call arguments as objects. Fails as `toOpenMessages` does. */
+/**
+ * The pair as messages for a chat template, with call arguments as objects. Fails if `toOpenMessages` fails, or if the
+ * arguments have integers beyond 2^53.
+ */
 export const toConversation = (pair: PreferencePair): Checked<Record<Side | "prompt", ReadonlyArray<JsonRow>>> =>
   Result.gen(function* () {
     return {
@@ -98,7 +101,10 @@ export interface Turns {
   readonly turns: ReadonlyArray<Message>
 }
 
-/** Separates a leading system message from the turns. Fails if the turns do not alternate between these roles. */
+/**
+ * Separates a leading system message from the turns. Fails if the roles of the turns do not alternate between `asks`
+ * and `answers`.
+ */
 export const toTurns = (
   prompt: Prompt,
   roles: { readonly asks: ReadonlyArray<string>; readonly answers: ReadonlyArray<string> },

@@ -12,7 +12,7 @@ export interface NumberedRow {
   readonly line: number
   /** The text of the line; empty for Parquet. */
   readonly text: string
-  /** If the row is invalid, the failure describes what the file has in its place. */
+  /** The row or, if it is invalid, a description of the content that was found. */
   readonly row: Result.Result<unknown, string>
 }
 

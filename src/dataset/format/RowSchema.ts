@@ -1,6 +1,6 @@
 /**
- * Schemas for parts of rows that several formats share. They state what the trainers need, independently of the code
- * that writes rows. A filter's message is the expected value, as a noun.
+ * Schemas for parts of rows that several formats share. The schemas state what trainers need, independently of the code
+ * that writes rows. The message of a filter is a noun that names the expected value.
  */
 import { Schema } from "effect"
 import { isJsonObject } from "../../domain/Message.ts"
@@ -89,7 +89,10 @@ export const openOf = <M extends Schema.Codec<TurnMessage, unknown>>(message: M)
 
 export const OpenMessages = openOf(Message)
 
-/** Finds the first wrong role. After an optional `before`, `asks` and `answers` must alternate, ending with `asks`. */
+/**
+ * Finds the first wrong role. One role of `before` may come first. Then roles of `asks` and `answers` must alternate,
+ * and the last role must be one of `asks`.
+ */
 export const findRoleViolation = (
   roles: ReadonlyArray<string>,
   { asks, answers, before }: { readonly [part in "asks" | "answers" | "before"]: ReadonlyArray<string> },

@@ -14,24 +14,28 @@ import type { Omission } from "../file/OmittedPairs.ts"
 /** Options for the trainer formats that support them. */
 export interface FormatOptions {
   /**
-   * Whether to write the pair's margin (0 if it has none) as `margin`, in formats whose trainers read it (`trl*` except
-   * the unpaired ones and TPO, `openrlhf*`). Default: false.
+   * Whether to write the pair's margin as `margin`, or 0 if the pair has no margin. The formats `openrlhf*` support
+   * this option, and so do the formats `trl*`, except the unpaired formats and TPO. Default: false.
    */
   readonly margin?: boolean | undefined
   /** The source of the margin: `vote_margin` (negative values count as 0), or `strength`. Default: `votes`. */
   readonly marginFrom?: "votes" | "strength" | undefined
-  /** Whether to write tool definitions, in formats with a place for them. Default: false. */
+  /** Whether to write tool definitions, if the format can contain them. Default: false. */
   readonly tools?: boolean | undefined
 }
 
 /**
  * The pair's margin. A missing margin is 0, because null would break collators. A negative margin is also 0, because it
- * would let the rejected completion score higher. It occurs if a lead or reliable experts overruled the majority.
+ * would let the rejected completion score higher. A margin is negative if a lead or reliable experts overruled the
+ * majority.
  */
 export const marginOf = ({ strength, vote_margin }: PreferencePair, { margin, marginFrom }: FormatOptions): number =>
   margin === true ? Math.max(0, (marginFrom === "strength" ? strength : vote_margin) ?? 0) : 0
 
-/** The column of tool definitions, if it is written. @param none the value for a pair without tools */
+/**
+ * Returns the column `tools` if the option `tools` is set.
+ * @param none the value for a pair without tools
+ */
 export const toolsColumn = ({ tools }: PreferencePair, options: FormatOptions, none: "" | null): JsonRow =>
   options.tools === true ? { tools: tools ?? none } : {}
 
@@ -50,7 +54,8 @@ export interface TrainerFormat {
   readonly isText?: true
   /**
    * The pair's columns that the format can contain, besides texts and a margin. `tool_calls` means messages with calls
-   * and results. Formats without it omit pairs with calls, except text formats, which render them.
+   * and results. Formats without `tool_calls` omit pairs with calls. Text formats are an exception, because they render
+   * calls as text.
    */
   readonly reads?: ReadonlyArray<"all_bad" | "edited" | "tool_calls" | "tools">
   /**
@@ -68,7 +73,10 @@ export interface TrainerFormat {
   readonly warnings?: (row: JsonRow) => ReadonlyArray<Problem>
   /** Makes a check for problems across rows, which are passed in file order. */
   readonly acrossRows?: () => (row: JsonRow) => ReadonlyArray<Problem>
-  /** The file's entry in LLaMA-Factory's `dataset_info.json`. `fileName` is relative to its folder. */
+  /**
+   * The file's entry in LLaMA-Factory's `dataset_info.json`. `fileName` is relative to the folder of
+   * `dataset_info.json`.
+   */
   readonly datasetInfo?: (fileName: string, options?: FormatOptions) => JsonRow
 }
 

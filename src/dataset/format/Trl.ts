@@ -46,7 +46,10 @@ const separator = "\n\n"
 const marginColumn = (pair: PreferencePair, options: FormatOptions): JsonRow =>
   options.margin === true ? { margin: marginOf(pair, options) } : {}
 
-/** Tool definitions are JSON text, which TRL accepts. To objects, readers would add members of other rows. */
+/**
+ * Tool definitions are JSON text, which TRL accepts. If they were objects, readers would add members of other rows'
+ * objects.
+ */
 const toolsOf = (pair: PreferencePair, options: FormatOptions): JsonRow => toolsColumn(pair, options, null)
 
 const withMargin =

@@ -1,8 +1,8 @@
 /**
  * Turns pairs into single completions with a label, desirable or undesirable (KTO). Each completion of an item gives
- * one row, at its first occurrence. A completion that is preferred in only some of its pairs, as in the middle of a
- * ranking, gives no row and is reported. If experts say that all completions are bad, none is desirable. Memory holds
- * one item.
+ * one row, at its first occurrence. A completion that is chosen in one pair and rejected in another, such as one in the
+ * middle of a ranking, gives no row and is reported. If experts say that all completions are bad, none is desirable.
+ * Memory holds one item.
  */
 import { Result } from "effect"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
@@ -31,7 +31,8 @@ interface Completion {
 }
 
 /**
- * Writes a row for each completion of an item, labeled by whether it is preferred, for pairs that `checkPair` accepts.
+ * Writes a row for each completion of an item. The label says whether the completion is preferred. Pairs that
+ * `checkPair` does not accept are omitted.
  *
  * @param prepare returns a function that makes the rows of a pair's completions
  */
@@ -91,11 +92,12 @@ export const promptOf =
     return typeof prompt === "string" ? prompt : JSON.stringify(prompt)
   }
 
-/** Maximum number of completions that the check remembers. Far fewer completions are between two rows of a prompt. */
+/** Maximum number of completions that the check remembers. Rows of the same prompt are much closer together. */
 const maxRememberedCompletions = 200_000
 
 /**
- * Finds rows that repeat a completion of a prompt, contradict its label, or have the previous row's prompt.
+ * Finds rows that repeat an earlier row's prompt and completion, with the same label or another, and rows that have the
+ * previous row's prompt.
  * @param columns the columns that problems name
  */
 export const check = (

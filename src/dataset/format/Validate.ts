@@ -1,8 +1,8 @@
 /**
  * Reads a trainer's file back and reports rows that the trainer would fail on or misread. Every row is checked against
- * the format's schema, which allows no other columns. Rows must also have the same columns and the same inferred types
- * of numbers as earlier rows. Findings are in file order. Lengths in tokens are not checked (TRL's reward trainer drops
- * pairs with a side over 1,024).
+ * the format's schema, which allows no other columns. Rows must also have the columns of the first row, and values of
+ * the types that `datasets` infers from earlier rows. Findings are in file order. Lengths in tokens are not checked
+ * (TRL's reward trainer drops pairs with a side of more than 1,024 tokens).
  */
 import { type FileSystem, type PlatformError, Result, Schema, SchemaIssue, Stream } from "effect"
 import type { Features, JsonRow } from "../file/Features.ts"

@@ -19,7 +19,7 @@ const lead = ({ budget, committed, left, spent }: Spending): string => {
 
 const facts = (spending: Spending): ReadonlyArray<Fact | false> => {
   const { committed, cost_per_pair, cost_per_right_vote, left, over_budget, prices, spent } = spending
-  const priceNote = Object.keys(prices).length === 0 ? "" : ", at the highest price of those asked"
+  const priceNote = Object.keys(prices).length === 0 ? "" : ", each at the highest price of the experts who may vote"
   return [
     ["Spent", spent.cost, plural(spent.votes, "vote")],
     ["Committed", committed.cost, `${plural(committed.votes, "vote")}${priceNote}`],

@@ -1,4 +1,6 @@
-/** How well the scores of a reward model match the pairs; the section exists only in a report that `evaluate` wrote. */
+/**
+ * Shows how well the scores of a reward model match the pairs. Only reports that `evaluate` wrote have this section.
+ */
 import type { AuditEstimate } from "../../domain/Audit.ts"
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { count, decimal, plural, share } from "./format.ts"

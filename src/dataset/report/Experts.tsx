@@ -41,7 +41,7 @@ const columns: ReadonlyArray<ExpertColumn> = [
     "with_others",
     "compared",
   ),
-  ofShare("Gold right", "share of right votes on items with a known answer", "gold_right", "gold_votes"),
+  ofShare("Gold accuracy", "share of right votes on items with a known answer", "gold_right", "gold_votes"),
   {
     title: "Median time",
     hint: "median time per vote",

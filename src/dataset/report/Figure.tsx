@@ -23,7 +23,7 @@ const Canvas = ({ description, draw, title }: PlotSpec) => {
       if (width === drawnWidth || width === 0) return
       drawnWidth = width
       const plot = draw(width)
-      // Hides the labels that Observable Plot adds for screen readers: the container has a description.
+      // Hides the labels that Observable Plot adds for screen readers, because the container has a description.
       plot.setAttribute("aria-hidden", "true")
       element.replaceChildren(plot)
     }

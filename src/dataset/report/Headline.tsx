@@ -105,7 +105,7 @@ const tiles = ({ agreement, gold, length, position }: QualityReport): ReadonlyAr
     },
     {
       href: "#gold",
-      term: "Gold right",
+      term: "Gold accuracy",
       value: gold.accuracy === null ? "–" : share(gold.accuracy),
       words:
         gold.low === null || gold.high === null

@@ -12,10 +12,10 @@ const lead = ({ cohens_d, share_longer }: Length): string => {
   if (share_longer === null) return "Length bias is unknown, because no pair has completions of different lengths."
   const effect =
     cohens_d === null ? "" : ` The difference is ${describeEffect(cohens_d)} (Cohen’s d ${decimal(cohens_d)}).`
-  return `The longer completion was chosen in ${share(share_longer)} of the pairs with different lengths; each item counts once, and 50% would be no preference.${effect}`
+  return `The longer completion was chosen in ${share(share_longer)} of the pairs with different lengths; each item counts once, and 50% would mean no preference.${effect}`
 }
 
-/** Formats a number of items. The number can have decimals, because each pair of an item counts as a fraction of it. */
+/** Formats a number of items. The number can have decimals, because each pair counts as a fraction of its item. */
 const items = (n: number): string =>
   Number.isInteger(n) ? plural(n, "item") : `${decimal(n, 1)} items (each pair counts as a fraction of its item)`
 
@@ -86,7 +86,7 @@ export const Sizes = ({ report }: { readonly report: QualityReport }) => {
     <Section
       id="sizes"
       title="Sizes"
-      lead={`99 of 100 texts have at most ${length(largest.sizes.p99)} characters on the largest side, “${largest.title.toLowerCase()}”; an English token has about 4 characters.`}
+      lead={`The longest texts are in “${largest.title.toLowerCase()}”: 99 of 100 have at most ${length(largest.sizes.p99)} characters. An English token has about 4 characters.`}
     >
       <Table
         label="Sizes in characters"

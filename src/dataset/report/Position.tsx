@@ -15,7 +15,7 @@ const maxPlots = 6
 const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((a, b) => a + b, 0)
 
 const lead = ({ first_half, known, p_value, second_half }: Position): string => {
-  if (known === 0) return "The order in which completions were shown is unknown, and so is position bias."
+  if (known === 0) return "Position bias is unknown, because the order in which completions were shown is unknown."
   const halves = first_half + second_half
   if (halves === 0 || p_value === null) return `The order is known for ${plural(known, "vote")}.`
   const summary = `Of ${plural(halves, "item")}, ${shareOf(first_half, halves)} got more votes in the first half of the order shown than in the second half (50% is expected)`

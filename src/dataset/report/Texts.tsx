@@ -1,6 +1,6 @@
 /**
- * Prompts, completions, and other texts of the data. They are shown as plain text, never as markup, and isolated, so
- * that their direction does not affect the surrounding text. Long texts are cut until they are expanded.
+ * Prompts, completions, and other texts of the data. They are shown as plain text, never as markup. Their writing
+ * direction does not affect the surrounding text. Long texts are cut until they are expanded.
  */
 import { useState } from "preact/hooks"
 import type { Example } from "../../domain/QualityReport.ts"

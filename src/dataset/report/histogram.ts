@@ -20,7 +20,7 @@ const binsOf = ({ counts, edges }: Histogram): ReadonlyArray<Bin> =>
 
 const total = (bins: ReadonlyArray<Bin>): number => bins.reduce((sum, bin) => sum + bin.count, 0)
 
-/** Whether values differ. Otherwise, there is nothing to draw. */
+/** Whether values differ. A histogram of equal values would show nothing. */
 export const isSpread = ({ histogram, max, min }: Distribution): boolean =>
   histogram.counts.length > 0 && min !== null && max !== null && min < max
 

@@ -15,14 +15,17 @@ export interface Series {
 
 const maxSteps = 12
 
-/** The steps of a scale of a few whole numbers, with each series' number of answers; `undefined` for other scales. */
+/**
+ * Returns the values of a scale of a few whole numbers, each with the number of answers per series. Returns `undefined`
+ * for other scales.
+ */
 export const stepsOf = (
   series: ReadonlyArray<Series>,
 ): ReadonlyArray<{ readonly step: number; readonly counts: ReadonlyArray<number> }> | undefined => {
   const distributions = series.map(({ values }) => values).filter(({ count }) => count > 0)
   const isWhole = ({ histogram: { edges }, min }: Distribution) =>
     Number.isInteger(min) && edges.every((edge, i) => Number.isInteger(edge) && (i === 0 || edges[i - 1] === edge - 1))
-  // A histogram of whole numbers ends above the maximum.
+  // Each whole number needs a bin of its own, so the last edge must be greater than the maximum.
   if (!distributions.every((each) => isWhole(each) && each.histogram.edges.at(-1)! > each.max!)) return undefined
   const minimum = Math.min(...distributions.map(({ min }) => min!))
   const maximum = Math.max(...distributions.map(({ max }) => max!))

@@ -27,7 +27,7 @@ export const describeEffect = (d: number): string => {
 
 export const pValue = (p: number): string => (p < 0.001 ? "p < 0.001" : `p = ${decimal(p, 3)}`)
 
-/** Describes the p-value of a two-sided test of whether two halves are equal. */
+/** Describes the p-value of a two-sided test for a difference between two halves. */
 export const describePValue = (p: number): string => {
   if (p >= 0.05) return `${pValue(p)}: chance often causes a difference like this one`
   if (p < 0.001) return `${pValue(p)}: chance alone is an unlikely cause`

@@ -1,18 +1,19 @@
 /**
- * Measures how often a rater (a judge, the jury, or people) agrees with a person, and what its choices favor.
+ * Measures how often a rater (a judge, the jury, or people) agrees with a person, and which completions it prefers.
  *
- * - Agreement: the probability that the rater and a person, drawn from those who voted on the item, give the same
- *   answer, and Cohen's kappa of these pairs (`stats/CohenKappa`). A tie is an answer of its own (L. Zheng et al., 2023,
- *   "Judging LLM-as-a-judge with MT-Bench and Chatbot Arena", 4.2, setup S1). For people, both are drawn from the
- *   people on the item: the human ceiling, measured like the judges. Each item has the weight 1.
- * - Categories of kappa are the completions by their place in the input, and a tie. For models, they are the first
- *   model, a tie, and the second one; completions that a vote does not compare do not count there.
- * - Bias: of a choice and each other text, the share that the choice is longer (where lengths differ), or was shown
- *   earlier. Without a bias, it is 1/2 for random texts, whatever the number of completions. If a judge's answers in both
- *   orders are known, its bias to the first position is the share of answers that prefer the completion shown first, and
- *   its agreement has no slices by position.
+ * - Agreement: the probability that the rater and a person give the same answer, and Cohen's kappa of these pairs of
+ *   answers (`stats/CohenKappa`). The person is drawn from those who voted on the item. If the rater is people, two
+ *   different people are drawn, which gives the human ceiling. A tie is a separate answer (L. Zheng et al., 2023,
+ *   "Judging LLM-as-a-judge with MT-Bench and Chatbot Arena", 4.2, setup S1). Each item has the weight 1.
+ * - Categories of kappa: a tie, and each completion by its place in the input. For two models, they are the first
+ *   model, a tie, and the second model. A vote that does not compare their completions does not count.
+ * - Bias to longer texts: the share of the other texts that are shorter than the choice, among those of a different
+ *   length. Bias to the first position: the share of the other texts that were shown after the choice. For random
+ *   choices, both are 1/2, whatever the number of completions.
+ * - If a judge's answers in both orders are known, its bias to the first position is the share of answers that prefer
+ *   the completion shown first. Its agreement then has no slices by position.
  *
- * Guarantees: of the values of a slice, the `maxRows` with the most items have a row.
+ * Guarantees: each kind of slice has at most `maxRows` rows, for the values with the most items.
  */
 import type { AuditAgreement, AuditRater } from "../../domain/Audit.ts"
 import * as Bootstrap from "../stats/Bootstrap.ts"
@@ -23,7 +24,7 @@ const maxRows = 100
 /** Lengths that differ by at most this share of the longer one are nearly equal. */
 const nearLength = 0.1
 
-/** The categories of the rater and of a person. */
+/** `one` is the category of the rater's answer, and `other` is that of the person's answer. */
 type Pair = readonly [item: number, one: number, other: number, weight: number]
 
 const agreementOf = (
@@ -47,7 +48,7 @@ const agreementOf = (
   return share === null ? null : { share, kappa }
 }
 
-/** The share of the reference that the answer hits, if each tie is resolved at random. */
+/** The probability that the answer equals the reference, if each tie is resolved at random. */
 export const credit = (tops: ReadonlyArray<number>, reference: ReadonlyArray<number>): number =>
   tops.filter((top) => reference.includes(top)).length / (tops.length * reference.length)
 
@@ -58,7 +59,6 @@ const choiceOf = ({ tops }: AuditVote): number | undefined => (tops.length > 1 ?
 
 const categoryOf = (ballot: AuditVote): number => 1 + (choiceOf(ballot) ?? -1)
 
-/** The lengths of a decided ballot's choice and of the other texts, if there are any. */
 const lengthsOf = ({ lengths, texts }: Ballots, ballot: AuditVote) => {
   const choice = choiceOf(ballot)
   if (choice === undefined || texts.length < 2) return undefined
@@ -82,7 +82,7 @@ const compare = ({ tops }: AuditVote, a: number, b: number): number | undefined 
   return hasA && hasB ? 1 : hasA ? 0 : hasB ? 2 : undefined
 }
 
-/** The pairs of texts by different models, the first model by name first. */
+/** Pairs of texts by different models. Each pair is sorted by the models' names. */
 const modelPairsOf = ({ models, texts }: Ballots) =>
   texts.flatMap((one, i) =>
     texts.slice(i + 1).flatMap((other) => {
@@ -95,7 +95,7 @@ const modelPairsOf = ({ models, texts }: Ballots) =>
 /**
  * Audits one rater.
  *
- * @param ballotsOf the rater's ballots on an item: one of a judge or the jury, or those of all people
+ * @param ballotsOf the rater's ballots on an item: at most one for a judge or the jury, one per person for people
  * @param field the metadata field of the items' groups
  */
 export const audit = (

@@ -4,8 +4,9 @@
  * (`stats/Bootstrap`).
  *
  * Guarantees: the same votes in the same order, options, and seed give the same numbers. Gold items that were mixed in
- * count, too. An expert is a judge by name or kind (`domain/Judge`); rules and gold files are neither judges nor people,
- * unless the options name them as judges. Memory: about 1 kB per item, and 24 bytes per pair of votes and slice.
+ * also count. An expert is a judge by name or kind (`domain/Judge`); rules and gold files are neither judges nor
+ * people, unless the options name them as judges. Memory: about 1 kB per item, and 24 bytes for each pair of votes in
+ * each slice.
  */
 import { Effect, Option, Stream } from "effect"
 import type { Audit, AuditRater } from "../../domain/Audit.ts"
@@ -26,7 +27,7 @@ export interface AuditOptions {
   readonly by?: { readonly field: string; readonly groupOf: (metadata: unknown) => string | null } | undefined
   /** Price of a vote, or prices by kind of expert. Default: none, so costs are null. */
   readonly price?: Prices.Price | undefined
-  /** The accepted loss of accuracy against people. Default 0.02. */
+  /** Maximum loss of accuracy, compared with people, for a policy to be `cheapest`. Default 0.02. */
   readonly within?: number | undefined
   /** Number of bootstrap resamples. Default 1000. */
   readonly resamples?: number | undefined
@@ -41,8 +42,8 @@ const namesOf = (ballots: ReadonlyArray<Ballots.AuditVote>): ReadonlyArray<strin
 ]
 
 /**
- * Returns the highest posterior probability of a completion by the judges' votes on an item. The reliabilities of judges
- * and people are estimated from all votes, without known answers.
+ * Returns a function that computes the highest posterior probability of a completion from the judges' votes on an item.
+ * The reliabilities of judges and people are estimated from all votes, without known answers.
  */
 const confidenceBy = (items: ReadonlyArray<Ballots.Ballots>) => {
   const numbers = new Map<string | null, number>()

@@ -1,8 +1,9 @@
 /**
  * The votes of judges and people on an item, and their majority.
  *
- * Guarantees: `tops` has the texts that a vote ranks first, as indices of their first completions; several are a tie.
- * `swap` has a judge's answers in both orders, if the vote's `details` contain them, as those of `judge:MODEL` do.
+ * Guarantees: `tops` contains the texts that a vote ranks first. Each text is the index of the first completion with
+ * the text. Several texts are a tie. `swap` summarizes a judge's answers in both orders, if the vote's `details`
+ * contain them. The details of `judge:MODEL` do.
  */
 import { Option, Schema } from "effect"
 import { charactersAt, firstOfText } from "../../domain/CompletionTexts.ts"
@@ -17,7 +18,7 @@ import type { ItemVote } from "../votes/ItemVotes.ts"
 export interface Swap {
   /** Share of pairs with the same answer in both orders. */
   readonly consistent: number
-  /** Share of answers for the completion shown first, of those that prefer one. NaN if there are none. */
+  /** Among the answers with a preference, the share for the completion shown first. NaN without such answers. */
   readonly first: number
 }
 
@@ -33,7 +34,7 @@ export interface AuditVote {
 }
 
 export interface Ballots {
-  /** The distinct texts, as indices of their first completions. */
+  /** The distinct texts. Each is the index of the first completion with the text. */
   readonly texts: ReadonlyArray<number>
   /** Lengths of all completions, in Unicode code points. */
   readonly lengths: ReadonlyArray<number>
@@ -97,7 +98,10 @@ export const of = (
   }
 }
 
-/** The texts with the most first-choice votes; a tie splits its vote. Without ballots, the list is empty. */
+/**
+ * The texts with the most first-choice votes. A vote for several texts is split among them. Without ballots, the list
+ * is empty.
+ */
 export const majority = (ballots: ReadonlyArray<Pick<AuditVote, "tops">>): ReadonlyArray<number> =>
   leadersOf(ballots.map(({ tops }) => tops))
 

@@ -2,20 +2,21 @@
  * Compares policies for judging an item: a judge alone, the jury, the jury with people where its confidence is below a
  * bound, one person, and all people of the item.
  *
- * - References: there is a table for each. One is the known answer of items that have one. For the other, each person on
- *   an item is left out in turn, and the reference is the majority of the others; the policy of people is then the person
- *   who was left out. It is less often right, but often exists on many more items. A table has the same references for
- *   all policies.
+ * - References: there are two kinds, and a table for each. The first kind is the known answer of an item. For the
+ *   second kind, each person on an item is left out in turn, and the reference is the majority of the others. People's
+ *   policy is then `one person`, the person who was left out. The second kind is less often right, but often exists on
+ *   many more items. A table has the same references for all policies.
  * - Accuracy: the mean share of references that the policy hits. A tie counts as a random choice among its completions.
- * - Confidence: the highest posterior probability of a completion, given the judges' votes (A. P. Dawid and A. M. Skene,
- *   1979, with one reliability per judge, `stats/DawidSkene`). The reliabilities are estimated from all votes of judges
- *   and people, but not from known answers, which the accuracy is measured by. It assumes that judges err independently.
- * - Difference: the accuracy minus that of people on the same items; its interval is paired.
+ * - Confidence: the highest posterior probability of a completion, given the judges' votes (A. P. Dawid and A. M.
+ *   Skene, 1979, with one reliability per judge, `stats/DawidSkene`). The reliabilities are estimated from all votes of
+ *   judges and people. Known answers are not used for them, because they measure the accuracy. The model assumes that
+ *   judges err independently.
+ * - Difference: the accuracy of the policy minus the accuracy of people on the same items. Its interval is paired.
  *
- * Guarantees: the cost of all items is exact; the cost per item is rounded to two more decimal places. A judge's vote
- * costs its tokens, if the vote has their cost (also of answers that were not paid for again), else the price of its
- * kind. People's votes cost the highest price of the kinds of people who voted. Does not: estimate the reliabilities
- * again in each resample.
+ * Guarantees: the cost of all items is exact. The cost per item is rounded, with two more decimal places than the cost
+ * of all items. A judge's vote costs its tokens (also if the answer was not paid for again), or the price of its kind
+ * if the vote does not have their cost. People's votes cost the highest price of the kinds of people who voted. The
+ * reliabilities are estimated once, and not again in each resample.
  */
 import { Option } from "effect"
 import type { AuditPolicies, AuditPolicy } from "../../domain/Audit.ts"
@@ -25,10 +26,8 @@ import * as Bootstrap from "../stats/Bootstrap.ts"
 import { credit, mean } from "./Agreement.ts"
 import { type AuditVote, type Ballots, majority } from "./Ballots.ts"
 
-/** Bounds of the jury's confidence. */
 const bounds = [0.6, 0.7, 0.8, 0.9, 0.95, 0.99]
 
-/** A policy's accuracy on an item, and the votes that it takes. */
 interface Outcome {
   readonly accuracy: number
   readonly judges: ReadonlyArray<AuditVote>
@@ -48,7 +47,6 @@ const referencesOf = ({ gold, people }: Ballots, reference: Reference): Readonly
   return people.length < 2 ? [] : people.map((person) => majority(people.filter((other) => other !== person)))
 }
 
-/** The price of a judge's vote, and the highest price of a person's vote. */
 const pricesOf = (items: ReadonlyArray<Ballots>, prices: Prices.Prices) => {
   const kinds = new Set(items.flatMap(({ people }) => people.map(({ kind }) => kind ?? "person")))
   return {
@@ -122,7 +120,7 @@ export const compare = (
     const [judge_votes, people_votes] = [votes.length / comparisons.length, peopleVotes / comparisons.length]
     return [{ policy, accuracy, difference, judge_votes, people_votes, cost: Option.getOrNull(cost) }]
   })
-  // A bound that asks people about the same items as the bound before it is left out.
+  // Leaves out a bound if people vote on the same items as with the previous bound.
   const rows = policies.filter(
     ({ people_votes, policy }, i) =>
       !routes.some(({ name }) => name === policy) || people_votes > (policies[i - 1]?.people_votes ?? 0),

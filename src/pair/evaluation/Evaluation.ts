@@ -4,16 +4,17 @@
  * - Accuracy: the share of pairs whose chosen completion has the higher score; equal scores count as half. The pairs of
  *   an item are averaged first, so each item counts once.
  * - Interval: Wilson's 95% interval with one trial per item (`domain/Interval`). It is too wide if items have several
- *   pairs, because the mean of several pairs varies less than one.
- * - Votes: if each of an item's `v` votes prefers one completion of the pair (`decided_votes`), two different votes agree
- *   with the probability (v(1 + margin²)/2 − 1)/(v − 1), and the scores agree with one vote with (1 ± margin)/2. Other
- *   pairs do not count here: votes for a third completion, and ties, say nothing about the pair.
- * - Calibration: the logistic function of the difference (R. A. Bradley and M. E. Terry, 1952), as reward models are
- *   trained. Expected calibration error: M. P. Naeini, G. Cooper, and M. Hauskrecht, 2015.
+ *   pairs, because the mean of several pairs varies less than one pair.
+ * - Votes: a pair counts only if each of the item's `v` votes prefers one of the pair's completions (`decided_votes`).
+ *   Ties and votes for a third completion say nothing about the pair. Two different votes agree with the probability
+ *   (v(1 + margin²)/2 − 1)/(v − 1). The scores agree with one vote with the probability (1 ± margin)/2.
+ * - Calibration: the predicted probability is the logistic function of the difference of the scores (R. A. Bradley and
+ *   M. E. Terry, 1952), the same as in the training of reward models. Expected calibration error: M. P. Naeini, G.
+ *   Cooper, and M. Hauskrecht, 2015.
  *
- * Guarantees: one pass in constant memory, but for one entry per value of a slice, at most `maxValues` for each kind. A
- * kind of slice with only one value is left out.
- * Assumes that the pairs of an item are consecutive, as in a dataset.
+ * Guarantees: one pass in constant memory, except for one entry per value of a slice, at most `maxValues` for each
+ * kind. A kind of slice with only one value is left out. Assumes that the pairs of an item are consecutive, as in a
+ * dataset.
  */
 import { Effect, Stream } from "effect"
 import type { AuditEstimate } from "../../domain/Audit.ts"
@@ -36,7 +37,10 @@ export interface EvaluationOptions<E = never, R = never> {
   readonly by?: { readonly field: string; readonly groupOf: (metadata: unknown) => string | null } | undefined
   /** Maximum number of disagreements in the result. Default 100. */
   readonly disagreements?: number | undefined
-  /** Runs for each item with a pair whose rejected completion has the higher score, with the greatest difference. */
+  /**
+   * Runs for each item with a pair whose rejected completion has the higher score. `difference` is the greatest
+   * difference of the item's pairs.
+   */
   readonly onDisputed?:
     | ((pairs: ReadonlyArray<PreferencePair>, difference: number) => Effect.Effect<void, E, R>)
     | undefined
@@ -57,7 +61,6 @@ const estimate = (sum: number, items: number): AuditEstimate => ({
   ...Interval.wilsonInterval(sum, items)!,
 })
 
-/** Sums item by item. */
 const makeMeans = () => {
   let [items, accuracy, longer] = [0, 0, 0]
   return {
@@ -148,7 +151,6 @@ const makeCalibration = () => {
   }
 }
 
-/** Keeps the pairs with the greatest differences, and of equal ones the first. */
 const makeGreatest = (most: number) => {
   let greatest: Array<Disagreement> = []
   const shorten = () => (greatest = greatest.toSorted((a, b) => b.difference - a.difference).slice(0, most))
@@ -161,7 +163,7 @@ const makeGreatest = (most: number) => {
   }
 }
 
-/** Votes of a pair that prefer one completion: how often two agree, and how often one agrees with the scores. */
+/** Estimates how often two votes on a pair agree, and how often a vote agrees with the scores. */
 const makeVotes = () => {
   let [items, scores, people, unknown] = [0, 0, 0, 0]
   return {

@@ -3,7 +3,7 @@
  *
  * A vote with a ranking compares all completions. Completions with the same rank are a tie. A vote with only a choice
  * says that the choice is better than each of the rest, but does not compare the rest. By the choice axiom (R. D. Luce,
- * 1959, "Individual choice behavior"), the other options do not change the odds between i and j. Comparisons on the
+ * 1959, "Individual choice behavior"), the other options do not change the odds between two options. Comparisons on the
  * same item depend on each other. Resampling whole items accounts for this.
  *
  * Guarantees: completions with the same text, or by the same model, are not compared. A text that several models wrote
@@ -19,12 +19,11 @@ import { comparisonOf, type ItemVote } from "../votes/ItemVotes.ts"
 export const outcomes = 3
 
 /**
- * Differences in length, from −1 to 1, are rounded to a multiple of this, so there are at most 51 per pair of models.
- * Rounding adds an error with a standard deviation of 0.012. The differences usually have a standard deviation of at
- * least 0.2, so a coefficient shrinks by at most 0.4%.
+ * Differences in length, from −1 to 1, are rounded to a multiple of this, so there are at most 51 different values per
+ * pair of models. Rounding adds an error with a standard deviation of 0.012. The differences usually have a standard
+ * deviation of at least 0.2, so a coefficient shrinks by at most 0.4%.
  */
 const lengthStep = 0.04
-/** The number of steps from 0 to the maximum difference, 1. */
 const maxStep = Math.round(1 / lengthStep)
 const lengthSteps = 2 * maxStep + 1
 

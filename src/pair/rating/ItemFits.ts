@@ -2,7 +2,7 @@
  * Fits the model of `stats/BradleyTerry` to comparisons, many times for a bootstrap.
  *
  * Guarantees: items with the same outcomes share one type, and there are usually few types. Drawing a resample takes
- * one addition per item. The time to fit it depends only on the number of different outcomes.
+ * one addition per item. The time to fit a resample depends only on the number of different outcomes.
  */
 import type { LeaderboardMethod } from "../../domain/Leaderboard.ts"
 import * as BradleyTerry from "../stats/BradleyTerry.ts"
@@ -99,7 +99,7 @@ export const make = (found: Comparisons.Comparisons, { controls, prior, ties, un
   }
 }
 
-/** Removes the ties, and adds this share of them to the wins of each side. */
+/** Replaces each tie with `share` of a win for each side. */
 const splitTies = (counts: Float64Array, share: number): void => {
   for (let at = 0; at < counts.length; at += Comparisons.outcomes) {
     counts[at]! += share * counts[at + 1]!

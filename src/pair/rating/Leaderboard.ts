@@ -6,10 +6,11 @@
  *   bootstrap", 13.3). Whole items are drawn, because comparisons of one item depend on each other (A. C. Davison and
  *   D. V. Hinkley, 1997, "Bootstrap methods and their application", 3.8). Each fit starts from the fit of all items.
  * - Weights: a vote on K texts by an expert with reliability r has the weight (K r − 1) / (K − 1). The weight is 1 if
- *   all of the expert's votes are right, and 0 if they are guesses. If r is unknown, it is the prior's (`DawidSkene`).
- * - Controls: covariates of a comparison. Length is (a − b) / (a + b) divided by its root mean square, much as in the
- *   style control of Chatbot Arena (T. Li, A. Angelopoulos, and W.-L. Chiang, 2024, "Does style matter?"). Position is
- *   ±1.
+ *   all of the expert's votes are right, and 0 if they are guesses. If r is unknown, the mean of its prior is used
+ *   (`DawidSkene`).
+ * - Controls: covariates of a comparison. For lengths a and b, the length covariate is (a − b) / (a + b), divided by
+ *   its root mean square, much as in the style control of Chatbot Arena (T. Li, A. Angelopoulos, and W.-L. Chiang,
+ *   2024, "Does style matter?"). The position covariate is ±1.
  * - Ranks: 1 plus the number of models whose interval is above the model's (W.-L. Chiang et al., 2024, "Chatbot Arena:
  *   an open platform for evaluating LLMs by human preference").
  *
@@ -39,7 +40,9 @@ export const controlNames = ["length", "position"] as const
 export interface LeaderboardOptions {
   /** How ties count. Default: `davidson`, by which a tie is an outcome with its own probability. */
   readonly ties?: LeaderboardMethod["ties"] | undefined
-  /** Properties of a completion, besides its model, whose effect on votes is estimated. Default: none. */
+  /**
+   * Properties of completions whose effect on votes is estimated together with the models' abilities. Default: none.
+   */
   readonly controls?: LeaderboardMethod["controls"] | undefined
   /** Standard deviation of the abilities' prior, above 0, in natural logarithms of odds. Default: 3, a weak prior. */
   readonly prior?: number | undefined
@@ -51,7 +54,7 @@ export interface LeaderboardOptions {
 
 /** The default of `prior`. A difference of one standard deviation means odds of 20 to 1. */
 export const defaultPrior = 3
-/** With this number, the 2.5 and 97.5 percentiles vary by a few percent of the interval's width. */
+/** With 1000 resamples, the 2.5 and 97.5 percentiles vary by a few percent of the interval's width. */
 export const defaultResamples = 1000
 
 /** A difference of this many rating points means odds of 10 to 1. The mean rating of each group is `meanRating`. */

@@ -2,8 +2,8 @@
  * Measures how much experts agree on items with several votes.
  *
  * Guarantees: kappa and alpha compare first choices. They leave out votes with several completions at the top. For
- * kappa, the agreement by chance is 1/K on an item with K texts. For alpha, it follows from the number of votes for
- * each position in the input, over all items. So alpha depends on the order of completions.
+ * kappa, the agreement by chance is 1/K on an item with K texts. For alpha, the agreement by chance follows from the
+ * number of votes for each position in the input, over all items. Alpha thus depends on the order of completions.
  */
 import { Array as Arr } from "effect"
 import { countDifferent } from "../../domain/CompletionTexts.ts"

@@ -32,7 +32,11 @@ export const make = () => {
   let equal = 0
   let shorter = 0
   return {
-    /** Adds the pairs of one item. @param completions measures pairs whose texts are bytes (`PairBytes`) */
+    /**
+     * Adds the pairs of one item.
+     *
+     * @param completions the item's completions, which are measured if the pairs contain texts as bytes (`PairBytes`)
+     */
     add: (pairs: ReadonlyArray<PreferencePair>, completions: ReadonlyArray<string>): void => {
       const [first] = pairs
       if (first === undefined) return

@@ -26,8 +26,10 @@ export const twoSided = (successes: number, trials: number, probability = 0.5): 
 }
 
 /**
- * Returns the p-value of an outcome below the expected one. Adds the outcome's tail and the outcomes in the other tail
- * that are not more probable. The other tail begins at the first outcome that is not below the expected one.
+ * Returns the p-value of an outcome below the expected one: the probability of the outcome's tail, plus that of the
+ * outcomes in the other tail that are not more probable than the outcome.
+ *
+ * @param otherTail the first outcome that is not below the expected one
  */
 const fromBelow = (successes: number, trials: number, p: number, q: number, otherTail: number): number => {
   const limit = logProbability(successes, trials, p, q) + Math.log1p(tolerance)

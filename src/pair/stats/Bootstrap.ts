@@ -3,10 +3,12 @@
  * bootstrap", 13.3). Whole items are drawn, because votes on one item depend on each other.
  *
  * Guarantees: the same statistics, items, and seed give the same intervals. All statistics are computed on the same
- * resamples. Resamples would not show how uncertain a value is with fewer than `minItems` items, or if it is the same in
- * all of them. With few items, shares have Wilson's interval with one trial per item (`domain/Interval`), and other
- * values have none. If all items have the same value, the interval is that of a mean to which a share of items with
- * another value adds its lowest or highest possible value: Wilson's upper bound for 0 such items. Kappa has none.
+ * resamples. In two cases, resamples would not show how uncertain a value is:
+ *
+ * - There are fewer than `minItems` items. Shares then have Wilson's interval with one trial per item
+ *   (`domain/Interval`). Other values have no interval.
+ * - The value is the same in all resamples. The interval of a mean then assumes that a share of the items may have the
+ *   lowest or the highest possible value. The share is Wilson's upper bound for 0 such items. Kappa has no interval.
  */
 import { Record } from "effect"
 import type { AuditEstimate } from "../../domain/Audit.ts"
@@ -27,7 +29,7 @@ export const difference: Range = [-1, 1]
 /** Means of equal values differ by less than this. */
 const rounding = 1e-12
 
-/** Computes values from the number of times that each item was drawn. A value that does not exist is null. */
+/** Computes values from the number of times that each item was drawn. A value that cannot be computed is null. */
 export type Statistic<Name extends string> = (counts: Uint32Array) => { readonly [name in Name]: number | null }
 
 /** @param length the number of items */
@@ -37,10 +39,10 @@ export const make = (length: number, resamples: number, seed: number) => {
   const finish: Array<() => void> = []
 
   /**
-   * Returns the values for all items. `run` adds their intervals.
+   * Returns the statistic's values for all items. `run` adds the intervals.
    *
    * @param items the number of items that count
-   * @param ranges the ranges of the values that are means
+   * @param ranges for each value that is a mean, the lowest and the highest value that an item can have
    */
   const estimate = <Name extends string>(
     statistic: Statistic<Name>,
@@ -80,7 +82,7 @@ export const make = (length: number, resamples: number, seed: number) => {
 
   return {
     estimate,
-    /** The mean of values, at most one per item. */
+    /** Returns the mean of the values. An item has at most one value. */
     mean: (values: ReadonlyArray<readonly [item: number, value: number]>, range = share): AuditEstimate | null => {
       const statistic: Statistic<"mean"> = (counts) => {
         let [sum, total] = [0, 0]

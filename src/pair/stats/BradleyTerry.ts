@@ -3,7 +3,7 @@
  * and covariates of a contest.
  *
  * Each player has an ability λ, and a contest has covariates x. With η = λ_one − λ_other + β·x, the probabilities that
- * one wins, that the other wins, and of a tie are in the ratio e^(η/2) : e^(−η/2) : ν (R. A. Bradley and M. E. Terry,
+ * `one` wins, that `other` wins, and of a tie are in the ratio e^(η/2) : e^(−η/2) : ν (R. A. Bradley and M. E. Terry,
  * 1952, "Rank analysis of incomplete block designs"; R. R. Davidson, 1970, "On extending the Bradley-Terry model to
  * accommodate ties in paired comparison experiments"). Without ties, ν is 0.
  *
@@ -40,7 +40,9 @@ export interface Fit {
 export interface FitOptions {
   /** The fit to start from, such as the fit of similar counts. Default: all players are equal. */
   readonly start?: Fit | undefined
-  /** The fit stops when no parameter changes by more than this. The error is about the square of it. Default: 1e-6. */
+  /**
+   * The fit stops when no parameter changes by more than this. The remaining error is about its square. Default: 1e-6.
+   */
   readonly tolerance?: number | undefined
 }
 

@@ -3,8 +3,9 @@
  * that would agree by chance, by how often each rater uses each category. 1 is perfect agreement, and 0 is chance.
  * Source: J. Cohen, 1960, "A coefficient of agreement for nominal scales", Educational and Psychological Measurement 20.
  *
- * Guarantees: pairs may have weights. A table has them row by row, with the first rater's categories as rows. Without
- * pairs, both numbers are null; kappa also if both raters use only the same category.
+ * Guarantees: pairs may have weights. `table` contains the sum of weights for each pair of categories, row by row. Its
+ * rows are the first rater's categories. Without pairs, both results are null. If both raters use only one category,
+ * and the same one, kappa is null.
  */
 
 export const of = (table: Float64Array, categories: number) => {

@@ -4,11 +4,11 @@
  * the right choice of an item is known, it is fixed as the item's class (W. Tang and M. Lease, 2011, "Semi-supervised
  * consensus labeling for crowdsourcing", SIGIR workshop on crowdsourcing for information retrieval).
  *
- * Guarantees: deterministic. The number of iterations is bounded, and the posterior never decreases, except perhaps with
- * juries of more than two parties, or of two among more than two completions, which are approximated. One estimate
- * starts from the majority. If right choices are known, another estimate starts from the votes on those items. The
- * result is the estimate with the higher posterior. Not guaranteed: the global maximum. If most experts make the same
- * errors, the estimate considers their choices right, unless known choices contradict them.
+ * Guarantees: deterministic. The number of iterations is bounded. The posterior never decreases, except perhaps with
+ * juries that are approximated: those with more than two parties, or with two parties and more than two completions.
+ * One estimate starts from the majority. If right choices are known, another estimate starts from the votes on those
+ * items. The result is the estimate with the higher posterior. Not guaranteed: the global maximum. If most experts make
+ * the same errors, the estimate considers their choices right, unless known choices contradict them.
  */
 import * as NumberList from "./NumberList.ts"
 
@@ -20,7 +20,8 @@ export interface Limits {
 
 /**
  * Zero-based number of the expert, and any number that identifies the choice. If a jury is evenly split into parties,
- * each party is an expert with a vote, and `parties` is their number, the same in all votes of the expert. Default 1.
+ * each party is an expert with a vote. `parties` is then the number of parties, the same in all votes of the expert.
+ * Default 1.
  */
 export type ExpertVote = readonly [expert: number, choice: number, parties?: number | undefined]
 
@@ -33,14 +34,14 @@ export interface Fit {
   readonly confidence: () => Float64Array
   /**
    * For each expert, the number of votes on items with several votes or a known answer. If 0, the reliability is that
-   * of the prior. The votes of a jury's parties are one vote here.
+   * of the prior. The votes of a jury's parties count as one vote.
    */
   readonly shared: Uint32Array
   readonly iterations: number
   readonly converged: boolean
 }
 
-/** The prior: the number of votes that each expert is assumed to have given, and of the right ones among them. */
+/** The prior assumes that each expert has given this many votes, of which `rightBefore` were right. */
 const votesBefore = 3
 const rightBefore = (parties: number): number => (parties === 1 ? 2 : votesBefore / parties)
 
@@ -48,8 +49,9 @@ const rightBefore = (parties: number): number => (parties === 1 ? 2 : votesBefor
 export const priorOf = (parties = 1): number => rightBefore(parties) / votesBefore
 
 /**
- * The weight of a vote. At most one party of a jury is right, so their votes do not err independently. With this weight,
- * two parties are exactly one expert whose choice is either party's; more parties are nearly so.
+ * The weight of a vote. At most one party of a jury is right, so their votes do not err independently. With this
+ * weight, two parties count exactly as one expert whose vote may be for either choice. For more parties, the weight is
+ * an approximation.
  */
 const weightOf = (parties: number): number => (parties === 1 ? 1 : 1 - 1 / parties)
 
@@ -61,7 +63,8 @@ const minGain = 1e-6
  * probabilities add up to 1.
  *
  * @param isCandidate for each completion, whether it may be the right one; at least one may
- * @param votes the reliability of each vote's expert, the index of the choice, which is a candidate, and the parties
+ * @param votes for each vote, the expert's reliability, the index of the choice (a candidate), and the number of
+ * parties
  * @param texts the number of different completions
  */
 export const posterior = (
@@ -81,11 +84,11 @@ export const posterior = (
 
 /**
  * Makes an estimator for the one-coin model. A vote is right with probability r, the expert's reliability. A wrong vote
- * is equally likely for each of the other K − 1 completions. (The error matrix of 1979 needs the same classes for all
- * items.) The estimate maximizes the posterior of r with a Beta(3, 2) prior, as if each expert had already given two
- * right votes and one wrong vote. So r is never 0 or 1. Of two mirrored solutions, the prior selects the one with more
- * right votes (Q. Liu, J. Peng, and A. Ihler, 2012, "Variational inference for crowdsourcing"). The prior of a jury's
- * parties prefers none of them.
+ * is equally likely for each of the other K − 1 completions. (The error matrix of Dawid and Skene needs the same
+ * classes for all items.) The estimate maximizes the posterior of r with a Beta(3, 2) prior, as if each expert had
+ * already given two right votes and one wrong vote. Therefore, r is never 0 or 1. Of two mirrored solutions, the prior
+ * selects the one with more right votes (Q. Liu, J. Peng, and A. Ihler, 2012, "Variational inference for
+ * crowdsourcing"). The prior of a jury's parties prefers none of them.
  *
  * Memory: 8 bytes per vote and 12 per item, and up to three times this while the lists grow.
  */
@@ -118,8 +121,8 @@ export const make = () => {
     const slotOf = new Uint32Array(maxVotes)
 
     /**
-     * Writes the posterior probability of each completion with votes into `score`. Returns the log of the votes'
-     * probability divided by their probability if all are wrong.
+     * Writes the posterior probability of each completion with votes into `score`. Returns the logarithm of a ratio:
+     * the probability of the votes, divided by their probability if all are wrong.
      */
     const weigh = (start: number, end: number, count: number): number => {
       let slots = 0
@@ -143,7 +146,7 @@ export const make = () => {
       return top + Math.log(total)
     }
 
-    /** Whether there are several votes, where those of a jury's parties are one. */
+    /** Whether an item has several votes. The votes of a jury's parties count as one. */
     const isSeveral = (start: number, end: number): boolean =>
       end - start > 1 && (partiesOf.get(experts[start]!) ?? 1) !== end - start
 

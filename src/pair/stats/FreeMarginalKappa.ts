@@ -13,7 +13,10 @@ export const make = () => {
   let expected = 0
 
   return {
-    /** Adds a subject with the number of ratings in each category. Categories beyond the end have no ratings. */
+    /**
+     * Adds a subject with the number of ratings in each category. Categories beyond the end of `counts` have no
+     * ratings.
+     */
     add: (categories: number, counts: ReadonlyArray<number>): void => {
       const ratings = counts.reduce((total, count) => total + count, 0)
       if (ratings < 2 || categories < 2) return

@@ -1,4 +1,4 @@
-/** Maps hashes to numbers. Memory: 16 to 32 bytes per hash, and half as much again while the table grows. */
+/** Maps hashes to numbers. Memory: 16 to 32 bytes per hash, and 1.5 times as much while the table grows. */
 
 const firstSlots = 64
 

@@ -3,8 +3,8 @@
  *
  * Guarantees: edges depend only on the numbers, ascend, and enclose all of them. Integers get integer edges, and the
  * last edge is above the maximum. Bins have equal widths, with two exceptions. If the maximum is more than 100 times
- * the smallest positive number, they are log-spaced. If there are negative numbers, they are mirrored at 0, with one
- * wide bin at each end for the outer 1%.
+ * the smallest positive number, the bins are log-spaced. If there are negative numbers, the bins are mirrored at 0,
+ * with one wide bin at each end for the outer 1%.
  */
 import type { Histogram } from "../../domain/Distribution.ts"
 import type { SortedNumbers } from "./SortedNumbers.ts"
@@ -29,7 +29,7 @@ const edgesOf = (sorted: SortedNumbers): ReadonlyArray<number> => {
     : equalWidths(least, greatest, whole)
 }
 
-/** A step of `mantissa` tenths of a power of ten. The mantissa is an integer, so that edges are exact. */
+/** A step of `mantissa` × 10^(`exponent` − 1). The mantissa is an integer, so that edges are exact. */
 interface Step {
   readonly mantissa: number
   readonly exponent: number
@@ -58,7 +58,8 @@ const stepsBelow = (value: number, step: Step): number => {
 }
 
 /**
- * The number of steps from 0 to the first edge at or above the value. For whole numbers, to the first edge above it.
+ * The number of steps from 0 to the first edge at or above the value. For whole numbers, the edge must be above the
+ * value.
  */
 const stepsAbove = (value: number, step: Step, whole: boolean): number => {
   const steps = Math.ceil(value / times(1, step))
@@ -102,7 +103,10 @@ const mirrored = (sorted: SortedNumbers, whole: boolean): ReadonlyArray<number> 
   ]
 }
 
-/** Edges in tenths of a power of ten. They divide a factor of ten into ten or five nearly equal ratios. */
+/**
+ * Edges of log-spaced bins, in tenths of a power of ten. They divide a factor of ten into ten or five nearly equal
+ * ratios.
+ */
 const ten = [10, 12, 15, 20, 25, 30, 40, 50, 60, 80]
 const five = [10, 15, 25, 40, 60]
 

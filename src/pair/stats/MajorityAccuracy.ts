@@ -8,20 +8,20 @@
  *   extension to pluralities (C. List and R. E. Goodin, 2001, "Epistemic democracy: generalizing the Condorcet jury
  *   theorem").
  * - If experts have different accuracies, the number of right votes has a Poisson binomial distribution. The experts of
- *   an item are drawn without replacement. The probability of a set is proportional to the product of its weights (S.
- *   X. Chen, A. P. Dempster, and J. S. Liu, 1994, "Weighted finite population sampling to maximize entropy").
+ *   an item are drawn without replacement. The probability of a set is proportional to the product of its experts'
+ *   weights (S. X. Chen, A. P. Dempster, and J. S. Liu, 1994, "Weighted finite population sampling to maximize
+ *   entropy").
  * - The earliest vote decides a tie, as in `domain/Tally` for votes without a ranking. All orders of votes are equally
  *   likely, so each of t tied completions wins with probability 1 / t.
  *
  * Guarantees: exact except for the rounding of doubles. Not modeled: items that are harder than others, and experts who
- * make the same errors. Both usually make a majority less accurate than this.
+ * make the same errors. Both usually make a majority less accurate than computed here.
  */
 
-/** An expert who can be drawn. */
 export interface Voter {
   /** Probability that a vote is right. */
   readonly accuracy: number
-  /** The weight in the draw, above 0, in any unit. */
+  /** The expert's weight when experts are drawn, above 0, in any unit. */
   readonly weight: number
 }
 
@@ -29,17 +29,15 @@ export interface Voter {
 export type RightVotes = ReadonlyArray<number>
 
 /**
- * Returns the distribution of the number of right votes on an item. If there are more votes than experts, the further
- * votes come from a copy of the same experts.
+ * Returns the distribution of the number of right votes on an item. If there are more votes than experts, all experts
+ * are drawn again for the remaining votes.
  *
  * @param voters at least one
  */
 export const rightVotes = (voters: ReadonlyArray<Voter>, votes: number): RightVotes => {
   const size = Math.min(votes, voters.length)
   const total = voters.reduce((sum, { weight }) => sum + weight, 0)
-  /**
-   * For each size of a set of experts and each number of its right votes, the sum of the weights of these sets so far.
-   */
+  /** `sums[n][right]` sums the weights of all sets of n experts, each times the probability of `right` right votes. */
   const sums = Array.from({ length: size + 1 }, (_, n) => Array.from({ length: n + 1 }, () => Number(n === 0)))
   for (const { accuracy, weight } of voters) {
     for (let n = size; n > 0; n--) {

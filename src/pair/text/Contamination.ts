@@ -1,6 +1,6 @@
 /**
  * Finds texts that contain a prompt of an evaluation (Lambert et al., 2024, "Tülu 3: Pushing frontiers in open language
- * model post-training", 3.2, but with tokens as in `Tokens`).
+ * model post-training", 3.2, but with the tokens of `Tokens`).
  *
  * A text is contaminated if more than half of the evaluation prompt's tokens are in 8-grams that the text also
  * contains. A prompt of 5 to 7 tokens must occur completely. A prompt of 1 to 4 tokens must be the complete text. A
@@ -33,7 +33,10 @@ export const make = (evaluationPrompts: Iterable<string>) => {
   const byGram = indexOf(evaluations)
 
   return {
-    /** Finds the evaluation prompt that a prompt or completion covers most. If several are equal, returns the first. */
+    /**
+     * Finds the evaluation prompt that a prompt or completion covers most. If it covers several equally, returns the
+     * first.
+     */
     find: (text: string): Overlap | undefined => {
       if (evaluations.length === 0) return undefined
       const tokens = tokensOf(text)

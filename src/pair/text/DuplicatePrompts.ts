@@ -1,7 +1,7 @@
 /**
  * Finds and counts prompts that nearly repeat an earlier one. Keeps the first few as examples.
  *
- * Memory: that of `NearDuplicates`. The excerpts for examples are in a scratch file.
+ * Memory: the same as for `NearDuplicates`. The excerpts for examples are in a scratch file.
  */
 import { Effect, Schema } from "effect"
 import type { Check } from "../../domain/QualityReport.ts"

@@ -39,7 +39,9 @@ export const load: Effect.Effect<(text: string) => string> = Effect.map(
 const maxCharacters = 2000
 const maxWordCharacters = 160
 
-/** Minimum share of the language's average score. With `eld`'s 0.75, it detects programming terms as Romanian. */
+/**
+ * Minimum share of the language's average score. With the default of `eld`, 0.75, programming terms count as Romanian.
+ */
 const minShareOfAverage = 0.8
 
 /** With fewer letters, the result is mostly chance. An ideograph or a kana counts as three letters. */

@@ -1,10 +1,10 @@
 /**
  * MinHash signatures of 112 bytes. The share of equal bytes estimates the Jaccard index J of the texts' shingles.
  *
- * Guarantees: the same on every machine. The estimate is unbiased, with a standard deviation of at most √((J + ε)(1 −
- * J) / 112), ε = 1/255. Shingles are 5 UTF-16 code units, or 3 if they begin with an ideograph, kana, or hangul.
- * Sources: Li, Owen, and Zhang, 2012, "One permutation hashing"; Dahlgaard, Knudsen, and Thorup, 2017, "Fast similarity
- * sketching" (empty bins); Li and König, 2010, "b-Bit minwise hashing" (bytes).
+ * Guarantees: a text has the same signature on every machine. The estimate is unbiased, with a standard deviation of at
+ * most √((J + ε)(1 − J) / 112), ε = 1/255. Shingles are 5 UTF-16 code units, or 3 if they begin with an ideograph,
+ * kana, or hangul. Sources: Li, Owen, and Zhang, 2012, "One permutation hashing"; Dahlgaard, Knudsen, and Thorup, 2017,
+ * "Fast similarity sketching" (empty bins); Li and König, 2010, "b-Bit minwise hashing" (bytes).
  */
 import { mix } from "../stats/Random.ts"
 
@@ -23,7 +23,9 @@ const power = (exponent: number): number => (exponent === 0 ? 1 : Math.imul(powe
 const leaves = power(shingleUnits)
 const leavesEastAsian = power(shingleUnitsEastAsian)
 
-/** Maximum number of shingles to keep for filling empty bins. Of longer texts, one in 10^13 has an empty bin. */
+/**
+ * Maximum number of shingles to keep for filling empty bins. With more shingles, one text in 10^13 has an empty bin.
+ */
 const maxKept = 4096
 
 const empty = 0x7fffffff

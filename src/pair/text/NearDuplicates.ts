@@ -29,7 +29,9 @@ export interface NearDuplicates {
    * `found` for near-duplicates. A pair may be found several times.
    */
   readonly search: (isWanted: Visit<boolean>, found: Visit<void>) => Effect.Effect<void, SearchFailed>
-  /** For each prompt, the earliest prompt that it nearly repeats. For other prompts, their own ordinal. */
+  /**
+   * For each prompt, the ordinal of the earliest prompt that it nearly repeats, or its own ordinal if it repeats none.
+   */
   readonly earliest: Effect.Effect<Uint32Array, SearchFailed>
 }
 
@@ -56,7 +58,7 @@ export const make = Effect.fnUntraced(function* (threshold = defaultThreshold, d
   const search: NearDuplicates["search"] = Effect.fnUntraced(function* (isWanted, found) {
     yield* signatures.flush
     const keys = makeKeys(signatures)
-    /** Prompts whose normal form an earlier prompt has. The earlier prompt represents them in the bands. */
+    /** Whether an earlier prompt has the same normal form. The earlier prompt then represents both in the bands. */
     const isRepeat = new Uint8Array(signatures.count())
     yield* ScratchFile.attempt(() =>
       keys.forEachGroup(0, hashBytes, isRepeat, ([first, ...others]) => {

@@ -1,9 +1,10 @@
 /**
  * Computes the normal form of a text. Prompts with the same normal form are duplicates.
  *
- * Guarantees: Unicode's `toNFKC_Casefold` (3.13) with single spaces. Case, white space, compatibility forms, and
- * invisible characters have no effect. Punctuation, digits, and accents remain: `2+1` is not `2-1`. The function is
- * idempotent, and its result is the same on every machine. The module runs in a thread, so it does not load Effect.
+ * Guarantees: the normal form is Unicode's `toNFKC_Casefold` (3.13), with single spaces. Case, white space,
+ * compatibility forms, and invisible characters have no effect. Punctuation, digits, and accents remain: `2+1` is not
+ * `2-1`. The function is idempotent, and its result is the same on every machine. The module runs in a thread, so it
+ * does not load Effect.
  */
 import * as Sha256 from "../../node/Sha256.ts"
 
@@ -20,7 +21,7 @@ const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text)
 /** White space other than a single space. */
 const wideSpace = / \s+|[^\S ]\s*/g
 
-/** Ends with the lower case of the upper case. So `ß` becomes `ss`, and a final sigma becomes a sigma. */
+/** Converts to upper case before lower case. `ß` thus becomes `ss`, and a final sigma becomes a sigma. */
 const foldUnicode = (text: string): string =>
   text
     .normalize("NFKC")

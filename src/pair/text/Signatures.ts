@@ -70,7 +70,7 @@ export const make = Effect.fnUntraced(function* (file: ScratchFile.ScratchFile) 
     }
   })
 
-  /** Waits for the records of all prompts, and ends the thread. The next complete batch starts a new one. */
+  /** Waits for the records of all prompts, and ends the thread. The next complete batch starts a new thread. */
   const flush = Effect.gen(function* () {
     yield* room
     const last = batches[0]!

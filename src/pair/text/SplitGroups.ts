@@ -2,17 +2,18 @@
  * Assigns groups of prompts to splits: prompts of one group, and their near-duplicates, are in the same split.
  *
  * Guarantees: the groups are the components of the graph in which prompts of one group, and near-duplicates, are
- * neighbors. Their splits depend on the seed and the components, and not on the order of the prompts. The components
- * come by descending size, and each draws its split in proportion to the room that the splits have left. A split has
- * room for a component that fits, or that is at most twice as large as a split that is still empty. Without such a
- * split, a component goes where most room is left. So small components fill the shares, and each component that is not
- * larger than twice a split can be in that split.
+ * neighbors. Their splits depend on the seed and the components, and not on the order of the prompts. Components are
+ * assigned by descending size. The split is drawn at random, in proportion to the room that each split has left. A
+ * split takes part if the component fits, or if the split is empty and the component is at most twice as large as the
+ * split. If no split takes part, the component goes to the split with the most room. Small components thus fill the
+ * shares.
  *
- * Not guaranteed: that a component keeps its split when prompts are added. Memory: 60 bytes per prompt and 60 MB, for at
- * most 2^26 prompts (`NearDuplicates`).
+ * Not guaranteed: that a component keeps its split when prompts are added. Memory: 60 bytes per prompt and 60 MB, for
+ * at most 2^26 prompts (`NearDuplicates`).
  *
- * scikit-learn (1.6) has a half of this each: `GroupShuffleSplit` draws groups by the seed, but keeps the share of the
- * groups instead of the prompts. `StratifiedGroupKFold` assigns groups by descending size, but large groups by no seed.
+ * Two classes of scikit-learn (1.6) each do a part of this. `GroupShuffleSplit` draws groups by the seed, but keeps the
+ * share of the groups instead of the prompts. `StratifiedGroupKFold` assigns groups by descending size, but the seed
+ * has no effect on large groups.
  */
 import type { Split } from "../../domain/Split.ts"
 import { maxCount } from "./NearDuplicates.ts"
@@ -37,7 +38,8 @@ export const disjointSets = (count: number) => {
 
 /** Calls `join` with two ordinals of one key, so that all ordinals of a key are joined. Keys have 52 bits. */
 export const joinEqual = (keys: Float64Array, join: (one: number, other: number) => void): void => {
-  // A Map of all keys would fail above 2^24. Numbers with 27 bits of the key and 26 of the ordinal sort quickly.
+  // A Map of all keys would fail above 2^24 entries. Numbers with 27 bits of the key and 26 of the ordinal sort
+  // quickly.
   const numbers = keys.map((key, ordinal) => Math.floor(key / 2 ** 25) * maxCount + ordinal).toSorted()
   const ordinalOf = new Map<number, number>()
   let prefix = -1
@@ -58,8 +60,8 @@ export interface GroupSizes {
 }
 
 /**
- * @param roots the component of each prompt, by the earliest ordinal of it
- * @param targets the split and share of each split that is not empty
+ * @param roots for each prompt, the earliest ordinal of its component, which identifies the component
+ * @param targets the splits that are not empty, with their shares
  * @param draws for each root, a number from 0 to 1 that depends on the seed and the component
  * @returns the split of each component, by its root
  */

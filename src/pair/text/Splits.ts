@@ -4,8 +4,8 @@
  * Guarantees without groups (for groups, see `SplitGroups`): a prompt's split depends only on the options, the prompt,
  * and earlier prompts, so adding prompts never changes the split. Prompts with the same normal form are in the same
  * split. A near-duplicate is in the split of the earliest prompt that it repeats. `crossSplitNearDuplicates` counts
- * near-duplicates of prompts in several splits. If a share is increased, its split keeps its prompts. Not guaranteed:
- * exact shares. A hash of seed and normal form maps each prompt to a number from 0 to 1.
+ * prompts that nearly repeat prompts of more than one split. If a share is increased, its split keeps its prompts. Not
+ * guaranteed: exact shares. A hash of seed and normal form maps each prompt to a number from 0 to 1.
  */
 import { Effect, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -38,7 +38,9 @@ export class SplitsInvalid extends Schema.TaggedError<SplitsInvalid>()("SplitsIn
 
 /** Assigns prompts to splits. */
 export interface Splits {
-  /** Adds the next prompts. `groups` has the group of each, or null for a prompt that is a group of its own. */
+  /**
+   * Adds the next prompts. `groups` contains the group of each prompt, or null for a prompt that is a separate group.
+   */
   readonly add: (
     prompts: ReadonlyArray<Prompt>,
     groups?: ReadonlyArray<string | null>,
@@ -109,7 +111,7 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
     SplitGroups.joinEqual(ofPrompts, sets.join)
     yield* nearDuplicates.search((earlier, later) => sets.rootOf(earlier) !== sets.rootOf(later), sets.join)
     const roots = Uint32Array.from(ofPrompts, (_, ordinal) => sets.rootOf(ordinal))
-    // A component has the smallest key of its prompts, which does not depend on their order.
+    // A component is identified by the smallest key of its prompts, so that their order has no effect.
     const draws = ofPrompts.slice()
     roots.forEach((root, ordinal) => (draws[root] = Math.min(draws[root]!, draws[ordinal]!)))
     roots.forEach((root, ordinal) => (draws[ordinal] = root === ordinal ? placeOf(seed, String(draws[root])) : 0))

@@ -1,11 +1,11 @@
 /**
  * Combines the votes on an item into one judgment.
  *
- * Guarantees: the same votes give the same judgment. By majority, if the item has one task, the choice is the one in
- * its result. If it has several tasks, `domain/Tally` counts their votes. By probability, votes are weighted by the
- * experts' reliability (Dawid & Skene, 1979). `aggregate` in `pipeline/DatasetSettings` selects the method. Its default
- * is defined here. If a lead has decided (`annotations.decision`), the decision is the choice. The votes then determine
- * only the agreement, the assessment, and, if the decision has no ranking, the ranking.
+ * Guarantees: the same votes give the same judgment. By majority, the choice of an item with one task is the choice in
+ * the task's result. If the item has several tasks, `domain/Tally` counts their votes. By probability, votes are
+ * weighted by the experts' reliability (Dawid & Skene, 1979). `aggregate` in `pipeline/DatasetSettings` selects the
+ * method. Its default is defined here. If a lead has decided (`annotations.decision`), the decision is the choice. The
+ * votes then determine only the agreement, the assessment, and, if the decision has no ranking, the ranking.
  */
 import { Array as Arr, Option, Struct } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
@@ -31,7 +31,7 @@ export const defaults = { minAgreement: 0, minVotes: 1, ties: "drop" } as const
 export interface Consensus {
   /**
    * The judgment of the first task, with the combined choice, ranking, rationale, and assessment of the votes. If a
-   * lead has decided, the decision. Has the flags of all tasks.
+   * lead has decided, it is the judgment with the decision. In both cases, it has the flags of all tasks.
    */
   readonly judgment: Judgment
   /** The votes, at least one. */
@@ -39,7 +39,7 @@ export interface Consensus {
   /** The share of the first choices that are for the best completion, 0 to 1. Null if there is one vote. */
   readonly agreement: number | null
   /**
-   * How the choice was made: by the number of votes, by weighted votes, by a service whose choice differs from that of
+   * How the choice was made: by the number of votes, by weighted votes, by a service if its choice differs from that of
    * its votes, or by a lead.
    */
   readonly by: "majority" | "reliability" | "service" | "lead"
@@ -125,7 +125,6 @@ const withAssessment = (judgment: Judgment, votes: ReadonlyArray<ItemVote>): Jud
     : { ...judgment, annotations: { ...Struct.omit(judgment.annotations, Assessment.names), ...combined } }
 }
 
-/** The judgment with the flags of all tasks. Unchanged if there is only one task. */
 const withFlags = (judgment: Judgment, { judgments }: JudgedItem): Judgment => {
   const flags = judgments.flatMap(({ annotations }) => flagsIn(annotations))
   return judgments.length === 1 || flags.length === 0
@@ -140,7 +139,6 @@ const withRanking = (
   by: ReadonlyArray<ItemVote> | "lead",
 ): Judgment => {
   const own = Option.getOrUndefined(rankingOf(judgment))
-  // A lead's own ranking stays as it is.
   const ranking =
     own !== undefined && by === "lead" ? own : withBest(judgment, own ?? ofVotes, judgment.bestCompletionIndex, by)
   return ranking === own ? judgment : { ...judgment, annotations: { ...judgment.annotations, ranking } }
@@ -174,9 +172,9 @@ export const byProbability = (
 }
 
 /**
- * The ranking with `best` in the first group. If `best` was lower, it becomes a separate group at the top. The rule that
- * chose `best` among the completions of the first group also ranks it above those to which a vote prefers it, or to
- * which a lead does. Completions that no vote places below it stay its equals.
+ * Returns the ranking with `best` in the first group. If `best` was in a lower group, it becomes a separate group at
+ * the top. If `best` shared the first group, the other completions of that group stay its equals, unless a vote or a
+ * lead prefers `best` to them.
  */
 const withBest = (
   { completions }: Pick<Judgment, "completions">,
@@ -252,6 +250,9 @@ export const withVotes = (
     : supported.map((pair) => withMembers(pair, { weight: 1 / supported.length }))
 }
 
-/** Sets members of a pair. Changes a pair whose texts are bytes in place, because a copy would decode them. */
+/**
+ * Sets members of a pair. If the pair's texts are bytes, changes the pair itself, because a copy would decode the
+ * texts.
+ */
 const withMembers = (pair: PreferencePair, members: Partial<PreferencePair>): PreferencePair =>
   PairBytes.of(pair) === undefined ? { ...pair, ...members } : Object.assign(pair, members)

@@ -3,8 +3,8 @@
  *
  * Guarantees: completions with the same text are one choice. Votes are in the order of the tasks. Within a task, they
  * are in the order in which the service sent them. If an expert has several votes on an item, the first one counts.
- * Votes are read from `annotations.votes`. A service must send only `expert` and `choice` for each vote. Without a
- * valid list, the task's result is one vote. If the result has another list that may contain votes, `unread` is its
+ * Votes are read from `annotations.votes`. For each vote, a service needs to send only `expert` and `choice`. Without
+ * a valid list, the task's result is one vote. If the result has another list that may contain votes, `unread` is its
  * path.
  */
 import { Option, Predicate, Schema } from "effect"
@@ -26,7 +26,10 @@ export interface ItemVote extends Assessment.Assessment {
   readonly kind?: string
   /** The preferred text, as the index of the first completion with this text. */
   readonly choice: number
-  /** If the expert ranked texts, groups of equal rank, best first. A text is the index of its first completion. */
+  /**
+   * The expert's ranking, if there is one: groups of equal rank, best first. A text is the index of its first
+   * completion.
+   */
   readonly ranking: Ranking | undefined
   /** Zero-based position of the choice in `order`. Null if several texts are at the top, or the text occurs twice. */
   readonly position: number | null
@@ -38,7 +41,7 @@ export interface ItemVote extends Assessment.Assessment {
   readonly rationale: string | null
   /** The vote's details, unchanged, if it has any. */
   readonly details?: unknown
-  /** The path of another list in the result that may contain several votes. */
+  /** The path of a list in the result that may contain several votes, but is not a valid list of votes. */
   readonly unread?: string
 }
 

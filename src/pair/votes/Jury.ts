@@ -1,5 +1,5 @@
 /**
- * Counts the votes of an item's judges as one, that of the jury.
+ * Counts the votes of an item's judges as one vote of a jury.
  *
  * Language models often make the same errors, so the product of their reliabilities overstates how certain a jury is.
  * Here each pattern of agreement (who votes with whom) counts as one expert, whose reliability is estimated from known
@@ -7,18 +7,21 @@
  * calibrated probability estimates from decision trees and naive Bayesian classifiers", ICML) in the model of
  * `stats/DawidSkene`. Nothing is assumed about how judges depend on each other.
  *
- * If the largest parties are equally large, each of them votes, and is an expert of its own in the pattern: the more
- * reliable party decides. If none is more reliable, the jury is a tie.
+ * If several parties are the largest, each of them votes. Each has its own reliability within the pattern, so the more
+ * reliable party decides. If none is more reliable, the jury's vote is a tie.
  *
  * Guarantees: the votes of the jury depend on its judges' votes alone, and not on the judges' names or their order.
- * Judges whose votes do not decide are left out.
+ * Votes of judges with several texts at the top are left out.
  */
 import * as Judge from "../../domain/Judge.ts"
 import { isDecided, type ItemVote } from "./ItemVotes.ts"
 
-/** A vote that decides, of an expert or of the jury. */
+/** A vote for exactly one text, by an expert or by a jury. */
 export interface CountedVote {
-  /** The expert's name, or null. The jury's is its pattern, or a party in it, as text that no name equals. */
+  /**
+   * The expert's name, or null. For a jury, text that identifies its pattern, or a party in it, and that no name
+   * equals.
+   */
   readonly expert: string | null
   readonly choice: number
   /** Set for the vote of a jury: its pattern, and the number of its largest parties, which all vote. */
@@ -27,7 +30,6 @@ export interface CountedVote {
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** The votes of the largest parties, by choice. */
 const juryOf = (judges: ReadonlyArray<ItemVote>): ReadonlyArray<CountedVote> => {
   const parties = [...Map.groupBy(judges, ({ choice }) => choice)].map(([choice, party]) => {
     const names = party.map(({ expert }) => expert).toSorted((a, b) => compare(a ?? "", b ?? ""))
@@ -45,7 +47,10 @@ const juryOf = (judges: ReadonlyArray<ItemVote>): ReadonlyArray<CountedVote> => 
 
 export const isJudge = ({ expert, kind }: ItemVote): boolean => Judge.roleOf(expert, kind ?? null) === "judge"
 
-/** The votes that decide; with `jury`, those of judges as one, or as one for each of the largest parties. They come first. */
+/**
+ * Returns the votes for exactly one text. With `jury`, the votes of judges come first, as one vote for each of the
+ * largest parties.
+ */
 export const counted = (votes: ReadonlyArray<ItemVote>, jury: boolean): ReadonlyArray<CountedVote> => {
   const decided = votes.filter(isDecided)
   if (!jury) return decided

@@ -10,10 +10,10 @@
  *
  * `test/pair/votes/NextVotes.test.ts` has simulations with planted experts. At the same accuracy, votes for all
  * uncertain items at once took 2.4 votes per item, and votes for a quarter at once took 1.95. A budget of 2.1 votes per
- * item was compared with three weighted votes on each item. Spent on quarters of the items, it was less accurate in 8
- * of 30 seeds. Spent in sixteenths of the budget, it was less accurate in at most one. Selection by expected gain in
- * accuracy was not better. Reliabilities with stronger or estimated priors, or more votes on gold, were not better
- * either.
+ * item was compared with three weighted votes on each item, with 30 seeds. With a quarter of the items at a time, the
+ * budget was less accurate for 8 seeds. With a sixteenth of the budget at a time, it was less accurate for at most one
+ * seed. Selection by expected gain in accuracy was not better. Reliabilities with stronger or estimated priors, or more
+ * votes on gold, were not better either.
  */
 import * as DawidSkene from "../stats/DawidSkene.ts"
 

@@ -1,7 +1,7 @@
 /**
  * Estimates how reliable experts are, and computes the weights of votes. The estimate uses votes on the same items and
- * on items with a known answer (`stats/DawidSkene`). A known answer affects only the reliabilities. The choice on its
- * own item comes from the weighted votes.
+ * on items with a known answer (`stats/DawidSkene`). A known answer affects only the reliabilities. The choice on an
+ * item with a known answer also comes from the weighted votes.
  *
  * Guarantees: the same items in the same order give the same numbers. All votes without a name are treated as those of
  * one expert. Votes with several completions at the top do not count. Memory: 8 bytes per vote, and 12 per item with
@@ -36,10 +36,10 @@ export interface ReliabilityOptions {
   readonly jury?: boolean | undefined
 }
 
-/** A judge's votes with one expert of the jury: those for this expert's choice, and the chance of the others. */
+/** A judge's votes on items where the jury had one pattern or party: those for the same choice, and the other ones. */
 interface JudgeTally {
   readonly parties: number
-  /** A vote for none of several parties is divided among them. */
+  /** If the vote is for none of several parties, it is divided among them. */
   votes: number
   forChoice: number
   /** The sum of 1 / (K - 1) over the other votes, for K completions. */
@@ -147,7 +147,10 @@ export const of = Effect.fnUntraced(function* <E, R>(
   return gathered.fit()
 })
 
-/** The reliabilities that an aggregation weights votes by; none by majority, which needs no pass over the items. */
+/**
+ * Returns the reliabilities by which an aggregation weights votes. Returns none for the majority, without a pass over
+ * the items.
+ */
 export const forAggregation = <E, R>(aggregation: Aggregation, items: Stream.Stream<JudgedItem, E, R>) =>
   aggregation === "majority"
     ? Effect.succeed(Option.none<Reliabilities>())

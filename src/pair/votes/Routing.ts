@@ -4,16 +4,16 @@
  * An item goes to people if its jury is less certain than a bound, or if no judge has decided. It gets further votes
  * from people while its best completion is less probable than the confidence to reach; the least certain items come
  * first. The probabilities come from `stats/DawidSkene`, where each pattern of the jury is one expert (`Jury`). To
- * estimate a pattern's reliability, a sample of its items goes to people, however certain it seems: three times the
- * square root of its number of items, including those with a known answer. These measure the jury, and never go to
- * people.
+ * estimate a pattern's reliability, a sample of its items goes to people, even if the jury seems certain. The size of
+ * the sample is three times the square root of the pattern's number of items. Items with a known answer count in the
+ * sample, but never go to people.
  *
- * Guarantees: the same votes give the same items, in any order of the items. Items of one pattern are drawn by a hash of
- * their ids, so that those with people's votes are a random sample of it. Not guaranteed: that a pattern's items are
- * alike. An item that most judges misread in the same way stays wrong if its pattern is certain.
+ * Guarantees: the same votes give the same items, in any order of the items. Items of one pattern are drawn by a hash
+ * of their ids, so that those with people's votes are a random sample of the pattern. Not guaranteed: that a pattern's
+ * items are alike. An item that most judges misread in the same way stays wrong if its pattern is certain.
  *
- * `test/pair/votes/Routing.test.ts` has simulations with correlated judges. With independent judges assumed instead,
- * `jury<0.9` ended with 88 to 92% right items, because the model took judges for more certain than they were.
+ * `test/pair/votes/Routing.test.ts` has simulations with correlated judges. When the model assumed independent judges
+ * instead, `jury<0.9` ended with 88 to 92% right items, because the model overestimated how certain the judges were.
  */
 import * as NextVotes from "./NextVotes.ts"
 
@@ -51,7 +51,7 @@ const patternsOf = (items: ReadonlyArray<RoutedItem>): ReadonlyMap<number, Patte
 
 /**
  * @param bound if the jury is at least this certain, the item does not go to people
- * @returns as `NextVotes.choose`
+ * @returns the same as `NextVotes.choose`
  */
 export const choose = <Item extends RoutedItem>(
   items: ReadonlyArray<Item>,

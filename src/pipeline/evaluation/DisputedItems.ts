@@ -1,9 +1,9 @@
 /**
- * Writes the items on which scores and experts disagree, greatest difference first, as records that `run` reads. An item
- * has the completions of its pairs.
+ * Writes the items on which scores and experts disagree, greatest difference first, as records that `run` reads. A
+ * record has the completions that occur in the item's pairs.
  *
- * Guarantees: all items are written; of equal differences, the earlier item first. Memory: 16 bytes per item, because the
- * records wait in a temporary file. Items with tools are left out: their pairs do not have all messages.
+ * Guarantees: all items are written, except those with tools, because their pairs do not have all messages. Items with
+ * equal differences keep their order. Memory: 16 bytes per item, because the records wait in a temporary file.
  */
 import { Effect, FileSystem, Option, Stream } from "effect"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"

@@ -1,13 +1,14 @@
 /**
  * Asks an HTTP endpoint of a reward model for the scores of completions. The end of the URL's path says which form the
- * endpoint has:
+ * endpoint has. Each form below is the body of a request, then the place of the score in the answer:
  *
- * - `/pooling` (vLLM): `{ model, messages }` with the conversation and the completion; the last number in `data[0].data`
+ * - `/pooling` (vLLM): `{ model, messages }` with the conversation and the completion; the last number in
+ *   `data[0].data`
  * - `/score` (vLLM): `{ model, text_1, text_2 }` with the prompt and the completion; `data[0].score`
  * - `/predict` (Text Embeddings Inference): `{ inputs: [[prompt, completion]], raw_scores }`; the first `score`
  *
- * Guarantees: transient failures are retried, at most 5 times. No error contains the key, or the URL's user and query. A
- * key is not sent unencrypted, except to this machine. Redirects are not followed.
+ * Guarantees: transient failures are retried, at most 5 times. No error contains the key, or the URL's user and query.
+ * A key is not sent unencrypted, except to this machine. Redirects are not followed.
  */
 import { Duration, Effect, Option, Redacted, Schedule, Schema, Semaphore, Struct } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
@@ -81,7 +82,7 @@ export const placeOf = (url: string): string => {
   return parsed === null ? url : parsed.origin + parsed.pathname
 }
 
-/** Returns a function that asks for the scores of the pairs of one item. Equal texts are asked about once. */
+/** Returns a function that asks for the scores of the pairs of one item. Asks only once for equal texts. */
 export const make = Effect.fnUntraced(function* ({ apiKey, concurrency = 8, model, url }: ScoreEndpoint) {
   const name = formOf(url)
   const place = placeOf(url)

@@ -5,8 +5,8 @@
  *   not checked, because a dataset does not tell how many completions an item has.
  * - `item_id`, `completion_index`, and `score`
  * - `chosen_score` and `rejected_score` of a pair, named by `item_id`, `chosen_index`, and `rejected_index`
- * - `chosen_score` and `rejected_score` alone: then the file has one record per pair, in the order of the only split. Of
- *   several splits, no order is assumed: files of the same length in another order would give wrong numbers.
+ * - `chosen_score` and `rejected_score` alone: the file has one record per pair, in the order of the dataset. The
+ *   dataset must have only one split, because a wrong order of several splits could not be detected.
  *
  * Guarantees: a record of another form, a score that is not a finite number, and two different scores of one completion
  * are errors with file and line. Memory: about 300 bytes per item, and 40 per score.
@@ -33,7 +33,6 @@ export class ScoresInvalid extends Schema.TaggedError<ScoresInvalid>()("ScoresIn
 
 const sides = ["chosen", "rejected"] as const
 
-/** Names of a score in records of pairs, such as those of common scripts. */
 const namesOf = (side: (typeof sides)[number]) => [`${side}_score`, `score_${side}`, `scores_${side}`, `${side}_reward`]
 
 const expected =
@@ -45,7 +44,6 @@ type Parsed =
 
 const isDecimalComma = (value: unknown) => typeof value === "string" && /^\s*[-+]?\d*,\d+(e[-+]?\d+)?\s*$/i.test(value)
 
-/** Ends the message about a record of CSV if one of its numbers may have been split. */
 const commaHint = (raw: string | undefined) =>
   raw !== undefined && !raw.includes("{") && /\d,\d/.test(raw)
     ? "; a decimal comma would split a number into two cells: write a decimal point"
@@ -95,8 +93,8 @@ const parse = (record: unknown): Result.Result<Parsed, string> =>
   })
 
 /**
- * Returns `scoresOf`, which gives the scores of the dataset's next pair: call it for each pair of the dataset, in order.
- * `unmatched` then returns the ids of the items with scores that had no pair.
+ * Returns `scoresOf` and `unmatched`. Call `scoresOf` for each pair of the dataset, in order. Then `unmatched` returns
+ * the ids of items that have scores, but no pair.
  */
 export const read = Effect.fn("ScoreFile.read")(function* (
   file: string,

@@ -1,4 +1,4 @@
-/** The identifiers of the services that `AnnotationService` provides to programs. Their members are internal. */
+/** Types of the services that `AnnotationService` provides to programs. The types hide the members of the services. */
 
 /** The accounts of the operators. `signInLink` uses them. */
 export interface Accounts {

@@ -33,7 +33,10 @@ export interface SignedIn extends Omit<Operator, "operator_no"> {
 /** The maximum number of password hashes computed concurrently. Each takes 64 MiB and a third of a second. */
 const maxConcurrentHashes = 2
 
-/** The subject of a sign-in link for any account, which is no name's key. The user of the link chooses the name. */
+/**
+ * The subject of a link that is valid for any account: the user of the link enters the name. No account has an empty
+ * key.
+ */
 const anyAccount = ""
 
 type SameTransaction = Effect.Effect<unknown, SqlError>
@@ -67,9 +70,12 @@ const make = Effect.gen(function* () {
     return Option.some(rows[0]!.name)
   })
 
-  /** Sets an account's password. If the link is for any account, `chosen` names it; a new account is an admin. */
+  /**
+   * Sets an account's password. If the link is valid for any account, `chosen` is the account's name. A new account is
+   * an admin.
+   */
   const setUp = Effect.fn("Accounts.setUp")(function* (code: string, chosen: string, password: string) {
-    // The code is checked before hashing, so that only the holder of a code can cause that work.
+    // The code is checked before hashing, because hashing is expensive.
     const name = Option.getOrElse(yield* findLink(code), () => chosen)
     const hashed = yield* Password.hash(password)
     const session = yield* Secrets.draw()

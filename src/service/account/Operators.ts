@@ -2,7 +2,7 @@
  * Management of operators by admins: list, invite by link, set a role, remove.
  *
  * Guarantees: at least one admin can always sign in. Removing an operator ends the operator's sessions and revokes the
- * link in the same transaction. A link works only for its own account, whatever name the user enters.
+ * operator's link in the same transaction. A link works only for its own account, whatever name the user enters.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import * as Audit from "../database/Audit.ts"

@@ -1,11 +1,11 @@
 /**
  * Throttles sign-in attempts by address, and by name and address.
  *
- * Guarantees: an address may make 60 attempts without a delay, but only 10 of them with the same name. One more attempt
- * becomes possible per second, and one with the same name per 90 seconds. Further attempts take turns, 1 second apart
- * (10 seconds with the same name). An attempt that would wait longer than 40 seconds is refused. Attempts from one
- * address never lock out other addresses. Delays are logged.
- * Does not: survive a restart, or track more than 10,000 addresses and names; it drops the least recently used.
+ * Guarantees: from one address, 60 attempts are not delayed, but at most 10 of these with the same name. One more
+ * undelayed attempt becomes possible per second, or per 90 seconds with the same name. Delayed attempts run one after
+ * another, 1 second apart, or 10 seconds apart with the same name. An attempt that would wait longer than 40 seconds is
+ * refused. Attempts from one address never lock out other addresses. Delays are logged. Does not: survive a restart;
+ * track more than 10,000 addresses and names (the least recently used are dropped).
  */
 import { Clock, Effect, Schema } from "effect"
 import * as Sha256 from "../../node/Sha256.ts"

@@ -2,7 +2,7 @@
  * The organization's access tokens.
  *
  * Guarantees: a token is shown once and stored as its SHA-256. A revoked token is refused immediately. After a
- * rotation, the old token is accepted for the given time. A cache has the accepted tokens, and never a token that the
+ * rotation, the old token is accepted for the given time. The cache of accepted tokens never contains a token that the
  * database refuses. The time of the last use is updated at most once a minute. Tokens are looked up by hash, so the
  * time of a lookup reveals nothing about them.
  */

@@ -21,7 +21,10 @@ import { webhookTables } from "./WebhookTables.ts"
 
 const tables = [...taskTables, ...accountTables, ...webhookTables, ...auditTables, ...deskTables]
 
-/** Before a release, tables change in place. So the version contains their hash, and a database with others is refused. */
+/**
+ * Before a release, tables are changed without a migration. The version therefore contains a hash of the tables, and a
+ * database with different tables is refused.
+ */
 const version = `0001_tables_${Sha256.hex(tables.join("\n")).slice(0, 8)}`
 
 const migrate = Migrations.run({

@@ -3,8 +3,8 @@
  * the qualification of people.
  *
  * Guarantees: voiding moves a vote, with its number, to `voided_vote`, so that `vote` contains only valid votes. A vote
- * that its expert corrected is in `replaced_vote`. `disputed` lists the items that have all their votes or a decision,
- * and whose votes differ on the best completion.
+ * that its expert corrected is in `replaced_vote`. An item is in `disputed` if it has all its votes or a decision, and
+ * its votes differ on the best completion.
  */
 import { maxPrompts, voteColumns } from "./TaskTables.ts"
 
@@ -23,8 +23,8 @@ const recount = (itemId: string) => `
 export const deskTables: ReadonlyArray<string> = [
   `CREATE TABLE item_text (item_id INTEGER PRIMARY KEY, prompt TEXT NOT NULL)`,
   `CREATE TABLE disputed (item_id INTEGER PRIMARY KEY, agreement REAL NOT NULL)`,
-  // A lead's judgment, which becomes the item's result whatever the votes say. operator: a name. choice: null if the
-  // lead withdrew the prompt; then `rationale` is the reason, and the result says that there is no judgment.
+  // A lead's judgment, which replaces the votes as the item's result. operator: the operator's name. choice: null if
+  // the lead withdrew the prompt. `rationale` is then the reason, and the result says that there is no judgment.
   `CREATE TABLE decision (
     item_id INTEGER PRIMARY KEY,
     choice INTEGER,
@@ -56,7 +56,7 @@ export const deskTables: ReadonlyArray<string> = [
   )`,
   `CREATE INDEX voided_vote_on_item ON voided_vote (item_id, expert_no)`,
   `CREATE INDEX voided_vote_of ON voided_vote (voiding_id)`,
-  // Votes that their experts replaced by correcting them, as they were.
+  // Votes as they were before their experts corrected them.
   `CREATE TABLE replaced_vote (
     n INTEGER PRIMARY KEY,
     ${voteColumns},
@@ -65,7 +65,7 @@ export const deskTables: ReadonlyArray<string> = [
   `CREATE INDEX replaced_vote_on_item ON replaced_vote (item_id)`,
 
   // base: a hash of the organization and of the guidelines that the client sent. text: the guidelines without the
-  // rubric. operator: a name.
+  // rubric. operator: the operator's name.
   `CREATE TABLE guidelines_version (
     base TEXT NOT NULL,
     version INTEGER NOT NULL,
@@ -92,7 +92,8 @@ export const deskTables: ReadonlyArray<string> = [
   )`,
   // kind: `item` is a gold item that the person sees or has judged; `admit` and `requalify` are decisions of an
   // operator. Only the rows after the person's last decision count. Rows of items have gold, shown_order, draft,
-  // choice, correct, and given_at. Decisions have last_vote: the number of the latest vote at that time, by anybody.
+  // choice, correct, and given_at. Decisions have last_vote: the number of the latest vote, by any expert, at the time
+  // of the decision.
   `CREATE TABLE qualification (
     n INTEGER PRIMARY KEY AUTOINCREMENT,
     expert_no INTEGER NOT NULL,

@@ -22,7 +22,7 @@ const isFull = ({ reason: { cause } }: SqlError): boolean =>
   typeof cause.errno === "number" &&
   [ioError, full].includes(cause.errno & 0xff)
 
-/** Whether the error reports a full or broken disk, so that `watch` has already logged it. */
+/** Whether the error reports a full or broken disk. `watch` has already logged such an error. */
 export const wasLogged = (failure: unknown): boolean => {
   const error = Cause.isCause(failure) ? Cause.squash(failure) : failure
   return isSqlError(error) && isFull(error)

@@ -29,10 +29,10 @@ const openBy = (row: "NEW" | "OLD") => `(${row}.status IN ('pending', 'in_progre
 const keptBy = (row: "NEW" | "OLD") => `(${row}.status <> 'cancelled')`
 const neededBy = (row: "NEW" | "OLD") =>
   `(${row}.prompts * ${row}.votes_required + ${row}.extra_votes - ${row}.votes_spared)`
-/** The missing votes of a task that only judges may give. */
+/** The number of missing votes that only judges may give. */
 const ofJudgesBy = (row: "NEW" | "OLD") => `((${row}.voters IS 'judges') * (${neededBy(row)} - ${row}.votes_given))`
 
-/** Columns of all tables of votes: the valid, the voided, and the replaced ones. */
+/** Columns that the tables of valid, voided, and replaced votes share. */
 export const voteColumns = `item_id INTEGER NOT NULL,
     expert_no INTEGER NOT NULL,
     choice INTEGER NOT NULL,
@@ -54,9 +54,10 @@ const voteDays = (event: "INSERT" | "DELETE", sign: "1" | "-1", row: "NEW" | "OL
 
 export const taskTables: ReadonlyArray<string> = [
   // status: pending, in_progress, completed, or cancelled. unanswered: 1 if it was canceled because no expert had an
-  // answer. extra_votes: the sum of extra_votes of its items. votes_spared: the missing votes of its decided and
-  // withdrawn items, which are no longer needed. completes_at: when a task that has all its votes will be completed.
-  // See `Completions`. voters: `judges` or `people` if only these may vote, or null. has_equal_items: see `EqualItems`.
+  // answer. extra_votes: the sum of extra_votes of its items. votes_spared: the number of votes that are no longer
+  // needed, because a lead decided or withdrew their items. completes_at: when a task that has all its votes will be
+  // completed; see `Completions`. voters: `judges` or `people` if only these may vote, or null. has_equal_items: see
+  // `EqualItems`.
   `CREATE TABLE task (
     seq INTEGER PRIMARY KEY,
     task_id TEXT NOT NULL UNIQUE,
@@ -81,14 +82,14 @@ export const taskTables: ReadonlyArray<string> = [
   `CREATE INDEX task_completes ON task (completes_at) WHERE completes_at IS NOT NULL`,
   `CREATE INDEX task_in_group ON task (organization, group_id, seq) WHERE group_id <> task_id`,
   `CREATE TABLE task_request (seq INTEGER PRIMARY KEY, body BLOB NOT NULL)`,
-  // The whole response to GET, as text. Requests are compressed, but compressed responses would lower the GET
-  // throughput by a third and save only 13 kB per 50 prompts. Responses stored as bytes would lie outside V8's heap and
-  // make garbage collection slower: with 64 clients, p99 was 33 ms instead of 26, and 25 ms instead of 15 when each
-  // client sent 40 requests per second.
+  // The whole response to GET, as uncompressed text: compression would lower the throughput of GET by a third, and save
+  // only 13 kB per 50 prompts. Responses stored as bytes would lie outside V8's heap and slow down garbage collection:
+  // with 64 clients, the p99 latency was 33 ms instead of 26 ms.
   `CREATE TABLE task_result (seq INTEGER PRIMARY KEY, answer TEXT NOT NULL)`,
 
   // Groups that a client named. A task without a group counts as a group of its own, and has no row here. votes and
-  // votes_needed count the group's open tasks; items, items_done, all_votes, and all_needed those not canceled. first_open is the oldest open task, or null.
+  // votes_needed cover only the group's open tasks. items, items_done, all_votes, and all_needed cover all tasks that
+  // are not canceled. first_open: the oldest open task, or null.
   `CREATE TABLE task_group (
     organization TEXT NOT NULL,
     group_id TEXT NOT NULL,
@@ -164,8 +165,8 @@ export const taskTables: ReadonlyArray<string> = [
   // votes + claimed + active holds + open = the task's votes_required + extra_votes. Exception: open = 0 if the task is
   // finished or a lead decided or withdrew the item. extra_votes: votes requested when the item was reopened. claimed:
   // votes that automatic experts are about to give. content: see `Contents`. repeatable: whether a person may judge the
-  // content again, because it is a gold item of the service, which measures each person more than once. for_judges: 1 if
-  // people may not vote.
+  // content more than once. This is true for the service's own gold items, which measure each person repeatedly.
+  // for_judges: 1 if people may not vote.
   `CREATE TABLE item (
     item_id INTEGER PRIMARY KEY,
     open INTEGER NOT NULL,
@@ -194,7 +195,8 @@ export const taskTables: ReadonlyArray<string> = [
   `CREATE TABLE claim (seq INTEGER PRIMARY KEY, items INTEGER NOT NULL, experts TEXT NOT NULL)`,
 
   // The two cursors are the expert's positions in item_open and in returned_item. away: 1 if items do not wait for the
-  // expert: a person who was absent for long or may not judge, or an automatic expert that this service does not employ.
+  // expert. This is the case for people who were absent for long or may not judge, and for automatic experts that this
+  // service does not have.
   `CREATE TABLE expert (
     expert_no INTEGER PRIMARY KEY,
     expert_id TEXT NOT NULL UNIQUE,
@@ -215,8 +217,9 @@ export const taskTables: ReadonlyArray<string> = [
     returned_cursor INTEGER NOT NULL DEFAULT 0
   )`,
   `CREATE INDEX expert_awaited ON expert (kind, expert_no) WHERE active = 1 AND away = 0`,
-  // held_until: null after the hold; the row stays, because it has the order and the draft. turn: an expert sees the
-  // held item with the highest turn first. undone: the number (n) of the vote that was taken back, or 0.
+  // held_until: null after the hold has ended. The row stays, because it has the order of the completions and the
+  // draft. turn: an expert sees the held item with the highest turn first. undone: the number (n) of the vote that was
+  // taken back, or 0.
   `CREATE TABLE hold (
     item_id INTEGER NOT NULL,
     expert_no INTEGER NOT NULL,

@@ -13,7 +13,7 @@ export const webhookTables: ReadonlyArray<string> = [
     disabled_reason TEXT,
     paused_until INTEGER NOT NULL
   )`,
-  // The failed attempts since the last success. No row means that there were none.
+  // The number of failed attempts since the last success. A missing row means 0.
   `CREATE TABLE webhook_failure (
     endpoint_id INTEGER NOT NULL PRIMARY KEY REFERENCES webhook_endpoint (endpoint_id) ON DELETE CASCADE,
     since INTEGER NOT NULL,

@@ -1,8 +1,8 @@
 /**
  * The client of the batch interface of an OpenAI-compatible endpoint: `/files` and `/batches`.
  *
- * Guarantees: one call sends one request, except `find`, which reads all pages. A failure says whether the endpoint
- * refused the request (`isRefused`); otherwise, it may have carried it out.
+ * Guarantees: one call sends one request, except `find`, which reads all pages. After a failure with `isRefused`, the
+ * endpoint has not carried out the request. After any other failure, the endpoint may have carried it out.
  */
 import { ByteSize, Duration, Effect, Option, Schema } from "effect"
 import { type HttpClient, HttpClientRequest } from "effect/http"
@@ -16,7 +16,7 @@ const fileLimits = { maxBytes: ByteSize.gibibytes(1), timeout: Duration.minutes(
 const pageSize = 100
 const maxPages = 100
 
-/** The member of a batch's metadata with the name that this program gave it. */
+/** The member of a batch's metadata that contains the name by which `find` recognizes the batch. */
 const nameMember = "prefstream_batch"
 
 const Text = Schema.optionalKey(Schema.NullOr(Schema.String))
@@ -81,7 +81,10 @@ export const make = (client: HttpClient.HttpClient, context: JudgeFailure.Reques
     )
 
   return {
-    /** Uploads the lines of a batch, whose name they do not contain. @returns the id of the file */
+    /**
+     * Uploads the lines of a batch. The name separates the parts of the body, so the lines must not contain it.
+     * @returns the id of the file
+     */
     upload: (name: string, lines: string) => {
       const part = (header: string, text: string) =>
         `--${name}\r\nContent-Disposition: form-data; ${header}\r\n\r\n${text}\r\n`
@@ -109,7 +112,7 @@ export const make = (client: HttpClient.HttpClient, context: JudgeFailure.Reques
         ),
       ),
 
-    /** Finds a batch by the name in its metadata. None does not prove that there is no such batch. */
+    /** Finds a batch by the name in its metadata. If the result is none, the batch may exist nevertheless. */
     find: Effect.fnUntraced(function* (name: string) {
       let after: string | undefined
       for (let pages = 0; pages < maxPages; pages++) {
@@ -125,7 +128,7 @@ export const make = (client: HttpClient.HttpClient, context: JudgeFailure.Reques
 
     poll: (id: string) => json(Batch, HttpClientRequest.get(`${baseUrl}/batches/${encodeURIComponent(id)}`)),
 
-    /** Downloads the lines of a file, in any order. @returns them, and the numbers of those that cannot be read */
+    /** Downloads the lines of a file. @returns the lines, and the numbers of the lines that cannot be read */
     lines: (file: string) =>
       Effect.map(
         exchange(HttpClientRequest.get(`${baseUrl}/files/${encodeURIComponent(file)}/content`), fileLimits),

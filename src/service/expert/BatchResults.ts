@@ -1,7 +1,8 @@
 /**
  * Reads the lines of a batch's results.
  *
- * Guarantees: a response of status 200 that is not a chat completion, which was paid for, is no result, but unreadable.
+ * Guarantees: a successful response that is not a chat completion gives no result, and sets `hasUnreadable`, because
+ * the request was paid for.
  */
 import { Effect, Result } from "effect"
 import type { BatchLine } from "./BatchClient.ts"

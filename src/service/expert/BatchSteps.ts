@@ -1,10 +1,11 @@
 /**
  * The steps of a batch: upload, creation, polls, and download.
  *
- * Guarantees: a step is recorded before it is taken if it costs, and its answer before the next step. A step that fails
- * is repeated at growing intervals, up to 5 minutes, until it succeeds or is refused for good. The creation is never
- * repeated unless the endpoint refused it, or an operator says so. A batch is in doubt if its creation got no answer,
- * or if the endpoint denies that it has the batch or its results (404, 410); it is polled until an operator gives it up.
+ * Guarantees: a step that costs money is recorded before it is taken, and its answer is recorded before the next step.
+ * A failed step is repeated at growing intervals, up to 5 minutes, until it succeeds or is refused for good. The
+ * creation is repeated only if the endpoint refused it or an operator asks for it. A batch is in doubt if its creation
+ * got no answer, or if the endpoint answers 404 or 410 for the batch or its results. A batch in doubt is polled until
+ * an operator gives it up.
  */
 import { Clock, type Duration, Effect, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -19,7 +20,7 @@ const maxRetryPause = 5 * 60_000
 
 const ended: ReadonlyArray<string> = ["completed", "failed", "expired", "cancelled"]
 
-/** A batch in the file of answers, see `JudgeAnswers`. */
+/** A row of the table `batch` in the file of answers; see `JudgeAnswers`. */
 export interface BatchRow {
   readonly name: string
   readonly input_file: string | null
@@ -29,14 +30,14 @@ export interface BatchRow {
 }
 
 const sendAgain =
-  "Its requests are not sent again. To send them again, which may cost twice, restart with --judge-batch-doubts send-again"
+  "Its requests are not sent again. To send them again, restart with --judge-batch-doubts send-again; they may then be paid for twice"
 
 export const make = (
   service: BatchClient,
   { file, sql }: JudgeAnswers,
   { model, pollInterval }: { readonly model: string; readonly pollInterval: Duration.Duration },
 ) => {
-  /** Batches in doubt, and since when. */
+  /** The time (epoch milliseconds) since which a batch has been in doubt, by the batch's name. */
   const doubts = new Map<string, number>()
 
   const persistently = <A>(effect: Effect.Effect<A, SqlError>) =>
@@ -59,7 +60,9 @@ export const make = (
     )
   }
 
-  /** Repeats a step until it succeeds. The number of repetitions is not limited, because the batch would be lost. */
+  /**
+   * Repeats a step until it succeeds. The number of repetitions is not limited, because giving up would lose the batch.
+   */
   const untilDone = Effect.fnUntraced(function* <A>(
     name: string,
     what: string,
@@ -93,7 +96,10 @@ export const make = (
     return input_file
   })
 
-  /** Searches a batch whose creation got no answer, until the endpoint lists it. */
+  /**
+   * Searches for a batch whose creation got no answer, until the endpoint lists the batch. If `mayRepeat` is set, the
+   * first answer that does not list the batch gives it up.
+   */
   const search = Effect.fnUntraced(function* (name: string, mayRepeat: boolean) {
     for (let searches = 0; ; searches++) {
       const listed = yield* Effect.result(service.find(name))
@@ -119,7 +125,9 @@ export const make = (
     }
   })
 
-  /** Creates the batch, or finds the one that was created. Fails if the endpoint refuses it. */
+  /**
+   * Creates the batch. If the creation gets no answer, searches for the batch. Fails if the endpoint refuses the batch.
+   */
   const create = Effect.fnUntraced(function* (name: string, inputFile: string) {
     const creation = Effect.gen(function* () {
       yield* record(name, { asked_at: yield* Clock.currentTimeMillis })
@@ -129,7 +137,7 @@ export const make = (
       return created
     })
     const step = Effect.gen(function* () {
-      // If the process is stopped, the batch is not in doubt.
+      // The creation is not interrupted when the process stops, because the batch would then be in doubt.
       const created = yield* Effect.uninterruptible(creation)
       if (created._tag === "Success") return created.success.id
       if (created.failure.isRefused === true) return yield* created.failure
@@ -138,7 +146,7 @@ export const make = (
     return yield* untilDone(name, "created", step, ({ isPassing }) => !isPassing)
   })
 
-  /** Repeats a step while the endpoint denies that it has the batch or file. Returns none if the batch is given up. */
+  /** Repeats a step while the endpoint answers 404 or 410. Returns none if the batch is given up. */
   const untilPresent = Effect.fnUntraced(function* <A>(
     name: string,
     what: string,

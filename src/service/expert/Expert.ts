@@ -49,7 +49,7 @@ export class JudgeError extends Schema.TaggedError<JudgeError>()("JudgeError", {
 export type Judge = (
   prompt: TaskPrompt,
   guidelines: string | undefined,
-  /** The questions besides the choice. Undefined if there are none. */
+  /** Questions to answer in addition to the choice. Undefined if there are none. */
   rubric?: Rubric,
   /** Identifies the item among all items of all services: task and index. */
   item?: string,
@@ -69,8 +69,11 @@ export interface Expert {
    * task at a time, and the task's votes are stored together.
    */
   readonly concurrency?: number | undefined
-  /** Batches of requests in doubt: perhaps created, not found, and not sent again. `since`: epoch milliseconds. */
+  /**
+   * Batches of requests that are in doubt: the endpoint may have created them but does not list them, and they are not
+   * sent again. `since`: epoch milliseconds.
+   */
   readonly doubts?: (() => ReadonlyArray<{ readonly name: string; readonly since: number }>) | undefined
-  /** All requests of language models that were paid for with the expert's file of answers. */
+  /** All paid requests of language models that the expert's file of answers records. */
   readonly paid?: Effect.Effect<ReadonlyArray<PaidRequests>, SqlError> | undefined
 }

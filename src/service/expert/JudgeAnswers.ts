@@ -1,11 +1,11 @@
 /**
- * The file of language models' answers, by the content of the request: SHA-256 of its canonical JSON with model,
- * messages, and sampling.
+ * The file of language models' answers. The key of an answer is the SHA-256 of the request, as canonical JSON with
+ * model, messages, and sampling.
  *
- * Guarantees: an answer, and what it cost, is on disk before its vote is stored. Unusable answers and refusals are kept
- * as well, so that no restart pays for them. The address of the endpoint is not part of the content, so a model must have
- * the same name at all endpoints that share a file.
- * Does not: keep errors; lock the file. Two processes with one file could buy the same answer (see `NamedExperts`).
+ * Guarantees: an answer and its cost are on disk before its vote is stored. Unusable answers and refusals are kept as
+ * well, so that no restart pays for them again. The key does not contain the endpoint's address, so a model must have
+ * the same name at all endpoints that share a file. Does not: keep errors; lock the file. Two processes with one file
+ * could buy the same answer (see `NamedExperts`).
  */
 import { Clock, Effect, Option, Predicate, Schema, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -43,8 +43,8 @@ export interface JudgeAnswers {
   /**
    * Keeps answers, and counts their requests as paid.
    *
-   * @param endpoint the base URL that answered
-   * @param unreadable the number of further paid requests, whose answers and tokens cannot be read. Default 0
+   * @param endpoint the base URL of the endpoint that answered
+   * @param unreadable the number of further requests that were paid for but whose answers cannot be read. Default 0
    */
   readonly keep: (
     endpoint: string,
@@ -53,16 +53,20 @@ export interface JudgeAnswers {
     unreadable?: number,
   ) => Effect.Effect<void, SqlError>
   /**
-   * Counts a request in the vote on an item, unless another vote has counted it. A process that is killed before the
-   * vote is stored judges the item again, and then counts the same requests. @returns whether the item counts it
+   * Makes the vote on an item count a request, unless another vote counts it already. If the process is killed before
+   * the vote is stored, the item is judged again, and its vote counts the same requests. @returns whether the vote
+   * counts the request
    */
   readonly count: (request: string, item: string) => Effect.Effect<boolean, SqlError>
   /**
-   * Leaves requests to the next vote of the model: those that an item without a vote has counted, and those of
-   * `requests` that no other item has counted.
+   * Frees the requests of an item that gets no vote, so that the model's next vote counts them. Of `requests`, only
+   * those that no vote counts yet are freed.
    */
   readonly uncount: (item: string, requests: Iterable<string>) => Effect.Effect<void, SqlError>
-  /** Counts requests of items without votes in the vote on an item. @returns all of these that the item counts */
+  /**
+   * Makes the vote on an item count the model's free requests. @returns the tokens of all requests that the vote
+   * counts, except `own`
+   */
   readonly countOthers: (
     model: string,
     item: string,
@@ -83,7 +87,7 @@ export class JudgeAnswersError extends Schema.TaggedError<JudgeAnswersError>()("
   }
 }
 
-/** Makes a failure of the file one of the judge. */
+/** Turns a failure of the file into a failure of the judge. */
 export const stored = <A>(effect: Effect.Effect<A, SqlError>) =>
   Effect.mapError(
     effect,
@@ -94,7 +98,7 @@ export const fileName = "judge-answers.db"
 
 const markerKeyBytes = 16
 
-/** Returns the id of a request: members in any order give the same id. */
+/** Returns the id of a request. The order of its members does not change the id. */
 export const idOf = (request: object): string =>
   Sha256.hex(
     JSON.stringify(request, (_, value: unknown) =>
@@ -104,7 +108,6 @@ export const idOf = (request: object): string =>
     ),
   )
 
-/** Draws a key for markers. */
 export const drawMarkerKey = Effect.gen(function* () {
   return Hex.encode(yield* (yield* SecureRandom.SecureRandom).randomBytes(markerKeyBytes))
 }).pipe(Effect.provide(SecureRandom.layerWebCrypto))
@@ -115,8 +118,8 @@ const migrations = {
   migrations: {
     "0001_tables": Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      // counted_for: the item whose vote counts the request; '' if no vote does, because its item has none; null before
-      // its judgment ends.
+      // counted_for: the item whose vote counts the request. '' if the item got no vote, so that no vote counts the
+      // request yet; null until the judgment ends.
       yield* sql`CREATE TABLE answer (
         request TEXT PRIMARY KEY,
         endpoint TEXT NOT NULL,
@@ -139,10 +142,11 @@ const migrations = {
         completion_tokens INTEGER NOT NULL,
         cost TEXT
       )`
-      // Batches without recorded results. name: in the metadata of the batch at the endpoint. input_file: null until the
-      // file is uploaded. asked_at: when the request that creates the batch was last sent, or null. id: the endpoint's
-      // id of the batch, or null. If asked_at is set and id is null, the batch is in doubt. gone_at: when the endpoint
-      // began to deny that it has the batch or its results, or null; then the batch is in doubt, too.
+      // Batches whose results are not recorded yet. name: also in the metadata of the batch at the endpoint.
+      // input_file: null until the file is uploaded. asked_at: when the request that creates the batch was last sent,
+      // or null. id: the endpoint's id of the batch, or null. If asked_at is set and id is null, the batch is in doubt.
+      // gone_at: when the endpoint began to answer 404 or 410 for the batch or its results, or null. If it is set, the
+      // batch is in doubt, too.
       yield* sql`CREATE TABLE batch (
         name TEXT PRIMARY KEY,
         endpoint TEXT NOT NULL,
@@ -153,7 +157,7 @@ const migrations = {
         gone_at INTEGER
       )`
       yield* sql`CREATE TABLE batch_request (batch TEXT, request TEXT, body TEXT NOT NULL, PRIMARY KEY (batch, request))`
-      // How often a batch answered a request in a way that cannot be read.
+      // times: the number of unreadable results that batches gave for the request.
       yield* sql`CREATE TABLE unreadable (request TEXT PRIMARY KEY, times INTEGER NOT NULL)`
       yield* sql`CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL)`
       yield* sql`INSERT INTO setting VALUES ('marker_key', ${yield* drawMarkerKey})`
@@ -179,7 +183,7 @@ const tokensOf = (row: Pick<Row, "prompt_tokens" | "completion_tokens" | "batche
 const paidIn = (sql: SqlClient.SqlClient) => sql<JudgeUsage.PaidRequests>`SELECT * FROM paid ORDER BY model`
 
 /**
- * Opens the file, and creates it if it does not exist. An empty path is a temporary file of SQLite.
+ * Opens the file, and creates it if it does not exist. An empty path makes a temporary file.
  *
  * @param prices prices of the models
  */
@@ -270,7 +274,10 @@ export const open = Effect.fn("JudgeAnswers.open")(
   (opened, file, _prices?) => Effect.mapError(opened, (cause) => new JudgeAnswersError({ file, cause })),
 )
 
-/** Reads what was paid for with a file, which another process may be using. Empty if there is no such file. */
+/**
+ * Reads the paid requests that a file records. Another process may be using the file. Returns an empty list if the file
+ * does not exist.
+ */
 export const readPaid = (file: string) =>
   SqliteClient.make({ filename: file, readonly: true }).pipe(
     Effect.flatMap(paidIn),

@@ -1,7 +1,7 @@
 /**
  * Asks a language model the questions of a rubric about an item whose best completion it has chosen.
  *
- * Guarantees: the answers satisfy the rubric, as those of people (`store/Assessments`). After an invalid answer, the
+ * Guarantees: the answers obey the same rules as answers of people (`store/Assessments`). After an invalid answer, the
  * model is told the problem, and asked once more. Texts are enclosed as in `JudgePrompt`.
  */
 import { Result, Schema } from "effect"
@@ -13,7 +13,7 @@ import { enclose, markerOf, type Message, objectsIn, withoutGuidelines } from ".
 
 export const attempts = 2
 
-/** Whether a language model has to be asked. */
+/** Whether the rubric has questions to ask a language model. */
 export const hasQuestions = ({ all_bad, aspects, edit, flags, strength }: Rubric): boolean =>
   strength.length > 0 || all_bad || flags.length > 0 || edit || aspects.length > 0
 
@@ -51,7 +51,7 @@ const questions = ({ all_bad, aspects, edit, flags, required, strength }: Rubric
   ]
 }
 
-/** @param failed an earlier answer, and its problem */
+/** @param failed an earlier invalid answer and its problem */
 export const ask = (
   item: AssessedItem,
   rubric: Rubric,

@@ -1,12 +1,12 @@
 /**
  * Sends requests to a language model as batches, and waits for the answers.
  *
- * Guarantees: each step of a batch is on disk before it is taken, and its answer before the next step. A process that is
- * killed continues its batches at the next start. If the answer to the creation of a batch is lost, the batch is in
- * doubt: it is searched by the name in its metadata, and its requests are not sent again, unless an operator says so.
- * Answers are recorded in one transaction. Requests without an answer fail, so that the caller can ask again, but at
- * most 3 times if the endpoint's results cannot be read. After a defect, the callers are released, and the batch goes on.
- * Does not: delete files at the endpoint.
+ * Guarantees: each step of a batch is on disk before it is taken, and its result before the next step. After a crash,
+ * the next start continues the batches. If the creation of a batch gets no answer, the batch is in doubt: the
+ * endpoint's batches are searched for its name, and its requests are not sent again unless an operator asks for it. All
+ * answers of a batch are recorded in one transaction. A request without an answer fails, so that the caller can ask
+ * again. After 3 unreadable results, it gets an unusable answer instead. After a defect, the callers are released, and
+ * the batch continues later. Does not: delete files at the endpoint.
  */
 import { Cause, Clock, Deferred, Duration, Effect, FiberSet, Option, Queue, Result, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -23,7 +23,7 @@ import { JudgeFailed, type RequestContext } from "./JudgeFailure.ts"
 
 /** How requests are gathered in batches. */
 export interface BatchOptions {
-  /** How long a batch waits for further requests after its last one. Default 10 seconds. */
+  /** How long to wait for the next request before a batch is sent. Default 10 seconds. */
   readonly linger?: Duration.Input | undefined
   /** How often the state of a batch is polled. Default 1 minute. */
   readonly pollInterval?: Duration.Input | undefined
@@ -31,7 +31,7 @@ export interface BatchOptions {
   readonly maxRequests?: number | undefined
   /**
    * Decides at the start about batches in doubt that the endpoint does not list. `wait`, the default, continues to
-   * search them. `send-again` creates them again, so that they may be paid for twice.
+   * search for them. `send-again` creates them again, so that they may be paid for twice.
    */
   readonly doubts?: "wait" | "send-again" | undefined
 }
@@ -40,14 +40,14 @@ export const defaults = { linger: "10 seconds", pollInterval: "1 minute", maxReq
 
 /** Endpoints accept files of 200 MB. A smaller file needs less memory. */
 const maxBytes = 100_000_000
-/** A batch does not wait longer than this for further requests. */
+/** The maximum time for which a batch waits for further requests. */
 const maxGathering = Duration.minutes(5)
 const nameBytes = 12
-/** How often a request is answered in a way that cannot be read before it counts as unusable. */
+/** The number of unreadable results after which a request gets an unusable answer. */
 const maxUnreadable = 3
 
 export interface JudgeBatches {
-  /** Batches in doubt, and since when (epoch milliseconds). */
+  /** Batches in doubt. `since`: epoch milliseconds. */
   readonly doubts: () => ReadonlyArray<{ readonly name: string; readonly since: number }>
   /** Asks as part of a batch. The same request is never in two batches at the same time. */
   readonly ask: (request: string, body: string) => Effect.Effect<Answer, JudgeFailed>
@@ -82,13 +82,16 @@ export const make = Effect.fnUntraced(function* (
       (rows) => rows.map(({ request }) => request),
     )
 
-  /** Counts requests whose results cannot be read. @returns an unusable answer to those that are not asked again */
+  /**
+   * Records an unreadable result for each of the requests. @returns an unusable answer for each request that has had
+   * `maxUnreadable` such results
+   */
   const countUnreadable = Effect.fnUntraced(function* (requests: ReadonlyArray<string>) {
     const rows = yield* sql<{ request: string; times: number }>`INSERT INTO unreadable
       SELECT value, 1 FROM json_each(${JSON.stringify(requests)}) WHERE 1
       ON CONFLICT DO UPDATE SET times = times + 1 RETURNING request, times`
     return rows.flatMap(({ request, times }): ReadonlyArray<KeptAnswer> => {
-      const refusal = `${baseUrl} answered ${times} times in a way that cannot be read`
+      const refusal = `${baseUrl} gave ${times} unreadable answers`
       const answer = { text: "", model, refusal, promptTokens: 0, completionTokens: 0, batched: true }
       return times < maxUnreadable ? [] : [[request, answer]]
     })
@@ -97,7 +100,7 @@ export const make = Effect.fnUntraced(function* (
   /**
    * Ends a batch: records its answers, and resolves its requests.
    *
-   * @param hasUnreadable whether the results of requests without a result may be those that cannot be read
+   * @param hasUnreadable whether a request without a result may have an unreadable one
    */
   const settle = Effect.fnUntraced(function* (
     name: string,
@@ -126,9 +129,9 @@ export const make = Effect.fnUntraced(function* (
       const words =
         unreadable.length === 0
           ? ""
-          : `${count(unreadable.length, "result")} could not be read; each is asked for at most ${maxUnreadable} times. `
+          : `${count(unreadable.length, "result")} could not be read; a request is sent at most ${maxUnreadable} times. `
       yield* Effect.logWarning(
-        `${about(name)} ended with ${count(answered.length, "answer")} to ${count(requests.length, "request")}. ${words}The other requests are sent again, unless the model refused them`,
+        `${about(name)} ended with ${count(answered.length, "answer")} to ${count(requests.length, "request")}. ${words}Requests without an answer are sent again, unless the model refused them`,
       )
     }
     const kept = new Map<string, Answer>([...answered, ...unusable])
@@ -185,7 +188,7 @@ export const make = Effect.fnUntraced(function* (
     const created = yield* Effect.result(creation)
     if (created._tag === "Success") return yield* collect(name, created.success, sendsAgain && gone_at !== null)
     const { fault, problem } = created.failure
-    // The endpoint cannot object to a single question before it has read the file, so the file is too large.
+    // Before the endpoint has read the file, it cannot object to a single question. So the file is too large.
     if (fault === "Question") halve()
     yield* settle(
       name,
@@ -194,7 +197,7 @@ export const make = Effect.fnUntraced(function* (
     )
   })
 
-  /** Releases the callers. Their requests stay in the batch, so that they are not sent again. */
+  /** Fails the requests that callers wait for. The requests stay in the batch, so that they are not sent again. */
   const release = Effect.fnUntraced(function* (name: string) {
     const failure = new JudgeFailed({ fault: "Endpoint", problem: `${about(name)} failed, and is continued later` })
     for (const request of yield* requestsOf(name)) {
@@ -207,7 +210,10 @@ export const make = Effect.fnUntraced(function* (
   const rowsOf = (where: Statement.Fragment) =>
     sql<BatchSteps.BatchRow>`SELECT name, input_file, asked_at, id, gone_at FROM batch WHERE ${where} ORDER BY rowid`
 
-  /** Carries out a batch. A defect does not end it. @param sendsAgain whether an operator has decided about a doubt */
+  /**
+   * Carries out a batch. A defect does not end the batch. @param sendsAgain whether to send the requests again if the
+   * batch is in doubt
+   */
   const carryOut = (row: BatchSteps.BatchRow, sendsAgain: boolean): Effect.Effect<void> =>
     Effect.catchCause(run(row, sendsAgain), (cause) => {
       if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
@@ -279,7 +285,7 @@ export const make = Effect.fnUntraced(function* (
 const failureOf = (result: Result.Result<Answer, JudgeFailed> | undefined) =>
   result === undefined ? Option.none() : Result.getFailure(result)
 
-/** Whether batches of the model at the endpoint have no recorded results. */
+/** Whether the model has batches at the endpoint whose results are not recorded yet. */
 export const exist = ({ sql }: JudgeAnswers, { baseUrl, model }: RequestContext) =>
   Effect.map(
     sql`SELECT 1 FROM batch WHERE endpoint = ${baseUrl} AND model = ${model} LIMIT 1`,

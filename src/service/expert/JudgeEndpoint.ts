@@ -4,10 +4,10 @@
  * Guarantees: concurrency, time, response size, and retries are limited. The client sends nothing during a pause that
  * the endpoint asked for, or for a minute after the endpoint refused the settings, such as the key. It does not follow
  * redirects. No failure or log contains the key. A `JudgeError` says whether the question (not retryable) or the
- * endpoint is at fault. A refusal without a reason, a timeout, or an oversized response is the question's fault only if
- * the endpoint has answered other questions. Equal requests at the same time are sent once. With `JudgeAnswers`, a
- * request that was answered before is not sent again. A request of a judgment that was sent is awaited, and its answer
- * kept, even if another one of the judgment fails meanwhile.
+ * endpoint is at fault. A refusal without a reason, a timeout, or an oversized response counts as the question's fault
+ * only if the endpoint has answered other questions. Equal requests at the same time are sent once. With
+ * `JudgeAnswers`, a request that was answered before is not sent again. If one request of a judgment fails, the client
+ * still waits for the others that were sent, and keeps their answers.
  */
 import {
   ByteSize,
@@ -59,11 +59,10 @@ export interface EndpointOptions {
 export interface Completion extends Answer {
   /** The id of the request, see `JudgeAnswers`. */
   readonly request: string
-  /** Whether another vote counts the request, so that it is not paid for again. */
+  /** Whether another vote already counts the cost of the request. */
   readonly isCached: boolean
 }
 
-/** Earlier answers, and batches. */
 export interface JudgeStore {
   readonly answers?: JudgeAnswers | undefined
   readonly batches?: JudgeBatches | undefined
@@ -71,11 +70,10 @@ export interface JudgeStore {
   readonly isBatching?: boolean | undefined
 }
 
-/** The requests of one judgment. */
 export interface Judgment {
-  /** Those that were sent and have no answer yet. */
+  /** The requests that were sent and have no answer yet. */
   readonly running: FiberSet.FiberSet<Answer, JudgeFailed>
-  /** The ids of all of them. */
+  /** The ids of all requests of the judgment, answered or not. */
   readonly requests: Set<string>
 }
 
@@ -90,7 +88,8 @@ export interface Endpoint {
    * Asks the model. Fails if it declines to answer.
    *
    * @param item the item whose vote counts the request, see `JudgeAnswers.count`
-   * @param judgment carries out the request even if the caller is interrupted after it was sent
+   * @param judgment the owner of the request: after it was sent, the request continues even if the caller is
+   * interrupted
    */
   readonly complete: (
     messages: ReadonlyArray<Message>,
@@ -103,7 +102,6 @@ export interface Endpoint {
 
 export const defaults = { concurrency: 8, timeout: "2 minutes", retries: 4 } as const
 
-/** How to ask again after an unusable answer, which is kept. */
 export const askAgain = `the answer is kept; to ask again, change --judge-body, such as to {"seed": 1}`
 
 const maxAnswerBytes = ByteSize.mebibytes(1)
@@ -125,15 +123,15 @@ export const make = Effect.fnUntraced(function* (
   const context: JudgeFailure.RequestContext = { baseUrl, model: options.model, apiKey: options.apiKey }
   const body = Object.entries({ temperature: 0, ...options.body }).filter(([, value]) => value !== null)
   /**
-   * Newer reasoning models refuse requests with a `temperature`. Then the client leaves out its default, but not a
-   * value from the options.
+   * Newer reasoning models refuse requests with a `temperature`. The client then leaves out the default temperature,
+   * but not one from the options.
    */
   const mayDropTemperature = options.body?.["temperature"] === undefined
 
   let withTemperature = true
   let answered = 0
   let notBefore = 0
-  /** Why the endpoint refused the settings, such as the key, in its last response. */
+  /** The problem if the endpoint's last response refused the settings, such as the key. */
   let refusal: string | undefined
 
   /** The id of a request includes the default temperature, even if the endpoint refused it. */
@@ -142,7 +140,10 @@ export const make = Effect.fnUntraced(function* (
 
   const exchange = JudgeHttp.make(client, context)
 
-  /** Fails during a long pause, or a pause after the endpoint refused the settings. */
+  /**
+   * Waits for a short pause to end. Fails during a pause longer than `maxPause`, or after the endpoint refused the
+   * settings.
+   */
   const awaitTurn = Effect.gen(function* () {
     const pause = Duration.millis(Math.max(0, notBefore - (yield* Clock.currentTimeMillis)))
     const retryAfter = Duration.toMillis(pause)
@@ -159,7 +160,10 @@ export const make = Effect.fnUntraced(function* (
   /** Sent requests that go on without the caller, by id. */
   const sent = new Map<string, Fiber.Fiber<Answer, JudgeFailed>>()
 
-  /** Sends a request in its turn. It goes on if the caller is then interrupted, unless the judgment ends. */
+  /**
+   * Sends a request in its turn. If the caller is interrupted after that, the request continues until the judgment
+   * ends.
+   */
   const send = (answer: Effect.Effect<Answer, JudgeFailed>, id: string, judgment: Judgment) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
@@ -216,7 +220,7 @@ export const make = Effect.fnUntraced(function* (
 
   const attemptAtAnyTemperature = (messages: ReadonlyArray<Message>, id: string, judgment: Judgment) =>
     Effect.catchIf(
-      // The request may be part of an earlier batch, even if this process sends none.
+      // The request may be part of an earlier batch, even if this process does not send batches.
       Effect.suspend(() => batches?.pending(id) ?? attempt(messages, id, judgment)),
       ({ fault }) => fault === "Temperature" && mayDropTemperature,
       () => {

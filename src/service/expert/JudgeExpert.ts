@@ -4,10 +4,9 @@
  * Guarantees: the model is asked about each pair in both orders, and a completion wins only if both answers agree
  * (`PairwiseRanking`). The first order depends only on the item's text, so a restart does not change it. After a
  * limited number of unusable answers, the item is left to other experts. Completions are untrusted; see `JudgePrompt`.
- * If a request fails, those under way are awaited. With `JudgeAnswers`, an interrupted judgment continues with the
- * answers so far, and no request is counted in two votes: those of an item without a vote are counted in the next vote
- * of the judge, if there is one.
- * Does not: make a model deterministic, even at temperature 0.
+ * If a request fails, the judgment still waits for the requests under way. With `JudgeAnswers`, an interrupted judgment
+ * continues with the answers that it already has, and no request is counted in two votes. If an item gets no vote, the
+ * judge's next vote counts the item's requests. Does not: make a model deterministic, even at temperature 0.
  */
 import { Effect, FiberSet, Option, Random, Result, type Schema } from "effect"
 import type { HttpClient } from "effect/http"
@@ -33,12 +32,12 @@ export interface JudgeOptions extends JudgeEndpoint.EndpointOptions {
   readonly template?: string | undefined
   /**
    * How to count a pair of completions if the model's preference changes with their order. `tie`, the default, counts
-   * them as equally good. `abstain` gives no vote if the best completion is then uncertain.
+   * the two as equally good. `abstain` gives no vote if the best completion is uncertain because of the pair.
    */
   readonly onDisagreement?: "tie" | "abstain" | undefined
   /** The maximum number of times that a question is asked until its answer is usable. Default 3. */
   readonly attempts?: number | undefined
-  /** Prices per million tokens. Votes then have their cost. */
+  /** Prices per million tokens. If they are set, votes contain their cost. */
   readonly price?: TokenPrice.TokenPrice | undefined
 }
 
@@ -48,7 +47,10 @@ export interface JudgeOptions extends JudgeEndpoint.EndpointOptions {
  */
 const rankUpTo = 4
 
-/** Concurrent judgments if requests become part of batches. Each needs memory for its prompt and requests. */
+/**
+ * The maximum number of concurrent judgments if requests are sent as batches. Each judgment needs memory for its prompt
+ * and requests.
+ */
 const batchedJudgments = 10_000
 
 /** Makes the expert `judge:MODEL`. It sends requests only when there is something to judge. */

@@ -1,8 +1,8 @@
 /**
- * Requests to an OpenAI-compatible endpoint, and its chat completions.
+ * Sends requests to an OpenAI-compatible endpoint, and reads chat completions.
  *
- * Guarantees: time and size of a response are limited. Requests have the key, and no tracing headers, because the
- * endpoint may belong to another company.
+ * Guarantees: time and size of a response are limited. Requests contain the key. They contain no tracing headers,
+ * because the endpoint may belong to another company.
  */
 import { ByteSize, Duration, Effect, Option, Schema, Stream } from "effect"
 import { HttpClient, type HttpClientError, HttpClientRequest } from "effect/http"

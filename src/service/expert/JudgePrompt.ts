@@ -1,10 +1,10 @@
 /**
  * The prompt that asks a language model about two completions, and the parser of its answer.
  *
- * Guarantees: each text is enclosed in tags with a marker that depends on a secret key and on the question, so no
- * completion can close its tag or open another, and equal questions have equal prompts. Inserted text is not searched
- * for placeholders. An answer is used only if all its JSON objects with `best` agree.
- * Does not: prevent a completion from persuading a weak model. Even then, the verdict is A, B, or a tie.
+ * Guarantees: each text is enclosed in tags with a marker. The marker depends on a secret key and on the question, so
+ * no completion can close its tag or open another. Equal questions have equal prompts. Inserted text is not searched
+ * for placeholders. An answer is used only if all its JSON objects with `best` agree. Does not: prevent a completion
+ * from persuading a weak model. Even then, the verdict is A, B, or a tie.
  */
 import { Option, Schema } from "effect"
 import { shorten } from "../../io/Values.ts"
@@ -41,7 +41,6 @@ export interface Message {
   readonly content: string
 }
 
-/** Makes the marker of a question from its secret key and its parts. */
 export const markerOf = (...parts: ReadonlyArray<unknown>): string => Sha256.hex(JSON.stringify(parts)).slice(0, 16)
 
 /** Encloses a text in tags with the marker. */
@@ -56,7 +55,10 @@ export interface Question {
   readonly completions: readonly [string, string]
 }
 
-/** @param key the secret of the marker @param attempt another attempt has another marker, and thus another prompt */
+/**
+ * @param key the secret key of the marker
+ * @param attempt each attempt has a different marker, and thus a different prompt
+ */
 export const ask = (question: Question, key: string, attempt = 1): ReadonlyArray<Message> => {
   const { completions, guidelines, prompt, template } = question
   const marker = markerOf(key, attempt, template, guidelines, prompt, completions)
@@ -77,7 +79,7 @@ export const ask = (question: Question, key: string, attempt = 1): ReadonlyArray
   ]
 }
 
-/** The model's verdict. `place` is the preferred place, or undefined for a tie. */
+/** The model's verdict. `place`: the position of the better completion, 0 or 1; undefined for a tie. */
 export interface Verdict {
   readonly place: 0 | 1 | undefined
   readonly rationale: string
@@ -108,7 +110,7 @@ export const read = (answer: string): Option.Option<Verdict> => {
 
 const maxTries = 50
 
-/** Returns the outermost texts in braces. Reasoning models end their reasoning with a tag; texts before it are not final. */
+/** Returns the outermost texts in braces. Texts before `</think>` are the model's reasoning, and are ignored. */
 export const objectsIn = (answer: string): ReadonlyArray<string> => {
   const text = answer.slice(answer.lastIndexOf("</think>") + 1)
   const found: Array<string> = []

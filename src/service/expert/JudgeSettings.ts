@@ -20,13 +20,15 @@ export interface JudgeSettings extends Omit<JudgeOptions, "model" | "baseUrl" | 
   /** The path of a file that contains the template. */
   readonly templateFile?: string | undefined
   /**
-   * The path of a SQLite file of answers, created if missing. A request with the same model, messages, and members as an
-   * earlier one is not sent again. Default: `judge-answers.db` beside the service's database.
+   * The path of a SQLite file of answers. The service creates it if it does not exist. A request with the same model,
+   * messages, and members as an earlier one is not sent again. Default: `judge-answers.db` beside the service's
+   * database.
    */
   readonly cache?: string | undefined
   /**
    * Whether requests are sent as batches (`/files` and `/batches` of the endpoint), and how. Answers then take up to 24
-   * hours, and usually cost half. Needs a file of answers, which has the state of the batches. Default false.
+   * hours, and usually cost half. Requires a file of answers, because it records the state of the batches. Default
+   * false.
    */
   readonly batch?: boolean | BatchOptions | undefined
   /** Prices per million tokens, by model. */

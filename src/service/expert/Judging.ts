@@ -1,9 +1,10 @@
 /**
- * Asks automatic experts about one item, in order, until it has its votes. As many as the item needs are asked at once.
+ * Asks automatic experts about one item, in order, until the item has its votes. It asks as many experts at once as the
+ * item needs votes.
  *
  * Guarantees: a failure or defect of an expert affects only this item. Until a retry, the expert's vote stays reserved,
- * and no expert later in the order votes instead. An invalid vote counts as a defect. After a failure that is not
- * retryable, or three defects on an item, the expert counts as having no answer.
+ * and no later expert votes instead. An invalid vote counts as a defect. After a failure that is not retryable, or
+ * three defects on an item, the expert counts as having no answer.
  */
 import { Cause, Clock, Effect, Exit, Option, Result, Schema, Semaphore } from "effect"
 import * as Places from "../store/Places.ts"
@@ -90,7 +91,8 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
   })
 
   /**
-   * Returns the answers, the number of missing votes that no expert can give, and the first failure without a retry.
+   * Returns the answers, the number of missing votes that no expert can give, and the first failure that is not
+   * retried.
    */
   const judge = Effect.fnUntraced(function* (
     item: Item,
@@ -149,7 +151,7 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
       [...byName.values()].flatMap(({ doubts, name: expert }) =>
         (doubts?.() ?? []).map(({ name, since }) => ({ expert, name, since })),
       ),
-    // The judges share one file of answers.
+    // All judges share one file of answers, so each of them reports the same requests.
     paid: experts.find(({ paid }) => paid !== undefined)?.paid ?? Effect.succeed([]),
     nextChange: outages.nextChange,
   }

@@ -1,9 +1,9 @@
 /**
- * Makes the experts of a service, some of which are names such as `judge:gpt-4o`.
+ * Makes the experts of a service. Some are given as names, such as `judge:gpt-4o`.
  *
- * Guarantees: the judges among the names share one file of answers, a temporary one if the settings name none. Only one
- * process at a time uses the file, so that no other buys the same answers. Without a judge, no file is created. Batches
- * of earlier processes are continued, even if new requests are not sent as batches.
+ * Guarantees: all judges share one file of answers. If the settings name no file, it is temporary. Only one process at
+ * a time uses the file, so that no answer is bought twice. Without a judge, no file is created. Batches of earlier
+ * processes are continued, even if new requests are not sent as batches.
  */
 import { Effect } from "effect"
 import { HttpClient } from "effect/http"

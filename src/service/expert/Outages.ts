@@ -1,9 +1,9 @@
 /**
  * Backoff for automatic experts: which of them must not be asked now, either at all or about one item, and until when.
  *
- * Guarantees: an expert that fails repeatedly is asked at growing intervals until it answers: up to five minutes, or
- * longer if its error asks for that. An item on which it fails is retried at growing intervals; other items are not
- * delayed. The state is in memory, so a restart retries everything immediately.
+ * Guarantees: an expert that fails repeatedly is asked at growing intervals until it answers. An interval is at most
+ * five minutes, unless the error asks for a longer one. An item on which the expert fails is retried at growing
+ * intervals; other items are not delayed. The state is in memory, so a restart retries everything immediately.
  */
 import * as Backoff from "../../io/Backoff.ts"
 import type { JudgeError } from "./Expert.ts"
@@ -19,7 +19,9 @@ interface ItemFailures extends Failures {
   reported: boolean
 }
 
-/** An expert is paused only after more consecutive failures than this, because the items may be the cause. */
+/**
+ * An expert with at most this many consecutive failures is not paused, because the items may have caused the failures.
+ */
 const maxToleratedFailures = 3
 const seconds = 1_000
 const minutes = 60 * seconds
@@ -59,7 +61,7 @@ export const make = () => {
       return { inRow: general.failures, breakdowns }
     },
 
-    /** Returns the experts that are not asked at all now, and until when. */
+    /** Returns the experts that are paused now, and until when. */
     paused: (now: number) => [...experts].flatMap(([name, { until }]) => (until > now ? [{ name, until }] : [])),
 
     answered: (expert: string, itemId: number) => {

@@ -1,11 +1,11 @@
 /**
  * Ranks completions by pairwise comparisons. The model judges each pair in both orders.
  *
- * A completion wins a comparison only if it is preferred in both orders, otherwise the comparison is a tie (Zheng et
- * al. 2023, arXiv:2306.05685, 3.4; for position bias see arXiv:2305.17926 and arXiv:2406.07791). More than two
- * completions are compared as in Qin et al. 2023 (arXiv:2306.17563). `allPairs` ranks by the number of wins, where a
- * tie counts 1/2, with n(n-1) questions. `slidingPass` finds one best completion in a pass from last to first, with
- * 2(n-1) questions; of two equals, it keeps the earlier.
+ * A completion wins a comparison only if both answers prefer it. Otherwise, the comparison is a tie (Zheng et al. 2023,
+ * arXiv:2306.05685, 3.4; for position bias see arXiv:2305.17926 and arXiv:2406.07791). More than two completions are
+ * compared by the methods of Qin et al. 2023 (arXiv:2306.17563). `allPairs` ranks by the number of wins, where a tie
+ * counts 1/2, with n(n-1) questions. `slidingPass` finds one best completion in a pass from last to first, with 2(n-1)
+ * questions. If two completions are tied, it keeps the earlier one.
  */
 import { Effect } from "effect"
 
@@ -75,8 +75,8 @@ const couldPass = (
   comparisons: ReadonlyArray<Comparison>,
 ): boolean => {
   if (rival === best) return false
-  // An inconsistent comparison counted as a tie, so either of its completions could gain or lose 1. A comparison
-  // between the rival and the best can change both scores.
+  // An inconsistent comparison was counted as a tie. With another outcome, each of its completions could gain or lose
+  // 1.
   const swing = comparisons
     .filter((comparison) => !isConsistent(comparison))
     .reduce((sum, comparison) => sum + (isOf(comparison, rival) ? 1 : 0) + (isOf(comparison, best) ? 1 : 0), 0)
@@ -98,10 +98,9 @@ export const slidingPass = Effect.fnUntraced(function* <E>(
 })
 
 /**
- * Whether another completion could be the best. Goes through the comparisons from the last to the first, until the
- * comparison in which the best completion (or a completion tied with it) beat the completion carried so far. If a
- * comparison on the way is inconsistent, the answer is yes. Comparisons before that one do not matter, because the
- * completion carried through them lost.
+ * Whether another completion could be the best. The comparisons are checked from the last to the first. If a checked
+ * comparison is inconsistent, the answer is yes. The check ends at the comparison that the best completion, or one tied
+ * with it, won: the loser and all completions compared earlier are out.
  */
 const isOpen = (best: number, comparisons: ReadonlyArray<Comparison>): boolean => {
   let carried = best

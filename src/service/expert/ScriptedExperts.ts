@@ -68,7 +68,10 @@ export const random: Expert = {
 /** Answers from a file of prompt items with `gold`. It has no answer to other prompts. */
 export const gold = Gold.gold
 
-/** Asks a language model. Its answers are kept only for experts that the service gets by name. */
+/**
+ * Asks a language model. Keeps no answers: only an expert that the service gets by name, such as `judge:gpt-4o`, has a
+ * file of answers.
+ */
 export const judge = (options: JudgeExpert.JudgeOptions) => JudgeExpert.make(options)
 
 /** No expert has this name. */
@@ -108,7 +111,7 @@ export const parse = (
 
 const rules = { first, last, longest, shortest, random }
 
-/** Counts code points. A surrogate pair is one. */
+/** Counts code points. A surrogate pair counts as one. */
 const countCharacters = (text: string): number => {
   let count = text.length
   for (let i = 0; i < text.length; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xdc00) count--

@@ -1,8 +1,8 @@
 /**
  * Counts the requests and tokens of a judgment, and their cost.
  *
- * Guarantees: requests that another vote counts (`cached`) and those of items without votes (`without_vote`) are apart
- * from what this judgment paid for.
+ * Guarantees: requests that another vote counts (`cached`) and requests of items without votes (`without_vote`) are
+ * counted separately from the requests that this judgment paid for.
  */
 import type { Schema } from "effect"
 import * as Cost from "../../domain/Cost.ts"

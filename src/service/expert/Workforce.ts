@@ -2,11 +2,12 @@
  * Runs the automatic experts: claims items from the queue, asks the experts, and records their votes.
  *
  * Guarantees: each item is judged, even after a restart. Experts vote in the given order until an item has its votes.
- * An expert without an answer is skipped; one that fails is retried with backoff. Slow experts (`Expert.concurrency`)
- * do not delay other tasks. If no expert has an answer, the task stays open or is canceled, and is retried at the next
- * start; the first 1,000 of these tasks are logged. In a task for language models only, a prompt on which each of them
- * has voted or has no answer is done with fewer votes. At most 32 tasks are in memory. If experts answer in batches,
- * no task is claimed once those in memory have as many prompts as a batch; the last one may exceed this number.
+ * An expert without an answer is skipped. An expert that fails is retried with backoff. Slow experts
+ * (`Expert.concurrency`) do not delay other tasks. If no expert has an answer, the task stays open or is canceled, and
+ * is retried at the next start. The first 1,000 of these tasks are logged. If only language models may judge a task, a
+ * prompt is done with fewer votes when each model has voted or has no answer. At most 32 tasks are in memory. If
+ * experts answer in batches, no further task is claimed while the tasks in memory have at least as many prompts as a
+ * batch.
  */
 import { Cause, Clock, Duration, Effect, FiberSet, Latch, Layer, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -24,8 +25,8 @@ export interface WorkforceOptions {
   /** How long experts wait after a task's creation before they judge it, to simulate slow experts. Default 0. */
   readonly turnaround?: Duration.Input | undefined
   /**
-   * Whether to end prompts that no expert can answer, instead of leaving them open for other experts. A task of which
-   * no prompt has a vote is then canceled, and the next start of the service opens it again.
+   * Whether to close prompts that no expert can answer, instead of leaving them open for other experts. A task without
+   * any vote is then canceled, and the next start of the service opens it again.
    */
   readonly cancelUnanswered?: boolean | undefined
 }
@@ -34,7 +35,7 @@ export interface WorkforceOptions {
 const maxClaimed = 32
 /** Slow experts claim fewer tasks at a time, so that they do not claim items long before they judge them. */
 const maxTasksOfSlow = 8
-/** An expert that judges more items than this at a time gathers them in batches. */
+/** An expert with a higher `concurrency` than this answers in batches. */
 const maxItemsOfSlow = 1_000
 
 /** The maximum numbers of tasks and items that are claimed at the same time. */
@@ -51,7 +52,7 @@ const lackingReason = ({ lacking, prompts, voters }: LackingTask, failed: string
   (outcome === "cancelled"
     ? "the next run asks the automatic experts again"
     : outcome === "shortened"
-      ? "these are done with the votes that they have"
+      ? "these prompts are done with the votes that they have"
       : voters === "judges"
         ? "only language models may vote on this task: start the service with more language models (--expert judge:MODEL)"
         : "people can still vote, and a restart of the service asks the automatic experts again")
@@ -94,7 +95,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
       if (hasToldOfPeople) return Effect.void
       hasToldOfPeople = true
       return Effect.logInfo(
-        `Task ${taskId} needs more votes than automatic experts can give, so it waits for people; further such tasks are not logged`,
+        `Task ${taskId} needs more votes than automatic experts can give, so it waits for people; other tasks that wait for people are not logged`,
       )
     })
 
@@ -115,7 +116,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     const judge = (item: Judging.Item) =>
       Effect.map(judging.judge(item, claim, say), (outcome) => {
         const hasFailed = outcome.judged.answers.some(({ vote }) => Result.isFailure(vote))
-        // The queue then counts the prompt as done, with the votes that it has.
+        // If `isDone`, the queue counts the prompt as done, with the votes that it has.
         const isDone = voters === "judges" && hasFailed
         if (outcome.lacking > 0 && !isDone) {
           unanswered++
@@ -198,7 +199,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
         short,
         taskId,
         "has fewer votes",
-        `language models have no answer to ${lacking} of ${prompts} prompts, which are done with the votes that they have`,
+        `language models have no answer to ${lacking} of ${prompts} prompts; these prompts are done with the votes that they have`,
       )
     }
     for (const task of unanswered) if (cancels || task.voters === "judges") yield* giveUp(task)

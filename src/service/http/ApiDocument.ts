@@ -94,7 +94,7 @@ const operations: Record<string, { readonly summary: string; readonly statuses: 
     statuses: {
       "403": "The `Host` header does not name this service.",
       "201":
-        "The task is stored. With a repeated `Idempotency-Key`, the answer has the existing task in its current state.",
+        "The task is stored. With a repeated `Idempotency-Key`, the response contains the existing task in its current state.",
       "413": "The body is larger than `limit_bytes`.",
       "422": "The task is invalid (`errors` says where and why), or the idempotency key was used with another body.",
       "429": "Too many requests: wait the number of seconds in `Retry-After`.",
@@ -132,7 +132,7 @@ const keywordsOf = (limits: RequestLimits): Record<string, Json> => ({
 const isObject = (value: unknown): value is Json => Predicate.isObject(value) && !Array.isArray(value)
 
 /**
- * Adds JSON Schema keywords to the members that have these names. Allows further members, because later versions may
+ * Adds JSON Schema keywords to members, by the names of the members. Allows further members, because later versions may
  * add some.
  */
 const withKeywords = (keywords: Record<string, Json>) => {

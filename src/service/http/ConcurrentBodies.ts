@@ -23,7 +23,7 @@ export const maxBodiesPerToken = 2
 const maxBodies = 4
 const maxWait: Duration.Input = "15 seconds"
 
-/** Maximum number of JSON values in a body. It is about twice what a task with the most completions needs. */
+/** The maximum number of JSON values in a body: about twice as many as the largest task has. */
 export const maxValues = ({ completionsPerPrompt, promptsPerTask }: RequestLimits): number =>
   promptsPerTask * 2 * (completionsPerPrompt + 8) + 1_000
 

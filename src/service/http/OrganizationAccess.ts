@@ -1,9 +1,9 @@
 /**
  * Decides which organization tokens are accepted, and limits the requests of each token.
  *
- * Guarantees: the token that the service was started with (`PREFSTREAM_TOKEN`, or the embedded service's) is compared
- * by hash, like stored tokens, so the time of the comparison reveals nothing. A token has one rate limit for all
- * routes.
+ * Guarantees: the token with which the service was started (`PREFSTREAM_TOKEN`, or that of an embedded service) is
+ * compared by hash, like stored tokens. The time of the comparison therefore reveals nothing. A token has one rate
+ * limit for all routes.
  */
 import { Context, Effect, Layer, type Option, Redacted } from "effect"
 import { type AcceptedToken, Tokens } from "../account/Tokens.ts"

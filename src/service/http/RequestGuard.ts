@@ -16,7 +16,10 @@ import { ServiceAddress } from "./ServiceAddress.ts"
 import * as SecurityHeaders from "./SecurityHeaders.ts"
 
 const pageBodyBytes = 256 * 1024
-/** Exceptions: a vote or draft may contain an edited completion, and guidelines take up to 3 bytes per code unit. */
+/**
+ * Paths with a higher limit: a vote or draft may contain an edited completion, and guidelines may take 3 bytes per code
+ * unit.
+ */
 const pageBodyLimits: ReadonlyArray<readonly [url: RegExp, bytes: number]> = [
   [/^\/annotate\/api\/items\//, 1024 * 1024],
   [/^\/dashboard\/api\/tasks\/.*\/guidelines$/, 3 * maxLength.guidelines + pageBodyBytes],

@@ -3,8 +3,9 @@
  *
  * Guarantees: against DNS rebinding, a service on loopback accepts only loopback names and its public name as `Host`; a
  * service on another address accepts any `Host`. An `Origin` belongs to the service's pages if it is the public URL or,
- * on loopback or without a public URL, if it equals the `Host`. If there is a public URL and a proxy on a private
- * address, the client is the last of `X-Forwarded-For`. The addresses of an IPv6 /64 network count as one client.
+ * on loopback or without a public URL, if it equals the `Host`. If there is a public URL, and the request comes from a
+ * private address (a proxy), the client's address is the last one in `X-Forwarded-For`. The addresses of an IPv6 /64
+ * network count as one client.
  */
 import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { HttpServer, type HttpServerRequest } from "effect/http"
@@ -101,8 +102,8 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
     origin: publicUrl?.origin ?? local,
     secure,
     /**
-     * Whether traffic with users is private: over TLS, or within this machine. Without TLS, the service must be bound
-     * to loopback: other machines can reach any other address, whatever the public URL is.
+     * Whether traffic with users is private: over TLS, or within this machine. Without TLS, a service that is not bound
+     * to loopback is not private, because other machines can reach it.
      */
     encrypted: secure || (loopback && (publicUrl === undefined || localNames.has(publicUrl.hostname))),
     /** Whether only this machine can reach the service: it is bound to loopback and has no public URL. */

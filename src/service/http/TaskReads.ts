@@ -3,8 +3,8 @@
  *
  * Guarantees: status, headers, and body are the same as through the router, with the same checks, rate limits, and
  * metrics. This path answers only if the task exists, the token may read it, and the database answers without waiting.
- * The router handles all other requests, and while tracing is on, all requests. The task is read before the rate limit
- * is checked.
+ * The router handles all other requests. While tracing is on, it handles all requests. The task is read before the rate
+ * limit is checked.
  */
 import { Context, Effect, Layer, Option, Tracer } from "effect"
 import { HttpServerResponse } from "effect/http"

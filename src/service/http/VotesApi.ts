@@ -1,5 +1,6 @@
 /**
- * `GET /votes` of the service: its votes as a table. It is not part of the contract, which other services implement.
+ * `GET /votes` of the service: its votes as a table. It is not part of the contract, so other services need not have
+ * it.
  *
  * Guarantees: an organization gets only the votes on its own tasks. The response is streamed, with chunked encoding, so
  * that a client notices if the response breaks off.
@@ -18,7 +19,9 @@ export const respond = ({ exportVotes }: Desk["Service"], format: Format, filter
   // When the store fails, the status has already been sent, so the response can only break off.
   HttpServerResponse.stream(
     Stream.tapCause(exportVotes(format, filter, raw), (cause) =>
-      Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("The vote export failed before its end", cause),
+      Cause.hasInterruptsOnly(cause)
+        ? Effect.void
+        : Effect.logError("The vote export failed before all votes were sent", cause),
     ),
     {
       contentType: tableTypes[format],

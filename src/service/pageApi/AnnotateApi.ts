@@ -132,7 +132,7 @@ export const GivenJudgment = Schema.Struct({
   given_at: Schema.Int,
   /** The beginning of the prompt, or of the last turn of a conversation. */
   prompt: Schema.String,
-  /** Groups of places, best first. One group with one place if the expert chose the best. */
+  /** Groups of positions, best first. If the expert only chose the best, one group with the position of the best. */
   ranking: Schema.Array(Schema.Array(Place)),
   /** Whether the judgment can still be corrected. */
   is_open: Schema.Boolean,
@@ -145,7 +145,9 @@ export const Flagging = Schema.Struct({ kind: FlagKind, comment: Reason })
 export type Flagging = typeof Flagging.Type
 
 export const Submission = Schema.Struct({
-  /** The position of the preferred completion. If null, it is the lowest one in the top group of `ranking`. */
+  /**
+   * The position of the preferred completion. If null, the lowest position in the top group of `ranking` is preferred.
+   */
   best: Schema.NullOr(Place),
   /** The positions of all completions in groups, best first, if the expert ranked them; null otherwise. */
   ranking: Schema.NullOr(Schema.Array(Schema.NonEmptyArray(Place))),
@@ -207,13 +209,13 @@ const flag = HttpApiEndpoint.post("flag", "/items/:item_id/flag", { params, payl
  */
 const undo = HttpApiEndpoint.post("undo", "/undo", { success: Work })
 
-/** The expert's last 20 judgments, the latest first. Those of qualification items are not among them. */
+/** Returns the expert's last 20 judgments, the latest first, without judgments of qualification items. */
 const judgments = HttpApiEndpoint.get("judgments", "/judgments", { success: Schema.Array(GivenJudgment) })
 
-/** Returns the item of one of these judgments, with the judgment as its draft. Conflict: it can't be corrected. */
+/** Returns the item of a judgment, with the judgment as its draft. Conflict: the judgment can't be corrected. */
 const judgment = HttpApiEndpoint.get("judgment", "/judgments/:item_id", { params, success: Work })
 
-/** Replaces a judgment, and returns the next work. Conflict: it can no longer be corrected. */
+/** Replaces a judgment, and returns the next work. Conflict: the judgment can no longer be corrected. */
 const correct = HttpApiEndpoint.put("correct", "/judgments/:item_id", { params, payload: Submission, success: Work })
 
 const session = HttpApiEndpoint.get("session", "/session", {

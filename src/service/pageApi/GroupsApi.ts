@@ -21,7 +21,10 @@ export const GroupSummary = Schema.Struct({
   votes_needed: Schema.Int,
   /** The number of items whose votes wait for another expert, because all active people have judged them. */
   waiting: Schema.Int,
-  /** The number of other items, on which only language models may vote, and no one of the service can. */
+  /**
+   * The number of items on which only language models may vote, but none of the service's models can. Items in
+   * `waiting` do not count.
+   */
   waiting_for_judges: Schema.Int,
   created_at: Millis,
 })

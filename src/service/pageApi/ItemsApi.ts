@@ -38,7 +38,7 @@ export const ItemSummary = Schema.Struct({
   flagged: Schema.Boolean,
   /** The other equal items, newest first, at most 25. */
   equal: Schema.Array(Schema.Struct({ task_id: Schema.String, index: Schema.Int })),
-  /** Null if votes are missing, or if there are fewer than two. */
+  /** Null if the item has fewer than two votes or lacks votes. */
   agreement: Schema.NullOr(Schema.Finite),
   decision: Schema.NullOr(Decision),
 })
@@ -96,7 +96,7 @@ const decide = HttpApiEndpoint.put("decide", "/tasks/:task_id/items/:index/decis
     undecided: Schema.optionalKey(Schema.Boolean),
   }),
 })
-/** Conflict: nobody has decided the item, or with `mine`, the signed-in operator has not. */
+/** Conflict: the item has no decision or, with `mine`, no decision by the signed-in operator. */
 const withdrawDecision = HttpApiEndpoint.delete("withdrawDecision", "/tasks/:task_id/items/:index/decision", {
   params: itemParams,
   query: { mine: Schema.optionalKey(Schema.Literal("true")) },

@@ -13,7 +13,7 @@ import { Conflict, NotFound, NotSignedIn, TooManyAttempts } from "./WebProblems.
 export const Role = Schema.Literals(roles)
 export type Role = typeof Role.Type
 
-/** Annotates an endpoint that needs another role than its HTTP method implies. */
+/** Sets the required role of an endpoint, if its HTTP method implies another one. */
 export class MinRole extends Context.Service<MinRole, Role>()("prefstream/service/MinRole") {}
 
 export const minRoleOf = ({ annotations, method }: Pick<HttpApiEndpoint.Top, "annotations" | "method">): Role =>
@@ -64,7 +64,7 @@ export const Password = Schema.String.check(Schema.isBetweenLength(minPasswordLe
 export const IntFromQuery = Schema.Int.pipe(Schema.encodeTo(Schema.FiniteFromString))
 export const page = { before: Schema.optionalKey(IntFromQuery), limit: Schema.optionalKey(IntFromQuery) }
 
-/** How long a replaced secret stays valid, in hours. With 0 it ends immediately. */
+/** How long a replaced secret stays valid, in hours. 0 makes it invalid immediately. */
 export const Rotation = Schema.Struct({
   keep_hours: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: maxKeepHours })),
 })

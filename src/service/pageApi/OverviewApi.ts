@@ -1,8 +1,8 @@
 /**
  * The part of `DashboardApi` about the state of all work: progress, pace, agreement, experts, and what is stuck.
  *
- * Guarantees: the report may be five seconds old. Intervals are 95% (see `domain/Interval`); a bound is null if there
- * are too few observations.
+ * Guarantees: the report may be five seconds old. `low` and `high` are the bounds of a 95% interval (see
+ * `domain/Interval`), or null if there are too few observations.
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
@@ -16,7 +16,7 @@ const progress = {
   votes_needed: Schema.Int,
 }
 const Bound = Schema.NullOr(Schema.Finite)
-/** How many of `compared` votes agree with the majority of the other votes on the item. */
+/** `agreed`: how many of the `compared` votes agree with the majority of the other votes on the item. */
 const agreement = { agreed: Schema.Int, compared: Schema.Int, low: Bound, high: Bound }
 
 export const stuckKinds = ["held", "deferred", "unassignable", "paused", "outage", "doubt", "webhook"] as const
@@ -25,16 +25,16 @@ export const StuckWork = Schema.Struct({
   /**
    * - `held`: an expert holds the item for longer than the hold time
    * - `deferred`: every active person who may judge an item of the task has seen its content
-   * - `unassignable`: no active expert may give the votes that items of the task need
-   * - `paused`: a group, or a task without one, with open work
+   * - `unassignable`: an item of the task needs a vote that no active expert may give
+   * - `paused`: a paused group with open work, or a paused task without a group
    * - `outage`: an automatic expert that fails and is not asked before `at`
-   * - `doubt`: a judge's batch that perhaps was created, and is not sent again; `name` is the batch
+   * - `doubt`: a judge's batch that the endpoint may have created; it is not sent again, and `name` is its name
    * - `webhook`: deliveries fail, or the service disabled the webhook
    */
   kind: Schema.Literals(stuckKinds),
   /** The id of the task, group, or expert. Empty for the webhook. */
   id: Schema.String,
-  /** The position of the item in the task. Null if `id` is no task. */
+  /** The position of the item in the task. Null if `id` is not a task's id. */
   index: Schema.NullOr(Schema.Int),
   /** The expert's name, for kinds about experts. */
   name: Schema.String,
@@ -52,7 +52,10 @@ export const OverviewReport = Schema.Struct({
   days: Schema.Array(Schema.Struct({ day: Millis, people: Schema.Int, automatic: Schema.Int })),
   /** The last 12 weeks with compared votes, oldest first. `week` is the Monday (UTC). */
   weeks: Schema.Array(Schema.Struct({ week: Millis, ...agreement })),
-  /** The experts with the most votes in the last 28 days, at most 50. `seconds`: of the latest 100 votes of a person. */
+  /**
+   * The experts with the most votes in the last 28 days, at most 50. `seconds`: the median time of a person's latest
+   * 100 votes.
+   */
   experts: Schema.Array(
     Schema.Struct({
       expert_id: Schema.String,
@@ -63,8 +66,8 @@ export const OverviewReport = Schema.Struct({
     }),
   ),
   /**
-   * All requests and tokens of language models that were paid for with the judges' file of answers, with or without a
-   * vote, and their cost as an exact decimal; null without prices.
+   * The paid requests and tokens of language models that the judges' file of answers records, whether or not they led
+   * to votes. The cost is an exact decimal, or null without prices.
    */
   judges: Schema.Array(
     Schema.Struct({

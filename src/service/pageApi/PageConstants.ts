@@ -1,6 +1,6 @@
 /**
- * Limits, options, and forms of texts that the service checks and the pages show. This file imports no package, because
- * the pages load it.
+ * Limits, options, and text formats that both the service and the pages use. This file imports no package, because the
+ * pages load it.
  */
 export { maxVotes } from "../../api/MaxVotes.ts"
 
@@ -41,7 +41,10 @@ export const isAtLeast = (role: Role, min: Role): boolean => roles.indexOf(role)
 
 export const taskStatuses = ["pending", "in_progress", "completed", "cancelled"] as const
 
-/** `waiting`: no votes yet. `open`: some are missing. `disputed`: all are given but differ, and no lead has decided. */
+/**
+ * `waiting`: no votes yet. `open`: some votes are missing. `disputed`: all votes are given but differ, and no lead has
+ * decided.
+ */
 export const itemStates = ["waiting", "open", "done", "disputed", "decided", "withdrawn", "cancelled"] as const
 
 /** The priorities, in the order in which their groups are judged. */

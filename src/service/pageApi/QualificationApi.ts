@@ -26,7 +26,7 @@ export type QualificationSettings = typeof QualificationSettings.Type
  */
 export const Standing = Schema.Struct({
   state: Schema.Literals(["working", "qualifying", "unavailable", "failed", "paused"]),
-  /** Number of gold items that the expert judged right, among those of `judged`. */
+  /** The number of gold items that the expert judged right, out of `judged`. */
   right: Schema.Int,
   /** Number of judged gold items from which `state` was computed. */
   judged: Schema.Int,

@@ -129,7 +129,7 @@ const reopen = HttpApiEndpoint.post("reopen", "/tasks/:task_id/reopen", {
   }),
   success: Schema.Struct({ prompts: Schema.Int }),
 })
-/** Cancels the additional votes that no expert has started on. Conflict: there are none. */
+/** Cancels the additional votes that no expert has started on. Conflict: there are no such votes. */
 const endReopening = HttpApiEndpoint.delete("endReopening", "/tasks/:task_id/reopen", {
   params: taskParams,
   success: Schema.Struct({ prompts: Schema.Int }),

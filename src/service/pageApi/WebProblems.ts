@@ -1,7 +1,7 @@
 /**
- * Problems (RFC 9457) that only the dashboard's and the annotation page's requests have.
+ * Problems (RFC 9457) that only requests of the dashboard and the annotation page can get.
  *
- * Guarantees: each has a stable `type`, and a `detail` that can be shown to users.
+ * Guarantees: each problem has a stable `type`, and a `detail` that can be shown to users.
  */
 import { Schema } from "effect"
 import { Problem } from "../../api/Problem.ts"

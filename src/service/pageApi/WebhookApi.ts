@@ -8,7 +8,7 @@ export const WebhookSettings = Schema.Struct({
   /** Null if no URL is set. */
   url: Schema.NullOr(Schema.String),
   enabled: Schema.Boolean,
-  /** Why the service disabled the webhook, such as a 410 from the receiver. Null if it did not. */
+  /** Why the service disabled the webhook, such as a 410 from the receiver. Null if the webhook was not disabled. */
   disabled_reason: Schema.NullOr(Schema.String),
   /** Null if the last attempt at this URL succeeded, or if there was no attempt. */
   failing: Schema.NullOr(
@@ -51,10 +51,7 @@ export const DeliveryDetail = Schema.Struct({
       at: Millis,
       url: Schema.String,
       status: Schema.NullOr(Schema.Int),
-      /**
-       * Why there is no status, such as a refused connection or a timeout, or the meaning of a status, such as a
-       * redirect.
-       */
+      /** Why no status was received, such as a timeout, or the meaning of a status, such as a redirect. */
       error: Schema.NullOr(Schema.String),
       millis: Schema.Int,
       /** The first 1,000 characters of the response body. */

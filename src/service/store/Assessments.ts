@@ -33,7 +33,7 @@ const problemOf = (
   return undefined
 }
 
-/** Returns the first question that the rubric requires and the vote leaves open, and what to do about it. */
+/** Returns the first required question that the vote does not answer, and how to answer it. */
 export const missingFrom = (
   { aspects = {}, edited, rationale, strength }: Members & Pick<Vote, "rationale">,
   rubric: Rubric,

@@ -1,12 +1,12 @@
 /**
- * The queue for automatic experts: claims, at once, all items of a task that they can judge, and records their votes.
- * `VoteQueue` lists the guarantees.
+ * The queue for automatic experts. A claim takes all items of a task that the experts can judge; later, their votes are
+ * recorded. `VoteQueue` lists the guarantees.
  *
- * Each expert has a cursor in memory, which starts anew with the service. The cursor only saves work: the database
- * decides whether an expert may judge an item. When an item returns to the queue, experts check it again.
+ * Each expert has a cursor in memory, which is lost at a restart. The cursor only saves work: the database decides
+ * whether an expert may judge an item. When an item returns to the queue, experts check it again.
  *
- * In a group, experts who have voted least on an item's content are asked first (`EqualItems`), so that tasks for one
- * vote each ask different experts. Equal items of tasks without a group go to the same expert.
+ * In a group, experts who have voted least on an item's content are asked first (`EqualItems`), so that several tasks
+ * with one vote per item ask different experts. Equal items of tasks without a group go to the same expert.
  */
 /* oxlint-disable max-lines -- claims and records, which share their statements */
 import { Clock, Effect, Latch, Result } from "effect"
@@ -21,7 +21,7 @@ import { type NewVote, type Task, storableVote, type Voting } from "./Voting.ts"
 /** The tasks that an expert must still check: those in `tasks`, and all that have items after `itemId`. */
 interface Cursor {
   itemId: number
-  /** At most `maxRememberedTasks`. If there are more, `itemId` goes back to the oldest of them instead. */
+  /** At most `maxRememberedTasks` tasks. If there would be more, `itemId` goes back to the oldest of them instead. */
   readonly tasks: Set<number>
 }
 
@@ -72,7 +72,10 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     work.openUnsafe()
   }
 
-  /** The order of experts may change after a cursor has passed the item. Those for whom it waits now check it again. */
+  /**
+   * Makes experts that are not available now check the item again: the order of experts may have changed since their
+   * cursors passed the item.
+   */
   const awaitAgain = (itemId: number, experts: ReadonlyArray<AutomaticExpert>, { isAvailable }: ClaimRequest) => {
     for (const { expert_id } of experts) {
       const cursor = isAvailable(expert_id) ? undefined : cursors.get(expert_id)
@@ -102,7 +105,8 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
 
   /**
    * Claims the items that the experts can judge. If there are none, `lacking` counts items on which no expert can vote.
-   * `closed`: items for judges only on which each judge has voted or has no answer, so that their votes are complete.
+   * `closed`: items that only judges may judge, and whose votes are complete, because each judge has voted or has no
+   * answer.
    */
   const claimOf = Effect.fnUntraced(function* (
     task: Task,

@@ -2,11 +2,11 @@
  * Tracks which people have seen which content. Items have the same content if they have the same prompt and the same
  * completions, in any order, in the same group and under the same guidelines. Tasks without a group count as one group.
  *
- * Guarantees: nobody gets a content that he or she has seen: for that person, the item is deferred, and waits for
- * another one. With `AllowRepeatedVotes`, and for gold items of the service, those who have seen a content least often
- * among the people who may judge it and were active in the last seven days get it again. A deferred item returns to the
- * queue when it need not wait any longer. Automatic experts are asked about every item (see
- * `EqualItems`). A content's id is 52 bits of a hash; a collision only delays a vote.
+ * Guarantees: nobody gets a content twice. If a person has seen an item's content, the item is deferred: it waits for
+ * another person. With `AllowRepeatedVotes`, and for gold items of the service, a content that everybody has seen goes
+ * to the people who have seen it least often. Everybody means the people who may judge the item and were active in the
+ * last seven days. A deferred item returns to the queue when it need not wait any longer. Automatic experts are asked
+ * about every item (see `EqualItems`). A content's id is 52 bits of a hash; a collision only delays a vote.
  */
 import { Context, Duration, Effect } from "effect"
 import type { Statement } from "effect/sql"
@@ -33,7 +33,9 @@ export const contentOf = (
 /** Items do not wait for people who have been absent for longer than this. */
 export const activeWithin: Duration.Input = "7 days"
 
-/** Whether people judge a content again in turn once all have judged it. By default, its votes wait for others. */
+/**
+ * Whether people judge a content again, in turn, when all have judged it. By default, its votes wait for other people.
+ */
 export const AllowRepeatedVotes = Context.Reference<boolean>("prefstream/service/AllowRepeatedVotes", {
   defaultValue: () => false,
 })
@@ -68,7 +70,7 @@ export const make = Effect.gen(function* () {
       AND (NOT EXISTS (SELECT 1 FROM lane WHERE lane.lane = ${lane} AND assigned = 1)
         OR EXISTS (SELECT 1 FROM lane_expert WHERE lane_expert.lane = ${lane} AND lane_expert.expert_no = other.expert_no))`
 
-  /** Selects those who may still vote on the item `row`, whether they have seen its content or not. */
+  /** Selects the experts who may still vote on the item `row`, whether they have seen its content or not. */
   const eligible = (kinds: ReadonlyArray<string>, row: string, lane: Statement.Fragment) => {
     const itemId = sql.literal(`${row}.item_id`)
     const met = (table: string) =>
@@ -102,11 +104,11 @@ export const make = Effect.gen(function* () {
   const mayAsk = sql`CASE WHEN ${isRepeatable("item")} THEN ${Number.MAX_SAFE_INTEGER} ELSE 1 END`
 
   /**
-   * Counts, by task, the items that wait for another expert: every person who may judge one has judged it, has set it
-   * aside, or has seen its content. Items that nobody has met, or on which automatic experts may still vote, do not
-   * count. An item for judges only waits if each judge of this service has voted on it, even if there is none. If one
-   * has no answer, the item is done with fewer votes.
-   * Reads at most `maxWaitingRead` deferred items, and as many of the other open ones, the oldest first.
+   * Counts, by task, the items that wait for another expert. An item waits if every person who may judge it has judged
+   * it, has set it aside, or has seen its content. An item that nobody has got yet, or on which automatic experts may
+   * still vote, does not count. If only judges may vote on an item, it waits when each judge of this service has voted
+   * on it, or if there is no judge. If a judge has no answer, the item is done with fewer votes instead. Reads at most
+   * `maxWaitingRead` deferred items and as many other open items, the oldest first.
    */
   const waiting = Effect.map(
     sql<{ seq: number; items: number }>`SELECT item_id / ${maxPrompts} AS seq, COUNT(*) AS items FROM (
@@ -128,7 +130,7 @@ export const make = Effect.gen(function* () {
     (rows) => new Map(rows.map(({ items, seq }) => [seq, items])),
   )
 
-  /** Returns deferred items to the queue. Those without open votes return later, when a vote opens. */
+  /** Returns deferred items to the queue. If an item has no open votes, it returns later, when a vote opens. */
   const offerAgain = (rows: Statement.Fragment): Effect.Effect<void, SqlError> =>
     Effect.gen(function* () {
       yield* sql`INSERT OR REPLACE INTO returned_item (item_id)
@@ -159,7 +161,7 @@ export const make = Effect.gen(function* () {
   })
 
   const hasJudged = Effect.fnUntraced(function* (itemId: number, expertNo: number) {
-    // A canceled task gives no result, unless it is only unanswered and opened again.
+    // Votes on canceled tasks do not count. But an unanswered task may be opened again, so its votes count.
     const votes = yield* sql`SELECT 1 FROM item JOIN item AS other INDEXED BY item_of_content
       ON other.content = item.content AND other.item_id <> item.item_id
       JOIN task ON task.seq = other.item_id / ${maxPrompts} AND (status <> 'cancelled' OR unanswered = 1)
@@ -171,7 +173,7 @@ export const make = Effect.gen(function* () {
   /** Returns deferred items that no longer wait for anybody. Call it when people become absent. */
   const awaitFewer = offerAgain(sql`NOT ${isAwaited}`)
 
-  /** Makes open items repeatable if their prompts have a gold answer. Reads only those that have an equal item. */
+  /** Makes open items repeatable if their prompts have a gold answer. Reads only items that have an equal item. */
   const allowRepeatsOf = Effect.fnUntraced(function* (
     requests: (typeof TaskRequests)["Service"],
     hasGoldAnswer: (prompt: TaskPrompt) => boolean,

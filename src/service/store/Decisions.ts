@@ -64,7 +64,7 @@ export const resultWithoutVotes = (prompt: RequestedPrompt, decision: Chosen, fl
 /**
  * Makes the result of a prompt that has no votes, because no expert who may vote on it has an answer.
  *
- * @param kind the kind of all these experts, or undefined
+ * @param kind the kind of all these experts; undefined if their kinds differ
  */
 export const unanswered = (prompt: RequestedPrompt, flags: ReadonlyArray<Flag>, kind: string | undefined) =>
   resultOf(prompt, { choice: null, rationale: "" }, flags, { unanswered: true, ...(kind !== undefined && { kind }) })

@@ -27,7 +27,7 @@ export interface Judgment {
   readonly choice: number
   readonly rationale: string
   readonly operator: string
-  /** Whether an existing decision stays. */
+  /** Whether to keep an existing decision. */
   readonly undecided?: boolean
 }
 
@@ -221,8 +221,8 @@ const make = Effect.gen(function* () {
     })
 
   /**
-   * Lets the item's votes decide again. An item that lacks votes returns to the queue. Conflict: nobody has decided the
-   * item, or if `operator` is set, somebody else has.
+   * Lets the item's votes decide again. An item that lacks votes returns to the queue. Conflict: the item has no
+   * decision or, if `operator` is set, no decision by this operator.
    */
   const withdrawDecision = Effect.fn("Desk.withdrawDecision")(
     (taskId: string, promptIndex: number, operator?: string) =>
@@ -233,7 +233,7 @@ const make = Effect.gen(function* () {
         operator === undefined ? sql`choice IS NOT NULL` : sql`choice IS NOT NULL AND operator = ${operator}`,
         operator === undefined
           ? "Nobody has decided this prompt."
-          : "Your decision on this prompt is no longer there: another lead has replaced or withdrawn it.",
+          : "Your decision on this prompt no longer exists: another lead has replaced or withdrawn it.",
       ),
   )
 
@@ -397,7 +397,7 @@ const make = Effect.gen(function* () {
       }),
     )
     const move = (task: Voting.Task, itemIds: ReadonlyArray<number>) => {
-      // A vote stays void if another expert has replaced it or may be about to.
+      // A vote stays void if another expert has voted in its place, or may be about to.
       const mine = sql`voiding_id = ${voidingId} AND item_id IN (
         SELECT item.item_id FROM item WHERE ${sql.in("item.item_id", itemIds)} AND (open > 0 OR (claimed = 0
           AND votes < ${task.votes_required} + extra_votes

@@ -1,9 +1,10 @@
 /**
- * Puts the automatic experts who have voted least on an item's content (see `Contents`) first, in a group of tasks.
+ * Sorts the automatic experts for an item in a group of tasks: those who have voted least on the item's content (see
+ * `Contents`) come first.
  *
- * Guarantees: the time for an item does not grow with the number of items, because only the nearest `maxNear` items of
- * its content on each side are read. Claims of tasks whose items have no equal read nothing: `mark` has checked them.
- * Votes of a canceled task count only if it may be opened again.
+ * Guarantees: the time per item is limited, because only the nearest `maxNear` equal items on each side are read. If no
+ * item of a task has an equal one, a claim reads nothing, because `mark` has checked the task. Votes of a canceled task
+ * count only if it may be opened again.
  */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -11,7 +12,7 @@ import { itemsOf, maxPrompts } from "../database/TaskTables.ts"
 
 const maxNear = 50
 
-/** Selects items whose content is that of an open item of the task, with one row per vote. */
+/** For each open item of the task, selects the items with the same content, with one row per vote. */
 export const equalItemsOf = (sql: SqlClient.SqlClient, seq: number) => {
   const near = (side: "<" | ">", order: "ASC" | "DESC") => sql`SELECT item_id FROM (
     SELECT near.item_id FROM item AS near INDEXED BY item_of_content
@@ -26,8 +27,8 @@ export const equalItemsOf = (sql: SqlClient.SqlClient, seq: number) => {
 }
 
 /**
- * Marks the task, and those that have the first item of each of its contents, if their items have equal ones. Call it
- * when a task of a group is created: all items but the first are marked with their own task.
+ * Marks the task if one of its items has an older equal item, and also marks the tasks of the oldest equal items. Call
+ * it when a task of a group is created. The tasks of equal items in between are marked already.
  */
 export const mark = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, seq: number) {
   const first = yield* sql<{ seq: number }>`SELECT DISTINCT first / ${maxPrompts} AS seq FROM (
@@ -39,10 +40,10 @@ export const mark = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, seq: 
 })
 
 export const make = (sql: SqlClient.SqlClient) => {
-  /** The experts whose votes on a claimed item are on the way. The claims end with the process, and so does this. */
+  /** The experts who are judging a claimed item, by item. Claims end with the process, so the map is only in memory. */
   const expected = new Map<number, ReadonlyArray<number>>()
 
-  /** Returns a function that puts the experts with the fewest votes on an item's content first. Ties keep their order. */
+  /** Returns a function that sorts experts by their number of votes on an item's content, ascending. */
   const orderFor = Effect.fnUntraced(function* (seq: number) {
     const equal = Map.groupBy(yield* equalItemsOf(sql, seq), ({ item_id }) => item_id)
     return <A extends { readonly expert_no: number }>(itemId: number, experts: ReadonlyArray<A>) => {

@@ -1,8 +1,8 @@
 /**
- * Names of experts: which count as the same, and which names of a list are refused.
+ * Names of experts: which names count as the same, and which names of a list are refused.
  *
- * Guarantees: names with the same `nameKey` count as the same.
- * Does not: compare letters that merely look alike, such as Latin and Cyrillic ones.
+ * Guarantees: names with the same `nameKey` count as the same. Does not: compare letters that merely look alike, such
+ * as Latin and Cyrillic ones.
  */
 import { Schema } from "effect"
 import { nameKey } from "../account/nameKey.ts"
@@ -14,7 +14,7 @@ export interface NamedExpert extends Pick<ExpertSummary, "expert_id" | "name" | 
   readonly active: number
 }
 
-/** A name in a list, with its line from 1. */
+/** A name in a list, and its line number, from 1. */
 export interface ListedName {
   readonly name: string
   readonly line: number
@@ -24,7 +24,6 @@ const maxProblems = 20
 
 const isName = Schema.is(Name)
 
-/** Finds the expert who has the name. */
 export const find = (existing: ReadonlyArray<NamedExpert>, name: string): NamedExpert | undefined =>
   existing.find((other) => nameKey(other.name) === nameKey(name))
 
@@ -51,7 +50,7 @@ export const problemOf = (
     lines.set(key, earlier ?? line)
     if (!isName(name)) {
       return [
-        `Line ${line}: a name has at most ${maxLength.name} characters, one of them visible, and no control characters.`,
+        `Line ${line}: a name has at most ${maxLength.name} characters, at least one visible character, and no control characters.`,
       ]
     }
     if (owner !== undefined) return [`Line ${line}: an expert named ${owner} already exists.`]

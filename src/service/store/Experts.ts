@@ -1,9 +1,9 @@
 /**
  * Experts: invited people and automatic experts.
  *
- * Guarantees: an expert's counters (votes, agreement with the majority of the others, accuracy on gold items) are
- * updated in the same commit as the votes, so listing experts reads no votes. A person gets a name that no other expert
- * has (`ExpertNames`).
+ * Guarantees: an expert's counters (votes, agreement with the majority of the other experts, accuracy on gold items)
+ * are updated in the same commit as the votes, so listing experts reads no votes. A person gets a name that no other
+ * expert has (`ExpertNames`).
  */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -43,13 +43,13 @@ export const rowColumns =
 
 const touchMillis = 60_000
 
-/** The automatic experts of this process, and which of them are not asked before `until`, because they fail. */
+/** The automatic experts of this process. An expert in `outages` fails, and is not asked before `until`. */
 interface Staff {
   readonly names: ReadonlyArray<string>
   readonly outages: (now: number) => ReadonlyArray<{ readonly name: string; readonly until: number }>
-  /** Their batches in doubt. */
+  /** The experts' batches in doubt. */
   readonly doubts: () => ReadonlyArray<{ readonly expert: string; readonly name: string; readonly since: number }>
-  /** The requests that were paid for with their file of answers, by model. */
+  /** The paid requests that the experts' file of answers records, by model. */
   readonly paid: Effect.Effect<ReadonlyArray<PaidRequests>, SqlError>
 }
 
@@ -67,7 +67,7 @@ const make = Effect.gen(function* () {
     return Option.map(Option.fromUndefinedOr(rows[0]), toSummary)
   })
 
-  /** Call this inside `write`, which makes it part of a transaction. */
+  /** Call this inside `Database.write`. */
   const insert = Effect.fnUntraced(function* (expert: { expert_id: string; name: string; kind: string }, now: number) {
     // A new expert has not passed any item, so items that returned earlier need not be checked.
     const rows = yield* sql<Row>`INSERT INTO expert (expert_id, name, kind, created_at, returned_cursor)
@@ -182,7 +182,7 @@ const make = Effect.gen(function* () {
       yield* write(sql`UPDATE expert SET last_seen_at = ${now}, away = 0 WHERE expert_id = ${expertId}`)
   })
 
-  /** Items wait for no other automatic experts than these. */
+  /** From now on, items wait only for these automatic experts. */
   const employ = (automatic: Staff) => {
     staff = automatic
     return write(sql`UPDATE expert SET away = expert_id NOT IN (SELECT value FROM json_each(${JSON.stringify(automatic.names)}))

@@ -1,5 +1,6 @@
 /**
- * When the service starts, returns items to the queue that were claimed by automatic experts when it last ended.
+ * At the start of the service, returns items to the queue that automatic experts had claimed when the service last
+ * ended.
  *
  * Guarantees: all claims are released. Tasks that were canceled because no expert had an answer are opened again, in
  * the current lanes of their groups; decided items stay closed. If a reopened task has all its votes, it is completed.

@@ -63,7 +63,7 @@ export const make = Effect.fnUntraced(function* ({ waiting }: Pick<Effect.Succes
       ([lane]) => lane,
     )
 
-  /** Returns the numbers of the only experts who may judge the group, or undefined if all experts may. */
+  /** Returns the numbers of the experts who may judge the group, or undefined if all experts may. */
   const assignedTo = Effect.fnUntraced(function* (organization: string, groupId: string) {
     const lane = yield* laneOf(organization, groupId)
     if (lane?.paused === 1) return new Set<number>()
@@ -193,7 +193,10 @@ export const make = Effect.fnUntraced(function* ({ waiting }: Pick<Effect.Succes
   const ofLane = sql.literal(`lane.lane, COALESCE(priority, 0) AS priority, COALESCE(assigned, 0) AS assigned,
     COALESCE(paused, 0) AS paused`)
 
-  /** Lists the groups and tasks that have a lane, and the oldest that have none. Reads only their rows and `waiting`. */
+  /**
+   * Lists the groups and tasks that have a lane, and the oldest groups and tasks that have none. Reads only the rows of
+   * these, and `waiting`.
+   */
   const list = Effect.fnUntraced(function* (after = 0) {
     const groups = yield* sql<LaneRow>`
       SELECT task_group.group_id, ${ofLane}, open AS tasks, votes, votes_needed,

@@ -2,9 +2,9 @@
  * The report on all work for the dashboard's first page.
  *
  * Guarantees: no query reads all votes: votes by day come from `vote_day`, and times from the latest votes of each
- * expert. A report is computed at most every five seconds, whoever asks. The search
- * for unassignable items reads the oldest 10,000 open items, and those that somebody set aside or whose votes are void.
- * Does not: know whether an expert's qualification allows work.
+ * expert. A report is computed at most every five seconds, whoever asks. The search for unassignable items reads the
+ * oldest 10,000 open items, and the items that somebody set aside or that have void votes. Does not: know whether an
+ * expert's qualification allows work.
  */
 import { Clock, Effect } from "effect"
 import { medianInterval, wilsonInterval } from "../../domain/Interval.ts"
@@ -110,7 +110,7 @@ export const make = Effect.gen(function* () {
     WHERE since IS NOT NULL OR disabled_reason IS NOT NULL`
 
   /**
-   * Finds tasks with items that need more votes than there are experts who may still give one. The table `candidate`
+   * Finds tasks with items that need more votes than there are experts left who may vote. The table `candidate`
    * contains items that need more votes than their lane has experts, and items that some experts may no longer judge.
    */
   const unassignable = (employed: ReadonlyArray<string>) => {

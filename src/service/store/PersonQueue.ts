@@ -2,9 +2,9 @@
  * The queue for people, who hold one item at a time, vote on it, set it aside, or undo a vote. `VoteQueue` sets the
  * hold time and the grace time for undo.
  *
- * After an undo, an expert may hold several items. The items whose votes were undone come first, the last undone one at
- * the top; then comes the item held before. An expired hold lasts until the queue takes the item back. An expert who
- * gets the item again sees the same order and draft.
+ * After an undo, an expert may hold several items. The item whose vote was undone last comes first, and the item held
+ * before all undos comes last. An expired hold lasts until the queue takes the item back. An expert who gets the item
+ * again sees the same order and draft.
  */
 /* oxlint-disable max-lines -- one queue, whose statements share their conditions */
 import { Clock, Duration, Effect, Option, Random, Schema } from "effect"
@@ -38,14 +38,14 @@ interface HoldRow {
 }
 
 const maxReleasedPerWrite = 500
-/** How many of their last votes people see, and can correct. */
+/** The number of their last votes that people can see and correct. */
 const maxShown = 20
 
 const DraftText = Schema.fromJsonString(Draft)
 const encodeDraft = Schema.encodeSync(DraftText)
 const decodeDraft = Schema.decodeOption(DraftText)
 
-/** Returns the messages of a completion that calls tools, or null for other completions, which are text. */
+/** Returns the messages of a completion that calls tools. Returns null if the completion is text. */
 const turnsOf = (text: string) =>
   Option.getOrNull(
     Option.filter(Conversation.parse(text), (messages) => messages.some(({ tool_calls }) => tool_calls !== undefined)),
@@ -296,7 +296,6 @@ export const make = Effect.fnUntraced(function* (options: {
     return yield* show(hold)
   })
 
-  /** The person's last votes, as a list. */
   const judgments = Effect.fn("VoteQueue.judgments")(function* (expertId: string) {
     const expert = yield* activeExpert(expertId)
     return yield* Effect.forEach(expert === undefined ? [] : yield* votes.latest(expert.expert_no, maxShown), (vote) =>
@@ -319,7 +318,7 @@ export const make = Effect.fnUntraced(function* (options: {
     )
   })
 
-  /** One of the person's last votes, and its task. Conflict: the vote can no longer be changed. */
+  /** Returns one of the person's last votes, and the vote's task. Conflict: the vote can no longer be changed. */
   const changeable = Effect.fnUntraced(function* (expertId: string, itemId: number) {
     const expert = yield* activeExpert(expertId)
     const latest = expert === undefined ? [] : yield* votes.latest(expert.expert_no, maxShown)
@@ -425,7 +424,7 @@ export const make = Effect.fnUntraced(function* (options: {
     options.onReturned([itemId])
   }, write)
 
-  /** Sets a group's priority and experts. Items that experts outside this set hold return to the queue. */
+  /** Sets a group's priority and experts. If other experts hold items of the group, these items return to the queue. */
   const setGroup = Effect.fn("VoteQueue.setGroup")(function* (settings: GroupSettings) {
     const { experts: ids, groupId, priority } = settings
     const group = yield* voting.lanes.tasksOf(groupId)

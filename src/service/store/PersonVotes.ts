@@ -2,7 +2,7 @@
  * Votes that people give, take back, and correct: the statements that `PersonQueue` uses within one write.
  *
  * Guarantees: a vote can be changed only while its task is open, so a completed task's result never changes this way. A
- * corrected vote is kept as a `replaced_vote`, which counts nowhere. A correction keeps the time of the vote. A repeated
+ * corrected vote is kept in `replaced_vote`, but does not count. A correction keeps the time of the vote. A repeated
  * correction, or one that changes only the seconds, changes nothing.
  */
 import { Effect, Equal, type Result, Struct } from "effect"
@@ -41,7 +41,6 @@ interface Subject {
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `Voting.give`
 export const bodyOf = ({ body }: GivenVote) => JSON.parse(body) as VoteBody
 
-/** Converts a vote back to what the person entered. */
 export const draftOf = (vote: GivenVote): Draft => {
   const { order, ranking, rationale = "", repeated: _, seconds, ...members } = bodyOf(vote)
   const best = order.indexOf(vote.choice)
@@ -59,7 +58,7 @@ export const draftOf = (vote: GivenVote): Draft => {
 export const make = Effect.fnUntraced(function* (voting: Voting) {
   const { sql } = yield* Database
 
-  /** Returns the person's latest votes, the last first. */
+  /** Returns the person's latest votes, newest first. */
   const latest = (expertNo: number, limit: number) =>
     sql<GivenVote>`SELECT n, item_id, expert_no, choice, body, shown_at, given_at, correct
       FROM vote INDEXED BY vote_of_expert WHERE expert_no = ${expertNo} AND shown_at IS NOT NULL
@@ -81,7 +80,9 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     return closed.length > 0 ? undefined : task
   })
 
-  /** Checks a submission, and makes its vote. Call this before other statements, which its failure would not undo. */
+  /**
+   * Checks a submission, and makes its vote. Call this before other statements, because a failure does not undo them.
+   */
   const voteOf = Effect.fnUntraced(function* (task: Task, subject: Subject, submission: Submission, now: number) {
     const { expertId, expertNo, isRepeated, itemId, order, shownAt } = subject
     const choice = yield* orMalformed(Places.toIndices(submission, order))
@@ -133,7 +134,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       WHERE expert_no = ${expert_no}`
   })
 
-  /** Puts a submission in the place of a vote, in the same order of completions. Returns whether the task ended. */
+  /** Replaces a vote with a submission. The order of the completions stays the same. Returns whether the task ended. */
   const replace = Effect.fnUntraced(function* (
     vote: GivenVote,
     task: Task,

@@ -50,7 +50,10 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
     return rows.find(({ gold }) => items.has(gold))
   })
 
-  /** Draws an item that the person has not judged. If there is none, takes the one judged longest ago. */
+  /**
+   * Draws an item that the person has not judged. If the person has judged all items, takes the item judged longest
+   * ago.
+   */
   const draw = Effect.fnUntraced(function* (expertNo: number, random: Random.Random) {
     const judged = yield* sql<{ gold: string; last: number }>`SELECT gold, MAX(n) AS last FROM qualification
       WHERE expert_no = ${expertNo} AND kind = 'item' AND given_at IS NOT NULL GROUP BY gold`

@@ -15,7 +15,7 @@ export interface Standing extends Api.Standing {
   readonly reason: string | undefined
 }
 
-/** A person can be paused after `minRunningItems` gold items. Then the latest `runningItems` of them count. */
+/** A person can be paused after `minRunningItems` gold items. At most the latest `runningItems` of them count. */
 const runningItems = 20
 const minRunningItems = 5
 
@@ -97,7 +97,7 @@ export const make = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
     if (running.judged < minRunningItems || running.right * 100 >= pause_percent * running.judged) {
       return { ...working, ...running }
     }
-    const reason = `You are paused: you judged ${running.right} of your latest ${running.judged} items with a known answer right, but at least ${pause_percent} % are needed. Your lead can let you in again.`
+    const reason = `You are paused: ${running.right} of your latest ${running.judged} answers to items with a known answer are right, but at least ${pause_percent} % are needed. Your lead can let you in again.`
     return { state: "paused", ...running, reason }
   })
 

@@ -49,7 +49,7 @@ export interface NewTask {
   readonly body: Uint8Array
   readonly content: TaskContent
   readonly votes: number
-  /** The only experts who may vote. Default: anyone. */
+  /** The kind of experts who may vote. Default: all experts. */
   readonly voters?: Voters | undefined
   /** The task's group. Without one, the task is a group of its own. */
   readonly group?: { readonly id: string; readonly size?: number | undefined } | undefined
@@ -128,7 +128,7 @@ const make = Effect.gen(function* () {
         const lane = group === undefined ? undefined : yield* voting.lanes.laneOf(organization, group.id)
         yield* sql`INSERT INTO item (item_id, open, content, repeatable, lane, for_judges)
           SELECT ${itemIdOf(seq, 0)} + key, ${votes}, value ->> 0, value ->> 1, ${lane?.lane ?? 0}, ${voters === "judges" ? 1 : 0} FROM json_each(${contents})`
-        // Equal items may be older than the service's gold items.
+        // Equal items may have been stored before the service had the gold item.
         if (keyed.some(([, repeatable]) => repeatable === 1)) {
           yield* sql`UPDATE item INDEXED BY item_of_content SET repeatable = 1
             WHERE content IN (SELECT value ->> 0 FROM json_each(${contents}) WHERE value ->> 1 = 1)`
@@ -155,7 +155,7 @@ const make = Effect.gen(function* () {
     return { taskId: task_id, status: stored.status } satisfies TaskState
   })
 
-  // Clients poll many tasks, and one query answers for all of them.
+  // One query answers for all tasks, because clients poll many tasks.
   const waiting = yield* Effect.cachedWithTTL(voting.contents.waiting, "2 seconds")
 
   const find = Effect.fnUntraced(function* (organization: string, taskId: string) {
@@ -198,10 +198,10 @@ const make = Effect.gen(function* () {
   const cancelUnanswered = (taskId: string) => cancelTask(taskId, true)
 
   /**
-   * Ends prompts that no expert can answer: they are done with the votes that they have. If the task then had no vote at
-   * all, it is canceled instead.
+   * Closes prompts that no expert can answer. They keep the votes that they have. If the task would end without any
+   * vote, it is canceled instead.
    *
-   * @param itemIds default: prompts that need votes, and to which an expert has no answer
+   * @param itemIds default: prompts that need votes and to which an expert has no answer
    */
   const endUnanswered = Effect.fnUntraced(function* (taskId: string, itemIds?: ReadonlyArray<number>) {
     const now = yield* Clock.currentTimeMillis

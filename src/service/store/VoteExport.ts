@@ -6,9 +6,8 @@
  * at the same moment. Memory is bounded: votes of up to 100 items or about 4 MB (at least one item), one item's texts,
  * and 64 kB of records (at least one). No transaction stays open. `prefstream import` reads the table. In CSV, no
  * spreadsheet runs a text as a formula (`io/SpreadsheetCell`). A decided item without votes has one record, with the
- * lead as the expert.
- * Does not: export void votes, votes on withdrawn prompts, or votes of canceled tasks, which pipelines do not get
- * either; read all votes at the same moment.
+ * lead as the expert. Does not: export void votes, votes on withdrawn prompts, or votes of canceled tasks (pipelines
+ * get none of these either); read all votes at the same moment.
  */
 import { DateTime, Effect, Option, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -152,7 +151,7 @@ export const make = Effect.gen(function* () {
             ),
             Stream.flattenIterable,
             Stream.filter(({ expert }) => filter.expert === undefined || expert === filter.expert),
-            // Records pass one by one, so that the texts of all of an item's records are never in memory at once.
+            // Records pass one by one, so that memory never contains the texts of all records of an item at once.
             Stream.rechunk(1),
             Stream.map((row) =>
               VoteRow.encode(format, [format === "csv" && !raw ? SpreadsheetCell.neutralizeTexts(row) : row], raw),

@@ -26,7 +26,7 @@ export interface ClaimRequest {
   /** Names of the experts, in the order in which the service asks them. */
   readonly experts: ReadonlyArray<string>
   readonly tasks: number
-  /** No task is claimed once the claimed ones have this number of items. Default: no limit. */
+  /** When the claimed tasks have this number of items, no further task is claimed. Default: no limit. */
   readonly items?: number
   /** Claims only tasks created before this time (epoch milliseconds). */
   readonly createdBefore: number
@@ -37,7 +37,7 @@ export interface ClaimRequest {
 /** Items of one task that are reserved for automatic experts until their votes are recorded. */
 export interface Claim {
   readonly taskId: string
-  /** The only experts who may vote. Null: anyone. */
+  /** The kind of experts who may vote. Null: all experts. */
   readonly voters: Voters | null
   readonly guidelines: string | undefined
   readonly rubric: Rubric
@@ -67,7 +67,10 @@ export interface Claims {
   readonly claims: ReadonlyArray<Claim>
   /** Tasks that no expert is judging now. `lacking` prompts of each need votes that none of these experts can give. */
   readonly unanswered: ReadonlyArray<LackingTask>
-  /** Tasks for judges only, in which `lacking` prompts are now done with fewer votes: the other judges have no answer. */
+  /**
+   * Tasks that only judges may judge. `lacking` prompts of each are now done with fewer votes, because the remaining
+   * judges have no answer.
+   */
   readonly shortened: ReadonlyArray<LackingTask>
   /**
    * Set if there is nothing else to judge now. `createdAt` is the creation time of the oldest task that is too new to
@@ -77,8 +80,8 @@ export interface Claims {
 }
 
 /**
- * The answers of automatic experts about one claimed item. A claimed vote returns to the queue if it has no answer, or
- * if its expert was deactivated in the meantime.
+ * The answers of automatic experts about one claimed item. If an expert has no answer, or was deactivated in the
+ * meantime, the claimed vote returns to the queue.
  */
 export interface Judged {
   readonly itemId: number

@@ -136,8 +136,8 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   const guidelines = yield* GuidelineVersions.make
 
   /**
-   * Runs statements that may end tasks inside `Database.write`. If they end any, wakes the webhooks, even if the caller
-   * is interrupted.
+   * Runs statements that may end tasks inside `Database.write`. If tasks end, wakes the webhooks, even if the caller is
+   * interrupted.
    */
   const writeEnding = <A, E = never>(statements: Effect.Effect<A, E | SqlError>, hasEnded: (value: A) => boolean) =>
     Effect.uninterruptible(Effect.tap(write(statements), (value) => (hasEnded(value) ? webhooks.wake : Effect.void)))
@@ -317,7 +317,10 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     (rows) => rows[0]?.completes_at,
   )
 
-  /** The number of votes that the task asks for, and the kind of all experts who may vote on it, if they have one kind. */
+  /**
+   * Returns the number of votes per prompt that the task asks for. Also returns the kind of the experts who may vote on
+   * the task, if all have the same kind.
+   */
   const votersOf = Effect.fnUntraced(function* (seq: number) {
     const [task] = yield* sql<Pick<Task, "voters" | "votes_required">>`
       SELECT voters, votes_required FROM task WHERE seq = ${seq}`
@@ -419,7 +422,8 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
       UPDATE hold SET held_until = NULL WHERE ${items} AND held_until IS NOT NULL
       RETURNING item_id, expert_no`
     yield* contents.unmarkSeen(holds)
-    // The task gives no result, so the client may have to ask the same people again. An unanswered task may be reopened.
+    // A canceled task gives no result, so the client may have to ask the same people again. But an unanswered task may
+    // be opened again.
     if (!unanswered) {
       yield* contents.unmarkSeen(
         yield* sql<{ item_id: number; expert_no: number }>`SELECT item_id, expert_no FROM vote WHERE ${items}

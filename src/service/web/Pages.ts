@@ -46,7 +46,7 @@ export const layer = HttpRouter.use(
     const policy = pagePolicy(imageHosts)
     const root = yield* Effect.orDie(path.fromFileUrl(builtPages()))
 
-    // The page learns the hosts from a `meta` element. Their names have no character that HTML would take for its own.
+    // The page reads the hosts from a `meta` element. Host names need no escaping in HTML.
     const meta = `<head>\n    <meta name="image-hosts" content="${imageHosts.join(" ")}" />`
     const page = (file: string) =>
       fs.readFileString(path.join(root, file)).pipe(

@@ -159,8 +159,8 @@ export const make = Effect.fnUntraced(function* (
       WHERE sequence = ${sequence}`
 
   /**
-   * Makes waiting messages due now, except those that can still be replaced. Does not update messages that are due
-   * already and have step 0, because there may be many.
+   * Makes waiting messages due now, except those that can still be replaced. Skips messages that are already due at
+   * step 0 of the schedule, because there may be many.
    */
   const writeAllDue = (now: number) =>
     sql`

@@ -1,10 +1,10 @@
 /**
  * Attempts each message when it is due.
  *
- * Guarantees: each message is attempted at least once. If the service ends before it stored an attempt's outcome, it
- * repeats the attempt with the same id. At most `concurrency` messages are in memory. While the database is not
- * writable, outcomes wait in memory and their messages count as attempts in flight, so they are not sent again.
- * Does not: guarantee an order, although attempts start in the order of their due times.
+ * Guarantees: each message is attempted at least once. If the service ends before an attempt's outcome is stored, the
+ * next start repeats the attempt with the same id. At most `concurrency` messages are in memory. While the database is
+ * not writable, outcomes wait in memory. Their messages count as attempts in flight, so these messages are not sent
+ * again. Does not: guarantee an order, although attempts start in the order of their due times.
  */
 import { Clock, Duration, Effect, FiberSet, Latch, Option, Schedule } from "effect"
 import type { Mac } from "effect/crypto"

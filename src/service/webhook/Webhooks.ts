@@ -1,11 +1,11 @@
 /**
  * Outgoing webhooks that follow Standard Webhooks 1.0.0.
  *
- * Guarantees: an event is stored in the same commit as the change that it reports. The service attempts it until the
- * receiver answers 2xx or the schedule ends. A receiver may get it more than once, always with the same `webhook-id`.
- * If a group grows after an attempt, a new event announces it with all its tasks. A 410 from the receiver disables the
- * webhook; messages wait until an operator sets the URL again. When the webhook is removed, waiting messages count as
- * failed. Finished messages are deleted after `keep`.
+ * Guarantees: an event is stored in the same commit as the change that it reports. The service attempts the delivery
+ * until the receiver answers 2xx or the schedule ends. A receiver may get an event more than once, always with the same
+ * `webhook-id`. If a group grows after an attempt, a new event announces the group with all its tasks. A 410 from the
+ * receiver disables the webhook; messages wait until an operator sets the URL again. When the webhook is removed,
+ * waiting messages count as failed. Finished messages are deleted after `keep`.
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"

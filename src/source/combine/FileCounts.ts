@@ -39,9 +39,7 @@ export class FileCounts {
     return this.#filesOfKey[key]! < 2 || this.#recordsPerEarlierFile[key] === records ? records : unevenCount
   }
 
-  /**
-   * Whether models may be named after the files. At least three quarters of the keys with several records must be even.
-   */
+  /** Whether models may be named after files: at least 3/4 of the keys with several records are even. */
   areEven(keys: number): boolean {
     const { even, several } = this.evenKeys(keys)
     return 4 * even >= 3 * several

@@ -27,7 +27,7 @@ export interface GroupOptions {
   readonly scratchDirectory?: string | undefined
   /** Whether the key becomes the item's id. A key that is too long for an id is replaced by its SHA-256. */
   readonly keyIsId: boolean
-  /** The model for the records of each file that do not name a model. */
+  /** The model of each file, for records that do not name a model. */
   readonly fileModels?: ReadonlyMap<string, string> | undefined
 }
 
@@ -114,7 +114,7 @@ export const group = <E, R>(
 const missingModelsMessage = (counts: FileCounts, keys: KeyNumbers): string => {
   const { even, several } = counts.evenKeys(keys.count)
   return (
-    `Models: none, because only ${even} of ${several} prompts occur the same number of times in each of their files, and in more than half of the files: ` +
+    `Models: none, because only ${even} of ${several} prompts are in more than half of the files, and equally often in each: ` +
     "set `model` to the field that names the model, or read each batch of files in a separate run"
   )
 }

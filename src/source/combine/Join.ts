@@ -1,9 +1,9 @@
 /**
  * Joins prompts in some files with completions in other files by a key, through a temporary file. The rows of the
- * prompts files come first, in order. Then come the rows of the completions files that cannot be used: invalid rows,
- * repeated keys, and rows without a prompt. If a prompt is rejected, its completions are not reported. An item's
- * completions are in the order of the prompt's list of models, or else of the files. Memory: 40 bytes per key plus its
- * length.
+ * prompts files come first, in order. Then come the rejected rows of the completions files: invalid rows, repeated
+ * keys, and rows without a prompt. If a prompt is rejected, its completions are not reported. If a prompt has a list of
+ * models, the completions of its item are in that order, otherwise in the order of the files. Memory: 40 bytes per key
+ * plus the key's length.
  */
 import { Effect, Result, Stream } from "effect"
 import { describe, type Origin } from "../../domain/Origin.ts"
@@ -41,7 +41,7 @@ interface Joined {
   readonly metadata: PromptItem["metadata"] | null
 }
 
-/** Numbers of the lists in the scratch file. Lists from `completionLists` on contain completions that have a prompt. */
+/** Numbers of the lists in the scratch file. Completions that have a prompt are in the lists from `completionLists`. */
 const promptList = 0
 const rejectList = 1
 const completionLists = 2
@@ -126,8 +126,7 @@ interface Decoded extends Pick<Scratch.Stored, "tag" | "head" | "text"> {
 
 const decodePrompt = ({ promptKey }: Fields, { isTextual, json, place, value }: Row): Result.Result<Decoded, string> =>
   Result.map(ItemDecoder.decodeKey(promptKey.get(value, isTextual), promptKey.name), (key) =>
-    // Keeps a JSON record's text: `JSON.stringify` may fail for deeply nested values. Other formats have JSON as raw
-    // text.
+    // Stores the record's own JSON text, because `JSON.stringify` may fail for deeply nested values.
     isTextual
       ? { key, tag: tags.textual, head: key, text: JSON.stringify([value, place.raw]) }
       : { key, tag: tags.json, head: key, text: json ?? place.raw ?? "null" },
@@ -277,7 +276,7 @@ const joinPrompt = (fields: Fields, originalRow: Row, key: string, joinedRows: R
   })
 }
 
-/** Replaces the item when a completion's record is checked, because its prompt is unknown before the join. */
+/** Stands for the item while completion records are checked, because their prompts are unknown before the join. */
 export const emptyItem: UnusedContext.Shown = { prompt: "", completions: [] }
 
 export const unusedInPrompt = (fields: Fields, originalRow: Row): ReadonlyArray<UnusedContext.Unused> => {

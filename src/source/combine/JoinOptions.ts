@@ -14,7 +14,10 @@ import { withoutMembers } from "../record/Row.ts"
 import * as UnknownFields from "../detect/UnknownFields.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 
-/** Paths are field paths such as `choices[0].message.content`, or templates. Files are named as in `Listing.expand`. */
+/**
+ * Paths are field paths such as `choices[0].message.content`, or templates. Files can also be folders, patterns, or
+ * URLs.
+ */
 export interface JoinOptions extends Format.FormatOptions {
   /** Files with one prompt per record. No two records may have the same key, even if they are in different files. */
   readonly prompts: string | ReadonlyArray<string>
@@ -41,7 +44,7 @@ export interface JoinOptions extends Format.FormatOptions {
    * `Metadata.withCompletions` merges the members of completions.
    */
   readonly keep?: ReadonlyArray<string> | undefined
-  /** Top-level members of both sides to ignore, as in `LayoutOptions`. */
+  /** Top-level members of both sides to treat as absent. See `LayoutOptions.ignore`. */
   readonly ignore?: ReadonlyArray<string> | undefined
   /**
    * The path of the best answer in the prompts files. Its value is a model's name, or an index into the record's own
@@ -51,13 +54,13 @@ export interface JoinOptions extends Format.FormatOptions {
   /** The path of the model's name in the completions files. Default: the file's name, without folder and extensions. */
   readonly modelPath?: string | undefined
   /**
-   * The path of a list of models in the prompts files, which sets the order of the completions. Default: `models`, or
-   * the member `models` of the metadata.
+   * The path of a list of models in the prompts files. The list sets the order of the completions. Default: `models`,
+   * or the member `models` of the metadata.
    */
   readonly modelsPath?: string | undefined
   /**
-   * Whether to reject or keep a prompt without a completion in some file. `keep` needs at least two completions, among
-   * them the best one if the prompt has gold. Default: `reject`.
+   * Whether to reject or keep a prompt without a completion in some file. `keep` still rejects a prompt with fewer than
+   * two completions, or without the completion that its gold names. Default: `reject`.
    */
   readonly missing?: "reject" | "keep" | undefined
   /** The directory of the temporary file. Default: the system's temporary directory. */
@@ -186,7 +189,7 @@ export const resolve = Effect.fnUntraced(function* (
       prompt,
       beside: isPromptChosen ? "chosen prompt" : "prompt",
     }),
-    /** The record of a completion may repeat members that the prompt uses. They are not unused. */
+    /** A completion's record may repeat members that the prompt uses. These members count as used. */
     unusedOfCompletion: UnusedContext.finder({
       used: [...used, ...columnsOf(completionFields)],
       ignored: ignore,

@@ -1,6 +1,6 @@
 /**
- * Numbers keys in the order in which they first occur. Two keys are equal only if all their bytes are equal. Memory:
- * about 30 bytes per key plus its length.
+ * Gives each key a number, in the order in which the keys first occur. Two keys are equal only if all their bytes are
+ * equal. Memory: about 30 bytes per key plus the key's length.
  */
 const encoder = new TextEncoder()
 

@@ -1,5 +1,5 @@
 /**
- * Reads the records of a scratch file by key, as in a partitioned hash join (Kitsuregawa, Tanaka, Moto-oka 1983). The
+ * Reads the records of a scratch file by key, like a partitioned hash join (Kitsuregawa, Tanaka, Moto-oka 1983). The
  * records of a key keep their order. A batch has at most `maxBatchBytes`, unless a single key has more.
  */
 import type { Located, Place, Scratch } from "./Scratch.ts"
@@ -12,7 +12,7 @@ export const maxBatchBytes = 32 * 1024 * 1024
 export interface Batch {
   readonly from: number
   readonly to: number
-  /** The number of records. Set only if the batch is a single key with more than `maxBatchBytes`. */
+  /** The number of records if the batch is a single key with more than `maxBatchBytes`, otherwise absent. */
   readonly largeCount?: number
   readonly records: () => Generator<Located>
 }

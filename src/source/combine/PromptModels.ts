@@ -1,6 +1,6 @@
 /**
- * The list of models in a prompt's record, which sets the order of the joined completions. A gold answer may be the
- * name of a model or an index into this list, even if the files have another order.
+ * A prompt's record may list models. The list sets the order of the joined completions. A gold answer is the name of a
+ * model or an index into the list, even if the files have another order.
  */
 import { Result } from "effect"
 import * as BestCompletion from "../item/BestCompletion.ts"
@@ -39,7 +39,7 @@ export const goldOf = (
   if (BestCompletion.isNone(gold)) return Result.succeed(undefined)
   const answer = isObject(gold) ? gold["best_completion_index"] : gold
   const index = BestCompletion.indexOf(answer)
-  // The item's schema rejects other values.
+  // Values that are neither an index nor a name stay unchanged, and the item's schema rejects them.
   if (index === undefined && (isObject(gold) || typeof gold !== "string")) return Result.succeed(gold)
   return Result.map(goldIndexOf(promptModels, index ?? String(answer), models), (best_completion_index) =>
     isObject(gold) ? { ...gold, best_completion_index } : { best_completion_index },
@@ -59,7 +59,7 @@ const goldIndexOf = (
   const name = typeof answer === "string" ? answer : promptModels.models?.[answer]
   if (name === undefined) {
     return Result.fail(
-      `expected an index below ${promptModels.models?.length}, the length of ${promptModels.name}, found ${answer}`,
+      `expected an index below ${promptModels.models?.length} (the length of ${promptModels.name}), found ${answer}`,
     )
   }
   const unlistedModels =

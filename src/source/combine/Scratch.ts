@@ -1,8 +1,8 @@
 /**
  * Lists of records in a temporary file, for joins and groups that exceed memory. Memory: two buffers of at most
  * `bufferBytes`. A list keeps the order of its records. Only the owner can read the file. The file is deleted when the
- * scope closes. If the system permits, it is unlinked after it is opened (`df` then shows its size, `du` does not).
- * Otherwise, a killed process leaves it behind, and the next `make` in the same directory removes it.
+ * scope closes. If the system permits, the file is unlinked right after opening (`df` then shows its size, `du` does
+ * not). Otherwise, a killed process leaves the file behind, and the next `make` in the same directory removes it.
  */
 import { Clock, Effect, FileSystem, Option, Path, Predicate, Stream } from "effect"
 import type { Origin } from "../../domain/Origin.ts"
@@ -137,7 +137,7 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
   let sorted = new Uint8Array(0)
   let used = 0
   const waiting: Array<Array<number> | undefined> = []
-  /** For each list, the ranges of its records in the file: the start and size of each range in turn. */
+  /** For each list, the ranges of its records in the file, as alternating starts and sizes. */
   const ranges: Array<Array<number> | undefined> = []
   const addRange = (list: number, start: number, size: number) => (ranges[list] ??= []).push(start, size)
 
@@ -226,7 +226,7 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
   return { add, finish, locate, read, records, sizeOf }
 }
 
-/** Minimum age of a leftover directory. If the system can remove open files, those in use exist for milliseconds. */
+/** Minimum age of a leftover directory. A directory in use is younger where the system can remove open files. */
 const staleAfterMillis = 60_000
 
 /** Removes leftover directories. A directory that cannot be removed is in use or belongs to another user. */

@@ -1,9 +1,7 @@
-/**
- * Removes long texts from a record's text, because they are stored separately. `restore` returns exactly the same text.
- */
+/** Removes long texts from a record's text, because they are stored separately. `restore` returns the original text. */
 export interface Cut {
   readonly rest: string
-  /** The offset and encoding of each text, such as `120j 14v`. A dash means that the record still contains the text. */
+  /** The offset and encoding of each text, such as `120j 14v`. A dash stands for a text that was not removed. */
   readonly places: string
 }
 

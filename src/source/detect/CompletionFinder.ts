@@ -1,6 +1,7 @@
 /**
- * Finds the completions by the names and shapes of members, and so decides the layout. Several candidates are a failure
- * that names them. Numbered columns (`response_a`, `output_2`) are sorted. Other columns keep the order of the members.
+ * Finds the completions by the names and shapes of members. The completions determine the layout. If there are several
+ * candidates, the failure names them. Numbered columns (`response_a`, `output_2`) are sorted. Other columns keep the
+ * order of the members.
  */
 import { Result } from "effect"
 import * as OptionText from "../../io/OptionText.ts"
@@ -102,7 +103,7 @@ const columnsOf = (columns: ReadonlyArray<Sample.Member>, stem: string): Readonl
   const lettered = new RegExp(`^${stem}(?:_?(?:[a-h]|\\d+)|_[a-z])$`)
   const strict = columns.filter(({ plainName }) => lettered.test(plainName))
   if (strict.length > 1) return strict
-  // If a column has the stem as its name, the other columns describe it.
+  // If a column is named like the stem, columns that begin with the stem describe that column.
   if (KnownNames.namingStems.has(stem) || columns.some(({ plainName }) => plainName === stem)) return []
   return columns.filter(
     ({ plainName }) =>
@@ -110,7 +111,7 @@ const columnsOf = (columns: ReadonlyArray<Sample.Member>, stem: string): Readonl
   )
 }
 
-/** The column with the model of each completion column, if each has one: `model_a` for `response_a`. */
+/** Finds the model column of each completion column, such as `model_a` for `response_a`. All or none must have one. */
 export const modelColumns = (
   { members }: Sample.Sample,
   columns: ReadonlyArray<string>,

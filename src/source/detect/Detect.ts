@@ -133,7 +133,7 @@ const noCompletions = (
   const missing =
     promptPath === undefined ? "no prompt and no completions" : `a prompt at "${promptPath}" and no completions`
   const advice = {
-    any: `${promptPath === undefined ? `${OptionText.of("prompt")} and ` : ""}${OptionText.of("completions")} (a list) or ${CompletionFinder.eachCompletion} (a text; once per completion column), ${orJoin}`,
+    any: `${promptPath === undefined ? `${OptionText.of("prompt")} and ` : ""}${OptionText.of("completions")} (a list) or ${CompletionFinder.eachCompletion} (one text column each), ${orJoin}`,
     items: OptionText.of("completions"),
     wide: OptionText.set({ completions: ["FIRST", "SECOND"] }),
     pairs: OptionText.set({ completions: ["BETTER", "OTHER"] }),
@@ -183,7 +183,7 @@ const promptOf = (
   )
 }
 
-/** Advice for records without a prompt: a template with fixed text and an id. Other fields might show the answer. */
+/** Advises a template with fixed text and an id, for records without a prompt. Other fields might reveal the answer. */
 const fixedWords = ({ members }: Sample.Sample): string => {
   const keys = [...KnownNames.ids, ...KnownNames.promptKeys, ...KnownNames.otherKeys]
   const id = members.find(
@@ -236,8 +236,8 @@ const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
 }
 
 /**
- * Chooses the id by the member's name, not by whether its values are unique. Otherwise, a file that has grown might get
- * other ids, and its items would be paid for again.
+ * Chooses the id by the member's name. If unique values were required, a file might get other ids when it grows, and
+ * its items would be paid for again.
  */
 const idOf = (sample: Sample.Sample): LayoutOptions => {
   if (isOfDataset(sample)) return {}

@@ -1,4 +1,4 @@
-/** Gives hints before anything is sent: options that the detected layout may need. */
+/** Suggests options that the detected layout may need, before anything is sent. */
 import { Result } from "effect"
 import * as OptionText from "../../io/OptionText.ts"
 import { isEmpty, plural, quoteNames } from "../../io/Values.ts"
@@ -62,7 +62,7 @@ const models = ({ completions = [], layout, model, modelsFromColumns }: LayoutOp
   return names === undefined
     ? []
     : [
-        `the completions have no model names; ${OptionText.of("modelsFromColumns")} uses the column names: ${quoteNames(names)}`,
+        `the completions have no model names; to use the column names ${quoteNames(names)}, set ${OptionText.of("modelsFromColumns")}`,
       ]
 }
 

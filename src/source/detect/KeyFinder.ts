@@ -1,7 +1,7 @@
 /**
  * Finds the key that groups the records of a `long` file, and the member that names the model. A member such as
- * `prompt_id` is the key if most records have it. A member such as `id` is the key only if its values repeat with their
- * prompts. A majority decides, so that a file keeps its key and item ids when it grows by a few records.
+ * `prompt_id` is the key if most records have it. A member such as `id` is the key only if its values usually repeat
+ * together with the prompts. A few exceptions do not count, so a file keeps its key and item ids when it grows.
  */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -25,7 +25,7 @@ export const key = (sample: Sample, prompts: ReadonlyArray<string>): string | un
   return member?.path
 }
 
-/** Whether records repeat both value and prompt more often than only one of them. */
+/** Whether more records repeat both a value and its prompt than repeat only the value or only the prompt. */
 const isKeyOfPrompts = (values: ReadonlyArray<unknown>, prompts: ReadonlyArray<string>): boolean => {
   const promptsOf = new Map<unknown, Set<string>>()
   const seenPrompts = new Set<string>()

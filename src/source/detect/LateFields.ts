@@ -1,6 +1,6 @@
 /**
- * Rejects a record with a value in a field that was empty in the first records and that the detected layout therefore
- * ignores. Only fields that detection would have used for the prompt or a completion are checked.
+ * Rejects a record with a value in a field that was empty in the first records, because the detected layout ignores
+ * this field. Only fields that detection would have used for the prompt or a completion are checked.
  */
 import { Result } from "effect"
 import { describeValue, isEmpty, isObject, plural } from "../../io/Values.ts"
@@ -19,7 +19,7 @@ export interface LateFields {
 const shownFieldsOf = ({ completion, completions, history, layout, prompt, system }: LayoutOptions): string =>
   JSON.stringify([layout, prompt, system, history, completions, completion])
 
-/** If the sample has more names, a late name is tried only with the names that the layout uses. */
+/** If the sample has more names, detection is repeated with only the names that the layout uses, to save time. */
 const maxSampleNames = 250
 
 /** Maximum number of names to remember as irrelevant to the layout. Further names are checked in each record. */
@@ -66,7 +66,7 @@ export const of = (
       )
       const [name] = layoutChangingNames(lateNames, row)
       if (name !== undefined) {
-        const expected = `expected no value, because the first ${plural(sampleRows.length, "record", `${sampleRows.length} records`)}, from which the layout was detected, ${plural(sampleRows.length, "has", "have")} no value here`
+        const expected = `expected no value, because the layout was detected from the first ${plural(sampleRows.length, "record", `${sampleRows.length} records`)}, where this field is empty`
         const advice = `set the paths explicitly (${OptionText.of("prompt")}, ${OptionText.of("system")}, ${OptionText.of("history")}, ${OptionText.of("completion")}, ${OptionText.of("completions")})`
         return reject(
           row.place,

@@ -1,11 +1,11 @@
-/** Paths in options that none of the first records has. They may be misspelled. */
+/** Finds paths in options that do not occur in the first records and may be misspelled. */
 import * as Field from "../record/Field.ts"
 import * as OptionText from "../../io/OptionText.ts"
 import { quoteNames } from "../../io/Values.ts"
 import { fieldOptions, type LayoutOptions } from "../layout/Layout.ts"
 
 export interface UnknownFields {
-  /** Each entry has the form "winer" (`gold`). */
+  /** Each entry names a path and its option, such as "winer" (`gold`). */
   readonly columns: ReadonlyArray<string>
   readonly problem: string | undefined
 }

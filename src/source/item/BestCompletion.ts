@@ -1,7 +1,8 @@
 /**
  * Finds the completion that a value names: by its column (`output_1`), by a part of the column's name (`1`, or
- * `model_a` for `response_a`), or by its model. A value that matches no completion, or several, is a failure. A tie or
- * an empty value is not a gold answer. A number counts only as a part of a name, because numbers may start from 0 or 1.
+ * `model_a` for `response_a`), or by its model. A value that matches no completion or several completions is a failure.
+ * A tie or an empty value is not a gold answer. A number is never an index, because some files count from 0 and others
+ * from 1.
  */
 import { Result } from "effect"
 import * as KnownNames from "../record/KnownNames.ts"
@@ -17,7 +18,10 @@ export const indexOf = (value: unknown): number | undefined => {
   return typeof value === "number" && Number.isSafeInteger(value) ? value : undefined
 }
 
-/** Returns the zero-based index. Call it only if `isNone` is false. The failure does not name the path. */
+/**
+ * The returned function gives the zero-based index of the completion. Do not call it with a value for which `isNone` is
+ * true. A failure does not name the path of the field.
+ */
 export const among = (
   names: ReadonlyArray<string>,
 ): ((value: unknown, models: ReadonlyArray<string | undefined>) => Result.Result<number, string>) => {
@@ -51,7 +55,8 @@ const maxWords = 16
 const wordsEnd = /[_\s.:-]+|(?<=\p{Ll})(?=\p{Lu})|(?<=\p{L})(?=\p{N})/gu
 
 /**
- * Lowercase aliases: the name, its beginnings and endings at word boundaries, and endings after words such as `model`.
+ * Returns the lowercase aliases of a column's name: the name, its beginnings and endings at word boundaries, and each
+ * ending after a word such as `model` (`model_a` for `response_a`).
  */
 const aliasesOf = (name: string): ReadonlySet<string> => {
   const ends = name.length > maxCharacters ? [] : [...name.matchAll(wordsEnd)]

@@ -1,7 +1,7 @@
 /**
- * Reads a prompt or completion in a text cell. The cell remains text, even if it is JSON. If it is a list of messages
- * as Python writes it, the list is parsed. A list that cannot be read with certainty, such as one that NumPy printed,
- * is refused.
+ * Reads a prompt or completion from a text cell. The text stays unchanged, even if it is JSON. Only a list of messages
+ * in Python's notation is parsed. A list that cannot be parsed with certainty, such as a list that NumPy printed, is
+ * refused.
  */
 import { Result } from "effect"
 import * as Json from "../../io/Json.ts"

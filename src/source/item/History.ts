@@ -1,8 +1,9 @@
 /**
  * Puts earlier turns before the prompt, which becomes a conversation. Turns are messages, or pairs of question and
- * answer as in LLaMA-Factory (`[["Q", "A"], …]`) and ModelScope (`[{ "human": "Q", "assistant": "A" }]`). If the prompt
- * begins with the turns, or the turns end with the prompt, nothing is repeated. Otherwise, the turns must end with a
- * message of the assistant or the system. If they do not, a message is missing, and they are refused.
+ * answer: `[["Q", "A"], …]` (LLaMA-Factory) or `[{ "human": "Q", "assistant": "A" }]` (ModelScope). If the prompt
+ * begins with the turns, or the turns end with the prompt, the common messages are not repeated. In all other cases,
+ * the last turn must be a message of the assistant or the system. If it has another role, a message is missing, and the
+ * turns are refused.
  */
 import { Result } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
@@ -53,7 +54,7 @@ export const add = (
     const role = earlier.at(-1)?.role
     if (!isWhole && role !== "assistant" && role !== "system") {
       return Result.fail(
-        `${field.name}[${earlier.length - 1}]: expected the last earlier turn to have the role assistant or to be the prompt, found the role ${describeValue(role)}`,
+        `${field.name}[${earlier.length - 1}]: expected the earlier turns to end with the assistant's message or the prompt, found the role ${describeValue(role)}`,
       )
     }
     const [first, ...others] = isWhole

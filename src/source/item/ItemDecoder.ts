@@ -1,8 +1,10 @@
 /**
  * Decodes a value of any layout to a `SourceRecord`. The item satisfies `PromptItem`, and any JSON reader can read its
- * metadata. A reject's reason contains the field's path in the file, the expected value, and the actual value. Also
- * accepts messages as texts, the assistant's turn as a completion, JSON text as gold or metadata, and null for absent
- * values.
+ * metadata. If the value is invalid, the reject's reason contains the field's path in the file, the expected value, and
+ * the actual value.
+ *
+ * Messages may be in any form that `Messages` reads. A completion may be the assistant's message, gold and metadata may
+ * be JSON text, and absent values may be null.
  */
 import { Result, Schema, type SchemaIssue } from "effect"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
@@ -45,9 +47,9 @@ export interface MemberNames {
 }
 
 /**
- * @param isTextual whether cells are text. Completions, models, gold, metadata, and numbers may then be text, and an
+ * @param isTextual whether cells are text. If so, completions, models, gold, metadata, and numbers may be text, and an
  * empty text is an absent value
- * @param isWellFormed whether it is certain that no text has a lone surrogate
+ * @param isWellFormed whether the caller knows that no text has a lone surrogate
  */
 export const decode = (
   value: unknown,
@@ -75,7 +77,8 @@ export const decodePrompt = (value: unknown, path: string): Result.Result<Prompt
   )
 
 /**
- * Decodes a single completion. It may be messages, and remains messages if it calls tools. The failure names `path`.
+ * Decodes one completion, which is a text or messages. Messages become a text, unless they call tools. The failure
+ * names `path`.
  */
 export const decodeCompletion = (
   value: unknown,
@@ -122,7 +125,6 @@ const decodeId = (value: unknown, path: string): Result.Result<string, string> =
     () => `${path}: expected at most ${IdLimit.limitText} of text, found ${describeValue(value)}`,
   )
 
-/** Converts the value to the form of the schema. Returns the same object if it already has that form. */
 const normalize = (value: unknown, names: MemberNames, isTextual: boolean): Result.Result<unknown, string> => {
   if (!isObject(value)) return Result.succeed(value)
   const normal = isTextual || !isNormal(value) ? toNormalForm(value, names, isTextual) : Result.succeed(value)
@@ -170,7 +172,7 @@ const toPrompt = (value: unknown, path: string): Result.Result<Prompt, string> =
     : Result.fail(`${path}: expected text or a list of messages, found ${describeValue(value)}`)
 }
 
-/** Returns the members for the completions. The schema refuses a value that is not a list. */
+/** Returns a value that is not a list unchanged, because the schema refuses it. */
 const toCompletions = (
   value: unknown,
   prompt: Prompt,

@@ -25,7 +25,10 @@ const endOf = (pattern: RegExp, line: string, at: number): number => {
   return pattern.test(line) ? pattern.lastIndex : -1
 }
 
-/** @param line valid JSON without `\u`. The only other escape that `JSON.stringify` never writes is `\/` */
+/**
+ * @param line valid JSON without `\u`. Lines with `\/` are not copied, because `JSON.stringify` never writes this
+ * escape
+ */
 const findTexts = (line: string, { completions }: PromptItem): ReadonlyArray<string> | undefined => {
   if (line.includes("\\/")) return undefined
   const texts: Array<string> = []

@@ -135,9 +135,7 @@ const partTypes: ReadonlySet<unknown> = new Set(
   "text image image_url input_text input_image input_audio audio audio_url video video_url file refusal".split(" "),
 )
 
-/**
- * Accepts the assistant's turn, with or without the prompt. It becomes text, but remains messages if it calls tools.
- */
+/** Accepts the assistant's turn, with or without the prompt before it. A turn without tool calls becomes text. */
 export const decodeCompletion = (
   values: ReadonlyArray<unknown>,
   prompt: Prompt | undefined,
@@ -155,7 +153,7 @@ export const decodeCompletion = (
       onSome: (turn) => Result.succeed(turn),
       onNone: () =>
         Result.fail(
-          `${path}: expected the assistant's turn, alone or after the prompt's messages, found ${messages.length} messages that begin differently`,
+          `${path}: expected the assistant's turn, alone or after the prompt's messages, found ${messages.length} other messages`,
         ),
     })
   })

@@ -1,7 +1,7 @@
 /**
- * Collects an item's own metadata and other members of its record. A record is rejected if a member and the metadata
- * have different values under the same name. `*` keeps all members that no other part of the item uses, including those
- * next to `text` in `completions[].text`.
+ * Collects the metadata of an item: the metadata object of its record, and the members that `keep` names. If a member
+ * and the metadata object have different values under the same name, the record is rejected. The name `*` keeps all
+ * members that no other option uses. For completions at `completions[].text`, these include the members next to `text`.
  */
 import { Result } from "effect"
 import type { Metadata } from "../../domain/PromptItem.ts"
@@ -19,7 +19,8 @@ export interface MetadataReader {
 }
 
 /**
- * `keep` lists names, or `*` for all members that `read` does not use. A gold object's index and rationale are used.
+ * @param keep names of members. `*` keeps all members, except those in `read`, and the index and rationale of an object
+ * in `gold`
  */
 export const make = (
   metadata: Field | undefined,
@@ -69,7 +70,7 @@ export const columnsWith = (
 
 type Path = ReadonlyArray<Step>
 
-/** Returns the path of the list that contains a path's elements. Returns a path without elements unchanged. */
+/** Returns the path of the list whose elements the path selects. A path that selects no elements stays unchanged. */
 const listAt = (path: Path): ReadonlyArray<string | number> => {
   const elements = path.indexOf(null)
   return (elements === -1 ? path : path.slice(0, elements)).filter((step) => step !== null)

@@ -1,6 +1,7 @@
 /**
- * Decodes tool calls in messages, and definitions of tools in records. Texts stay unchanged, and objects become JSON
- * text. A call without arguments gets `{}`. Tools that are not functions, and calls with unknown members, are refused.
+ * Decodes the tool calls in messages, and the tool definitions in records. Arguments and definitions become JSON text.
+ * If they are text already, they stay unchanged. A call without arguments gets `{}`. Tools that are not functions, and
+ * calls with unknown members, are refused.
  */
 import { Array as Arr, Result } from "effect"
 import { isJsonObject, type ToolCall } from "../../domain/Message.ts"

@@ -1,8 +1,7 @@
 /**
- * Finds fields that no option uses, but that experts may have to see. The names (`KnownNames`) decide. The fields are
- * texts, turns, and media. Media cannot be shown to experts. Also finds placeholders in a prompt, such as `<image>`.
- * Texts that also occur in the item are not reported. Fields with other names, and fields within objects, are not
- * checked.
+ * Finds fields that no option uses, but that experts may have to see: texts, turns, and media, which cannot be shown to
+ * experts. `KnownNames` has the names of these fields. Fields with other names, and fields within objects, are not
+ * checked. Texts that also occur in the item are not reported. Also finds placeholders in a prompt, such as `<image>`.
  */
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"
@@ -41,8 +40,8 @@ export interface FinderOptions {
   readonly ignored: ReadonlyArray<string>
   readonly prompt?: Field | undefined
   /**
-   * Selects the names: `chosen prompt` excludes `question` etc. `completion` includes only those of context and
-   * history.
+   * The set of names to search for. `chosen prompt` leaves out names such as `question`. `completion` has only the
+   * names of contexts and histories.
    */
   readonly beside: "prompt" | "chosen prompt" | "completion"
 }
@@ -134,7 +133,8 @@ const shapeOf = (value: unknown): Unused["kind"] => {
 }
 
 /**
- * `<video>` and `<audio>` are also HTML, so they count only at the start or end of a text. Closed elements are markup.
+ * `<video>` and `<audio>` are also HTML, so they count only at the start or end of a text. An element with an end tag,
+ * such as `<image>…</image>`, is markup and does not count.
  */
 const placeholders =
   /<\|(?:image|img|video|audio|vision|picture)[a-z_]*\d*\|>|<(image)(?:[ _]?\d+|_?placeholder|here)?>|<img>[^<]*<\/img>|^\s*<(video|audio)>|<(video|audio)>\s*$/i
@@ -199,9 +199,9 @@ export const problemOf = (all: ReadonlyArray<Unused>): string | undefined => {
   const path = FieldPath.format([name])
   switch (kind) {
     case "placeholder":
-      return `prompt: expected no ${name}, because experts cannot be shown images, audio, or video; to have them judge the item without media, set ${ignoreMedia(all)}`
+      return `prompt: expected no ${name}, because experts cannot be shown images, audio, or video; to have experts judge the item without media, set ${ignoreMedia(all)}`
     case "media":
-      return `${path}: expected no value (experts cannot be shown images, audio, or video), ${actual}; to have them judge the item without media, set ${ignoreMedia(all)}`
+      return `${path}: expected no value (experts cannot be shown images, audio, or video), ${actual}; to have experts judge the item without media, set ${ignoreMedia(all)}`
     default:
       return `${path}: expected no value (experts might need this field, but no option uses it), ${actual}; set ${optionsFor([first])}, or ${OptionText.set({ ignore: [name] })}`
   }

@@ -59,7 +59,7 @@ export const toRecord = (fields: ItemsFields): ((row: Row) => SourceRecord) => {
   }
 }
 
-/** A list with only empty values is absent, because no element has a model. */
+/** A list of empty values names no model, so it counts as absent. */
 const modelsOf = (models: unknown): unknown => (Array.isArray(models) && models.every(isEmpty) ? undefined : models)
 
 /** Returns `undefined` for an object or an absent value, which need no conversion. */

@@ -1,8 +1,11 @@
 /**
- * The layouts. In `items`, `wide`, and `pairs`, a record is a whole item. `items` has a prompt and a list of
- * completions. `wide` has a column for each completion (`response_a`, `response_b`). `pairs` has `chosen` and
- * `rejected`, to be judged again. In `long`, a record is one completion, and records with the same key form an item. A
- * new layout needs cases in `MakeLayout` and `Detect`.
+ * The layouts of records:
+ * - `items`: a record is an item, with a prompt and a list of completions.
+ * - `wide`: a record is an item, with a column for each completion (`response_a`, `response_b`).
+ * - `pairs`: a record is an item with `chosen` and `rejected`, which experts judge again.
+ * - `long`: a record is one completion. Records with the same key form an item.
+ *
+ * A new layout needs cases in `MakeLayout` and `Detect`.
  */
 import { type Result, Struct } from "effect"
 import type { Prompt } from "../../domain/Message.ts"
@@ -18,8 +21,8 @@ export const layoutNames = ["items", "wide", "pairs", "long"] as const
 export type LayoutName = (typeof layoutNames)[number]
 
 /**
- * The field paths of an item's parts in a record (`choices[0].turns[0].content`). An option that is not set is detected
- * from the first records, or has the default of the layout.
+ * The paths of an item's parts in a record, such as `choices[0].turns[0].content`. If a path is not set, it is detected
+ * from the first records, or the layout's default is used.
  */
 export interface LayoutOptions {
   /** Default: detected. */
@@ -49,12 +52,12 @@ export interface LayoutOptions {
    * path for each completion. Default in `wide`: models derived from the column names.
    */
   readonly model?: string | ReadonlyArray<string> | undefined
-  /** Whether to name models after the columns in `wide`, even if the columns do not have names of models. */
+  /** Whether `wide` uses the column names as models, even if they do not look like names of models. */
   readonly modelsFromColumns?: boolean | undefined
   /**
-   * The path of the known best answer. In `items`, its value is an object with `best_completion_index`, or only this
-   * index. In `wide` and `pairs`, its value is the name of a completion's column or model, or the part that
-   * distinguishes the name. If one completion is always the best, its path may be set instead. Not for `long`.
+   * The path of the known best answer. In `items`, the field contains an object with `best_completion_index`, or only
+   * the index. In `wide` and `pairs`, the field contains the column or model of a completion, or a unique part of the
+   * column's name. If the same completion is always the best, set the completion's path. Not for `long`.
    */
   readonly gold?: string | undefined
   /** The path of an object to copy into the item's metadata. Default: `metadata`, if present. */
@@ -66,7 +69,9 @@ export interface LayoutOptions {
    * another option names it, the record is rejected.
    */
   readonly ignore?: ReadonlyArray<string> | undefined
-  /** Rejects or keeps a record of `wide` without all completions. `keep` needs at least two. Default: `reject`. */
+  /**
+   * Whether to reject or keep records of `wide` that lack a completion. `keep` needs at least two. Default: `reject`.
+   */
   readonly missing?: "reject" | "keep" | undefined
 }
 
@@ -99,7 +104,7 @@ export interface Part {
   readonly key: string
   readonly prompt: Prompt
   readonly completion: string
-  /** Whether the completion is a list of messages. `completion` is then their rendered text. */
+  /** Whether the completion is a list of messages. If so, `completion` is the rendered text of these messages. */
   readonly isMessages?: boolean | undefined
   readonly tools?: string | undefined
   readonly model: string | undefined
@@ -108,7 +113,10 @@ export interface Part {
 
 export type Layout = {
   readonly name: LayoutName
-  /** Appears in messages: `wide: prompt at "input", completions at "output_1" and "output_2", gold at "label"`. */
+  /**
+   * For messages to the user, such as `wide: prompt at "input", completions at "output_1" and "output_2", gold at
+   * "label"`.
+   */
   readonly description: string
   readonly columns: ReadonlyArray<string> | undefined
   /** The unused members of a record that experts may have to see. Empty for a record that is not an item. */

@@ -1,6 +1,6 @@
 /**
- * Reads records with one completion each. Parts of an item have the same key, which is the key field's value or the
- * prompt.
+ * Reads records with one completion each. Records of the same item have the same key: the value of the key field, or
+ * the prompt if there is no key field.
  */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -86,7 +86,7 @@ const splitConversation = (
   if (!Array.isArray(list)) return Result.fail(`${name}: expected a list of messages, found ${describeValue(list)}`)
   const last = list.length - 1
   if (last < 1)
-    return Result.fail(`${name}: expected a prompt and an answer, found ${last === 0 ? "one message" : "none"}`)
+    return Result.fail(`${name}: expected a prompt and an answer, found ${last === 0 ? "one message" : "no messages"}`)
   return Result.flatMap(Messages.decode(list, name), (messages) => {
     const { content, role, tool_calls } = messages[last]!
     if (role !== "assistant") {

@@ -1,6 +1,6 @@
 /**
- * Makes a layout from the paths of its fields. `toRecord` and `toPart` never throw. An option that is not set has the
- * layout's default, or its field is not read. Unlike `Detect`, this does not use the records.
+ * Makes a layout from the paths of its fields. If a path is not set, the layout's default is used, or the field is not
+ * read. Unlike `Detect`, this does not use the records. `toRecord` and `toPart` never throw.
  */
 import { Record, Result } from "effect"
 import * as OptionText from "../../io/OptionText.ts"
@@ -68,7 +68,7 @@ export const make = (
     const columnModels = name === "wide" && model === undefined ? ofColumns(completions) : undefined
     if (modelsFromColumns === true && columnModels === undefined) {
       return yield* Result.fail(
-        `layout wide: ${OptionText.of("modelsFromColumns")} is for columns, not for templates or lists`,
+        `layout wide: ${OptionText.of("modelsFromColumns")} requires completions in columns, not in templates or lists`,
       )
     }
     const setFields = fieldOptions.flatMap((option) => (options[option] === undefined ? [] : fields[option]))

@@ -13,7 +13,7 @@ import * as Messages from "../item/Messages.ts"
 
 export interface Shared {
   readonly prompt: Arr.NonEmptyReadonlyArray<Message>
-  /** Texts. For turns that call tools, messages. */
+  /** Texts, or messages for turns that call tools. */
   readonly completions: ReadonlyArray<Prompt>
 }
 

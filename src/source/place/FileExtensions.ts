@@ -1,4 +1,4 @@
-/** The file extensions of formats and compressions, and which names are data files. */
+/** Finds the format and compression of a file by its extension, and decides which files are data files. */
 export const formatNames = ["jsonl", "json", "csv", "tsv", "parquet"] as const
 export type FormatName = (typeof formatNames)[number]
 

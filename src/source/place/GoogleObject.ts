@@ -1,8 +1,9 @@
 /**
- * Reads an object `gs://bucket/object` by the JSON API of Google Cloud Storage, with the application default credentials
- * as Google's own library finds them, which users of `gs://` install. Without credentials, public objects can be read.
- * The name is not percent-encoded. Fails if the object has changed since it was opened. An object that is stored with
- * gzip is read as it is stored. `STORAGE_EMULATOR_HOST` leads to an emulator, which gets no credentials.
+ * Reads an object `gs://bucket/object` with the JSON API of Google Cloud Storage. Users of `gs://` must install
+ * `google-auth-library`, which finds the application default credentials. Public objects need no credentials. The
+ * object's name is not percent-encoded. Reading fails if the object has changed since it was opened. An object that is
+ * stored with gzip is not decompressed. If `STORAGE_EMULATOR_HOST` is set, requests go to the emulator, without
+ * credentials.
  */
 import { Effect, Option, Schema, type Scope } from "effect"
 import type { GoogleAuth } from "google-auth-library"
@@ -57,7 +58,7 @@ export const list = Effect.fn("GoogleObject.list")(function* ({
       refusal: (answer) => (answer.status === 404 ? noBucket : target.refusal(answer)),
     })
     const page: typeof Page.Type = yield* Effect.mapError(Schema.decodeUnknownEffect(Page)(answer), (cause) =>
-      unreadable(name, "the storage answered with no list of objects; check the endpoint", cause),
+      unreadable(name, "the storage's answer is not a list of objects; check the endpoint", cause),
     )
     for (const item of page.items ?? []) keys.push(item.name)
     next = page.nextPageToken
@@ -92,7 +93,7 @@ const refused = `the storage refuses the credentials (401), which may have expir
 const forbidden =
   "these credentials do not permit reading; they need storage.objects.get, and storage.objects.list for folders and patterns"
 
-/** The library finds credentials by these variables, and by programs that it runs: hence once, and not for each file. */
+/** The library finds credentials by these variables. It is called once for all files, because it may run programs. */
 const credentialVariables = [
   "GOOGLE_APPLICATION_CREDENTIALS",
   "CLOUDSDK_CONFIG",
@@ -102,12 +103,12 @@ const credentialVariables = [
 ]
 const authByEnvironment = new Map<string, GoogleAuth>()
 
-/** Returns `undefined` if there are none. The library's errors contain requests and answers, so none is passed on. */
+/** Returns `undefined` without credentials. The library's errors are dropped, because they contain requests. */
 const findCredentials = Effect.fnUntraced(function* (name: string, key: string) {
   const { GoogleAuth } = yield* Remote.client(name, "Google Cloud Storage", "google-auth-library", () =>
     import("google-auth-library").catch(Remote.rethrow),
   )
-  // Without a project, which no request here names, the library runs `gcloud` to find one for each file.
+  // No request needs a project. But if none is set, the library runs `gcloud` for each file to find one.
   const auth =
     authByEnvironment.get(key) ??
     new GoogleAuth({ projectId: "none", scopes: "https://www.googleapis.com/auth/devstorage.read_only" })

@@ -1,8 +1,8 @@
 /**
- * Reads a file at an `http://` or `https://` URL, byte for byte as stored; the places that are reached by HTTP read their
- * files by it, too. Reading fails if the file has changed since it was opened (`ETag`, `Last-Modified`, size). Redirects
- * from `https` to `http` are refused. Authorization is sent only to the host in the URL. Names and messages omit user and
- * query, because these are secrets. A GET for the first byte opens the file, because signed URLs often permit only GET.
+ * Reads a file at an `http://` or `https://` URL, byte for byte as stored. Also used for `gs://` and `hf://`.
+ * Reading fails if the file has changed since it was opened (`ETag`, `Last-Modified`, size). Redirects from `https` to
+ * `http` are refused. Authorization is sent only to the host in the URL. Names and messages omit user and query,
+ * because these may be secret. A GET for the first byte opens the file, because signed URLs often permit only GET.
  */
 import { Effect, type FileSystem, Layer, type Path, type Scope, Stream } from "effect"
 import type { HttpClientError, HttpClientResponse } from "effect/http"
@@ -29,14 +29,15 @@ export interface RemoteFile {
   readonly name: string
   /** The URL without user and fragment. */
   readonly url: string
-  /** The headers of each request, which authorize it. They are computed for each request, because tokens expire. */
+  /** Headers that authorize a request. They are computed for each request, because tokens expire. */
   readonly headers: Effect.Effect<Headers, SourceError | Remote.ConnectionLost>
   /**
-   * How a change is noticed: `If-Range` and a comparison of versions, the comparison alone (for servers whose `ETag` is
-   * not that of RFC 9110), or not at all, because the URL stands for the same bytes forever.
+   * How a change of the file is detected. `conditional` sends `If-Range` and compares versions. `compared` only
+   * compares versions, because the server's `ETag` does not follow RFC 9110. `impossible` means that the bytes at the
+   * URL never change.
    */
   readonly changes: "conditional" | "compared" | "impossible"
-  /** The failure that an answer means at this place. `undefined` if it means the same everywhere. */
+  /** Returns the failure if an answer has a special meaning for this server; otherwise `undefined`. */
   readonly refusal: (answer: Answer) => SourceError | undefined
 }
 
@@ -135,7 +136,7 @@ const request = Effect.fnUntraced(function* (target: RemoteFile, headers: Header
   const request = HttpClientRequest.get(target.url, {
     headers: { "accept-encoding": "identity", ...(yield* target.headers), ...headers },
   })
-  // A trace span would contain the query.
+  // The query may be secret, and a trace span would contain it.
   return yield* client.execute(request).pipe(
     Effect.catchTag("HttpClientError", (error) => Effect.fail(Remote.disconnected(target.name, error))),
     Effect.provideService(HttpClient.TracerDisabledWhen, () => true),
@@ -172,7 +173,7 @@ export const failureOf = (
   return unreadable(name, refusals.get(status) ?? `the server answered ${status}`)
 }
 
-/** The seconds until a limit that is used up is reset, as in `"api";r=0;t=55`. */
+/** Returns the seconds until an exhausted limit is reset. For example, `"api";r=0;t=55` means 55 seconds. */
 const resetOf = (rateLimit = ""): string | undefined => /;\s*r=0\s*;\s*t=(\d+)/.exec(rateLimit)?.[1]
 
 const storable: ReadonlySet<string> = new Set(["identity", "gzip", "x-gzip", "zstd"])
@@ -220,7 +221,7 @@ const requireRange = (
   const range = response.status === 206 ? response.headers["content-range"] : undefined
   const isRequested = start === undefined ? response.status === 200 : range?.startsWith(`bytes ${start}-`) === true
   if (isRequested) return Effect.void
-  const part = start === undefined ? "the whole file" : `its bytes from ${start}`
+  const part = start === undefined ? "the whole file" : `the bytes from ${start}`
   return unreadable(name, `the request was for ${part}, but the server sent ${range ?? "something else"}`)
 }
 

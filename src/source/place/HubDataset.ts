@@ -1,8 +1,8 @@
 /**
- * Reads files of a dataset on the Hugging Face Hub: `hf://datasets/USER/NAME[@REVISION][/PATH]`, with the Hub's client,
- * which users of `hf://` install. A branch or tag is resolved to its commit once, and the names of files that are read
- * have that commit, so that all files are of one version, and the manifest names it. In a revision, `/` is written
- * `%2F`, except in `refs/convert/parquet` and `refs/pr/1`. A path is not percent-encoded.
+ * Reads files of a dataset on the Hugging Face Hub: `hf://datasets/USER/NAME[@REVISION][/PATH]`. Users of `hf://` must
+ * install the Hub's client. A branch or tag is resolved to its commit once. The names of files contain the commit, so
+ * that all files have the same version, and the manifest shows the version. In a revision, `/` is written `%2F`, except
+ * in `refs/convert/parquet` and `refs/pr/1`. A path is not percent-encoded.
  */
 import { Data, Effect, type FileSystem, Glob, type Path, Redacted, Result, type Scope, Stream } from "effect"
 import * as Hub from "../../io/Hub.ts"
@@ -21,7 +21,7 @@ export const open = Effect.fn("HubDataset.open")(function* (
   return yield* openFile(path)
 })
 
-/** The names of the files that `name` stands for, with their commit. */
+/** Returns the names of all data files that `name` means. These names contain the commit. */
 export const expand = Effect.fn("HubDataset.expand")(function* (name: string) {
   const dataset = yield* connect(name)
   const path = dataset.path.replace(/\/+$/, "")
@@ -57,13 +57,13 @@ const frontMatter = Effect.fnUntraced(function* (dataset: Effect.Success<ReturnT
     catch: (cause) =>
       unreadable(
         name,
-        "the YAML at its beginning is invalid; to read the dataset anyway, append the path of its files to its name",
+        "the YAML at the file's beginning is invalid; to read the dataset anyway, append the path of the data files to the dataset's name",
         cause,
       ),
   })
 })
 
-/** A request of the Hub's client that was refused. */
+/** The Hub's answer to a refused request. */
 class Refused extends Data.TaggedError("Refused")<HttpFile.Answer> {}
 
 const connect = Effect.fnUntraced(function* (name: string) {
@@ -144,7 +144,7 @@ const collect = <A>(iterator: AsyncIterator<A, undefined>, values: Array<A> = []
     return collect(iterator, values)
   })
 
-/** The Hub answers 401 also if a dataset does not exist. */
+/** If a dataset does not exist, the Hub also answers 401. */
 const refusalOf =
   (repository: string, revision: string, page: string, hasToken: boolean) =>
   (name: string, { headers, status }: HttpFile.Answer): SourceError | undefined => {
@@ -157,7 +157,7 @@ const refusalOf =
         return unreadable(
           name,
           hasToken
-            ? `${repository} is gated, and the access token's account has no access; request it at ${page}`
+            ? `${repository} is gated, and the access token's account has no access; request access at ${page}`
             : `${repository} is gated; request access at ${page}, then set HF_TOKEN or log in with hf auth login`,
         )
       case "RepoNotFound":

@@ -1,7 +1,8 @@
 /**
- * Decides which files of a Hugging Face dataset are its data, as `datasets.load_dataset` does: those that its card names
- * (`configs`), otherwise those whose folders or names name a split, otherwise all. Files of all splits are data. A
- * dataset with several configurations and no default has no answer, because joining them would be a guess.
+ * Finds the data files of a Hugging Face dataset by the rules of `datasets.load_dataset`. If the dataset's card lists
+ * files (`configs`), these are the data. Otherwise, the data are the files whose folder or name contains the name of a
+ * split, or else all files. Files of all splits are read. A dataset with several configurations and no default is
+ * refused, because joining them would be a guess.
  */
 import { Glob, Result, Schema } from "effect"
 import * as SchemaIssues from "../../io/SchemaIssues.ts"
@@ -25,7 +26,7 @@ const decodeCard = Schema.decodeUnknownResult(Card, { reportInput: true })
 
 /**
  * @param card the card's front matter; null or undefined if there is none
- * @returns paths in the order of the card, or sorted, or the problem
+ * @returns the paths of the data files, in the order of the card or sorted; a failure describes the problem
  */
 export const dataFiles = (
   paths: ReadonlyArray<string>,
@@ -47,7 +48,7 @@ export const dataFiles = (
       .slice(0, 5)
       .map((one) => `${one.config_name} (${patternsOf(one)[0] ?? "its folder"})`)
     return Result.fail(
-      `the dataset has ${configurations.length} configurations, and none is the default; append the files of one to the name: ${examples.join(", ")}`,
+      `the dataset has ${configurations.length} configurations, and none is the default; append the files of one configuration to the name: ${examples.join(", ")}`,
     )
   }
   const folder = configuration?.data_dir === undefined ? "" : `${normalize(configuration.data_dir).replace(/\/$/, "")}/`
@@ -79,11 +80,14 @@ const patternsOf = ({ data_dir, data_files = [] }: Configuration): ReadonlyArray
 const isVisible = (path: string): boolean =>
   !/(^|\/)(\.|__)/.test(path) && FileExtensions.isDataFile(path.replace(/^.*\//, ""))
 
-/** Between words of a name. */
+/** The characters between the words of a file name. */
 const separator = "[-._ 0-9]"
 const split = `(?:train|training|validation|valid|dev|val|test|testing|eval|evaluation)`
 
-/** See https://huggingface.co/docs/hub/datasets-file-names-and-splits. The first that matches a file counts. */
+/**
+ * The first expression that matches a file selects the data files.
+ * See https://huggingface.co/docs/hub/datasets-file-names-and-splits
+ */
 const layouts: ReadonlyArray<RegExp> = [
   /^data\/[^/]+-\d{5}-of-\d{5}[^/]*$/,
   new RegExp(`(?:^|/)(?:[^/]*${separator})?${split}(?:${separator}[^/]*)?/`),

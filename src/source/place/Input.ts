@@ -10,12 +10,13 @@ export interface Input {
   readonly name: string
   readonly size: number | undefined
   readonly bytes: Stream.Stream<Uint8Array, SourceError>
-  /** Opens the file to read it into the caller's buffers. Fails like `bytes`. Only local files have it. */
+  /** Opens the file to read it into the caller's buffers. Fails like `bytes`. Only local files support this. */
   readonly begin?: Effect.Effect<ReadInto, SourceError, Scope.Scope>
   /** Reads from `start` to `end` (exclusive). `undefined` if the file can only be read from its beginning. */
   readonly slice: ((start: number, end: number) => Effect.Effect<Uint8Array, SourceError>) | undefined
   /**
-   * For the audit of a file that is read in slices: its bytes, which fail if it has changed, or the server's version.
+   * The audit of a file that is read in slices needs all bytes, or the server's version of the file. The stream of
+   * bytes fails if the file has changed.
    */
   readonly sliced?: Stream.Stream<Uint8Array, SourceError> | Version
 }

@@ -17,7 +17,7 @@ export const audited =
   <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
     Stream.unwrap(Effect.map(InputAudit, (report) => (report === undefined ? bytes : withDigest(file, report)(bytes))))
 
-/** For a file that is spooled before it is read. `bytes` passes the file's bytes on, and `report` reports the file. */
+/** Audits a file that is spooled before it is read. After `bytes` has ended, `report` reports the file. */
 export const auditedLater = (file: string, bytes: Input["bytes"]) => {
   let inputFile: InputFile | undefined
   return {

@@ -11,7 +11,7 @@ import * as Pipe from "./Pipe.ts"
 /** Size of the pieces to decode. Smaller and larger pieces were slower. */
 const pieceBytes = 64 * 1024
 
-/** Number of pieces in one read, because each read needs a round trip to another thread. */
+/** Number of pieces in one read. Several are read at once, because each read needs a round trip to another thread. */
 const piecesPerRead = 4
 
 export const open = Effect.fn("LocalFile.open")(function* (name: string) {

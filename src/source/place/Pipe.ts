@@ -53,7 +53,7 @@ const open = (name: string, incoming: IncomingBytes): Input => {
   return input
 }
 
-/** Makes later readers of the input read this file. The file must exist until the process ends. */
+/** Makes later readers of the input read the copy. The copy must exist until the process ends. */
 export const replaceByCopy = (input: Input, copy: Input): void => {
   const memory = origins.get(input)
   if (memory === undefined) return

@@ -30,7 +30,7 @@ export const RemoteTimeouts = Context.Reference<RemoteTimeouts>("prefstream/sour
   defaultValue: () => ({ idle: Duration.minutes(2), retries: 5, pause: Duration.millis(500) }),
 })
 
-/** If the server supports ranges, and no data arrives for this fraction of `idle`, a new connection resumes reading. */
+/** If a server that supports ranges stops sending for a quarter of `idle`, a new connection resumes reading. */
 const shareOfIdle = 4
 
 const maxPause = Duration.seconds(60)
@@ -131,7 +131,7 @@ const pieces = (
       Stream.mapEffect(count),
       Stream.concat(Stream.fromEffectDrain(requireComplete)),
       Stream.mapError((error) =>
-        // After the last byte, more bytes cannot correct a failure, such as a failed check of the whole file.
+        // If all bytes have arrived, resuming cannot correct a failure, such as a failed check of the whole file.
         isConnectionLost(error) && at > 0 && (!remote.hasRanges || at === expected)
           ? unreadable(
               remote.name,
@@ -174,10 +174,10 @@ const innermost = (error: unknown): unknown =>
   Predicate.hasProperty(error, "cause") && error.cause !== undefined ? innermost(error.cause) : error
 
 /**
- * Loads the client library of a place, which is an optional package.
+ * Loads the client library of a storage service. The library is an optional package.
  *
- * @param load an import that has a `catch` itself, such as `rethrow`. Otherwise, bundlers report an error if the package
- *   is not installed.
+ * @param load imports the library and calls `catch` on the promise. Without this `catch`, bundlers report an error if
+ *   the package is not installed.
  */
 export const client = <A>(name: string, place: string, library: string, load: () => Promise<A>) =>
   Effect.tryPromise({

@@ -28,7 +28,7 @@ const copyToFile = Effect.fnUntraced(function* (input: Input) {
     )
   const directory = yield* Effect.mapError(fs.makeTempDirectoryScoped({ prefix: "prefstream-spool-" }), toFailure)
   const file = yield* Effect.mapError(fs.open(`${directory}/input`, { flag: "w+", mode: 0o600 }), toFailure)
-  // An open file needs no name. If the system does not allow this, the file is deleted when the scope closes.
+  // An open file can be read after its removal. If the removal fails, the file is deleted when the scope closes.
   yield* Effect.ignore(fs.remove(directory, { recursive: true }))
   yield* Stream.runForEach(input.bytes, (bytes) => Effect.mapError(file.writeAll(bytes), toFailure))
   const { size } = yield* Effect.mapError(file.stat, toFailure)

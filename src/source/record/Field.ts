@@ -31,7 +31,9 @@ export interface Field {
   readonly paths: ReadonlyArray<ReadonlyArray<Step>>
   readonly columns: ReadonlyArray<string>
   /**
-   * If a field of a template is a list or an object, the value is an object. @param isTextual if cells may be JSON text
+   * If a template's field contains a list or an object, returns an object that names the field, not a text.
+   *
+   * @param isTextual whether cells may be JSON text
    */
   readonly get: (record: unknown, isTextual?: boolean) => unknown
   readonly nameAt: (index: number) => string
@@ -44,7 +46,7 @@ const quotedName = /\["(?:[^"\\]|\\.)*"\]/gs
 
 export const ofMember = (name: string): string => FieldPath.format([name])
 
-/** Converts plain names of members, in a template or as the whole text, to paths: `Antwort A` and `model.v2`. */
+/** If a field is the plain name of a member, such as `Antwort A` or `model.v2`, converts the name to a path. */
 export const ofMembers = (text: string, members: ReadonlySet<string>): string => {
   if (members.has(text)) return ofMember(text)
   const [list = "", ...rest] = text.split("[]")
@@ -164,7 +166,7 @@ const fillParagraphs = (
   return isFilled ? text : undefined
 }
 
-// A bracket before a quoted name can only begin this name. Otherwise, a text could be parsed in several ways.
+// A bracket before a quoted name always begins this name, so that a text can be parsed in only one way.
 const piece = /\{\{|\}\}|\{((?:\["(?:[^"\\]|\\.)*"\]|[^{}[]|\[(?!"(?:[^"\\]|\\.)*"\]))*)\}|\\[nt\\]|[^{}\\]+|\\/sy
 
 const literals: Readonly<Record<string, string>> = { "{{": "{", "}}": "}", "\\n": "\n", "\\t": "\t", "\\\\": "\\" }

@@ -7,7 +7,7 @@ const wordSet = (text: string): ReadonlySet<string> => new Set(words(text))
 
 export const plain = (name: string): string => name.trim().toLowerCase().replaceAll(/[ -]/g, "_")
 
-/** Names of the prompt in records whose completions contain it. */
+/** Names of the prompt in records whose completions are conversations that contain the prompt. */
 export const promptsOfConversations = words("prompt instruction question input")
 /** Lists of messages, which may be in text cells. */
 export const conversations = words("messages conversations conversation dialog dialogue")
@@ -54,14 +54,14 @@ export const otherCompletionTexts = words("answer prediction candidate reply ass
 export const completionStems = words(
   "response output completion answer generation generations candidate assistant conversation reply summary human_ref model bot chatbot system agent",
 )
-/** Stems that count only before a letter or number (`bot_a`). They name models if other columns hold completions. */
+/** Stems that need a letter or number, such as `bot_a`. Their columns name models if other columns hold completions. */
 export const namingStems = wordSet("model bot chatbot system agent")
 /** Pairs of columns that an experiment compares. One name is from the first list, and one is from the second. */
 export const comparedColumns = [
   words("baseline control champion production incumbent left"),
   words("candidate treatment variant experiment challenger test right"),
 ] as const
-/** Endings of columns that describe a completion, as in `response_tokens`. */
+/** Endings of columns that describe a completion, such as `response_tokens`. */
 export const aboutCompletions = wordSet(
   "model models model_name model_id id ids name names len length token tokens num_tokens token_count lang language score scores " +
     "rating ratings rank ranks type types source sources time date timestamp format role roles label labels count counts url urls " +
@@ -74,7 +74,7 @@ export const otherKeys = words(
   "item_id group_id group id key task_id example_id instance_id conversation_id uid idx index",
 )
 export const ids = words("id item_id uid uuid")
-/** Ids of items without another id. If the models differ between records, these are ids of prompts. */
+/** Columns that may be the id of an item or, if the models differ between records, the id of a prompt. */
 export const questionIds = words("question_id")
 export const golds = words(
   "label winner preference preferred best best_response best_completion better_response_id gold choice",
@@ -83,7 +83,7 @@ export const golds = words(
 export const ties = wordSet(
   "tie ties tied tieinconsistent draw equal equallygood same thesame aboutthesame both bothgood tiebothgood nopreference",
 )
-/** Words for a choice that calls all completions bad, in the same form. */
+/** Words for a choice that calls all completions bad, in the form that `outcomeWord` returns. */
 export const allBad = wordSet("bothbad tiebothbad allbad tieallbad equallybad bothequallybad botharebad neitherisgood")
 /**
  * Gold values that name no completion. In a vote, they may mean a tie, that all completions are bad, or a missing vote.
@@ -91,7 +91,7 @@ export const allBad = wordSet("bothbad tiebothbad allbad tieallbad equallybad bo
 export const noGold = wordSet("none neither null")
 /** Returns a value in lower case without spaces and punctuation. `tie (both bad)` becomes `tiebothbad`. */
 export const outcomeWord = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "")
-/** Words before the letter or number of a completion in a gold value, as in `model_a`. */
+/** Words before the letter or number of a completion in a gold value, such as `model_a`. */
 export const completionWords = words(
   "model response output completion answer generation candidate assistant option conversation system",
 )
@@ -99,7 +99,7 @@ export const datasetMembers = words("item_id task_id chosen_index rejected_index
 
 export const models = words("model model_id model_name generator model_used llm engine")
 export const modelLists = words("models model_names generators generation_models generation_model")
-/** Beginnings of columns that name the model of one completion, as in `model_a`. */
+/** Beginnings of columns that name the model of one completion, such as `model_a`. */
 export const modelColumnStems = words("model models model_name model_id generator llm")
 /** Families of models, and training methods that distinguish models of a family. */
 export const modelFamilies = wordSet(

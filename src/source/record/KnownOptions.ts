@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { didYouMean } from "../../io/NearestName.ts"
 import { invalidOption, type SourceError } from "./SourceError.ts"
 
-/** The names of all options. The type makes the list complete. */
+/** The names of all options. The type requires every name. */
 export type NamesOf<Options> = { readonly [Name in keyof Required<Options>]: true }
 
 export const check = (options: object, names: object): Effect.Effect<void, SourceError> => {

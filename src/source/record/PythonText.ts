@@ -1,6 +1,7 @@
 /**
- * Reads lists and dictionaries that Python wrote as text (`repr`), as in CSV files, and lists of dictionaries that
- * NumPy separates by white space. NumPy's lists of texts are refused, because Python would read adjacent texts as one.
+ * Reads lists and dictionaries that Python wrote as text (`repr`), for example in CSV files. Also reads lists of
+ * dictionaries that NumPy wrote without commas. NumPy's lists of texts are refused, because Python would read adjacent
+ * texts as one text.
  */
 import { Result } from "effect"
 import { isObject, type Members } from "../../io/Values.ts"
@@ -25,7 +26,7 @@ const space = /\s*/y
 const plainCharacters = { "'": /[^'\\\n]*/y, '"': /[^"\\\n]*/y }
 const escape = /\\(?:([\\'"abfnrtv])|x([\da-fA-F]{2})|u([\da-fA-F]{4})|U(000[\da-fA-F]{5}|0010[\da-fA-F]{4}))/y
 
-// `nan` becomes null, as `NaN` does in `JsonRecord`.
+// `nan` becomes null, like `NaN` in `JsonRecord`.
 const constants: Members = { True: true, False: false, None: null, nan: null }
 const escapes: { readonly [letter: string]: string } = {
   a: "\x07",

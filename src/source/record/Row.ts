@@ -25,7 +25,7 @@ export interface Row {
 }
 
 export interface PlainItem {
-  /** The value that was read as this item. A value derived from it may be another item. */
+  /** The value that was read as this item. For a value that was rewritten, the item is not valid. */
   readonly of: unknown
   readonly item: PromptItem
   readonly identity: ItemIdentity

@@ -16,17 +16,17 @@ export interface InputSummary {
   }>
   /** Number of files. */
   readonly count: number
-  /** Number of completions files in a join. They are at the end of `files`. */
+  /** Number of files with completions in a join. These files are at the end of `files`. */
   readonly joined?: number | undefined
   /** Folders and patterns that match no file. */
   readonly empty: ReadonlyArray<string>
-  /** For example, `wide: prompt at "input", completions at "output_1" and "output_2"`. `undefined` without a record. */
+  /** For example, `wide: prompt at "input", completions at "output_1" and "output_2"`. `undefined` without records. */
   readonly layout: string | undefined
   /** Paths in options that none of the sampled records has, such as "winer" (`gold`). */
   readonly unknownFields: ReadonlyArray<string>
   /** Other ways to read the records, and the options that select them. */
   readonly hints: ReadonlyArray<string>
-  /** Top-level members that are neither used nor ignored, with the share of sampled records that have a value there. */
+  /** Top-level members that are neither used nor ignored, each with the share of sampled records that have a value. */
   readonly unused: ReadonlyArray<{ readonly name: string; readonly share: number }>
 }
 

@@ -27,7 +27,7 @@ export const isPerCompletion = (kind: ChoiceKind | undefined): boolean =>
 export interface Reading {
   readonly kind?: ChoiceKind | undefined
   readonly map?: ChoiceMap | undefined
-  /** If the choice's column is a completion's column, the index of this completion. It is then always the choice. */
+  /** The completion's index, if the choice's column is a completion's column. Every choice is then this completion. */
   readonly constantChoice?: number | undefined
 }
 

@@ -32,7 +32,7 @@ export const finder = (labels: ReadonlyArray<string> | undefined) => {
     if (at >= 0 || kind === "text") return at < 0 ? [] : [at]
     const word = text.trim().toLowerCase()
     const place = completions.length === 2 ? Math.max(sides.indexOf(word), places.indexOf(word)) : places.indexOf(word)
-    // A number that is a part of a column's name may have another meaning, so it counts only if `kind` is `name`.
+    // A number may be a position. It matches a part of a column's name only if `kind` is `name`.
     const mayBePart = kind === "name" || numberOf(text) === undefined
     const finders = [
       () => indicesOf(labels ?? [], text),
@@ -64,7 +64,7 @@ export const finder = (labels: ReadonlyArray<string> | undefined) => {
   return { named: matchesOf, placesOf }
 }
 
-/** Matches columns that differ like those of the completions: `a.rank` and `b.rank` describe `a.text` and `b.text`. */
+/** Matches columns by the part in which their names differ: `a.rank` and `b.rank` describe `a.text` and `b.text`. */
 const matchByDifference = (
   columns: ReadonlyArray<string>,
   labels: ReadonlyArray<string>,

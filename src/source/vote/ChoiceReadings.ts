@@ -1,8 +1,8 @@
 /**
  * Decides how to read choices, from the choices of the first records. Without an option, values are read only if a
  * single reading is possible. Numbers have several readings, unless the choices are exactly 1, 2, … up to the number of
- * completions. The failure then shows two records under each reading, with the option that selects it. The frequency of
- * values has no effect.
+ * completions. If several readings are possible, the failure shows two records under each reading, with the option that
+ * selects the reading. The frequency of values has no effect.
  */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"

@@ -8,7 +8,7 @@ import { isEmpty, isObject, type Members } from "../../io/Values.ts"
 import { fromText } from "../record/Field.ts"
 import { isRationale, object, objects, type Shape } from "./ToolShape.ts"
 
-/** The format `{ data, annotations: [{ completed_by, result: […] }] }`, with `completions` before version 1. */
+/** The format `{ data, annotations: [{ completed_by, result: […] }] }`. Before version 1, the list is `completions`. */
 export const labelStudio: Shape = {
   name: "Label Studio",
   is: ({ completions, annotations = completions, data }) =>
@@ -77,7 +77,8 @@ export const labelStudioFlat: Shape = {
 }
 
 /**
- * The result of a control tag in the form of the JSON export. Not a list of one text, which may be part of the item.
+ * Returns the result of a control tag in the form of the JSON export. A list of one text is not a result, because it
+ * may be part of the item.
  */
 const controlIn = (value: unknown): Members | undefined => {
   const [one, ...more] = objects(fromText(value))

@@ -1,7 +1,8 @@
 /**
- * Recognizes exports of annotation tools, and prefstream's own tables, by the shape of the first records. Rewrites them
- * as records with a list `votes`. Records without answers may lack the shape if they have no other members. Votes that
- * were skipped or not submitted are left out. https://docs.argilla.io/latest/reference/argilla/records/responses
+ * Recognizes exports of annotation tools, and prefstream's own tables, by the shape of the first records. Rewrites each
+ * record so that it has a list `votes`. A record without answers may lack the shape if its members occur in records
+ * with the shape. Votes that were skipped or not submitted are left out.
+ * https://docs.argilla.io/latest/reference/argilla/records/responses
  */
 import { Record } from "effect"
 import * as VoteRow from "../../domain/VoteRow.ts"
@@ -143,7 +144,8 @@ const isRanking = (value: unknown): boolean =>
   Array.isArray(value) && value.length > 1 && value.every((one) => isObject(one) && "rank" in one && "value" in one)
 
 /**
- * The question with the choice: a ranking, or else one with a usual name, or else the only one that is not a rationale.
+ * Returns the question with the choice: a ranking, or else a question with a usual name, or else the only question that
+ * is not a rationale.
  */
 const choiceAmong = (columns: ReadonlyArray<Answers>): Answers | undefined => {
   const others = columns.filter(({ question }) => !isRationale(question))
@@ -160,8 +162,8 @@ const choiceAmong = (columns: ReadonlyArray<Answers>): Answers | undefined => {
 }
 
 /**
- * The questions that rate one completion each, such as `rating_1` for the field `response_1`, as one question whose
- * answers are rankings. Users who rated a part of the completions are refused later, because a ranking needs all.
+ * Combines questions that rate one completion each, such as `rating_1` for the field `response_1`, to one question with
+ * rankings. If a user has rated only some completions, the ranking is incomplete, and is refused later.
  */
 const ratingsAmong = (columns: ReadonlyArray<Answers>, fields: ReadonlyArray<string>): Answers | undefined => {
   const numberIn = (name: string) => /\d+/.exec(name)?.[0]
@@ -183,7 +185,7 @@ const answersToVotes = (columns: ReadonlyArray<Answers>, fields: ReadonlyArray<s
   const choiceQuestion = choice ?? ratingsAmong(columns, fields)
   const submitted = (answers: ReadonlyArray<Members>) =>
     answers.filter(({ status }) => isEmpty(status) || status === "submitted")
-  // Rationales of ratings are about one completion each.
+  // A rationale for a rating is about one completion, so it is not the rationale of the vote.
   const rationaleQuestion = choice && columns.find(({ question }) => isRationale(question))
   return submitted(choiceQuestion?.answers ?? []).flatMap(({ user_id, value }): ReadonlyArray<Members> => {
     if (isEmpty(value)) return []

@@ -1,7 +1,7 @@
 /**
  * Reads `all_bad`, `edited`, `aspects`, `details`, and the expert's `kind` of a vote, in the form of `VoteRow`. Other
- * tables may use these names differently. Therefore the details, all text cells, and kinds other than those of the
- * built-in service are read only if the record has both `all_bad` and `aspects`.
+ * tables may use these names differently. Therefore, the details, text cells, and kinds that the built-in service does
+ * not use are read only if the record has both `all_bad` and `aspects`.
  */
 import { Option, Predicate, Record, Schema } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"

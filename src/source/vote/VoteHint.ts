@@ -35,7 +35,7 @@ export const of = (
   return `${where}: prefstream import reads existing votes; a run sends the items to experts again`
 }
 
-/** Names the first value that is no answer, if more than half of the values are: then few keep them from being gold. */
+/** If most values are gold answers, names the first value that is not, because it prevents detection as gold. */
 const oddLabel = (
   { records, rows }: Sample.Sample,
   name: string,

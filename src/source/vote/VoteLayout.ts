@@ -1,6 +1,6 @@
 /**
- * Adapts the detected layout to votes. A path is used for ids only if each id in the first records belongs to one item,
- * and, except in tables of prefstream, each item has one id.
+ * Adapts the detected layout to votes. A path is used for ids only if each id in the first records belongs to one item.
+ * Each item must also have one id, except in tables that prefstream wrote.
  */
 import { Result } from "effect"
 import { content } from "../../domain/PromptItem.ts"

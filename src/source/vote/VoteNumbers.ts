@@ -1,13 +1,13 @@
 /**
- * Recognizes the column `vote` of a vote table of prefstream, which numbers the votes of an item, where the table has lost
- * its column `chosen_index`. The numbers would otherwise be read as choices.
+ * In vote tables that prefstream wrote, the column `vote` numbers the votes on an item. If such a table has lost its
+ * column `chosen_index`, `find` recognizes `vote`, so that the numbers are not read as choices.
  */
 import type * as Sample from "../detect/Sample.ts"
 import { numberOf } from "./ChoiceMap.ts"
 
 /**
- * The column, if the records have `item_id` and `expert` but no `chosen_index`, and no two votes on an item have the same
- * number. Choices that are numbers are equal if experts agree.
+ * Returns the column if the records have `item_id` and `expert`, but no `chosen_index`, and the numbers of an item are
+ * distinct. If the numbers were choices, some would usually be equal.
  */
 export const find = ({ members, records }: Pick<Sample.Sample, "members" | "records">): Sample.Member | undefined => {
   const member = (name: string) => members.find((each) => each.name === name)
@@ -23,4 +23,4 @@ export const find = ({ members, records }: Pick<Sample.Sample, "members" | "reco
 }
 
 export const problem =
-  'found no choices: "vote" is the number of a vote on its item, as in tables of prefstream export-votes, and "chosen_index" is missing'
+  'found no choices: "vote" numbers the votes on an item, as in tables of prefstream export-votes, but "chosen_index" is missing'

@@ -45,7 +45,7 @@ const unclaimed: Sending<never> = {
 
 const madeUpId = "prefstream-probe"
 
-/** The request of a task that does not exist. A service that is up answers that it does not know the task. */
+/** The request of a task that does not exist. A healthy service answers that it does not know the task. */
 const madeUpTask: Effect.Effect<TaskRequest> = Effect.succeed({ task_type: "", prompts: [] })
 
 const maxKnown = 8
@@ -86,7 +86,7 @@ const make = Effect.fnUntraced(function* <R>(
   const health = yield* ServiceHealth.make(profile, throttle, (failed) => {
     const turn = failed % (known.size + 1)
     const [id, task] = turn === known.size ? [madeUpId, madeUpTask] : known.entries().next().value!
-    // The task moves to the end, so that the next probe polls another one.
+    // The task moves to the end, so that the next probe polls another task.
     if (known.delete(id)) known.set(id, task)
     return { ask: calls.poll(id, task), isMadeUp: id === madeUpId }
   })
@@ -123,7 +123,7 @@ const make = Effect.fnUntraced(function* <R>(
       .pipe(
         Effect.mapError((failure) => {
           if (!isClientError(failure)) return failure
-          // The task is not refused if an earlier attempt may have created it.
+          // If an earlier attempt may have created the task, a later refusal does not show that the task was refused.
           return (isDoubtful || doubts > 0) && (failure.reason._tag === "Refused" || failure.reason._tag === "TooLarge")
             ? transport.unusable(
                 `an earlier attempt may have created the task; a later attempt failed: ${failure.message}`,
@@ -182,7 +182,8 @@ const make = Effect.fnUntraced(function* <R>(
     return view
   })
 
-  // A status that the contract's settings do not list may be misread as open. Custom protocols read statuses.
+  // If a status is not listed in the settings of the contract, the task counts as open, which may be wrong. Custom
+  // protocols decide about each status themselves.
   return { create, poll, taskIdsOf: protocol?.taskIdsOf, mayMisreadStatus: protocol === undefined }
 })
 

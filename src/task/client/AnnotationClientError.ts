@@ -1,7 +1,7 @@
 /**
  * The failures of requests to the service.
  *
- * Guarantees: each failure has a reason, by which callers decide what to do. The reason depends on status, headers, and
+ * Guarantees: each failure has a reason, which tells callers what to do. The reason depends on status, headers, and
  * error code, never on the text of a message. `maybeDone` is false only if the service certainly did not carry out the
  * request.
  */
@@ -90,7 +90,7 @@ export class UnusableAnswer extends Schema.TaggedClass<UnusableAnswer>()("Unusab
 export class AnnotationClientError extends Schema.TaggedError<AnnotationClientError>()("AnnotationClientError", {
   /** Address of the service, as in `ServiceSettings`. */
   baseUrl: Schema.String,
-  /** The kind of failure is its `_tag`. */
+  /** The `_tag` of the reason is the kind of failure. */
   reason: Schema.Union([
     AccessDenied,
     ServiceBlocked,
@@ -139,10 +139,11 @@ const sentence = (detail: string): string => detail.replace(/\.$/, "")
 export const maybeDone = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable" ? reason.maybeDone : reason._tag === "UnusableAnswer" && reason.isForeign === true
 
-/** Marks a failed read as not carried out (`maybeDone`) if its response was lost, because a read creates nothing. */
+/** If the response to a read was lost, sets `maybeDone` to false, because a read creates nothing. */
 export const withoutDoubt = (failure: AnnotationClientError): AnnotationClientError => {
   const { baseUrl, reason } = failure
-  // If the service answers a read with an error, the error may concern only this task, so it must not stop the others.
+  // If the service answers a read with an error, the error may concern only this task, so polls of other tasks
+  // continue.
   if (reason._tag !== "Unavailable" || reason.status !== undefined) return failure
   return new AnnotationClientError({ baseUrl, reason: new Unavailable({ detail: reason.detail, maybeDone: false }) })
 }

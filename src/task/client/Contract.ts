@@ -105,10 +105,9 @@ export const make = Effect.fnUntraced(function* ({ attempt, authorize, misread }
   } satisfies TaskCalls
 })
 
-/** Replaces the body's closing brace by `extra`: more members and a closing brace. */
+/** Replaces the body's closing brace with `extra`, which contains more members and a closing brace. */
 const withExtra = (body: Uint8Array, extra: Uint8Array): Uint8Array => Bytes.concat([body.subarray(0, -1), extra])
 
-/** Returns a function that reads the status and the results at the paths in the settings. */
 const reader = ({ choice, resultPaths }: Pick<ServiceSettings, "choice" | "resultPaths">) => {
   const at = (member: ContractSettings.ResultMember) => {
     const path = resultPaths[member] ?? ContractSettings.resultPlaces[member]

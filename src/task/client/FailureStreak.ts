@@ -15,7 +15,7 @@ const maxLostInARow = 5
 /** A run without an accepted task ends after this many refused tasks, including the halves of split tasks. */
 const maxFirstRefusals = 20
 
-/** If the service answers this many times with an id that another task has, it is probably not an id. The run ends. */
+/** If the service returns the same id for this many tasks, the value is probably not an id, and the run ends. */
 const maxTasksPerId = 5
 
 export type FailureStreak = ReturnType<typeof make>

@@ -28,8 +28,8 @@ export interface PromptVote extends Omit<ImportedVote, "choice" | "expert" | "ra
 /**
  * The result of one prompt: the best completion, a ranking, both, or the votes of several experts. Without `best`, the
  * ranking's first completion is the best. With `votes`, the completion with the most first-choice votes is the best. If
- * several have the same number, the earliest vote for one of them decides. `withdrawn`: the service will never judge
- * this prompt.
+ * several completions tie, the earliest vote for one of them decides. `withdrawn`: the service will never judge this
+ * prompt.
  *
  * Leave out a prompt without a result: the task then counts as invalid, and the raw response is kept.
  */

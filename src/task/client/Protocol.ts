@@ -46,7 +46,7 @@ export interface Call {
   readonly http: Http
   /**
    * Like `http`, for idempotent writes, such as an upsert by `idempotencyKey`. If the response is lost, the request is
-   * repeated up to `retries` times. Then the task gets the state `in_doubt` as with `http`.
+   * repeated up to `retries` times. If all responses are lost, the call ends as with `http`.
    */
   readonly repeatable: Http
 }
@@ -76,7 +76,10 @@ export type PollAnswer =
   /** The results of all prompts. If one does not fit, the task is invalid, and the raw response is kept. */
   | { readonly _tag: "Completed"; readonly results: ReadonlyArray<PromptResult> }
 
-/** The protocol of a service. Each function makes one attempt, and may fail with any error. prefstream retries it. */
+/**
+ * The protocol of a service. Each function makes one attempt, and may fail with any error. prefstream makes the
+ * retries.
+ */
 export interface Protocol {
   /**
    * Adds the token to a request. Called for every request to the origin of the base URL. Default: the service's setting

@@ -1,12 +1,13 @@
 /**
  * Reads three facts from the OpenAPI document at `openapi.json` below a service's base URL: the limits of an item,
- * whether the service declares `Idempotency-Key`, and whether a task may have the members `group`, `votes`, and `voters`.
+ * whether the service declares `Idempotency-Key`, and whether a task may have the members `group`, `votes`, and
+ * `voters`.
  *
  * Guarantees: a request for the document takes at most 5 seconds. It is repeated at most twice, only after 429 or 503,
  * and after the time in `Retry-After`. The client's rate limit also counts this request (`FirstRequest`). Without a
- * usable document, there are no limits, keys count as ignored, and tasks have only the contract's members. `membersFor`
- * reads a document again that could not be read, because a service without votes in its tasks could give, and bill,
- * several votes for each of them. References (`$ref`) are not followed.
+ * usable document, there are no limits, keys count as ignored, and tasks have only the contract's members. If the
+ * document could not be read and the run asks for votes, `membersFor` reads it again, because the service could
+ * otherwise give and bill more votes than the run asks for. References (`$ref`) are not followed.
  */
 import { Context, Duration, Effect, Layer, Option, Predicate, Schedule, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
@@ -23,7 +24,7 @@ export const FirstRequest = Context.Reference<number | undefined>("prefstream/ta
   defaultValue: () => undefined,
 })
 
-/** Nobody knows whether a task of the service can ask for several votes, because its document could not be read. */
+/** The service's document could not be read, so it is unknown whether a task can ask for several votes. */
 export class MembersUnknown extends Schema.TaggedError<MembersUnknown>()("MembersUnknown", {
   /** The service, as in `ServiceSettings.identity`. */
   service: Schema.String,
@@ -35,7 +36,10 @@ export class MembersUnknown extends Schema.TaggedError<MembersUnknown>()("Member
   }
 }
 
-/** Reads the members of tasks of a document that could not be read. Undefined if there is no such document. */
+/**
+ * Reads the document again if it could not be read, and returns the members that tasks may have. Undefined if there is
+ * no need to read it again.
+ */
 export const Unread = Context.Reference<Effect.Effect<TaskMembers.TaskMembers, MembersUnknown> | undefined>(
   "prefstream/task/UnreadDocument",
   { defaultValue: () => undefined },
@@ -70,7 +74,7 @@ const isOfType = (schema: unknown, type: "integer" | "string"): boolean =>
     .flat()
     .some((part) => [at(part, "type")].flat().includes(type))
 
-/** The `maximum` of a schema, which may stand in one of its `allOf`. */
+/** The `maximum` of a schema, which may be in one of the schema's `allOf`. */
 const maximumOf = (schema: unknown): number => {
   const parts = [schema, at(schema, "allOf")].flat()
   return Math.min(...parts.map((part) => Option.getOrElse(decodeMaximum(at(part, "maximum")), () => Infinity)))
@@ -147,7 +151,7 @@ export const read = Effect.fn("PublishedLimits.read")(function* ({
     onNone: () => ({ status: undefined, problem: "no answer", text: "" }),
     onSome: ({ answer: { problem, status, text } }) => ({ status, problem, text }),
   })
-  /** Why the document could not be read, if it may exist. */
+  /** The reason why the document could not be read. Undefined if it was read, or if the service has no document. */
   const unread =
     status === undefined || status === 200 ? problem : status === 429 || status >= 500 ? String(status) : undefined
   return { ...(status === 200 && problem === undefined ? publishedIn(text) : nothing), unread }
@@ -157,7 +161,10 @@ const isBusy = ({ status }: ResponseBody.Answer): boolean => status === 429 || s
 
 const given = (limit: number, published: number): number => (limit === Infinity ? published : limit)
 
-/** Adds what the service takes in a task. Members that `requestExtra` sets, or of another request, are never added. */
+/**
+ * Returns the published members that tasks may have. Members that `requestExtra` sets are left out. If the settings
+ * change `createRequest`, there are none.
+ */
 export const membersOf = (
   { createRequest, requestExtra }: Pick<ServiceSettings, "createRequest" | "requestExtra">,
   published: TaskMembers.TaskMembers,
@@ -171,8 +178,8 @@ export const membersOf = (
 }
 
 /**
- * Returns the members that tasks have. Without the contract, the program of a protocol decides about them. If the run
- * asks for votes, a document that could not be read before is read again.
+ * Returns the members that tasks may have. A custom protocol has none, because its program makes the requests. If the
+ * run asks for votes and the document could not be read, the document is read again.
  */
 export const membersFor = Effect.fnUntraced(function* (
   { votes, votesUpTo = votes }: { readonly votes?: number | undefined; readonly votesUpTo?: number | undefined },
@@ -185,7 +192,7 @@ export const membersFor = Effect.fnUntraced(function* (
   return votesUpTo !== undefined && unread !== undefined ? yield* unread : TaskMembers.none
 })
 
-/** Waits for the document as long as for a service that is down. */
+/** Retries for as long as a run waits for a service that is down. */
 const readAgain = (profile: ServiceSettings) =>
   read(profile).pipe(
     Effect.flatMap(({ taskMembers, unread }) =>
@@ -242,7 +249,7 @@ const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   )
 })
 
-/** The document of the contract says nothing about a service with another interface. */
+/** The document of the contract says nothing about a service with another interface, so it is not read. */
 const withoutDocument = (profile: ServiceSettings) =>
   Context.make(ServiceProfile, {
     ...profile,

@@ -2,7 +2,7 @@
 import { Context, type Effect, Option } from "effect"
 
 export interface RequestBudget {
-  /** This process's share of the maximum number of concurrent requests, `together`. */
+  /** Returns this process's share of `together`, the maximum number of concurrent requests of all processes. */
   readonly atOnce: (together: number) => number
   /** Reserves up to `wanted` time slots. Each slot is for one request. */
   readonly take: (wanted: number) => Effect.Effect<{
@@ -19,7 +19,7 @@ export interface RequestBudget {
   readonly sent: () => void
   /** Records that the service asked for a pause of this many milliseconds. */
   readonly pause: (millis: number) => Effect.Effect<void>
-  /** Halves the rate after a 429 or 503. `halvings`: the number when the slot of the refused request was reserved. */
+  /** Halves the rate after a 429 or 503. `halvings`: its value when the slot of the refused request was reserved. */
   readonly halveRate: (halvings: number) => Effect.Effect<void>
   readonly answered: Effect.Effect<void>
 }

@@ -5,8 +5,8 @@
  * Guarantees: a probe polls a task, so it creates nothing. Probes poll different tasks, 1 to 30 seconds apart with
  * jitter, and respect `Retry-After`. After `patience`, all waiting requests fail with `Down`. If a probe of a made-up
  * task fails with an error that a healthy service could also give, requests continue one at a time, polls first. If the
- * service ignores keys, this happens only if a poll is waiting. Effect's `CircuitBreaker` rejects calls instead of
- * letting them wait, and uses the next call as a probe, even if it creates a task.
+ * service ignores keys, this happens only if a poll is waiting. Effect's `CircuitBreaker` is not used: it rejects calls
+ * instead of letting them wait, and uses the next call as a probe, even if it creates a task.
  */
 import { Duration, Effect, Result } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
@@ -90,14 +90,14 @@ export const make = Effect.fnUntraced(function* (
         `${profile.baseUrl} has been down since ${instant(downSince)} (${wordsOf(last)}): waiting ${deadline > latest ? "without a time limit" : `until ${instant(deadline)} at the latest`}`,
       )
     })
-    // A probe failed, then requests continued (`throttle.resume(true)`), and one of them failed, too.
+    // A probe failed, requests continued (`throttle.resume(true)`), and one of these requests also failed.
     if (probes > 0) yield* logDown
     while (true) {
       const now = yield* SteadyClock.now
       const pauseMillis = (yield* throttle.pausedUntil) - now
       const isOver = now >= deadline || now + pauseMillis > deadline
       if (isOver) {
-        // Waits until a request needs the service. If it came much later, a new probe decides.
+        // Waits until a request needs the service. If this took a long time, a new probe decides.
         yield* throttle.wanted
         const then = yield* SteadyClock.now
         if (then - now < maxWait || then < (yield* throttle.pausedUntil)) return yield* end(downSince, last)
@@ -146,7 +146,7 @@ export const make = Effect.fnUntraced(function* (
       reset()
       return throttle.resume()
     })
-    // If the fiber fails, the waiting requests are sent.
+    // If the fiber fails, the waiting requests are sent, because no probe would release them.
     yield* Effect.forkIn(
       Effect.onError(recover(since, failure), () => release),
       scope,

@@ -5,7 +5,8 @@
  * creations are sent per poll, if both wait. 429 and 503 halve both limits, which then recover. `Retry-After` and
  * quotas apply to all requests. A request that would wait for them longer than `patience` fails immediately. With a
  * `RequestBudget`, requests are sent in its time slots, and the rate limit and pauses apply to all processes that share
- * the budget. Effect's `RateLimiter` sends a whole second's requests in one burst, and a slot cannot be returned to it.
+ * the budget. Effect's `RateLimiter` is not used: it sends a whole second's requests in one burst, and does not take
+ * unused slots back.
  */
 /* oxlint-disable max-lines -- rate, concurrency, pauses, quotas, and slots decide together when the next request is sent */
 import { Deferred, Duration, Effect, Latch, Option } from "effect"
@@ -46,7 +47,10 @@ const maxSlotDelay = 40
 /** Milliseconds of safety margin, since requests may arrive closer together than they were sent. */
 const margin = (requestsPerSecond: number): number => Math.min(50, Math.max(10, 100 / requestsPerSecond))
 
-/** The rate of a budget's slots with which at most `requestsPerSecond` arrive in any second, even if some are late. */
+/**
+ * Returns the rate of the budget's slots. With this rate, at most `requestsPerSecond` arrive in any second, even if
+ * some requests are late.
+ */
 export const slotsPerSecond = (requestsPerSecond: number): number =>
   (1000 * requestsPerSecond) / (1000 + maxSlotDelay + margin(requestsPerSecond))
 
@@ -55,7 +59,10 @@ const maxRemembered = 10_000
 
 /** Number of creations that are sent for each poll, if both wait. */
 const createsPerPoll = 3
-/** Milliseconds for which a wait between two steps of a creation can't be interrupted. The grace time of a stop is longer. */
+/**
+ * Milliseconds for which a wait between two steps of a creation cannot be interrupted. The grace time of a stop is
+ * longer.
+ */
 const maxStepWait = Duration.millis(10_000)
 /** Seconds until the full rate is restored. */
 const recovery = Duration.toSeconds("30 seconds")
@@ -115,7 +122,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     let until = 0
     for (const [name, quota] of quotas) {
       if (quota.until <= now) quotas.delete(name)
-      // Requests that were sent after the quota was reported also reduce what remains of it.
+      // Requests that were sent after the quota was reported also use up the quota.
       else if (quota.remaining <= ordinal - quota.ordinal) until = Math.max(until, quota.until)
     }
     return until
@@ -134,7 +141,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     while (slots.length > 0 && slots[0]! < now - maxSlotDelay) slots.shift()
   }
 
-  /** Milliseconds until a request can be sent: 0 if now, infinity if this depends on another event. */
+  /** Milliseconds until a request can be sent: 0 for now, infinity if an event must happen first. */
   const wait = (now: number): number => {
     if (held || inFlight >= maxInFlight()) return Infinity
     const oldest = departures[ordinal % departures.length]!
@@ -247,7 +254,8 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
    * Waits for a turn and runs a call, which may give the turn back early. The wait can be interrupted.
    *
    * @param isNextStep whether an earlier request of the call may have created something. Then the turn comes before
-   *   those of other calls, and a wait of less than `maxStepWait` is finished, so that a stop leaves no doubt.
+   *   those of other calls, and a wait of less than `maxStepWait` is finished, so that a stop does not put the task in
+   *   doubt.
    */
   const turn = <A, E2, R>(kind: Kind, call: (turn: Turn) => Effect.Effect<A, E2, R>, isNextStep = false) =>
     Effect.uninterruptibleMask((restore) =>
@@ -262,7 +270,9 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       }),
     )
 
-  /** Logs a wait that ends more than 5 seconds from now, and more than 5 seconds after all waits logged before. */
+  /**
+   * Logs a wait that ends more than 5 seconds from now, and more than 5 seconds after the end of the last logged wait.
+   */
   const logPause = Effect.fnUntraced(function* (now: number, until: number, why: string) {
     if (until - Math.max(now, saidUntil) <= longPause) return
     saidUntil = until
@@ -273,7 +283,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     const now = yield* SteadyClock.now
     for (const { name, remaining, reset } of found) {
       const known = quotas.get(name)
-      // The response belongs to an earlier request, so its quota is older.
+      // If the known quota is from a later request, it is newer.
       if (known !== undefined && known.ordinal > seen && known.until > now) continue
       quotas.set(name, { remaining, until: now + reset, ordinal: seen })
       if (remaining > 0) continue
@@ -286,7 +296,10 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   return {
     turn,
-    /** Corrects the time at which a request was sent: it is sent after `Sending.claim`, which takes time. */
+    /**
+     * Corrects the recorded time of sending: `Sending.claim` runs after the turn and before the request, and takes
+     * time.
+     */
     leaving: ({ ordinal: seen }: Permit) =>
       Effect.map(SteadyClock.now, (now) => {
         if (ordinal - seen < departures.length) departures[(seen - 1) % departures.length] = now
@@ -299,7 +312,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     },
 
     refused: Effect.fnUntraced(function* ({ halvings: seen }: Permit, status: number) {
-      // The rate was already halved after this request was sent.
+      // If the rate was halved after this request was sent, the refusal does not halve it again.
       if (seen !== halvings) return
       halvings++
       atOnce = Math.max(1, atOnce / 2)

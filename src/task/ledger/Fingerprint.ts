@@ -1,11 +1,11 @@
 /**
- * A digest of all data in the ledger that a dataset depends on. If it has not changed, an export would write the same
- * data again.
+ * A digest of all data in the ledger that a dataset depends on. If the digest has not changed, an export would write
+ * the same data again.
  *
- * Guarantees: two states of a ledger that give different datasets have different digests. Reads the small row of each
- * task once, and no results: a new result of a completed task raises `completed_at`, and a task's request never changes
- * while the task keeps its `seq`, key, and size. The key of experts' pseudonyms distinguishes two ledgers that are
- * otherwise equal. The digest may change although the dataset does not, for example when a task is sent.
+ * Guarantees: two states of a ledger that give different datasets have different digests. The digest may change
+ * although the dataset does not, for example when a task is sent. Only the small row of each task is read, because it
+ * changes with the task's result and request: a new result raises `completed_at`, and a new request changes `seq`, the
+ * key, or the size. The key for experts' pseudonyms distinguishes two ledgers that are otherwise equal.
  */
 import { Array as Arr, Effect, Option, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

@@ -69,9 +69,9 @@ export interface LedgerSharingOptions {
 export interface LedgerPostgresOptions extends LedgerOptions, PostgresUrl.Login {}
 
 /**
- * Inserts change pages in all parts of the items' index. With SQLite's default cache of 2 MB, each page is written many
- * times. A request or result needs only a few pages of 16 kB. With pages of 64 kB, a whole run was not faster, and
- * wrote four times as much to the log.
+ * Inserts change pages all over the index of items, so SQLite's default cache of 2 MB would write each page many times.
+ * A request or result needs only a few pages of 16 kB. With pages of 64 kB, a run was not faster, and wrote four times
+ * as much to the write-ahead log.
  */
 const sqliteOptions = {
   cacheBytes: 32 * 1024 * 1024,
@@ -96,9 +96,9 @@ const readerOf = (context: LedgerContext) => ({
   ...readFingerprint(context),
   ...Parts.readParts(context),
   ...readBudget(context),
-  /** The `seq` of unusable results, so that each is logged once. */
+  /** The `seq` of results that were logged as unusable, so that each is logged only once. */
   leftOut: new Set<number>(),
-  /** Runs an effect that sees the ledger as it is at one moment, even if others write. The effect must not write. */
+  /** Runs an effect that reads one snapshot of the ledger, even while others write. The effect must not write. */
   snapshot: Snapshot.make(context.sql),
 })
 
@@ -148,7 +148,7 @@ const make = Effect.fnUntraced(function* ({
     checkVersion: Effect.provideService(checkVersion, SqlClient.SqlClient, sql),
     /** Locks the job's input. If another process reads it, a command fails with `FileLockError`, and a worker waits. */
     readAlone: shared === undefined ? Effect.void : ReaderLock.acquire(sql, name, shared.by),
-    /** Opens when tasks were planned, so that `Send` need not poll the database. */
+    /** A latch that opens when tasks are planned, so that `Send` need not poll the database. */
     planned,
     submitted,
     hinted,
@@ -197,8 +197,8 @@ export const Ledger = Object.assign(Writing, {
     ),
 
   /**
-   * Opens a PostgreSQL database or schema that contains only ledgers. Locks the job against a second process. With
-   * `shared`, other processes with `shared` may use the job at the same time.
+   * Opens a PostgreSQL database or schema that contains only ledgers. Locks the job against a second process. Processes
+   * that set `shared` may use the job at the same time.
    */
   layerPostgres: ({ job = defaultJob, parts, shared, ...options }: LedgerPostgresOptions & LedgerSharingOptions) =>
     ledgerLayer({ job, parts, shared }).pipe(

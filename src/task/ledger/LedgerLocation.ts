@@ -78,7 +78,7 @@ export const of = Effect.fnUntraced(function* ({
   const refuse = (message: string) => new LedgerLocationError({ message })
   if (!/^[\w.-]{1,100}$/.test(job)) {
     return yield* refuse(
-      "a job name may contain only letters, digits, dots, underscores, and hyphens, and at most 100 of them",
+      "a job name must have 1 to 100 letters, digits, dots, underscores, or hyphens",
     )
   }
   if (isPostgres(text)) {
@@ -105,7 +105,7 @@ export const describe = (location: LedgerLocation): string => {
   return location.job === defaultJob ? place : `${place} (job ${location.job})`
 }
 
-/** The password for URLs without one. PostgreSQL's own programs also read this variable. */
+/** The password for URLs that have none. PostgreSQL's own programs also read `PGPASSWORD`. */
 export const password = Effect.map(Config.option(Config.Redacted("PGPASSWORD")), Option.getOrUndefined)
 
 /** Opens the ledger for exclusive use. Creates it if missing. */
@@ -143,7 +143,7 @@ const requireFile = Effect.fnUntraced(function* (location: Extract<LedgerLocatio
       message: `${location.path} is a folder: name the ledger file in the folder`,
     })
   }
-  // The process that created the file has not written to it yet, or was killed before.
+  // The process that created the file has not written to it yet, or was killed before it did.
   if (type === "File" && size === 0n) return yield* missing(location, "empty file")
 })
 
@@ -196,7 +196,7 @@ export const workingClient = (location: LedgerLocation) => lockedClient(location
 export const layerReadonly = (location: LedgerLocation) =>
   LedgerReader.layer({ job: location.job }).pipe(Layer.provide(existingClient(location)))
 
-/** The ledger's record of the job: `nothing`, only its `name`, or `runs`. */
+/** Whether the ledger has `runs` of the job, only the job's `name`, or `nothing`. */
 export const recordOf = Effect.fn("LedgerLocation.recordOf")((location: LedgerLocation) =>
   Jobs.recordOf(location.job).pipe(
     Effect.provide(existingClient(location)),

@@ -1,8 +1,8 @@
 /**
  * Selects the batches that can be planned within a budget.
  *
- * Guarantees: batches are selected in order, each item with all of its votes. The last batch contains only items for
- * which votes are left. A plan and a preview of the same batches have the same result.
+ * Guarantees: batches are selected in order, each item with all of its votes. From the last batch, only the items that
+ * the budget allows are selected. A plan and a preview of the same batches have the same result.
  */
 import { Array as Arr } from "effect"
 import type { BatchItem } from "../ledger/schema/Model.ts"

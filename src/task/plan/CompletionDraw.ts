@@ -14,7 +14,7 @@ import { apply } from "../ledger/schema/CompletionOrder.ts"
 import type { BatchItem } from "../ledger/schema/Model.ts"
 
 export interface DrawOptions {
-  /** Maximum number of completions to send per item, at least 2. Larger items are drawn from. Default: all. */
+  /** Maximum completions to send per item, at least 2. Larger items send a random selection. Default: all. */
   readonly completionsPerItem?: number | undefined
   /** Seed for drawing completions. Default 0. */
   readonly completionsSeed?: number | undefined
@@ -94,7 +94,9 @@ const pickAt = (metadata: Metadata, path: Lists[number], drawn: ReadonlyArray<nu
 
 const drawnName = "drawn_completions"
 
-/** Adds the drawn indices to the metadata. Other lists in it are not cut: they may not refer to completions. */
+/**
+ * Adds the drawn indices to the metadata. Other lists in the metadata stay complete: they may not refer to completions.
+ */
 const withDrawn = (metadata: Metadata, drawn: ReadonlyArray<number>): Metadata => ({
   ...metadata,
   [Object.hasOwn(metadata, drawnName) ? `completions[].${drawnName}` : drawnName]: drawn,

@@ -27,7 +27,7 @@ export interface GoldOptions {
 
 export const defaultRate = 0.05
 
-/** At this rate, every other item is a gold item. */
+/** At this rate, half of the items are gold items. */
 export const maxRate = 0.5
 
 /** The gold items or their rate cannot be used. */
@@ -45,7 +45,7 @@ export class UnusableGold extends Schema.TaggedError<UnusableGold>()("UnusableGo
   }
 }
 
-/** Adds gold items to an item of the input. At most one of them is sent with it. */
+/** Attaches gold items to an item of the input. At most one gold item is sent with the item. */
 export type Mix = (item: BatchItem) => BatchItem
 
 const decode = Schema.decodeUnknownOption(PromptItem)

@@ -2,8 +2,8 @@
  * Turns batches into requests: the bytes of the body, and the idempotency key.
  *
  * Guarantees: the same items with the same terms, group, votes, voters, and orders have the same key in every run, and
- * other tasks have other keys. A key never occurs with two bodies, which a service would refuse. Half of a split task
- * has the same key as a planned task with these items.
+ * other tasks have other keys. A key never occurs with two bodies, which a service would refuse. If a task is split,
+ * each half has the same key as a planned task with the items of this half.
  */
 import { Array as Arr, Struct } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -64,7 +64,7 @@ export const identifyReordered = (item: BatchItem): BatchItem => ({
 export const conflict = ({ item, origin }: BatchItem): Reject => ({
   ...origin,
   code: "conflicting_id",
-  reason: `id: expected a unique id, found ${JSON.stringify(item.id)} again: an earlier record with different content has this id. If this field is not the item's id, set \`id\` to another field, or exclude this one with \`ignore\``,
+  reason: `id: expected a unique id, found ${JSON.stringify(item.id)} again: an earlier record with different content has this id. If this field is not the item's id, set \`id\` to another field, or exclude the field with \`ignore\``,
   raw: toJson(item),
 })
 
@@ -95,7 +95,7 @@ export const beyondLimits = (
 
 interface VotesTerms {
   readonly votes: number
-  /** Maximum number of votes that a task can ask for. 0: none can, so that each vote has its own task. */
+  /** Maximum number of votes that a task can ask for. If it is 0, each vote has its own task. */
   readonly maxTaskVotes: number
 }
 
@@ -118,7 +118,7 @@ export const newTasks = (
   const votesUpTo = upTo ?? votes
   const asks = asksOf({ votes, maxTaskVotes })
   const voters = votersOf({ peopleWhen })
-  // A task without `votes` gets as many as its service gives by default.
+  // Without `votes` in the request, the service gives its default number of votes.
   const isNumbered = (requestedVotes ?? upTo) !== undefined
   const members = { ...terms, voters, votes: maxTaskVotes > 0 && isNumbered ? asks : undefined }
   return Arr.makeBy(votes / asks, (i) => {
@@ -167,10 +167,6 @@ const newTask = (
 type KeyMembers = Pick<TaskRequest, "task_type"> &
   Pick<RunTerms, "guidelines" | "group" | "votes"> & { readonly voters?: Voters | undefined }
 
-/**
- * The key is a hash of terms, group, votes, voters, items, vote, and orders, so that the same task has the same key in
- * every run.
- */
 const idempotencyKey = (
   { group, guidelines, task_type, voters, votes }: KeyMembers,
   items: ReadonlyArray<readonly [itemId: string, sentHash: string]>,

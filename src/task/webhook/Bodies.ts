@@ -2,10 +2,11 @@
  * Reads the bodies of webhook deliveries with limits, because anybody who finds the port can send requests.
  *
  * Guarantees: at most 512 bodies are read concurrently, each for at most 15 seconds, with pauses of at most 5 seconds.
- * A further body replaces the oldest unfinished one. Memory is limited to 64 KiB per body, plus 32 MiB for the rest of
- * all bodies together. We measured Node's own limits as an alternative (`maxConnections` 512, `requestTimeout` 15 s):
- * if 512 senders stopped just before the end of a body of 1 MiB, the next sender waited for 16 s, and up to 512 MiB of
- * memory was in use.
+ * If another body arrives, it replaces the oldest unfinished body. Memory is limited to 64 KiB per body, plus 32 MiB
+ * for the rest of all bodies together.
+ *
+ * Node's own limits (`maxConnections` 512, `requestTimeout` 15 s) did worse in a measurement: if 512 senders stopped
+ * just before the end of a body of 1 MiB, the next sender waited for 16 s, and up to 512 MiB of memory was in use.
  */
 import { ByteSize, Bytes, Deferred, Duration, Effect, Schema, Stream } from "effect"
 

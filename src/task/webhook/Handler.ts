@@ -3,9 +3,11 @@
  *
  * Guarantees: no content is used before its signature is verified, and no body is read if the headers already lead to a
  * refusal. A refusal is logged, and answered without a reason (400, 401, 405, 408, 413, 415, 503). If a delivery could
- * not be recorded, the answer is 500 or 503.  Two deliveries are the same if they have the same signed id and time.
- * Without a signed id, `deliveryId` or the hash of the body identifies them. Deliveries with neither an id nor a time
- * all count as different, which only causes more polls.
+ * not be recorded, the answer is 500 or 503.
+ *
+ * Two deliveries are the same if they have the same signed id and time. Without a signed id, `deliveryId` or the hash
+ * of the body identifies a delivery. Deliveries with neither an id nor a time all count as different, which only causes
+ * more polls.
  */
 import { ByteSize, Duration, Effect, Option, Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -25,7 +27,10 @@ import * as Metrics from "../../telemetry/Metrics.ts"
 export interface DeliveryOptions {
   /** Maximum size of a body. Default 1 MiB. */
   readonly bodyLimit?: ByteSize.Input | undefined
-  /** Paths of task ids in the payload. A custom protocol replaces them. Default: the paths in the service's profile. */
+  /**
+   * Paths of task ids in the payload. Not used with a custom protocol that finds the ids itself. Default: the paths in
+   * the service's profile.
+   */
   readonly taskIdPaths?: ReadonlyArray<string> | undefined
   /**
    * The location of a delivery's id, if the scheme does not sign an id: a header, or a path in the payload such as

@@ -3,8 +3,8 @@
  * the layer is in use.
  *
  * Guarantees: only a delivery with a valid signature and a recent time counts, and it is in the ledger before the
- * answer 204. A repeated, reordered, or lost delivery only changes when tasks are polled. Has no TLS, and does not
- * fetch results: `collect` does.
+ * answer 204. A repeated, reordered, or lost delivery only changes when tasks are polled. The separate server has no
+ * TLS. `collect` fetches the results, not this module.
  */
 import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"

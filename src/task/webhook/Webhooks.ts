@@ -54,8 +54,8 @@ const invalid = (setting: string, problem: string) => new InvalidWebhookSetting(
 
 /**
  * Checks the options, and returns a function that verifies deliveries, with the time of Effect's `Clock`. The function
- * fails with `SignatureRefused`, or with `InvalidWebhookSetting` if headers or body have a wrong type, as after a body
- * parser.
+ * fails with `SignatureRefused`. If the headers or the body have a wrong type, for example because a body parser has
+ * replaced the body, it fails with `InvalidWebhookSetting`.
  */
 export const verifier = Effect.fnUntraced(function* (options: WebhookScheme.WebhookScheme) {
   const scheme = yield* WebhookScheme.make(options)
@@ -86,7 +86,10 @@ export type HandlerOptions = WebhookScheme.WebhookScheme & {
   readonly onRefused?: ((refused: SignatureRefused | Bodies.BodyRefused) => void) | undefined
 }
 
-/** Handles a verified delivery. The answer is the returned response, or else 204; 500 if the function fails. */
+/**
+ * Handles a verified delivery. The answer is the returned response, 204 without a response, or 500 if the function
+ * fails.
+ */
 export type Handle = (delivery: AcceptedDelivery) => PromiseLike<Response | void> | Response | void
 
 interface IncomingRequest extends DeliveryHead {
@@ -166,8 +169,8 @@ export const fetchHandler = (options: HandlerOptions, handle: Handle): ((request
 }
 
 /**
- * Makes a request listener for `node:http`, which is also an Express middleware to use before body parsers. Throws as
- * `fetchHandler` does. The promise fulfills when the answer is written, and does not reject.
+ * Makes a request listener for `node:http`. It also works as Express middleware before body parsers. Throws the same
+ * errors as `fetchHandler`. The promise fulfills when the answer is written, and does not reject.
  */
 export const nodeHandler = (
   options: HandlerOptions,

@@ -235,7 +235,7 @@ describe("a pause", () => {
     yield* judge(eva, "other")
     assert.deepStrictEqual(yield* standing(eva), ["paused", 3, 5])
     assert.isTrue(yield* isOut(eva))
-    assert.match((yield* stopped(eva))!, /You are paused: you judged 3 of your latest 5 items .* right, .* 70 %/)
+    assert.match((yield* stopped(eva))!, /You are paused: 3 of your latest 5 answers .* right, .* 70 %/)
     const queue = yield* VoteQueue
     assert.strictEqual((yield* Effect.flip(queue.undo(eva)))._tag, "Conflict")
     // Votes that are declared void stay a reason.

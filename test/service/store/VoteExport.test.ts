@@ -129,7 +129,7 @@ describe("the table of votes", () => {
       const { body } = VotesApi.respond(broken, "jsonl", {})
       assert.strictEqual(body._tag, "Stream")
       if (body._tag === "Stream") yield* Effect.exit(Stream.runDrain(body.stream))
-      assert.include(logged.join("\n"), "The vote export failed before its end")
+      assert.include(logged.join("\n"), "The vote export failed before all votes were sent")
     }).pipe(Effect.provide(Layer.provideMerge(store(":memory:"), Logger.layer([logger]))))
   })
 })

@@ -275,7 +275,7 @@ describe("join", () => {
       [
         "p:1 invalid_shape q[0]: expected text or a list of messages, found nothing",
         'p:2 invalid_shape meta: expected an object, found "m"',
-        "p:3 invalid_shape right: expected an index below 2, the length of models, found 9",
+        "p:3 invalid_shape right: expected an index below 2 (the length of models), found 9",
         "p:4 invalid_shape right.best_completion_index: expected a number, found null",
       ],
     ],

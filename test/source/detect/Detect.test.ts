@@ -353,12 +353,12 @@ describe("Detect", () => {
     [
       "prompts alone",
       [{ question_id: "x", turns: [{ content: "Write a melody in ABC notation." }] }],
-      `found no prompt and no completions in "question_id", "turns" (nested text: turns[0].content): set \`prompt\` and \`completions\` (a list) or \`completions: ["…", "…"]\` (a text; once per completion column), ${join}`,
+      `found no prompt and no completions in "question_id", "turns" (nested text: turns[0].content): set \`prompt\` and \`completions\` (a list) or \`completions: ["…", "…"]\` (one text column each), ${join}`,
     ],
     [
       "prompts alone, by their usual name",
       [{ prompt: "Q", category: "c" }],
-      `found a prompt at "prompt" and no completions in "prompt", "category": set \`completions\` (a list) or \`completions: ["…", "…"]\` (a text; once per completion column), ${join}`,
+      `found a prompt at "prompt" and no completions in "prompt", "category": set \`completions\` (a list) or \`completions: ["…", "…"]\` (one text column each), ${join}`,
     ],
     [
       "completions alone",

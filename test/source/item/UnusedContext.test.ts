@@ -131,7 +131,7 @@ describe("UnusedContext", () => {
     )
     assert.match(
       reasons[1]!,
-      /^images: expected no value .*; to have them judge the item without media, set `ignore: \["images"\]`$/,
+      /^images: expected no value .*; to have experts judge the item without media, set `ignore: \["images"\]`$/,
     )
     assert.deepStrictEqual(summary.hints, [])
     assert.strictEqual((yield* read(records, { ignore: ["context", "images"] }, format)).items.length, 103)
@@ -175,7 +175,7 @@ describe("UnusedContext", () => {
     [
       "LLaVA's placeholder",
       "<image>\nWhat is it?",
-      'prompt: expected no <image>, because experts cannot be shown images, audio, or video; to have them judge the item without media, set `ignore: ["images"]`',
+      'prompt: expected no <image>, because experts cannot be shown images, audio, or video; to have experts judge the item without media, set `ignore: ["images"]`',
     ],
     ["a numbered one", "Compare <image 1> with <image 2>.", "prompt: expected no <image 1>"],
     ["a token", [user("<|vision_start|><|image_pad|><|vision_end|>Describe.")], "prompt: expected no <|vision_start|>"],

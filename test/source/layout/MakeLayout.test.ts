@@ -190,7 +190,7 @@ describe("MakeLayout", () => {
       assert.strictEqual(modelsOf(["chosen", "rejected"], { layout: "pairs" }), `layout pairs: ${refused}`)
       assert.strictEqual(modelsOf(["output_1", "output_2"], { model: ["m", "n"] }), `layout wide: ${refused}`)
       const templates = { completions: ["{a}", "{b}"] }
-      assert.match(String(modelsOf(["a", "b"], templates)), /`modelsFromColumns` is for columns, not for templates/)
+      assert.match(String(modelsOf(["a", "b"], templates)), /`modelsFromColumns` requires completions in columns, not in templates/)
     })
 
     it("models are named where all of them are", () => {
@@ -269,7 +269,7 @@ describe("MakeLayout", () => {
         [{ ...wide, response_b: "A" }, "response_a, response_b: expected at least two distinct completions, found 1"],
         [
           { ...wide, response_b: chat("Q", "B"), prompt: "R" },
-          "response_b: expected the assistant's turn, alone or after the prompt's messages, found 2 messages that begin differently",
+          "response_b: expected the assistant's turn, alone or after the prompt's messages, found 2 other messages",
         ],
         [
           { ...wide, response_b: [user("Q")] },

@@ -356,9 +356,9 @@ describe("a file that was changed since it was opened", () => {
   }
 
   for (const [range, length, problem] of [
-    ["bytes 11-20/400000", 10, /the request was for its bytes from 10, but the server sent/],
-    ["bytes */400000", 10, /the request was for its bytes from 10, but the server sent/],
-    ["items 10-19/400000", 10, /the request was for its bytes from 10, but the server sent/],
+    ["bytes 11-20/400000", 10, /the request was for the bytes from 10, but the server sent/],
+    ["bytes */400000", 10, /the request was for the bytes from 10, but the server sent/],
+    ["items 10-19/400000", 10, /the request was for the bytes from 10, but the server sent/],
     ["bytes 10-19/400000", 9, /cannot be read: /],
     ["bytes 10-19/400000", 11, /cannot be read: /],
   ] as const) {

@@ -259,7 +259,7 @@ describe("names of datasets", () => {
     [
       "several configurations",
       "[{config_name: x, data_files: a.csv}, {config_name: y, data_files: d/*}]",
-      /2 configurations, and none is the default; append the files of one to the name: x \(a\.csv\), y \(d\/\*\)$/,
+      /2 configurations, and none is the default; append the files of one configuration to the name: x \(a\.csv\), y \(d\/\*\)$/,
     ],
     [
       "no path of files",
@@ -275,7 +275,7 @@ describe("names of datasets", () => {
     [
       "nothing that is YAML",
       "[{",
-      /the YAML at its beginning is invalid; to read the dataset anyway, append the path of its files/,
+      /the YAML at the file's beginning is invalid; to read the dataset anyway, append the path of the data files/,
     ],
   ]
   for (const [what, configs, expected] of cards) {

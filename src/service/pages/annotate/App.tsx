@@ -1,4 +1,4 @@
-/** The annotation page: the current item and notices, or why nobody is signed in. */
+/** Shows the annotation page: the current item and notices. If nobody is signed in, the page says why. */
 import { useState } from "preact/hooks"
 import { KeysDialog } from "../shared/KeysDialog.tsx"
 import { want } from "./annotationState.ts"

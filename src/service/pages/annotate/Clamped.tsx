@@ -10,7 +10,7 @@ import { beginning } from "../shared/chunks.ts"
 
 export interface ClampedProps {
   readonly text: string
-  /** Whether to show the whole text until the user presses the button. */
+  /** Whether the whole text is shown at first. The user can then shorten the text with the button. */
   readonly expand: boolean
   /** A name for the text in the button's label, for example "completion 1". */
   readonly name: string

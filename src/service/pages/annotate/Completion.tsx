@@ -11,13 +11,13 @@ import * as ranking from "./ranking.ts"
 export interface CompletionProps {
   readonly place: number
   readonly text: string
-  /** The messages, if the completion calls tools; otherwise null. */
+  /** The completion's messages if it calls tools; otherwise null. */
   readonly turns: Conversation | null
   readonly entry: Entry
   readonly isMarked: boolean
   readonly source: boolean
   readonly expand: boolean
-  /** The text in parts, if its differences from another completion are shown; otherwise null. */
+  /** The parts of the text if differences from another completion are shown; otherwise null. */
   readonly parts: { readonly kind: "ins" | "del"; readonly parts: ReadonlyArray<Part> } | null
   readonly element: (element: HTMLElement | null) => void
   readonly onMark: () => void
@@ -50,8 +50,8 @@ export const Completion = (props: CompletionProps) => {
       tabIndex={isMarked ? 0 : -1}
       aria-label={`Completion ${number}`}
       aria-describedby={`standing-${place}`}
-      // With a pointer, only the click marks, not the focus before it: marking can move the layout, and the click would
-      // miss.
+      // A mouse moves the focus before the click. If that focus marked the completion, the layout could move, and the
+      // click would miss.
       onFocusIn={(event) => {
         if (event.target instanceof Element && event.target.matches(":focus-visible")) onMark()
       }}

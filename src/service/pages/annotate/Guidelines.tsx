@@ -1,7 +1,7 @@
 /**
- * Shows the client organization's guidelines above an item, and a notice if the item is for a qualification or judged
- * already. Guidelines are open on the first item that has them, until the expert closes them or judges the item, and
- * again when their text changes.
+ * Shows the client organization's guidelines above an item. A notice says whether the item belongs to a qualification,
+ * or whether the expert is correcting a judgment. Guidelines that the expert has not seen are open until the expert
+ * closes them or gets another item.
  */
 import { useEffect, useMemo, useState } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
@@ -21,7 +21,7 @@ export interface GuidelinesProps {
 /** How many guidelines the device remembers as read. */
 const maxRead = 50
 
-/** A short text that differs between guidelines, so that the device need not keep them. */
+/** Returns a hash of the guidelines, so that the device need not store their text. */
 const digestOf = (text: string): string => {
   let hash = 0
   for (const character of text) hash = (Math.imul(hash, 31) + character.codePointAt(0)!) | 0
@@ -31,7 +31,7 @@ const digestOf = (text: string): string => {
 /** Whether the guidelines are open, and a function that opens or closes them for the current item. */
 export const useGuidelines = ({ guidelines, item_id }: HeldItem) => {
   const digest = useMemo(() => digestOf(guidelines ?? ""), [guidelines])
-  /** For each of the guidelines, the item on which they are open, or 0. */
+  /** Entries `DIGEST@ITEM`. `ITEM` is the item on which the guidelines are open, or 0 if the expert has closed them. */
   const read = () => (readPreference("guidelines") ?? "").split(" ").filter((entry) => entry !== "")
   const write = (item: number) => {
     const others = read().filter((entry) => !entry.startsWith(`${digest}@`))

@@ -1,4 +1,4 @@
-/** The form of a judgment: choice or ranking, rationale, and the button that submits it. */
+/** The form for a judgment: choice or ranking, rationale, and submit button. */
 import type { RefObject } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"

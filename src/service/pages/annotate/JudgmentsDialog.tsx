@@ -1,4 +1,4 @@
-/** A dialog that lists the expert's last judgments. One whose task is still open can be opened, to correct it. */
+/** A dialog that lists the expert's last judgments. The expert can correct a judgment while its task is open. */
 import { useEffect, useState } from "preact/hooks"
 import type { GivenJudgment } from "../../pageApi/AnnotateApi.ts"
 import { type Answer, makeClient } from "../shared/api.ts"
@@ -65,7 +65,7 @@ const focus = (button: HTMLButtonElement | null) => button?.focus()
 const choiceOf = (groups: GivenJudgment["ranking"]): string =>
   ranking.format(ranking.fromDraft(groups, Math.max(...groups.flat()) + 1))
 
-/** Formats a time of today as "10:32", and an earlier one with its date. */
+/** Formats a time as "10:32". If the time is not today, adds the date. */
 export const whenOf = (millis: number): string => {
   const at = new Date(millis)
   const isToday = at.toDateString() === new Date().toDateString()

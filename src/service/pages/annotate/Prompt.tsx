@@ -6,7 +6,7 @@ import { type Conversation, Turns } from "./Turns.tsx"
 
 export interface PromptProps {
   readonly item: Pick<HeldItem, "prompt" | "turns">
-  /** The prompt, or its beginning while shortened. For a conversation, only the length of this text matters. */
+  /** The prompt, or its beginning while shortened. Its length also limits the turns of a conversation. */
   readonly text: string
   readonly source: boolean
 }
@@ -19,8 +19,8 @@ export const Prompt = ({ item: { prompt, turns }, text, source }: PromptProps) =
   )
 
 /**
- * If not all turns fit, the last ones are shown, because the completions answer those. `--end` is the height from the
- * last user turn to the end; CSS makes the box that high, up to a limit.
+ * If not all turns fit, the box shows the last turns, because the completions answer them. `--end` is the height from
+ * the last user turn to the end. CSS makes the box that high, up to a limit.
  */
 const LastTurns = ({ turns }: { readonly turns: Conversation }) => {
   const list = useRef<HTMLOListElement>(null)
@@ -40,7 +40,7 @@ const LastTurns = ({ turns }: { readonly turns: Conversation }) => {
   return <Turns turns={turns} below={2} list={list} />
 }
 
-/** Returns the last turns, about `characters` characters in total. The first of them may lack its beginning. */
+/** Returns the last turns, about `characters` characters in total. The first returned turn may lack its beginning. */
 const endOf = (turns: Conversation, characters: number): Conversation => {
   let left = characters
   return turns

@@ -72,8 +72,8 @@ export const ReasonDialog = ({ kind, onClose, onReason }: ReasonDialogProps) => 
                 autofocus={index === 0}
                 checked={preset === each}
                 onChange={() => setPreset(each)}
-                // A click or Space moves the focus to the text field. Arrow keys do not, because the user may only pass
-                // over this choice.
+                // A click or Space that selects the last option also focuses the text field. Arrow keys do not, because
+                // the user may only pass over the option.
                 onClick={(event) => {
                   if (each === "" && event.detail > 0) field.current?.focus()
                 }}

@@ -1,8 +1,8 @@
 /**
- * Shows the questions besides the choice: marks, ratings, and an edit of the best completion below the completions;
- * strength of the preference and whether all are bad beside the button that submits.
+ * Shows the questions of the task besides the choice. `Rubric` has ratings, problem marks, and the edit of the best
+ * completion. `LastQuestions`, beside the submit button, has the strength of the preference and "All bad".
  *
- * Guarantees: only questions that the task asks are shown. While the focus is on marks or ratings, digit keys set those
+ * Guarantees: only questions that the task asks are shown. While the focus is on marks or ratings, digit keys set them
  * instead of choosing a completion.
  */
 import { maxLength } from "../../pageApi/PageConstants.ts"
@@ -22,7 +22,7 @@ export interface RubricProps {
   readonly onMark: (place: number) => void
 }
 
-/** Whether the item has questions for this section. */
+/** Whether the item has questions that `Rubric` shows. */
 export const isAsked = ({ rubric }: HeldItem): boolean => rubric.flags.length + rubric.aspects.length > 0 || rubric.edit
 
 const allBadLabel = (completions: number): string => (completions === 2 ? "Both bad" : "All bad")
@@ -86,10 +86,9 @@ export const Rubric = ({ item, entry, marks, ratings, edit, onEdit, onMark }: Ru
   )
 }
 
-/** Whether the event is a digit. Each digit ends here, even one that means nothing, or it would choose a completion. */
+/** Callers consume all digits, even digits that they do not use. Otherwise, the digit would choose a completion. */
 const isDigit = (event: KeyboardEvent): boolean => /^[0-9]$/.test(event.key) && isPlain(event)
 
-/** The questions that stand beside the button that submits, since they come last. */
 export const LastQuestions = ({ item, entry, onEdit }: Pick<RubricProps, "item" | "entry" | "onEdit">) => {
   const { completions, rubric } = item
   return (
@@ -242,8 +241,7 @@ const Edit = ({ item, entry, edit, onEdit }: Pick<RubricProps, "item" | "entry" 
         value={edited ?? original}
         onFocus={({ currentTarget }) => {
           setOpen(true)
-          // The field is visible only in the next frame. Then it is scrolled, so that the bar at the bottom does not
-          // cover it.
+          // The field becomes visible in the next frame. It is scrolled, because the bar at the bottom may cover it.
           requestAnimationFrame(() => currentTarget.scrollIntoView({ block: "nearest" }))
         }}
         onInput={(event) => {

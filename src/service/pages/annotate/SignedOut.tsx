@@ -1,5 +1,5 @@
 /**
- * Tells a visitor what to do when nobody is signed in, and why: no invitation was used yet, the invitation is not
+ * Tells a visitor why nobody is signed in, and what to do. Reasons: no invitation was used yet, the invitation is not
  * valid, the session ended, or the expert signed out.
  */
 import type { SignedOut as Why } from "./annotationState.ts"

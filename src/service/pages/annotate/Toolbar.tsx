@@ -1,4 +1,4 @@
-/** The toolbar above the completions: their number, buttons to change their display, and to skip or flag the item. */
+/** The toolbar above the completions: their number, display options, and buttons to skip or flag the item. */
 import { Button } from "../shared/Button.tsx"
 
 export interface View {

@@ -149,8 +149,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys, onJudgments }:
         setReader(null)
         return improved.current?.focus()
       case "leave":
-        // On Escape, the browser closes the reader by itself, but it can report this too late: a key that is pressed in
-        // between would be lost.
+        // On Escape, the browser closes the reader, but may report this late. A key pressed in between would be lost.
         if (reader !== null) return setReader(null)
         if ([rationale, improved, marks, ratings].some(({ current }) => current?.contains(document.activeElement)))
           return mark(marked)
@@ -185,8 +184,8 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys, onJudgments }:
       class="stack bench"
       inert={!isShown}
       onClick={(event) => {
-        // Only a click with a pointer moves the focus. If a key pressed the button, `detail` is 0. The button that submits
-        // may have moved it already.
+        // Only a mouse click moves the focus. If a key pressed the button, `detail` is 0. Submitting may have moved the
+        // focus already.
         const button = event.target instanceof Element ? event.target.closest("button:not(.submit)") : null
         if (event.detail === 0 || button === null || document.activeElement === improved.current) return
         const card = button.closest("article") ?? cards.current[marked]

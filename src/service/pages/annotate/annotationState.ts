@@ -34,10 +34,10 @@ export interface AnnotationState {
   readonly signedOut: SignedOut
   readonly name: string
   readonly progress: Progress | null
-  /** The item to judge. Null if there is none, or if none was loaded yet (see `isLoaded`). */
+  /** The item to judge. Null if there is no item, or before the service has answered (see `isLoaded`). */
   readonly item: HeldItem | null
   readonly entry: Entry | null
-  /** Whether the service has answered which item is next, or that there is none. */
+  /** Whether the service has answered a request for an item, even if there is no item. */
   readonly isLoaded: boolean
   readonly mode: Mode
   readonly attention: attention.Attention
@@ -50,7 +50,7 @@ export interface AnnotationState {
   readonly unsavedSince: number | null
   readonly saveDue: boolean
   readonly lastSave: number
-  /** The interval at which the hold is renewed, in milliseconds. */
+  /** The interval between renewals of the expert's hold on the item, in milliseconds. */
   readonly holdEvery: number
   readonly inFlight: { readonly ask: Ask; readonly revision: number } | null
   readonly wanted: Wanted | null
@@ -105,7 +105,7 @@ export type Command =
       readonly _tag: "ask"
       readonly ask: Ask
       readonly sent: Sent
-      /** Whether the page might close before the response arrives. If so, the browser must still send it. */
+      /** Whether the page may close before the response arrives. The browser must then still send the request. */
       readonly leaving: boolean
     }
   /** Restarts the timer, which then fires after `after` milliseconds. Null stops the timer. */

@@ -4,8 +4,8 @@
  *
  * Guarantees: only one request is in flight at a time, so a draft cannot arrive after its submission. Entries are kept
  * on this device until the service has stored them. A submission whose response was lost is not reported as failed, and
- * undo is never sent twice. The hold is renewed only while the expert is active. While the expert corrects an earlier
- * judgment, nothing is sent before the correction is submitted. If the expert leaves it, it is kept on this device.
+ * undo is never sent twice. The expert's hold on an item is renewed only while the expert is active. A correction of an
+ * earlier judgment is not sent before the expert submits it. An unsubmitted correction is kept on this device.
  */
 /* oxlint-disable max-lines -- one state machine, whose transitions share their helpers */
 import type { Draft, HeldItem, Work } from "../../pageApi/AnnotateApi.ts"
@@ -69,7 +69,7 @@ export const step = (state: AnnotationState, event: Event, now: number): Step =>
 
 export const isUnsaved = (state: AnnotationState): boolean => isHeld(state) && state.revision > state.saved
 
-/** Whether the service expects drafts of the item. An item whose judgment is corrected has none. */
+/** Whether the service stores drafts of the entry. Drafts of a correction stay on this device. */
 const isHeld = ({ item }: AnnotationState): boolean => item !== null && item.corrects === null
 
 /** Whether something that the expert asked for, such as a submission, is in flight or waits for a connection. */
@@ -79,7 +79,6 @@ export const isBusy = (state: AnnotationState): boolean => state.wanted !== null
 const isLeaving = ({ inFlight }: AnnotationState): boolean =>
   inFlight?.ask === "submit" || inFlight?.ask === "skip" || inFlight?.ask === "flag"
 
-/** Redeems the invitation if there is one; otherwise asks the service who is signed in. */
 const enter = (state: AnnotationState): Step =>
   state.code === null
     ? post(state, "session", { request: "GET /session", input: undefined }, false)
@@ -221,7 +220,7 @@ const answered = (state: AnnotationState, event: Event & { _tag: "answer" }, now
     lost: arrived && state.unsure?.broke ? null : state.lost,
     notice: arrived ? hadArrived(state.unsure?.broke ?? false) : noticeOf(ask, work, state, copy !== null),
   }
-  // The item is still the same. The entry is kept, because it is newer than the service's draft.
+  // The current item does not change. Its entry is kept, because the entry is newer than the service's draft.
   if (work.item !== null && before !== null && work.item.item_id === before.item_id && !done && ask !== "undo") {
     const isBack: Notice = { tone: "good", text: "The item had returned to the queue, and is now yours again." }
     const notice = state.lost === null ? answeredState.notice : isBack
@@ -235,7 +234,6 @@ const answered = (state: AnnotationState, event: Event & { _tag: "answer" }, now
   return withItem(answeredState, work.item, copy, commands, now)
 }
 
-/** Says that the service already has a judgment. If no connection broke, perhaps another tab sent the judgment. */
 const hadArrived = (broke: boolean): Notice =>
   broke
     ? { tone: "good", text: "The service did receive your judgment of the previous item." }
@@ -244,7 +242,6 @@ const hadArrived = (broke: boolean): Notice =>
         text: "The service already had your judgment of the previous item, perhaps from another tab. The earlier judgment counts.",
       }
 
-/** Makes `item` the current item. Null: there is no item. */
 const withItem = (
   state: AnnotationState,
   item: HeldItem | null,
@@ -277,10 +274,7 @@ const withItem = (
   ]
 }
 
-/**
- * A third of the remaining hold, but at least 20 seconds and at most 2 minutes, because the device's clock may be
- * wrong.
- */
+/** Returns a third of the remaining hold. The result is from 20 seconds to 2 minutes, even if the clock is wrong. */
 const holdEvery = (item: HeldItem, now: number) => Math.min(Math.max((item.held_until - now) / 3, 20_000), 120_000)
 
 const keptCorrection: Notice = {
@@ -297,7 +291,7 @@ const noticeOf = (ask: Ask, work: Work, state: AnnotationState, isRestored: bool
   const then = work.item === null ? "" : ` Item ${work.item.task.number} of ${work.item.task.prompts} is next.`
   if (ask === "submit") return good(`${state.item?.corrects === null ? "Submitted" : "Corrected"}.${then}`)
   const isLeft = state.item !== null && state.item.corrects !== null && state.item.item_id !== work.item?.item_id
-  // A notice is there if the service refused the correction.
+  // If the service refused the correction, a notice already says so.
   if (isLeft && state.revision > 0 && state.notice === null) return keptCorrection
   if (ask === "correct") return isRestored ? restoredCorrection : null
   if (ask === "skip") return good(`Skipped.${then}`)
@@ -362,7 +356,6 @@ const lostItem = (
     : { prompt: item.prompt.slice(0, 300), choice: entries.format(entry), rationale: textOf(entry) },
 })
 
-/** The texts that the expert wrote: the rationale and the edit. */
 const textOf = (entry: entries.Entry): string =>
   [entry.rationale, entry.said.edit?.text ?? ""].filter((text) => text.trim() !== "").join("\n\n")
 
@@ -426,7 +419,7 @@ const onVisibility = (state: AnnotationState, visible: boolean, now: number): St
   if (!visible) return send({ ...next, saveDue: next.saveDue || isUnsaved(next) }, now, true)
   if (next.phase !== "working") return [next, []]
   if (next.item === null) return onTimer(next, "poll", now)
-  // The hold may have ended in the meantime. The expert should learn that before writing more.
+  // The hold may have ended while the page was hidden. A save tells the expert before the expert writes more.
   return now - next.lastSave > 60_000 ? send({ ...next, saveDue: true }, now) : [next, []]
 }
 

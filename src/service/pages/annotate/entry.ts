@@ -102,8 +102,8 @@ export const choose = (entry: Entry, place: number): Entry =>
   place < entry.ranks.length ? { ...entry, best: entry.best === place ? null : place } : entry
 
 /**
- * Switches between choosing the best and ranking all. If the other mode is still empty, it gets the best completion,
- * unless several are tied.
+ * Switches between choosing the best and ranking all. If the new mode has no entry yet, it starts with the best
+ * completion, unless several are tied for best.
  */
 export const switchMode = (entry: Entry): Entry => {
   if (entry.mode === "best") {
@@ -116,13 +116,13 @@ export const switchMode = (entry: Entry): Entry => {
 
 type Rubric = HeldItem["rubric"]
 
-/** An answer that a submission lacks: `words` say it, and `place` is the CSS selector of its field. */
+/** A missing answer: `words` ask for it, and `place` is the CSS selector of its field. */
 export interface Missing {
   readonly words: string
   readonly place: string | null
 }
 
-/** Each question besides the choice that counts as one of "2 of 6 answered", in the order of the page. */
+/** The questions that "2 of 6 answered" counts, in the order of the page. The choice does not count. */
 const questions = (entry: Entry, { aspects, required, strength }: Rubric) => {
   const must = (member: Rubric["required"][number]) => required.includes(member)
   return [
@@ -161,7 +161,7 @@ export const progress = (entry: Entry, rubric: Rubric): string | null => {
   return all.length === 0 ? null : `${all.filter(({ isAnswered }) => isAnswered).length} of ${all.length} answered`
 }
 
-/** Returns the first thing that is missing for a submission. Null if nothing is. */
+/** Returns the first missing answer, or null if the entry can be submitted. */
 export const missing = (entry: Entry, rubric: Rubric): Missing | null => {
   const words = missingChoice(entry)
   if (words !== null) return { words, place: null }
@@ -177,7 +177,6 @@ const missingChoice = (entry: Entry): string | null => {
     : `Not ranked yet: ${ranking.list(unranked.map((place) => place + 1))}.`
 }
 
-/** Makes a submission. Returns null if something is missing. */
 export const submission = (entry: Entry, rubric: Rubric, seconds: number): Submission | null => {
   if (missing(entry, rubric) !== null) return null
   const { edit: _, ...said } = entry.said

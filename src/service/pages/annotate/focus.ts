@@ -1,6 +1,6 @@
 /** Moves the focus on the annotation page. */
 
-/** Focuses a card. Scrolls only if it is out of view, so that the text that the expert is reading does not move. */
+/** Focuses a card. Scrolls only if the card is out of view, so that the text that the expert reads does not move. */
 export const focusOn = (card: HTMLElement | null | undefined) => {
   card?.focus({ preventScroll: true })
   const box = card?.getBoundingClientRect()

@@ -106,7 +106,7 @@ export const help: ReadonlyArray<KeyGroup> = [
     title: "Rank",
     keys: [
       [["R"], "Switch between ranking all and choosing the best"],
-      [["1", "–", "9"], "Give the marked completion that rank, or remove the rank if it has it; equal ranks are a tie"],
+      [["1", "–", "9"], "Give the marked completion that rank, or remove that rank; equal ranks are a tie"],
       [["Space"], "Give the marked completion the next rank, or remove its rank if it has one"],
       [["B"], "Move the marked completion one step up"],
       [["W"], "Move the marked completion one step down"],

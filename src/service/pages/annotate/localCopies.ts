@@ -1,8 +1,8 @@
 /**
  * Local copies of an expert's entries, kept until the service has stored them.
  *
- * Guarantees: `read` returns only copies of the same expert and item; copies older than a week are deleted. If the
- * browser cannot store them (private window, full storage), the page works without copies.
+ * Guarantees: an expert gets only copies of the expert's own entries. Copies older than a week are deleted. If the
+ * browser cannot store copies (private window, full storage), the page works without them.
  */
 import type { Draft } from "../../pageApi/AnnotateApi.ts"
 
@@ -38,7 +38,6 @@ export const make = (access: () => Store): Copies => {
   }
 }
 
-/** Returns `otherwise` if `run` throws. */
 export const attempt = <A>(run: () => A, otherwise: A): A => {
   // Access to storage throws if it is forbidden or full, and parsing throws if the content is invalid.
   try {

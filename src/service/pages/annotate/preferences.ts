@@ -11,7 +11,7 @@ export type Preference =
   | "source"
   /** "on" shows long texts in full. */
   | "expand"
-  /** Which guidelines the expert has seen, and on which item first (see `Guidelines`). */
+  /** The guidelines that the expert has seen, and whether they are open (see `Guidelines`). */
   | "guidelines"
 
 const prefix = "prefstream.preference."

@@ -2,8 +2,8 @@
  * A ranking that is being edited. Each completion has a rank (1 is the best) or none yet. `place` is a completion's
  * zero-based position on the page.
  *
- * Guarantees: completions with the same rank are tied. Ranks may have gaps meanwhile, such as a 3 without 1 and 2;
- * `groups` closes them. All functions are pure.
+ * Guarantees: completions with the same rank are tied. While the expert edits, ranks may have gaps, such as a 3 without
+ * 1 and 2. `groups` closes the gaps. All functions are pure.
  */
 
 /** The completions' ranks by position; null if a completion has none yet. */
@@ -34,7 +34,7 @@ export const groups = (ranks: Ranks): ReadonlyArray<ReadonlyArray<number>> =>
 export const unranked = (ranks: Ranks): ReadonlyArray<number> =>
   ranks.flatMap((rank, place) => (rank === null ? [place] : []))
 
-/** Gives a completion a rank, or takes the rank away if the completion already has this one. */
+/** Gives a completion a rank, or removes the rank if the completion already has it. */
 export const assign = (ranks: Ranks, place: number, rank: number): Ranks =>
   ranks.map((was, index) => (index === place ? (was === rank ? null : rank) : was))
 
@@ -57,7 +57,7 @@ export const raise = (ranks: Ranks, place: number): Ranks => move(ranks, place, 
 export const lower = (ranks: Ranks, place: number): Ranks => move(ranks, place, 1)
 
 /**
- * Ties a completion with the next better group. A completion in the best group joins the next worse one, and one
+ * Ties a completion with the next better group. A completion in the best group joins the next worse group. A completion
  * without a rank joins the last group. Does nothing if there is no other group.
  */
 export const tie = (ranks: Ranks, place: number): Ranks => {

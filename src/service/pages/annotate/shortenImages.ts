@@ -1,4 +1,4 @@
-/** Replaces the images in the texts of an item, for everything that shows these texts. */
+/** Replaces the images in an item's texts by handles (see `images`). */
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
 import type { Conversation } from "./Turns.tsx"
 

@@ -1,4 +1,4 @@
-/** Computes, while the expert has this turned on, how the marked completion differs from another one, the base. */
+/** Compares the marked completion with another completion, the base, while the expert wants to see differences. */
 import { useEffect, useState } from "preact/hooks"
 import type { Difference, Part } from "../shared/difference.ts"
 import { compare } from "../shared/textClient.ts"

@@ -2,11 +2,11 @@
 import { useLayoutEffect, useRef } from "preact/hooks"
 import { type Action, actionOf, type Where } from "./keys.ts"
 
-/** Calls the latest render's handler. If it returns false, the browser handles the key as usual. */
+/** Calls the latest render's handler. If the handler returns false, the browser handles the key as usual. */
 export const useKeys = (handle: (action: Action) => boolean | void): void => {
   const latest = useRef(handle)
   latest.current = handle
-  // A layout effect runs before the browser paints the next item, so that a key pressed then is not lost or applied to
+  // A layout effect runs before the browser paints the next item. After the paint, a key must not be lost or applied to
   // the previous item.
   useLayoutEffect(() => {
     const listen = (event: KeyboardEvent) => {

@@ -1,9 +1,9 @@
 /**
  * The queue of disagreements: a lead decides or skips one item after the other, newest first, by keyboard or pointer.
  *
- * Guarantees: the filters of the page of items hold. A decision that another lead made meanwhile is neither replaced
- * nor taken back. An item that was skipped stays open, and comes again when the lead starts again.
- * Does not: keep the list of decisions when the page is left.
+ * Guarantees: the queue has only items that match the filters of the items page. A decision of another lead is neither
+ * replaced nor taken back. A skipped item stays open, and is shown again if the lead starts again. The list of the
+ * lead's decisions is lost when the page is left.
  */
 import { useContext, useEffect, useRef, useState } from "preact/hooks"
 import type { ItemSummary } from "../../pageApi/ItemsApi.ts"
@@ -31,9 +31,9 @@ interface Next {
 }
 
 interface Position {
-  /** Null if no disagreement is left after the position in the queue. */
+  /** Null at the end of the queue. */
   readonly next: Next | null
-  /** The number of open disagreements at all positions. */
+  /** The number of open disagreements in the whole queue. */
   readonly open: number
 }
 
@@ -69,7 +69,7 @@ const Disagreements = ({ query }: { readonly query: Query }) => {
   const [outcomes, setOutcomes] = useState<ReadonlyArray<AdjudicationOutcome>>([])
   const say = useContext(Say)
   const action = useAction()
-  // Each load has a key of its own, so that a restart at the same position loads again.
+  // Each load has its own key, so that going to the same position loads the item again.
   const [round, setRound] = useState(0)
   const resource = useResource(`${round} ${before}`, () => load(query, before), undefined)
   const goTo = (position: number | undefined) => {
@@ -88,7 +88,7 @@ const Disagreements = ({ query }: { readonly query: Query }) => {
     const request = async () => {
       const input = { params: { task_id, index }, query: { mine: "true" } } as const
       const answer = await ask("DELETE /tasks/:task_id/items/:index/decision", input)
-      // The decision is no longer this lead's, so that the one before can be taken back next.
+      // Another lead has changed this decision. It is removed, so that the lead can take back the previous decision.
       if (!answer.ok && answer.problem.status === 409) setOutcomes(outcomes.slice(0, -1))
       return answer
     }

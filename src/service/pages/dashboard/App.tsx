@@ -151,7 +151,7 @@ const Shell = ({ route, account: { name, role }, onSignedOut }: ShellProps) => {
     return () => clearTimeout(timer)
   }, [said.number])
 
-  // After following a link, the user starts at the top of the new view, and so does a screen reader.
+  // After a click on a link, the user and the screen reader start at the top of the new view.
   const place = placeOf(route)
   const before = useRef(place)
   useLayoutEffect(() => {

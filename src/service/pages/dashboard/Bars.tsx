@@ -9,7 +9,6 @@ interface Bar {
 
 interface BarsProps {
   readonly label: string
-  /** The headings of the table. */
   readonly heads: readonly [name: string, value: string]
   /** Formats the value of a full bar. */
   readonly full: (max: number) => string
@@ -19,7 +18,7 @@ interface BarsProps {
 }
 
 const height = 60
-/** A few bars do not become wider than this share of the chart. */
+/** The chart has space for at least this many bars, so that a few bars are not too wide. */
 const minPlaces = 12
 
 export const Bars = ({ label, heads, full, bars, max = Math.max(1, ...bars.map(({ value }) => value)) }: BarsProps) => (

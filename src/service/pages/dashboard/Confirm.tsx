@@ -19,7 +19,7 @@ interface ConfirmProps<A> {
   /** Whether the action cannot be undone. */
   readonly danger?: boolean
   readonly keep?: string
-  /** Runs the action. `values` are those of the fields among `children`. */
+  /** Runs the action. `values` are the values of the fields in `children`. */
   readonly ask: (values: Values) => Promise<Answer<A>>
   readonly success?: string | ((value: A) => string)
   readonly onDone?: (value: A) => void

@@ -15,8 +15,8 @@ interface Props {
 }
 
 /**
- * Shows the decision, or a button that opens the form, with `children` as further actions next to it. Shows nothing if
- * the task is canceled.
+ * Shows the decision. If there is none, shows a button that opens the form, and then `children`. Shows nothing if the
+ * task is canceled.
  */
 export const Decided = ({ item, task, children }: Props & { readonly children?: ComponentChildren }) => {
   const [isOpen, setOpen] = useState(false)

@@ -1,5 +1,5 @@
 /**
- * Invitations of several people at once: the dialog for the list of names, and the links.
+ * Invites several people at once: a dialog for their names, and their invitation links.
  *
  * Guarantees: links are shown only from their creation until they are dismissed or the page is left. A name that a
  * spreadsheet would run as a formula gets an apostrophe in front of it in the CSV file.

@@ -1,8 +1,6 @@
 /**
- * The parts of a list page: filters, which are kept in the address; a table, or a text if it is empty; links to other
- * pages.
- *
- * A filter's name is the same in `filters`, in the address, and in the API.
+ * The parts of a list page: filters, a table, and links to newer and older rows. The address contains the filters. A
+ * filter's name is the same in `filters`, in the address, and in the API.
  */
 import type { ComponentChildren } from "preact"
 import { maxLength } from "../../pageApi/PageConstants.ts"
@@ -36,7 +34,7 @@ export interface Filter<Name extends string = string> {
   readonly placeholder?: string
 }
 
-/** Returns the members of a query that are allowed by the filters, and `before`. */
+/** Returns only the members of a query that the filters allow, and `before`. */
 export const filtered = (query: Query, filters: ReadonlyArray<Filter>): Query =>
   Object.fromEntries(
     Object.entries(query).filter(([name, value]) => {
@@ -107,8 +105,8 @@ export const FilterForm = ({ filters, label, page, query, submit = "Filter" }: F
       const [type, fieldClass] = i === 0 ? (["search", "wide"] as const) : (["text", ""] as const)
       return <Field key={field.name} {...attributes} type={type} fieldClass={fieldClass} maxLength={maxLength.filter} />
     }
-    // When options load later, a new field is made, so that its value can be one of them. Other fields keep what was
-    // typed.
+    // After the options have loaded, a new key makes Preact replace the field, so that its value can be an option.
+    // Other fields keep the user's input.
     return (
       <Select
         key={`${field.name} ${options.length}`}
@@ -146,7 +144,7 @@ interface ListProps<A, Row> extends Omit<TableProps<Row>, "rows"> {
   readonly rows: (data: A) => ReadonlyArray<Row>
   readonly above?: (data: A) => ComponentChildren
   readonly below?: (data: A) => ComponentChildren
-  /** The page and query that links to newer and older rows lead to. Undefined if the list has no further pages. */
+  /** The page and the query for links to newer and older rows. Undefined if the list has no such links. */
   readonly at?: readonly [Page, Query]
 }
 

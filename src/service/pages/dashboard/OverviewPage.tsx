@@ -1,8 +1,8 @@
 /**
  * The first page: progress, what is stuck, votes by day, agreement by week, and the experts to look at.
  *
- * The service knows no prices of votes, so the page says how many were given, and by whom. Only language models report
- * what they cost.
+ * The service does not know the price of a vote, so the page counts votes by people and automatic votes. Only language
+ * models report their costs.
  */
 import type { OverviewReport, StuckWork } from "../../pageApi/OverviewApi.ts"
 import type { Fact } from "../shared/Facts.tsx"
@@ -120,7 +120,7 @@ const Agreement = ({ report: { experts, weeks } }: { readonly report: OverviewRe
       <bdi>{name}</bdi>
     </a>
   )
-  // The interval's bound, unlike the value itself, does not put those first who have only a few votes.
+  // Sorts by a bound of the interval. Sorting by the value itself would put experts with few votes first.
   const disagreeing = experts.filter(({ compared }) => compared > 0).toSorted((a, b) => a.high! - b.high!)
   const slow = experts
     .flatMap((expert) => (expert.seconds?.low == null ? [] : [{ ...expert, seconds: expert.seconds }]))
@@ -147,7 +147,7 @@ const Agreement = ({ report: { experts, weeks } }: { readonly report: OverviewRe
       <Section id="experts" title="Experts, last 28 days" beside={<a href={href("experts")}>All experts</a>}>
         <div class="grid">
           <Table
-            label="Least agreeing experts"
+            label="Experts who agree least"
             nothing="This list appears once two experts have judged the same item."
             rows={disagreeing.slice(0, maxListed)}
             keyOf={({ expert_id }) => expert_id}

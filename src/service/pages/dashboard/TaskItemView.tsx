@@ -31,7 +31,7 @@ interface Props {
 }
 
 interface ViewProps extends Props {
-  /** If set, the page asks which completion is best: `chosen` is marked (null: none), and no other action is shown. */
+  /** If set, the page asks which completion is best, and has no other action. The value is the choice, or null. */
   readonly chosen?: number | null
 }
 

@@ -76,7 +76,7 @@ export const seconds = (total: number): string => {
 export const millis = (n: number): string =>
   n < 1000 ? `${count(n)} ms` : `${number.format(Math.round(n / 100) / 10)} s`
 
-/** Names a completion by a letter, because numbers on the annotation page are positions in the order shown there. */
+/** Names a completion by a letter. A number could be mistaken for a position on the annotation page. */
 export const letter = (index: number): string => {
   const rest = Math.floor(index / 26)
   return (rest === 0 ? "" : letter(rest - 1)) + String.fromCodePoint(65 + (index % 26))

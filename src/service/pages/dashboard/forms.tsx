@@ -102,7 +102,6 @@ interface Labeled {
 
 type Props<Element extends keyof JSX.IntrinsicElements> = Labeled & Omit<JSX.IntrinsicElements[Element], "value">
 
-/** Puts a label above a field. `id` is the field's id. */
 const labeled = (label: string, fieldClass: string, id: string, field: JSX.Element) => (
   <div class={`stack field ${fieldClass}`}>
     <label for={id}>{label}</label>

@@ -1,8 +1,8 @@
 /**
  * Hooks that the views share: loading from the service, actions, the route, the clock.
  *
- * Guarantees: of several concurrent loads, only the last one has an effect. A hidden page does not poll. A failed load
- * keeps the previous data.
+ * Guarantees: if loads overlap, only the load that started last has an effect. A hidden page does not poll. A failed
+ * load keeps the previous data.
  */
 import { createContext } from "preact"
 import { useContext, useEffect, useRef, useState } from "preact/hooks"
@@ -34,8 +34,8 @@ export interface Resource<A> {
 export const Reload = createContext(() => {})
 
 /**
- * Loads the data for `key`, and again every `every` milliseconds while the page is visible. An open dialog pauses this,
- * so that the row that the dialog is about stays on the page.
+ * Loads the data for `key`, and again every `every` milliseconds while the page is visible. An open dialog pauses the
+ * reloads, so that the dialog's row stays on the page.
  */
 export const useResource = <A>(key: string, load: () => Promise<Answer<A>>, every: number | undefined): Resource<A> => {
   const epoch = useContext(Epoch)

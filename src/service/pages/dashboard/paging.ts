@@ -2,8 +2,8 @@
  * Links to newer and older pages of a list that the service returns newest first.
  *
  * The service returns only the position where the older page begins (`next`). So the dashboard remembers the visited
- * pages, its trail, and the link to newer rows leads back along the trail. If there is no trail, as after a reload,
- * that link leads to the newest page.
+ * pages, its trail, and the link to newer rows leads back along the trail. After a reload, there is no trail, and the
+ * link leads to the newest page.
  */
 
 import { useRef } from "preact/hooks"
@@ -23,7 +23,7 @@ export const visit = (trail: Trail, before: number | undefined): Trail => {
 }
 
 export interface Paging {
-  /** Whether this is not the newest page. */
+  /** Whether there is a newer page. */
   readonly hasNewer: boolean
   /** The `before` of the newer page; undefined leads to the newest page. */
   readonly newer: number | undefined

@@ -132,10 +132,7 @@ interface ActionButtonProps<A> {
   readonly look?: string
 }
 
-/**
- * A button that sends a request, then reloads the data on the page. If the request fails, the problem is shown next to
- * it.
- */
+/** A button that sends a request and then reloads the page's data. A failure is shown next to the button. */
 export const ActionButton = <A,>({ text, ask, success, onDone, ...button }: ActionButtonProps<A>) => {
   const action = useAction()
   const say = useContext(Say)
@@ -169,8 +166,9 @@ interface LoadedProps<A> {
 }
 
 /**
- * Shows a resource's data or, before there is any, that it is loading or why that failed. Actions inside reload this
- * data and the data around it. If a reload removes the focused element, the section's heading gets the focus.
+ * Shows a resource's data. Until there is data, shows that it is loading, or why loading failed. An action inside
+ * reloads this data and the data around it. If a reload removes the focused element, the section's heading gets the
+ * focus.
  */
 export const Loaded = <A,>({ resource, children }: LoadedProps<A>) => {
   const place = useRef<HTMLDivElement>(null)
@@ -206,7 +204,7 @@ export const Loaded = <A,>({ resource, children }: LoadedProps<A>) => {
 interface LongTextProps {
   readonly text: string
   readonly label: string
-  /** The level of the heading above the text, which is rendered as Markdown. If absent, the text is not rendered. */
+  /** If set, the text is rendered as Markdown, below a heading of this level. */
   readonly below?: number
   readonly chars?: number
   readonly lines?: number

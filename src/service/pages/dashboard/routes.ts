@@ -26,10 +26,10 @@ const paths = {
 
 export type Page = keyof typeof paths
 
-/** The filters of a list and the position in a list or page, as in the address. */
+/** The filters of a list, and the position in a list or page. The address contains them. */
 export interface Query {
   readonly [name: string]: string | undefined
-  /** In lists that are newest first: the page starts with the first row older than this number. */
+  /** Lists show the newest rows first. The page starts with the first row whose number is lower than this. */
   readonly before?: string
 }
 
@@ -89,7 +89,7 @@ type Place<P extends Page> = {
   readonly [name: string]: string | number | undefined
 } & ((typeof paths)[P] extends `${string}:id` ? { readonly id: string } : unknown)
 
-/** Returns the address of a page, for a link. `id` is the object to show; other members become the query. */
+/** Returns the address of a page, for a link. `id` is the object's id. The other members become the query. */
 export const href = <P extends Page>(
   page: P,
   ...[place]: (typeof paths)[P] extends `${string}:id` ? [Place<P>] : [Place<P>?]

@@ -37,11 +37,10 @@ export const deliveryLabel: Readonly<Record<Delivery["state"], Label>> = {
 
 type Shown = Pick<Problem, "status" | "detail">
 
-/** Returns the service's text for a problem, except if the session has ended. */
 export const problemWords = ({ status, detail }: Shown): string =>
   status === 401 ? "Your session has ended. Sign in, then try again." : detail
 
-/** Returns the service's text even for a 401, which at sign-in means that the name or the password is wrong. */
+/** At sign-in, a 401 means that the name or the password is wrong, so the service's text is shown. */
 export const signInWords = ({ detail }: Shown): string => detail
 
 export const itemLabel = (item: TaskItem, task: TaskSummary): Label => {

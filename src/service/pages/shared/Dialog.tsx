@@ -12,7 +12,7 @@ export const useModal = (): RefObject<HTMLDialogElement | null> => {
   useLayoutEffect(() => {
     const dialog = element.current
     if (dialog?.open === false) dialog.showModal()
-    // When a dialog closes, the browser returns the focus at once. Closing it again does not move the focus.
+    // `close` returns the focus at once. If the dialog is already closed, `close` does not move the focus.
     return () => dialog?.close()
   }, [])
   return element
@@ -37,7 +37,7 @@ export const Dialog = ({ title, onClose, children, class: name }: DialogProps) =
       onCancel={(event) => {
         if (onClose === undefined) event.preventDefault()
       }}
-      // A browser may close a dialog even after its `cancel` event was prevented. If there is no `onClose`, it is
+      // A browser may close a dialog even after its `cancel` event was prevented. Without `onClose`, the dialog is then
       // opened again.
       onClose={onClose ?? (() => element.current?.showModal())}
       onClick={(event) => {

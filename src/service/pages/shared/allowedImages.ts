@@ -1,4 +1,4 @@
-/** The images that the page may show: its handles, and the hosts that the service wrote into it (see `web/Pages`). */
+/** The handles and hosts of images that the page may show. The service wrote the hosts into the page (`web/Pages`). */
 import { type Allowed, handles } from "./images.ts"
 
 export const allowedImages: Allowed = {

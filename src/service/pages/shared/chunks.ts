@@ -33,7 +33,7 @@ export const beginning = (text: string, length: number, lines: number): string =
   return text.length <= limit * 1.5 ? text : text.slice(0, cut(text, 0, limit).end)
 }
 
-/** Cuts at the last line break in the second half of the piece; else at the last space there; else at `length`. */
+/** Cuts at the last line break in the second half of the piece, or else at the last space, or else at the end. */
 const cut = (text: string, from: number, length: number): { readonly end: number; readonly next: number } => {
   const least = from + length / 2
   const line = text.lastIndexOf("\n", from + length)

@@ -1,7 +1,7 @@
 /**
  * Finds the words in which two texts differ.
  *
- * Guarantees: the parts of each text, joined, are that text. Texts that are too long or too different to compare in
+ * Guarantees: joining the parts of a text gives the whole text. Texts that are too long or too different to compare in
  * reasonable time are refused. Words are separated by the rules of their script, including Chinese and Japanese.
  */
 import { diffArrays } from "diff"

@@ -1,5 +1,5 @@
 /**
- * Images in texts: which are shown, and handles in place of long addresses.
+ * Decides which images in texts are shown, and replaces their long addresses by short handles.
  *
  * Guarantees: an image is shown only if its data are in the text (PNG, JPEG, GIF, or WebP) or if the service allows its
  * host, over https. SVG is never shown, because it is a document. A text that imitates a handle shows no image.
@@ -11,7 +11,7 @@ const wholeDataUri = new RegExp(`^${dataUri.source}$`)
 /** The images that a page may show besides those whose data are in the text. */
 export interface Allowed {
   readonly hosts: ReadonlyArray<string>
-  /** The beginning of handles: no text can contain it, because it is random. Null: there are no handles. */
+  /** The prefix of all handles. It is random, so that no text can contain it. Null: there are no handles. */
   readonly handles: string | null
 }
 
@@ -32,7 +32,7 @@ export const isShown = (address: string, { handles, hosts }: Allowed): boolean =
 }
 
 /**
- * Replaces the images in texts by handles, so that the texts can be shortened, compared, and rendered like others. Equal
+ * Replaces the images in texts by handles, because long addresses hinder shortening, comparison, and rendering. Equal
  * images have the same handle. Call `end` when the texts are no longer shown.
  */
 export const shortening = () => {

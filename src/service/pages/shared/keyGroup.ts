@@ -1,4 +1,4 @@
-/** Keyboard shortcuts, as `KeysDialog` lists them. */
+/** A group of keyboard shortcuts in `KeysDialog`. */
 export interface KeyGroup {
   /** Empty if the page has only one group. */
   readonly title: string

@@ -40,7 +40,7 @@ rules["link_open"] = (tokens, index, options, _env, renderer) => {
   const token = tokens[index]
   if (token !== undefined && isLink(attribute(token, "href"))) outward(token)
   else if (token !== undefined) {
-    // Only an image may have this address.
+    // Only images may have `data:` addresses, so the link becomes a `span`.
     const close = tokens.slice(index).find(({ level, type }) => type === "link_close" && level === token.level)
     for (const end of [token, close]) if (end !== undefined) Object.assign(end, { tag: "span", attrs: null })
   }
@@ -103,7 +103,7 @@ const textOf = (tokens: ReadonlyArray<Token> | null | undefined): string =>
 /** Returns the text without formulas, which have their own direction. */
 const proseOf = (token: Token): string => textOf(token.children?.filter((child) => !isMath(child)))
 
-/** Blocks whose direction is that of their own text. */
+/** Blocks that get the direction of their own text. */
 const leaves = new Set(["p", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6"])
 /**
  * Blocks that contain other blocks. The first letter inside decides their direction. `dir="auto"` would not work,
@@ -116,8 +116,7 @@ const rightToLeft = new RegExp(
   "u",
 )
 
-// Headings are moved below the page's heading, without skipped levels. A class has the level that the heading has in
-// the text.
+// Headings are moved below the page's heading, without skipped levels. A class keeps the original level.
 markdown.core.ruler.push("blocks", ({ env, tokens }) => {
   let undirected: Array<Token> = []
   const open: Array<number> = []

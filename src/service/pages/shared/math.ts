@@ -30,7 +30,7 @@ const closing = (text: string, from: number, opener: string): number => {
   return -1
 }
 
-/** Whether `content`, which is between `opener` and its closing delimiter in a line, is a formula. */
+/** Whether `content` is a formula. It is between `opener` and the closing delimiter, in one line. */
 const isFormula = (opener: string, content: string, before: string, after: string): boolean => {
   if (content.trim() === "") return false
   if (opener === "$") return !/[A-Za-z0-9]/.test(before) && !/^\s|\s$/.test(content) && !/[0-9A-Z_{]/.test(after)

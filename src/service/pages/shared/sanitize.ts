@@ -1,9 +1,9 @@
 /**
  * Sanitizes rendered text before it enters the page.
  *
- * Guarantees: only the elements and attributes listed here remain; links open another tab and carry no referrer;
- * nothing is run, and only images that may be shown are loaded (see `images`). Only formulas keep SVG and styles, and
- * each property and value of a style is checked. The result is DOM nodes, not a string, so it complies with
+ * Guarantees: only the elements and attributes listed here remain. Links open another tab and send no referrer. No
+ * script runs, and only allowed images are loaded (see `images`). Only formulas keep SVG and styles, and each property
+ * and value of a style is checked. The result is DOM nodes, not a string, so it complies with
  * `require-trusted-types-for 'script'`.
  */
 import DOMPurify from "dompurify"
@@ -36,7 +36,7 @@ const classes =
 /** Elements and attributes that only KaTeX writes. */
 const shapes = ["svg", "path", "line"]
 const shapeAttributes = "d height preserveAspectRatio stroke-width viewBox width x1 x2 y1 y2".split(" ")
-/** The class `text` is excluded, because it is the pages' own and KaTeX does not use it. */
+/** The class `text` is excluded, because the pages use it and KaTeX does not. */
 const katexClasses = /^(?!text$)[a-z][\w-]*$/i
 
 const length = String.raw`-?\d*\.?\d+(em|px|%)?`

@@ -1,8 +1,9 @@
 /**
  * Renders and compares texts in a worker, so that no text can block the page.
  *
- * Guarantees: jobs run one at a time. A job that takes longer than three seconds, or thirty for loading its modules, is
- * terminated with its worker; a new worker runs the other jobs. A job that is no longer needed is not started.
+ * Guarantees: jobs run one at a time. Loading the modules of a job may take thirty seconds, and the job three seconds.
+ * After that, the worker is terminated, and a new worker runs the other jobs. A job that is no longer needed is not
+ * started.
  */
 import type { Difference } from "./difference.ts"
 import { allowedImages } from "./allowedImages.ts"
@@ -86,7 +87,7 @@ const advance = () => {
   }
 }
 
-/** Loads the worker's script before there is a text, so that the first one need not wait for it. */
+/** Loads the worker's script early, so that the first text need not wait for it. */
 export const prepare = (): void => void (worker ??= start())
 
 export interface Callbacks<A> {
@@ -94,7 +95,7 @@ export interface Callbacks<A> {
   readonly failed: () => void
 }
 
-/** Queues a job. Call the returned function if the result is no longer needed; then no callback is called. */
+/** Queues a job. The returned function cancels the callbacks, if the result is no longer needed. */
 const run = (job: Job, done: (result: unknown) => void, failed: () => void): (() => void) => {
   let wanted = true
   queue.push({

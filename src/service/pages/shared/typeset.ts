@@ -10,9 +10,7 @@ import katex from "katex"
 
 const maxCharacters = 5_000
 
-/**
- * KaTeX writes refused commands in this color, so the color shows that there are some. No formula is likely to use it.
- */
+/** KaTeX gives refused commands this color, so that `typeset` can find them. Formulas are unlikely to use the color. */
 const refused = "#f0e1d2"
 
 export const typeset = (tex: string, displayMode: boolean): string | undefined => {

@@ -1,4 +1,4 @@
-/** Handles for the images in texts (see `images`), for as long as a component shows them. */
+/** Replaces the images in texts by handles (see `images`), as long as a component shows the texts. */
 import { useEffect, useMemo } from "preact/hooks"
 import { shortening } from "./images.ts"
 

@@ -1,6 +1,6 @@
 /**
- * Decodes the members of a compressed file. Fails for truncated members and for bytes after the last member, which
- * Node's own streams (`Decompress`) do not notice.
+ * Decodes the members of a compressed file. Fails for truncated members and for bytes after the last member. Node's own
+ * streams (`Decompress`) do not notice these faults.
  */
 import { Data, Effect } from "effect"
 import * as Decompress from "../../../node/Decompress.ts"

@@ -5,10 +5,10 @@
  * also enclose the cells of TSV, as in pandas and DuckDB, unless the beginning of the file shows otherwise (`quoteOf`).
  * Blank lines and a byte order mark are ignored. A first line `sep=;`, as Excel writes it, sets the delimiter.
  *
- * Our own reader handles faulty quotes. At the first faulty quote, Effect's `Csv` stops, and `csv-parse` 7.0.3 stops or
- * skips the rest of the file. Both read text, so a record with invalid UTF-8 cannot be rejected alone. Effect's `Csv`
- * does not distinguish `""` from an empty cell. `csv-parse` counts CR LF within quotes twice, and is 2 to 7 times
- * slower (`test/bench/csv.ts`).
+ * prefstream has its own reader, because others do not handle faulty quotes. At the first faulty quote, Effect's `Csv`
+ * stops, and `csv-parse` 7.0.3 stops or skips the rest of the file. Both read text, so a record with invalid UTF-8
+ * cannot be rejected alone. Effect's `Csv` does not distinguish `""` from an empty cell. `csv-parse` counts CR LF
+ * within quotes twice, and is 2 to 7 times slower.
  */
 import { Effect, Result, Stream } from "effect"
 import { reject, type Row, type RowResult } from "../../record/Row.ts"
@@ -44,7 +44,10 @@ const delimiters = [",", "\t", ";", "|"]
 
 const sniffedRecords = 200
 
-/** Detects the dialect. The best delimiter splits most records, at least half, into as many cells as the first one. */
+/**
+ * Detects the dialect. The best delimiter splits the most records, and at least half of all, into as many cells as the
+ * first record.
+ */
 export const sniff = (head: Uint8Array, options: CsvOptions = {}, isWhole = true): CsvDialect => {
   const header = options.header ?? true
   const [, separator] = separatorLine.exec(decodeBeginning(head) ?? "") ?? []
@@ -90,7 +93,7 @@ const sniffDelimiter = (
     ),
   }))
   const withSeveralCells = candidates.filter(({ cells, share }) => cells > 1 && share >= 0.5)
-  // If there is none, the file has one column. The best delimiter is then a character that does not occur.
+  // If no delimiter qualifies, the file has one column. The best delimiter is then a character that does not occur.
   const usable =
     withSeveralCells.length > 0 ? withSeveralCells : candidates.map((candidate) => ({ ...candidate, cells: 1 }))
   return usable.reduce((best, candidate) =>
@@ -114,8 +117,9 @@ const fit = (records: ReadonlyArray<RecordResult>) => {
 }
 
 /**
- * Returns `none` for TSV if more records fit the header without quoting than with it. Also, at most half of the cells
- * that begin with a quote may end with one. With other delimiters, such as commas, misfits prove nothing about quotes.
+ * Returns `none` for TSV if more records fit the header without quoting than with quoting, and if at most half of the
+ * cells that begin with a quote also end with a quote. With other delimiters, such as commas, records that do not fit
+ * the header do not show how quotes are used.
  */
 const quoteOf = (head: Uint8Array, delimiter: string, isWhole: boolean): "none" | undefined => {
   if (delimiter !== "\t") return undefined

@@ -9,7 +9,7 @@
  * Second, the number of quotes before the LF is even.
  *
  * After an unclosed quote, the rest of the file is one reject, because its lines may belong to a truncated cell. For
- * the same reason, a record after one with malformed quotes is rejected if it has a quote within a cell.
+ * the same reason, a record that follows a record with malformed quotes is rejected if it has a quote within a cell.
  */
 import { Result } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
@@ -43,7 +43,7 @@ interface Cell {
 
 interface Fault {
   readonly cell: number
-  /** The line of the closing quote. If the quote is never closed, the line of the opening one. */
+  /** The line of the closing quote. If the quote is never closed, the line of the opening quote. */
   readonly line: number
   /** The offset after the closing quote. `undefined` if the quote is never closed. */
   readonly offset: number | undefined

@@ -1,9 +1,12 @@
 /**
- * Reads an item `{"id": …, "prompt": "…", "completions": ["…", …]}` without a JSON parser. It accepts a line only if the
- * line is exactly as `JSON.stringify` or Python's `json.dumps` writes it, and if all of this holds: the id is absent, a
- * text of 1 to 200 characters that is not blank, or an integer of up to 15 digits; the prompt is not blank; at least two
- * distinct completions are not blank. Texts get the escapes of `JSON.stringify`, so equal texts have equal bytes.
- * `JsonLines` reads all other lines.
+ * Reads an item `{"id": …, "prompt": "…", "completions": ["…", …]}` without a JSON parser. It accepts a line only if
+ * the line is exactly as `JSON.stringify` or Python's `json.dumps` writes it, and under these conditions:
+ *
+ * - The id is absent, a text of 1 to 200 characters that is not blank, or an integer of up to 15 digits.
+ * - The prompt is not blank.
+ * - At least two distinct completions are not blank.
+ *
+ * `JsonLines` reads all other lines. Texts get the escapes of `JSON.stringify`, so equal texts have equal bytes.
  */
 import type { ItemBytes } from "../../../domain/ItemBytes.ts"
 

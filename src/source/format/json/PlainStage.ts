@@ -27,12 +27,12 @@ export interface Answer {
   readonly bytes: Uint8Array<ArrayBuffer>
   /** Groups of three numbers: the number of items, then start and end of the other lines that follow these items. */
   readonly runs: Int32Array<ArrayBuffer>
-  /** For each item: start and end in `bytes`, 1 if its line has spaces, the number of its `starts`, and the starts. */
+  /** For each item: start and end in `bytes`, 1 if its line has spaces, the number of its texts, and their `starts`. */
   readonly places: Int32Array<ArrayBuffer>
   readonly ids: ReadonlyArray<PlainLine.Id>
   readonly prompts: ReadonlyArray<string>
   readonly contentHashes: ReadonlyArray<string>
-  /** The hash with sorted completions. Only for items without an id whose completions are not sorted. */
+  /** The hashes with sorted completions, for items without an id whose completions are not sorted. */
   readonly sortedHashes: ReadonlyArray<string | undefined>
   readonly sha256?: string
 }

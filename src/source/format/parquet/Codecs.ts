@@ -129,7 +129,7 @@ export const isSupported = (codec: string): boolean => Object.hasOwn(decompresso
 /** @throws CorruptFile, or an error of `node:zlib` */
 export const decompress = (codec: string, bytes: Uint8Array, size: number): Uint8Array => {
   const decompressed = size === 0 ? bytes.subarray(0, 0) : decompressors[codec]!(bytes, size)
-  if (decompressed.length !== size) corrupt(`a page of ${size} bytes has ${decompressed.length}`)
+  if (decompressed.length !== size) corrupt(`expected a page of ${size} bytes, found ${decompressed.length}`)
   // The page needs its own buffer, because hyparquet reads a value beyond the page's end up to the buffer's end.
   return decompressed.buffer.byteLength === size ? decompressed : Uint8Array.from(decompressed)
 }

@@ -1,7 +1,7 @@
 /**
  * Reads a Parquet file's schema and the offsets of its row groups. The footer is checked before `hyparquet` parses it,
- * because some footers make `hyparquet` loop or fill memory. The row counts of the groups must add up to the file's,
- * and each group must have one chunk per column.
+ * because some footers make `hyparquet` loop or fill memory. The row counts of the groups must add up to the row count
+ * of the file. Each group must have one chunk per column.
  */
 import { Effect } from "effect"
 import type { ColumnChunk, FileMetaData } from "hyparquet"

@@ -98,7 +98,7 @@ export class Pages {
   }
 
   /**
-   * Copies the page to its own buffer, because `hyparquet` may read beyond its end. `isEmpty` if all values are null.
+   * Copies the page to its own buffer, because `hyparquet` may read beyond the page. `isEmpty`: all values are null.
    */
   #unpack(page: Page): { readonly bytes: Uint8Array; readonly isEmpty: boolean } {
     const { header, stored } = page
@@ -122,11 +122,11 @@ export class Pages {
     const size = sizeOf(header.uncompressed_page_size)
     const details = detailsOf(header)
     const count = sizeOf(details.num_values)
-    if (size > maxPageBytes) corrupt(`a page claims to hold ${size} bytes, more than ${maxPageBytes}`)
-    if (count > maxPageValues) corrupt(`a page claims to hold ${count} values, more than ${maxPageValues}`)
+    if (size > maxPageBytes) corrupt(`a page header states ${size} bytes; the maximum is ${maxPageBytes}`)
+    if (count > maxPageValues) corrupt(`a page header states ${count} values; the maximum is ${maxPageValues}`)
     this.#spend(size + count * valueBytes)
     if (typeof header.crc === "number" && Zlib.checksum(stored) !== header.crc >>> 0) {
-      corrupt("the checksum of a page differs")
+      corrupt("the checksum of a page is wrong")
     }
     if (levelBytes(header) > Math.min(stored.length, size)) corrupt("a page ends before its levels do")
     if (header.type === "DICTIONARY_PAGE") this.#hasDictionary = true
@@ -179,7 +179,8 @@ export class Pages {
   }
 
   /**
-   * Counts the values that are not null, and the missing bytes of the last run, because some writers omit its padding.
+   * Counts the values that are not null. Also counts the bytes that the last run lacks if the writer omitted its
+   * padding.
    */
   #checkData(
     { count, encoding, header }: Page,

@@ -1,6 +1,6 @@
 /**
  * Converts assembled values of `hyparquet` to rows of JSON values. A null list and an empty list remain different. A
- * value that is missing, not null, throws `CorruptFile`.
+ * value that is missing instead of null throws `CorruptFile`.
  */
 import { corrupt } from "./CorruptFile.ts"
 import type { Node } from "./Schema.ts"

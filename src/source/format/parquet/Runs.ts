@@ -28,8 +28,9 @@ export interface Runs {
 }
 
 /**
- * Checks runs and bit-packed values, which encode levels and dictionary indices. @param max the highest level, for
- * levels
+ * Checks runs and bit-packed values, which encode levels and dictionary indices.
+ *
+ * @param max the highest level, if the values are levels
  */
 export const checkRuns = (bytes: Uint8Array, bits: number, count: number, max?: number): Runs => {
   const tally = Array.from({ length: (max ?? 0) + 1 }, () => 0)

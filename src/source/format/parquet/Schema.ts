@@ -1,7 +1,7 @@
 /**
- * Converts the footer's flat schema to a tree, and to schemas for `hyparquet`. These have our own names (`c1`), because
- * `hyparquet` loses members called `__proto__`. They have no annotations, because `hyparquet` reads decimals as
- * doubles. Names are unique among siblings.
+ * Converts the footer's flat schema to a tree, and to schemas for `hyparquet`. The schemas for `hyparquet` have names
+ * of our own (`c1`), because `hyparquet` loses members called `__proto__`. They have no annotations, because
+ * `hyparquet` reads decimals as doubles. Names are unique among siblings.
  * https://github.com/apache/parquet-format/blob/master/LogicalTypes.md (Lists, Maps)
  */
 import { Array } from "effect"

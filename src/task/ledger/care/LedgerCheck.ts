@@ -1,9 +1,9 @@
 /**
  * Checks the integrity of a ledger: runs the database's own check, and tests all rules that the rows must follow.
  *
- * Guarantees: changes nothing, and sees the ledger at one moment. If there are no findings:
+ * Guarantees: changes nothing, and checks one snapshot of the ledger. If there are no findings:
  * - Every item is in one task of its campaign for each vote.
- * - Every request and result is present and fits.
+ * - Every request and result is present and matches its task.
  * - No task of the service counts twice, and all stored counts match the rows.
  */
 /* oxlint-disable max-lines -- this file is a list of checks, and each is a query */
@@ -94,7 +94,10 @@ export const check = Effect.fn("LedgerCheck.check")(function* (options: LedgerCh
   return report
 })
 
-/** The report if damaged pages make `check` fail: the errors that SQLite's check finds, or else `error`. */
+/**
+ * Returns a report for damaged pages that make `check` fail. The findings are the errors of SQLite's own check, or
+ * `error` if it finds none.
+ */
 export const damageReport = Effect.fn("LedgerCheck.damageReport")(function* <E, R>(
   error: SqlError,
   client: Layer.Layer<SqlClient.SqlClient, E, R>,
@@ -251,7 +254,7 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
       sql`SELECT run, read_count FROM run WHERE ${here}
         AND read_count <> new_count + over_budget_count + known_count + duplicate_count + rejected_count ORDER BY run`,
       ({ read_count, run }) =>
-        `run ${run} read ${read_count} records, but the counts of their outcomes have a different sum`,
+        `run ${run} read ${read_count} records, but the counts by outcome do not add up to this number`,
     ),
     yield* finds<{ readonly run: number; readonly rejected_count: number; readonly found: number }>(
       "counts_disagree",
@@ -335,15 +338,15 @@ const taskFindings = Effect.fnUntraced(function* (job: number, { quick }: Ledger
 })
 
 /**
- * The items of a task by position. An entry is undefined if the position holds a mixed-in gold item, or if several items
- * claim it.
+ * The items of a task by position. An entry is undefined if the position holds a mixed-in gold item, or if several
+ * items claim the position.
  */
 const itemsOf = (
   row: PayloadRow,
   at: ReadonlyMap<number, ReadonlyArray<ItemRow>>,
 ): ReadonlyArray<ItemRow | undefined> =>
   Array.from({ length: row.item_count }, (_, i) => {
-    // An item's `seq` is the one in its first vote.
+    // An item has the `seq` of its first vote. Later votes of the batch have higher numbers.
     const [item, ...more] = at.get(row.seq - (row.vote - 1) * row.batch_items + i) ?? []
     return more.length === 0 && item?.campaign === row.campaign ? item : undefined
   })
@@ -369,7 +372,7 @@ const payloadFinding = (
     )
   }
   if (row.expected !== Expected.encode(stored.prompts)) {
-    return unreadable("its prompts differ from the stored summary that its result is checked against")
+    return unreadable("the prompts do not match the stored summary")
   }
   const ids = stored.items.map(({ check, item_id }) => (check === true ? undefined : item_id))
   const isWhole = found === ids.filter((id) => id !== undefined).length

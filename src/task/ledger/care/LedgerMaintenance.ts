@@ -136,7 +136,7 @@ export const backup = Effect.fn("LedgerMaintenance.backup")(function* (
 
 const copy = Effect.fnUntraced(function* (to: string) {
   const sql = yield* SqlClient.SqlClient
-  // If the ledger is damaged, `check` reports the damage, so this is not a `BackupFailed`.
+  // If the ledger is damaged, this fails with the SQL error instead, because `check` can report the damage.
   yield* Effect.mapError(sql`VACUUM INTO ${to}`, (error) => {
     const { cause } = error.reason
     return LedgerCheck.isCorrupt(error) ? error : new BackupFailed({ path: to, cause })

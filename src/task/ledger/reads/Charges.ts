@@ -1,11 +1,11 @@
 /**
- * Counts votes and their prices. A task that asks for N votes on an item counts N times. A vote counts at the highest
- * price that its voters could have when its task was planned: anyone, or only judges or people (`domain/Voters`). Once
- * its result is stored, it counts at the price for its expert's kind. If its task was planned without prices, the job's
- * current prices apply.
+ * Counts votes and their prices. A task that asks for N votes on an item counts N times. Until its result is stored, a
+ * vote counts at the highest price of the experts who may vote (`domain/Voters`). With a result, it counts at the price
+ * for its expert's kind. The prices are those of the time when the task was planned. If the task was planned without
+ * prices, the job's current prices apply.
  *
- * Guarantees: a task's first result never raises the price of a vote, if the service lets only these voters vote. A
- * later result that replaces it can, if the price for the later expert's kind is higher.
+ * Guarantees: if the service lets only these experts vote, a task's first result never raises the price of a vote. A
+ * later result can raise the price, if its expert is of a more expensive kind.
  */
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
@@ -22,7 +22,6 @@ export interface Charge {
   readonly cost: Cost.Decimal
 }
 
-/** SQL for the number of a task's votes. */
 export const votesOfTask = "item_count * asks"
 
 /** Returns SQL for the number of an attempt's votes that count after another attempt has replaced it. */
@@ -61,13 +60,12 @@ export interface Counted {
   readonly price: Cost.Decimal
 }
 
-/** The terms of a vote when its task was planned: the list of prices, and the voters. */
+/** The price list and the voters of a task at the time when it was planned. */
 export interface Planned {
   readonly list: number | null
   readonly voters: Voters.Voters | null
 }
 
-/** Returns all votes that count against a budget. */
 export const countedVotes = Effect.fnUntraced(function* ({ job, sql }: Here, pricesOf: PricesOf) {
   const rows = yield* sql<
     Pick<Counted, "standing" | "votes"> & Planned & { kinds: string | null; tasks: number }
@@ -103,10 +101,12 @@ export const sum = (
     initial,
   )
 
-/** SQL for the price list of a planned task. A superseded task is planned again at the current prices (null). */
+/**
+ * SQL for the price list of a task. For a superseded task, it is null: the task is planned again at the current prices.
+ */
 export const listWhenPlanned = "CASE WHEN state = 'superseded' THEN NULL ELSE price_list END"
 
-/** Counts the tasks under a condition as if all were planned, with their maximum cost. */
+/** Counts the tasks that meet a condition, and their maximum cost if all of them are planned. */
 export const planOf = Effect.fnUntraced(function* ({ job, sql }: Here, condition: Fragment, pricesOf: PricesOf) {
   const rows = yield* sql<Planned & { tasks: number; votes: number }>`
     SELECT ${sql.literal(listWhenPlanned)} AS list, voters, COUNT(*) AS tasks, SUM(${sql.literal(votesOfTask)}) AS votes

@@ -1,9 +1,10 @@
 /**
- * Counts and rejects of files that only earlier runs have read, so that the last run's counts do not include them.
+ * Reads the counts and rejects of files that only earlier runs have read. The last run's counts do not include these
+ * files.
  *
- * Guarantees: a run that reads a file to its end replaces the records of earlier runs about that file, even if the file
- * has changed. For a file that no run has read to its end, the last run with a reject in the file counts. Records from
- * a source that is not a file (`Source.make`) count only in the last run.
+ * Guarantees: a run that reads a file to its end replaces what earlier runs recorded about the file, even if the
+ * file has changed. For a file that no run has read to its end, the last run with a reject in the file counts. Records
+ * from a source that is not a file (`Source.make`) count only in the last run.
  */
 import { Effect, Option, Stream } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"

@@ -2,7 +2,7 @@
  * Joins a result to its task's request: by position, or by the prompt's text if the positions do not agree.
  *
  * Guarantees: if a result does not fit its task, or has the id of another task of the ledger, the failure gives the
- * reason and the position. A prompt that is withdrawn, or that no expert answers, gives no judgment, and is marked so.
+ * reason and the position. A prompt that is withdrawn, or that no expert answers, gives a `NoJudgment` with the reason.
  * Every index in a judgment refers to the completions in the order of the input, even if they were sent in another
  * order.
  */
@@ -24,12 +24,15 @@ import * as Payload from "../schema/Payload.ts"
 import { importedTaskPrefix, promptOf } from "../schema/Rows.ts"
 import type { ReadKinds } from "../schema/VoteKinds.ts"
 
-/** Members in which another service may list several judgments. prefstream does not read them there. */
+/**
+ * Members in which another service may list several judgments. prefstream does not read such lists, but names them in
+ * `unread`.
+ */
 const unreadNames = ["annotations", "judgments", "votes"] as const
 const Several = Schema.optionalKey(Schema.Unknown)
 const AnsweredItem = Schema.Struct({
   ...ResultItem.fields,
-  // If the service has something other than the contract's object here, it is ignored.
+  // Any value is accepted. Annotations that are not an object are ignored.
   annotations: Several,
   judgments: Several,
   votes: Several,
@@ -45,7 +48,7 @@ const annotationsOf = (value: unknown): Annotations =>
       ? value
       : { ...value, rationale: rationaleOf(value["rationale"]) }
 
-/** Why a null index is intended: without such a mark, it is an error of the service. */
+/** Returns the service's reason for a null index. A null index without a reason is an error of the service. */
 const reasonOf = (annotations: unknown): "unanswered" | "withdrawn" | undefined =>
   !Predicate.isObject(annotations)
     ? undefined
@@ -83,7 +86,10 @@ const readAnswer = (text: string): Result.Result<typeof Answer.Type, string> =>
     },
   )
 
-/** Returns the judgments of one task, in the order of its prompts, with `NoJudgment` for a withdrawn or unanswered prompt. */
+/**
+ * Returns the judgments of one task, in the order of its prompts. A withdrawn or unanswered prompt gives a
+ * `NoJudgment`.
+ */
 export const match = (
   taskId: string,
   { items, prompts }: Omit<StoredRequest, "body">,
@@ -168,7 +174,8 @@ export const matchStored = (
 /**
  * Checks whether a response fits the task at `seq`. Returns the kinds of its experts, or the reason why it does not
  * fit. A response with the id of another task of the ledger does not fit, so that one result never counts for two
- * tasks. Other values of `task_id` are accepted, since it may be an id of another kind.
+ * tasks. A `task_id` that is unknown to the ledger is accepted, since the service may use another kind of id in
+ * results.
  */
 export const checkAnswer = Effect.fnUntraced(function* (
   ledger: {
@@ -198,7 +205,9 @@ export const checkAnswer = Effect.fnUntraced(function* (
   return Result.map(match(taskId, yield* ledger.request(seq), body), () => kinds)
 })
 
-/** Whether the stored result of a task is usable. A result of an earlier version of prefstream may not be. */
+/**
+ * Whether the stored result of a task is usable. An earlier version of prefstream may have stored an unusable result.
+ */
 export const isUsable = Effect.fnUntraced(function* (
   ledger: {
     readonly storedResult: (seq: number) => Effect.Effect<Option.Option<Uint8Array>, SqlError>

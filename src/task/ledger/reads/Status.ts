@@ -94,7 +94,7 @@ export const issueColumns = `seq + 1 AS number, seq, campaign, state, attempt, t
 
 export const readStatus = ({ job, sql }: LedgerContext) => {
   const here = sql`job = ${job}`
-  // An item counts once for each of its votes, whether they have a task each or one together.
+  // An item counts once for each of its votes, even if one task asks for several of them.
   const votes = sql.literal(votesOfTask)
 
   // The condition on `seq` makes the database use the primary key, the fastest index for all rows.

@@ -74,9 +74,9 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
   const isElsewhere = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
 
   /**
-   * Reads the next page while the current one is processed. Only in a snapshot, in which no new data appears, and only
-   * for PostgreSQL, which runs in another process. Reading takes a sixth of an export's time, so reading several parts
-   * in parallel would save no more.
+   * Reads the next page while the current page is processed. This needs a snapshot, in which no new data appears, and
+   * PostgreSQL, which runs in another process. Reading takes a sixth of an export's time, so reading several parts in
+   * parallel would save no more.
    */
   const readAhead = <A, E, R>(pages: Stream.Stream<A, E, R>): Stream.Stream<A, E, R> =>
     Stream.unwrap(
@@ -113,7 +113,10 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
       (row) => decodeReject(row.record),
     )
 
-  /** The ranges of the batch's items in tasks that were neither refused nor given up. Empty if there is one vote. */
+  /**
+   * Returns the item ranges of the batch's tasks that were neither refused nor given up. If items have one vote,
+   * returns none.
+   */
   const placesOpen = Effect.fnUntraced(function* ({ batch, batchItems, votes }: BatchPlace) {
     const rows =
       votes === 1
@@ -127,10 +130,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     })
   })
 
-  /**
-   * The results of the completed tasks with the other votes on a task's items. Omits results that cannot be decoded.
-   * Empty if each item has only one vote.
-   */
+  /** Returns the results of the other votes on a task's items. Omits results that cannot be decoded. */
   const resultsOfOtherVotes = Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<{ taskId: string; result: Uint8Array }>`
       SELECT o.task_id AS "taskId", r.body AS result FROM task t
@@ -183,8 +183,8 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     )
 
   /**
-   * Ids, prompts, models, and metadata of all planned items, judged or not, of all campaigns, in the order of planning.
-   * An item in several campaigns occurs once for each. Omits gold items that were mixed in, and pruned items.
+   * All planned items of all campaigns, judged or not, in the order of planning. An item in several campaigns occurs
+   * once for each. Omits gold items that were mixed in, and pruned items.
    */
   const prompts: Stream.Stream<PlannedItem, SqlError> = pages(
     (after) => sql<{ seq: number; body: Uint8Array; items: Uint8Array }>`SELECT t.seq, q.body, q.items FROM task t

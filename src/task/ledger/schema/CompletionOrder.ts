@@ -20,7 +20,7 @@ export const undo = <A>(sent: ReadonlyArray<A>, order: ReadonlyArray<number>): R
 
 type Translate = (value: unknown, order: ReadonlyArray<number>) => unknown
 
-/** Translates an index in the request to the one in the input. Undefined if the value is not a valid index. */
+/** Translates an index in the request to an index in the input. Undefined if the value is not a valid index. */
 const index: Translate = (value, order) => (Predicate.isNumber(value) ? order[value] : undefined)
 
 const listOf =

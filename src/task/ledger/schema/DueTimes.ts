@@ -1,8 +1,8 @@
 /**
  * The time of a task's next poll, as the column `due_at` stores it.
  *
- * Guarantees: the value of a completed task is 0, and the task is never due. If the service may have changed the
- * result, the value is negative, and the task is due at the time that `dueOfChanged` returns.
+ * Guarantees: a completed task has the value 0 and is not polled. If the service may have changed the result, the value
+ * is negative, and the task is polled again at the time that `dueOfChanged` returns.
  */
 
 export const notDue = Number.MAX_SAFE_INTEGER

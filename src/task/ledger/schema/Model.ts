@@ -19,7 +19,7 @@ import type { Write } from "../../../sql/GroupCommit.ts"
  *  │            ├→ refused                     the service refused the task and did not create it
  *  │            └→ in_doubt                    the service may have created it; a person has to resolve it
  *  └→ superseded                               another campaign began before it was sent, or it exceeds the budget;
- *                                              a run that returns to its campaign and may spend more plans it again
+ *                                              a run of its campaign plans it again, if the budget allows it
  * ```
  *
  * `task/Send` decides the next state after a request, even without a response. `Submit` and `Collect` decide after a
@@ -70,9 +70,9 @@ export const defaultShuffleSeed = 0
 
 export interface RunTerms extends CampaignTerms {
   /**
-   * Number of votes that are planned for each new item, by as many experts. One task asks for all of them if the service
-   * declares `votes`; otherwise there is a task for each. Without it, tasks do not ask for a number, and count as one
-   * vote, whatever the service's default is.
+   * Number of votes that are planned for each new item, each by another expert. If the service declares `votes`, one
+   * task asks for all of them. If it does not, each vote has its own task. If this option is not set, tasks do not ask
+   * for a number of votes and count as one vote, even if the service's default is higher.
    */
   readonly votes?: number | undefined
   /** Maximum number of votes for each new item. Votes above `votes` are planned as results arrive. Default: `votes`. */
@@ -84,13 +84,14 @@ export interface RunTerms extends CampaignTerms {
    */
   readonly confidence?: number | undefined
   /**
-   * Rule by which items go to people. The first `votes` votes on each new item are then by judges (language models). An
-   * item whose jury is less certain than the rule says gets a vote by a person, and further ones by people up to
-   * `votesUpTo` while it is below `confidence`. Needs a service that takes `voters` in a task. Kept as `confidence` is.
+   * Rule that sends items from judges (language models) to people. The first `votes` votes on each new item are by
+   * judges. If they are less certain than the rule requires, a person votes on the item. While the item's confidence is
+   * below `confidence`, more people vote, up to `votesUpTo` votes in total. Needs a service that accepts `voters` in a
+   * task. The job keeps the rule until a run sets `votes`.
    */
   readonly peopleWhen?: PeopleWhen | undefined
   /**
-   * Name of the group of the campaign's tasks at the service. Default: the job's name and the campaign's number, if the
+   * Name of the service's group for the campaign's tasks. Default: the job's name and the campaign's number, if the
    * service declares groups. A campaign keeps its group.
    */
   readonly group?: string | undefined
@@ -153,7 +154,7 @@ export interface NewTask {
   readonly vote?: number | undefined
   /** Maximum number of votes of the batch. Default 1. */
   readonly votes?: number | undefined
-  /** Number of votes that are planned with the batch. Undefined if all votes are. */
+  /** Number of votes that are planned with the batch. Default: all. */
   readonly leastVotes?: number | undefined
   /** Number of votes on each item that this task asks for, beginning with `vote`. Default 1. */
   readonly asks?: number | undefined
@@ -162,7 +163,7 @@ export interface NewTask {
 }
 
 /**
- * The result of a task that was never sent, in the format of a response. The votes on its item were given elsewhere.
+ * Votes that were given elsewhere, as the result of a task that was never sent. `result` has the format of a response.
  */
 export interface ImportedResult {
   readonly taskId: string
@@ -208,7 +209,10 @@ export interface Delivery {
   readonly taskIds: Option.Option<ReadonlyArray<string>>
 }
 
-/** `due`: tasks of this ledger are due now; `unknown`: it names only unknown ids; `repeated`: recorded before. */
+/**
+ * `due`: tasks of this ledger are due now; `unknown`: the delivery names only unknown ids; `repeated`: it was recorded
+ * before.
+ */
 export type DeliveryOutcome = "due" | "unknown" | "repeated"
 
 /** A request's prompts with their completions in the input's order, and the items' details in the same order. */

@@ -44,7 +44,7 @@ export class TaskIdInvalid extends Schema.TaggedError<TaskIdInvalid>()("TaskIdIn
   }
 }
 
-/** Another task of the ledger has, or had, that id at the service. */
+/** Another task of the ledger has, or had, the same id at the service. */
 export class TaskIdTaken extends Schema.TaggedError<TaskIdTaken>()("TaskIdTaken", {
   /** The id at the service. */
   taskId: Schema.String,
@@ -52,6 +52,6 @@ export class TaskIdTaken extends Schema.TaggedError<TaskIdTaken>()("TaskIdTaken"
   number: Schema.Int,
 }) {
   override get message() {
-    return `${this.taskId} already belongs to task ${this.number}`
+    return `the task id ${this.taskId} already belongs to task ${this.number}`
   }
 }

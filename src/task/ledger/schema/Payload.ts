@@ -1,9 +1,9 @@
 /**
- * Requests and results in the form that the ledger stores: their bytes, or a Zstandard frame after
+ * Encodes requests and results as the ledger stores them: as bytes, or as a Zstandard frame after
  * `LedgerMaintenance.compact`.
  *
- * They are not compressed when they are written: compression halved the size of the ledger, but took a fifth of the
- * main thread's time in a whole run, more than all of SQLite (test/bench/durability.ts).
+ * Requests and results are not compressed when they are written: compression halved the size of the ledger, but took a
+ * fifth of the main thread's time in a whole run, more than SQLite did (test/bench/durability.ts).
  */
 import * as Zstd from "../../../node/Zstd.ts"
 

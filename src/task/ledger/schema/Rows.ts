@@ -11,10 +11,14 @@ import * as CompletionOrder from "./CompletionOrder.ts"
 import * as Expected from "./Expected.ts"
 import * as Payload from "./Payload.ts"
 
-/** Begins the ids of imported tasks. The stored result of such a task names the task in which the votes were given. */
+/**
+ * Prefix of the ids of imported tasks. An imported task's stored result names the task in which the votes were given.
+ */
 export const importedTaskPrefix = "imported_"
 
-/** Maximum rows of up to ten values per statement. Limits: 32,766 values (SQLite) and 32,767 (PostgreSQL). */
+/**
+ * Maximum number of rows per statement, for rows of up to ten values. SQLite allows 32,766 values, PostgreSQL 32,767.
+ */
 const rowsPerStatement = 3_200
 
 export const inChunks = <A, B, E, R>(
@@ -54,8 +58,8 @@ const isAt = (body: Buffer, text: Buffer, at: number): boolean =>
 const surrogate = Buffer.from("\\ud")
 
 /**
- * Returns the same as `parseRequest`, but faster: completions are decoded only when they are read. It finds prompts by
- * the bytes before and after them, which do not occur in a text, because texts have no bare quotes.
+ * Returns the same as `parseRequest`, but faster: completions are decoded only when they are read. Prompts are found by
+ * the bytes before and after them. These bytes contain unescaped quotes, which do not occur in JSON strings.
  */
 export const parsePrompts = (row: Payloads): Omit<StoredRequest, "body"> => {
   const items = decodeItems(Payload.decode(row.items))
@@ -73,7 +77,7 @@ export const parsePrompts = (row: Payloads): Omit<StoredRequest, "body"> => {
     prompts.push({ prompt, completions })
     at = texts.end
   }
-  // If the numbers differ, the body is not from prefstream.
+  // If the counts differ, prefstream did not write the body.
   return prompts.length === items.length ? { prompts, items } : parseRequest(row)
 }
 
@@ -185,7 +189,7 @@ export const insertTasks = Effect.fnUntraced(function* (
 
 export const batchColumns = 'batch, batch_items AS "batchItems", vote, votes, asks, voters'
 
-/** SQL condition that joins an item to the tasks of all its votes. An item's `seq` is the one in its first vote. */
+/** SQL condition that joins an item to the tasks of all its votes. An item has the `seq` of its first vote. */
 export const isAskedBy = (task: string): string =>
   `item.batch = ${task}.batch AND item.seq >= ${task}.seq - (${task}.vote - 1) * ${task}.batch_items AND ` +
   `item.seq < ${task}.seq - (${task}.vote - 1) * ${task}.batch_items + ${task}.item_count`
@@ -202,8 +206,8 @@ export const forUpdate = (sql: LedgerContext["sql"], others: "" | "SKIP LOCKED" 
   sql.literal(sql.onDialectOrElse({ pg: () => `FOR UPDATE ${others}`, orElse: () => "" }))
 
 /**
- * Supersedes tasks of other campaigns than the last run's that were never sent, unless a person asked to send them.
- * Locks the job, so that no run begins in another campaign until the transaction ends.
+ * Supersedes unsent tasks of all campaigns except the last run's, unless a person asked to send them. Locks the job, so
+ * that no run begins in another campaign until the transaction ends.
  */
 export const supersede = Effect.fnUntraced(function* (
   { job, sql }: Pick<LedgerContext, "job" | "sql">,
@@ -221,7 +225,7 @@ export const supersede = Effect.fnUntraced(function* (
 /** Replaces NUL characters, which PostgreSQL cannot store in a text column. */
 export const storable = (reason: string | null): string | null => reason?.replaceAll("\0", "\uFFFD") ?? null
 
-/** Finds another task than the one at `seq` that has this id at the service, or had it in an earlier attempt. */
+/** Finds a task other than `seq` that has this id at the service, or had the id in an earlier attempt. */
 export const ownerOf = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, taskId: string, seq: number) => {
   const others = sql`job = ${job} AND task_id = ${taskId} AND seq <> ${seq}`
   return Effect.map(
@@ -237,7 +241,7 @@ export const settingOf = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, name
     (rows) => rows[0]?.value,
   )
 
-/** The time of a new result, always later than that of the result that it replaces. `Fingerprint` needs this. */
+/** The time of a new result. `Fingerprint` requires that it is later than the time of the result that is replaced. */
 export const completedAt = (sql: LedgerContext["sql"], now: number) =>
   sql`CASE WHEN completed_at >= ${now} THEN completed_at + 1 ELSE CAST(${now} AS BIGINT) END`
 

@@ -2,8 +2,8 @@
  * The tables of the ledger, the same for SQLite and PostgreSQL. Times are epoch milliseconds.
  *
  * `seq` is the ordinal of a task's first item in its job, over all campaigns. So a task can be split into two rows
- * without renumbering others. Each vote of a batch takes `batch_items` numbers, even if it is not planned yet, and the
- * first vote begins at `batch`. The `seq` of an `item` is the one in its first vote.
+ * without renumbering others. Each vote of a batch has its own range of `batch_items` numbers, even if the vote is not
+ * planned yet. The first vote begins at `batch`. An `item` has the `seq` of its first vote.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -101,7 +101,7 @@ const createInput = Effect.gen(function* () {
  *
  * - `new_items`: the number of new items of the input. It excludes gold items, and is 0 in later votes.
  * - `attempt` increases when the items are planned again under another key.
- * - `part`: the worker's share that the task belongs to: batches are assigned to the job's parts in turn.
+ * - `part`: the part of the job that the task belongs to. Batches are assigned to parts in turn.
  * - `sent_at`: the start of the attempt's first request that the service may have accepted, or null.
  * - `resend_at`: when a person asked to resend the task. `pruned_at`: when its request and result were removed.
  * - `task_id` is unique, so that no result counts twice.
@@ -255,13 +255,13 @@ const addRunOfInput = Effect.gen(function* () {
 })
 
 /**
- * - `task_group`: the group of the campaign's tasks, which never changes once a task is planned; null if they have none.
- * - `asks`: the number of votes on each item that the task asks for, from `vote` on. Only their first range of `seq` is
- *   used.
+ * - `task_group`: the group of the campaign's tasks, or null without a group. It never changes once a task is planned.
+ * - `asks`: the number of votes on each item that the task asks for, beginning with `vote`. The task uses only the
+ *   `seq` range of `vote`.
  * - `gold_items`: the number of new items of the input with a known answer; 0 in later votes.
- * - `waiting_items`: how many items of a submitted task waited for another expert at its last poll.
- * - `voters`: `judges` or `people` if the task asks only these for votes; of a run, those who are asked about new items.
- *   Null: anyone.
+ * - `waiting_items`: the number of items of a submitted task that waited for another expert at its last poll.
+ * - `voters`: `judges` or `people` if only they may vote, or null if anyone may. In `run`, this applies to the tasks
+ *   that are planned for new items.
  */
 const addVotesOfTask = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -1,11 +1,13 @@
 /**
- * The kinds of experts who gave a task's votes, as text for the column `task.vote_kinds`. The cost of the votes depends
- * on them.
+ * Encodes the kinds of experts who gave a task's votes, as text for the column `task.vote_kinds`. The cost of the votes
+ * depends on these kinds.
  *
- * Guarantees: the same result gives the same text. If the task asks for one vote, an item with votes of several kinds
- * counts at the highest of their prices. If it asks for several, each counts at the price of its kind. Missing votes
- * have the kind of the annotations, if these tell it. If the result lists more votes, all count at the highest of their
- * prices.
+ * Guarantees: the same result gives the same text.
+ * - If the task asks for one vote, but an item has votes of several kinds, the item counts at the highest of their
+ *   prices.
+ * - If the task asks for several votes, each vote counts at the price of its kind. A missing vote has the kind that the
+ *   item's annotations name. If an item has more votes than the task asks for, all count at the highest of their
+ *   prices.
  */
 import { Result, Schema } from "effect"
 import * as Cost from "../../../domain/Cost.ts"
@@ -14,19 +16,23 @@ import * as Prices from "../../../domain/Prices.ts"
 import * as Voters from "../../../domain/Voters.ts"
 import * as FieldPath from "../../../io/FieldPath.ts"
 
-/** Number of votes that are paid for as one of these kinds. Kinds are unique and sorted. Null is an unknown kind. */
+/**
+ * Number of votes, each paid at the price of one of these kinds. Kinds are unique and sorted. Null is an unknown kind.
+ */
 const Group = Schema.Struct({ votes: Schema.Int, kinds: Schema.NonEmptyArray(Schema.NullOr(Schema.String)) })
 type Group = typeof Group.Type
 
 const Groups = Schema.fromJsonString(Schema.Array(Group))
 const decode = Schema.decodeUnknownSync(Groups)
 
-/** Reads the kinds of a result's votes. Null if the service reports none. `asks`: as in the task. */
+/**
+ * Reads the kinds of a result's votes. Null if the service reports none. `asks`: votes per item that the task asks for.
+ */
 export type ReadKinds = (results: ReadonlyArray<{ readonly annotations?: unknown }>, asks?: number) => string | null
 
 type Kinds = ReadonlyArray<string | null>
 
-/** For each vote that an item's task asks for, the kinds of which it may be. @param missing the kind of missing votes */
+/** Returns the possible kinds of each vote on an item. @param missing the kind of missing votes */
 const paidVotes = (kinds: Kinds, asks: number, missing: string | null): ReadonlyArray<Kinds> =>
   Array.from({ length: asks }, (_, i) =>
     asks === 1 || kinds.length > asks ? kinds : [i < kinds.length ? kinds[i]! : missing],
@@ -55,8 +61,8 @@ export const reader = (path: string): ReadKinds => {
 }
 
 /**
- * Groups a task's votes by the kind whose price counts: the most expensive, or among several, the first by name. Votes
- * of an unknown kind count at the price that the task's voters have.
+ * Groups a task's votes by the kind whose price counts: the most expensive of the possible kinds, or the first by name
+ * if several cost the same. Votes of an unknown kind count at the price for the task's voters.
  */
 export const paidAs = (
   text: string,

@@ -1,6 +1,7 @@
 /**
  * The request limit that the workers of a job share. Each worker reserves time slots, spaced by the shared rate. One
- * row stores the state, by the database's clock (the virtual scheduling algorithm of ITU-T I.371, without bursts).
+ * row stores the state, with times of the database's clock. The algorithm is the virtual scheduling algorithm of ITU-T
+ * I.371, without bursts.
  *
  * Guarantees: in any period, the number of slots is at most the rate times the period, plus one. Workers get slots in
  * the order in which they ask. If the service asks one worker for a pause, all workers pause. If the service refuses a
@@ -16,7 +17,7 @@ import { databaseClock } from "./Parts.ts"
 /** A worker reserves the slots of at most this many seconds at a time, but at least one slot. */
 const leaseSeconds = 0.25
 
-/** If the next slot is later than this (milliseconds) plus `maxRequestsAhead` requests, the clock was set back. */
+/** If the next slot is more than this (milliseconds) plus `maxRequestsAhead` requests ahead, the clock was set back. */
 const maxAhead = 30_000
 const maxRequestsAhead = 64
 
@@ -33,7 +34,6 @@ export interface Slots {
   readonly spacing: number
   /** Milliseconds during which no request may be sent. */
   readonly pause: number
-  /** Number of times that the rate has been halved. */
   readonly halvings: number
 }
 

@@ -29,20 +29,22 @@ export interface ItemPlace {
   readonly batch: number
 }
 
-/** When items of a job get further votes. */
+/** The terms under which the items of a job get further votes. */
 export interface FurtherTerms {
-  /** The confidence at which an item gets no further votes. */
+  /** An item at or above this confidence gets no further votes. */
   readonly confidence: number
-  /** The jury's confidence below which an item goes to people. Undefined if anyone gives all votes. */
+  /** People vote on an item if the judges' confidence is below this value. Undefined if anyone may give all votes. */
   readonly bound: number | undefined
 }
 
 export interface VoteCourse {
-  /** Whether a vote is planned, outstanding, or in doubt. */
+  /**
+   * Whether the item has a vote that has not ended: it is planned, superseded, being sent, outstanding, or in doubt.
+   */
   readonly isWaiting: boolean
-  /** Whether one of these votes is a further vote, which was not planned with the item. */
+  /** Whether a vote that has not ended is a further vote, which was not planned with the item. */
   readonly waitsForFurther: boolean
-  /** Whether one of these votes is asked of people only. */
+  /** Whether only people may give a vote that has not ended. */
   readonly waitsForPeople: boolean
   /** Number of the next vote. None if the item has its maximum number of votes. */
   readonly next: Option.Option<number>
@@ -80,7 +82,7 @@ const courseOf = (place: number, rows: ReadonlyArray<TaskOfBatch>): VoteCourse =
 export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
   const here = sql`job = ${job}`
 
-  /** When items get further votes. None if no run of the job has asked for further votes. */
+  /** Returns the terms for further votes. None if no run of the job has asked for further votes. */
   const furtherTerms = Effect.gen(function* () {
     const confidence = Option.fromUndefinedOr(yield* settingOf({ job, sql }, "confidence"))
     const bound = Option.flatMap(Option.fromUndefinedOr(yield* settingOf({ job, sql }, peopleWhenSetting)), boundOf)
@@ -96,16 +98,17 @@ export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
     (rows) => rows[0]!.votes,
   )
 
-  /** Whether a run of the job has asked for further votes. */
   const asksFurther = Effect.map(settingOf({ job, sql }, "confidence"), (text) => text !== undefined)
 
-  /** Whether items may need further votes, because votes have ended since the last choice. */
+  /** Whether items may need further votes, because votes have ended since items were last chosen for them. */
   const hasUnseenVotes = Effect.gen(function* () {
     if (!(yield* asksFurther)) return false
     return (yield* settingOf({ job, sql }, endedVotesSeen)) !== String(yield* endedVotes)
   })
 
-  /** Whether items should be chosen again: `hasUnseenVotes`, and no task is planned, being sent, or outstanding. */
+  /**
+   * Whether to choose items for further votes: `hasUnseenVotes`, and no task is planned, being sent, or outstanding.
+   */
   const isChoiceDue = Effect.gen(function* () {
     if (!(yield* asksFurther)) return false
     const awaited = yield* sql`SELECT 1 FROM task
@@ -113,7 +116,7 @@ export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
     return awaited.length === 0 && (yield* hasUnseenVotes)
   }).pipe(Effect.withSpan("Ledger.isChoiceDue"))
 
-  /** The votes on the campaign's items that may get further votes, by the item's `seq`. */
+  /** Returns the state of the votes on the campaign's items that may get further votes, by the item's `seq`. */
   const voteCourses = Effect.fn("Ledger.voteCourses")(function* (campaign: number) {
     const rows = yield* sql<TaskOfBatch>`SELECT ${sql.literal(rowColumns)} FROM task
       WHERE ${here} AND seq >= 0 AND campaign = ${campaign} AND least_votes IS NOT NULL ORDER BY seq`
@@ -190,7 +193,10 @@ export const writeFurtherVotes = (
     ).pipe(Effect.map(Arr.getSomes))
   })
 
-  /** Records the numbers of items that need an unplanned vote and of ended votes. A new run deletes both numbers. */
+  /**
+   * Records how many items need another vote that is not planned, and how many votes have ended. A new run deletes
+   * both.
+   */
   const noteWanted = (items: number, ended: number) =>
     write(
       Effect.andThen(
@@ -199,7 +205,10 @@ export const writeFurtherVotes = (
       ),
     )
 
-  /** Plans another vote on each item within the budget. Returns the number of votes, and of items beyond the budget. */
+  /**
+   * Plans another vote on each item within the budget. Returns the number of votes, and the number of items that exceed
+   * the budget.
+   */
   const planFurther = Effect.fn("Ledger.planFurther")(function* (
     places: ReadonlyArray<ItemPlace>,
     options: FurtherVotesOptions,

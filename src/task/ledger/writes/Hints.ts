@@ -31,7 +31,7 @@ const allTasks = ""
 const never = -1
 
 export const readHints = ({ job, sql }: LedgerContext) => ({
-  /** Number of received deliveries, without repeated ones, and the time of the last one in epoch milliseconds. */
+  /** Number of received deliveries, without repetitions, and the time of the last delivery in epoch milliseconds. */
   deliveries: Effect.gen(function* () {
     const rows = yield* sql<{ name: string; value: string }>`SELECT name, value FROM setting
       WHERE job = ${job} AND ${sql.in("name", ["deliveries", "last_delivery"])}`
@@ -50,7 +50,9 @@ export const writeHints = (
   const here = sql`job = ${job}`
   let lastDelivery = Option.none<number>()
   const delivered = Effect.map(SteadyClock.now, (now) => void (lastDelivery = Option.some(now)))
-  /** The last hint for all tasks that this process has followed. Each process makes the tasks of its own parts due. */
+  /**
+   * The last hint for all tasks that this process has followed. Each process follows it for the tasks of its own parts.
+   */
   let lastHintForAll = { at: never, followed: 0, since: 0 }
 
   let forgotten = -Infinity
@@ -72,7 +74,7 @@ export const writeHints = (
   })
 
   const isRepeated = Effect.fnUntraced(function* ({ id, sentAt }: Delivery, now: number) {
-    // If the service sends a delivery again with a later time, it counts: the service or a person wants another poll.
+    // A repeated delivery with a later time counts, because the service or a person wants another poll.
     const rows = yield* sql`
       INSERT INTO delivery ${sql.insert({ job, delivery_id: id, sent_at: sentAt, received_at: now })}
       ON CONFLICT (job, delivery_id) DO UPDATE SET sent_at = excluded.sent_at, received_at = excluded.received_at
@@ -88,7 +90,10 @@ export const writeHints = (
           at = CASE WHEN excluded.at > hint.at THEN excluded.at ELSE hint.at + 1 END`,
     )
 
-  /** Adds hints. Keeps unknown ids only while the id of some task is not known yet. Returns whether any id is known. */
+  /**
+   * Adds hints. Keeps a hint for an unknown id only while a task is planned, being sent, or in doubt, because the id
+   * may be that task's. Returns whether any id is known.
+   */
   const addNamed = Effect.fnUntraced(function* (taskIds: ReadonlyArray<string>, now: number) {
     const found = yield* inChunks(
       taskIds,
@@ -158,7 +163,7 @@ export const writeHints = (
               (some) => sql`UPDATE task SET due_at = 0
               WHERE ${here} AND state = 'submitted' AND ${sql.in("task_id", some)}`,
             )
-            // The service may have changed a result after it was completed.
+            // The service may have changed a result after the task was completed.
             yield* inChunks(
               due,
               (some) => sql`UPDATE task SET due_at = ${changedDueAt}

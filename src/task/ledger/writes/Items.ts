@@ -96,7 +96,7 @@ const tools = "tools"
 export const readItems = ({ job, sql }: Model.LedgerContext) => {
   const isAskedByTask = (task: "t" | "v") => sql.literal(isAskedBy(task))
 
-  /** SQL condition: the item belongs to a run's input, because the run was the first to read it or read it again. */
+  /** SQL condition for the items of a run's input: the run was the first to read the item, or read it again. */
   const isOf = (run: number) => sql`(item.run = ${run} OR item.seq < (SELECT k.end_seq FROM known k
     WHERE k.job = item.job AND k.run = ${run} AND k.first_seq <= item.seq
     ORDER BY k.first_seq DESC LIMIT 1))`
@@ -204,7 +204,7 @@ export const writeItems = (
     })
   })
 
-  /** Records the known items in a run's input, and deletes such records of earlier runs. Returns the items' `seq`. */
+  /** Records which known items a run has read, and deletes these records of earlier runs. Returns the items' `seq`. */
   const insertKnown = Effect.fnUntraced(function* ({ campaign, run }: Model.Run, itemIds: ReadonlyArray<string>) {
     if (itemIds.length === 0) return []
     const rows = yield* inChunks(
@@ -306,7 +306,7 @@ export const writeItems = (
 
   /**
    * Records one step of reading in one transaction, which also checks the budget. Returns the new items that exceed the
-   * budget. `counts` must exclude such items of earlier steps.
+   * budget. `counts` must not include the items that earlier steps returned.
    */
   const record = Effect.fn("Ledger.record")(function* (
     run: Model.Run,

@@ -94,9 +94,9 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
     forget: (seq: number) => void claims.delete(seq),
 
     /**
-     * SQL condition for tasks of this process's parts that an earlier owner claimed, and whose claim has ended. A claim
-     * that ends more than `maxMillis` (plus the margin) from now was made before the clock was set back, and also
-     * counts as abandoned.
+     * SQL condition for abandoned tasks of this process's parts: an earlier owner claimed the task, and the claim has
+     * ended. A claim that ends more than `maxMillis` plus the margin from now also counts, because it was made before
+     * the clock was set back.
      */
     areAbandoned: (maxMillis: number) => sql`${here} AND state = 'submitting'
       AND NOT COALESCE(claim_until, 0) BETWEEN ${clock} AND ${clock} + ${Math.ceil(maxMillis) + margin}
@@ -156,7 +156,7 @@ export const writeParts = (
 ) => {
   const here = sql`job = ${job}`
   const clock = databaseClock(sql)
-  /** For each part, the number of consecutive renewals after which the ledger named another owner. */
+  /** For each part, how many renewals in a row found another owner in the ledger. */
   const disputed = new Map<number, number>()
   const notifyAll = Effect.forEach(Object.values(latches), (latch) => latch.open, { discard: true })
   let workers = noWorkers
@@ -177,11 +177,13 @@ export const writeParts = (
       const rank = rows.findIndex(({ name }) => name === owned.worker)
       workers = rank === -1 ? noWorkers : { count: rows.length, rank }
     }),
-    /** Changes when the sender must start again at the first task, because tasks that it passed may be ready. */
+    /**
+     * A number that changes when the sender must start again at the first task, because tasks that it passed may be
+     * ready.
+     */
     changes: () => changes,
     /** Makes all loops query the ledger, because other processes may have changed it. */
     notifyAll,
-    /** Makes the sender start again at the first planned task. */
     restartSending,
     onNotification: (change: string) =>
       change === "planned"
@@ -252,8 +254,8 @@ export const writeParts = (
     }),
 
     /**
-     * Decides about tasks that an earlier owner was sending when it lost its part, after the end of their claims. They
-     * are planned again if the service honors keys, and otherwise become `in_doubt`. Returns their number.
+     * Decides about tasks that an earlier owner of a part was sending, after their claims have ended. If the service
+     * honors keys, the tasks are planned again. If it does not, they become `in_doubt`. Returns the number of tasks.
      */
     settleAbandoned: Effect.fn("Ledger.settleAbandoned")(function* (
       outcome: "planned" | "in_doubt",
@@ -264,7 +266,7 @@ export const writeParts = (
       const rows = yield* write(
         outcome === "planned"
           ? sql`UPDATE task SET state = 'planned' WHERE ${owned.areAbandoned(maxMillis)} RETURNING seq`
-          : sql`UPDATE task SET state = 'in_doubt', reason = 'its worker was lost after the request may have been sent'
+          : sql`UPDATE task SET state = 'in_doubt', reason = 'its worker was lost, and the request may have been sent'
               WHERE ${owned.areAbandoned(maxMillis)} RETURNING seq`,
       )
       if (outcome === "in_doubt") yield* Metrics.countTasks(outcome, rows.length)

@@ -134,11 +134,11 @@ export const writeDecisions = (
   })
 
   /**
-   * Links each task to the service's task with its id, which is polled from then on: all of them, or none. The caller
-   * must know that the service's tasks exist and have the same items.
+   * Links tasks of the ledger to existing tasks of the service, which are then polled. Links all tasks or none. The
+   * caller must know that the tasks exist at the service and have the same items.
    *
-   * @param numbers different ones
-   * @param taskIds as many, in the same order
+   * @param numbers unique numbers of tasks of the ledger
+   * @param taskIds the ids of the tasks at the service, in the order of `numbers`
    */
   const adopt = Effect.fn("Ledger.adopt")(function* (
     numbers: ReadonlyArray<number>,
@@ -173,8 +173,8 @@ export const writeDecisions = (
 
   /**
    * Plans tasks again, to be sent by the next run, even if that run is in another campaign. An `in_doubt` task keeps
-   * its key. If the service had created it and ignores keys, it is paid for twice. Any other task that was sent becomes
-   * a new attempt.
+   * its key. If the service had created the task and ignores keys, the task is paid for twice. Any other task that was
+   * sent becomes a new attempt.
    */
   const sendAgain = Effect.fn("Ledger.sendAgain")(function* (
     numbers: ReadonlyArray<number>,
@@ -241,8 +241,8 @@ export const writeDecisions = (
   })
 
   /**
-   * Plans replannable tasks again (if `only` is set, only those in it), each as another attempt, within the budget.
-   * Returns their number.
+   * Plans tasks in the given states again, each as another attempt, within the budget. `only` limits the tasks by
+   * `seq`. Returns the number of planned tasks.
    */
   const replan = Effect.fn("Ledger.replan")(function* (
     campaign: number,
@@ -252,10 +252,7 @@ export const writeDecisions = (
   ) {
     const tasks = (yield* replannable(campaign, states, maxAttempts)).filter(({ seq }) => only?.has(seq) ?? true)
     const now = yield* SteadyClock.now
-    /**
-     * Locks the task, and returns its number of votes, and its voters. Undefined if a worker has changed its state
-     * meanwhile.
-     */
+    /** Locks the task. Returns its votes and voters, or undefined if a worker has changed its state. */
     const lock = ({ attempt, seq, state }: Issue) =>
       Effect.map(
         sql<{ votes: number; voters: Voters | null }>`UPDATE task SET state = state

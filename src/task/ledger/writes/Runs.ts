@@ -48,7 +48,7 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
       FROM campaign WHERE ${here} ORDER BY campaign`,
   ).pipe(Effect.map(Arr.map(campaignOfRow)), Effect.withSpan("Ledger.campaigns"))
 
-  /** The campaign of the last run that has read anything, or else of the last run. */
+  /** The campaign of the last run that has read anything. If no run has, the campaign of the last run. */
   const lastCampaign = Effect.gen(function* () {
     const rows = yield* sql<{ campaign: number }>`SELECT campaign FROM run WHERE ${here}
       ORDER BY CASE WHEN read_count > 0 THEN 0 ELSE 1 END, run DESC LIMIT 1`
@@ -182,7 +182,7 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
 export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFor }: ReturnType<typeof readRuns>) => {
   const here = sql`job = ${job}`
 
-  /** @param groupOf the group of the tasks of a campaign, which applies unless the campaign has tasks */
+  /** @param groupOf returns the group of a campaign's tasks. A campaign that already has tasks keeps its group */
   const startRun = Effect.fn("Ledger.startRun")(function* (
     terms: NewTerms = {},
     groupOf: (campaign: number) => string | undefined = () => undefined,
@@ -220,7 +220,7 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
           FROM run WHERE ${here} RETURNING run`
         yield* supersede({ job, sql }, sql`1 = 1`)
         yield* sql`DELETE FROM setting WHERE ${here} AND ${sql.in("name", [wantedVotes, endedVotesSeen])}`
-        // A run that sets `votes` ends what it does not set itself.
+        // If a run sets `votes`, the settings below that it does not set are deleted.
         const keep = Effect.fnUntraced(function* (name: string, value: string | undefined) {
           if (value !== undefined) yield* setSetting({ job, sql }, name, value)
           else if (terms.votes !== undefined) yield* sql`DELETE FROM setting WHERE ${here} AND name = ${name}`

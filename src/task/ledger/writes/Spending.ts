@@ -1,10 +1,10 @@
 /**
  * The cost of a job's votes, and the number of votes that its budget allows.
  *
- * An item in a task is one vote, or several if the task asks for several votes on each item. A vote counts from the time
- * it is planned, also while its task is `in_doubt` and after its result arrived. A vote does not count if the service
- * refused or canceled its task, if its task was superseded or given up before it was sent, or if it was imported.
- * `reads/Charges` decides its price.
+ * An item in a task is one vote, or several if the task asks for several votes on each item. A vote counts from the
+ * time it is planned, also while its task is `in_doubt` and after its result arrived. A vote does not count if the
+ * service refused or canceled its task, if its task was superseded or given up before it was sent, or if it was
+ * imported. `reads/Charges` decides its price.
  *
  * Guarantees: the job has the prices and budget of the last run that set them. Votes are counted from the rows of tasks
  * and attempts, not from a running total. So a count inside a transaction is exact, even if a process was killed
@@ -21,10 +21,10 @@ import type { Charge, Here } from "../reads/Charges.ts"
 import type { BatchItem, LedgerContext, NewTask } from "../schema/Model.ts"
 import { inCampaign, priceListSetting, setSetting, settingOf } from "../schema/Rows.ts"
 
-/** The setting with the number of items that needed another vote after the last choice, and did not get one. */
+/** The setting with the number of items that needed a further vote and got none when items were last chosen. */
 export const wantedVotes = "votes_wanted"
 
-/** The setting with the number of votes that had ended at the last choice. */
+/** The setting with the number of votes that had ended when items were last chosen for further votes. */
 export const endedVotesSeen = "votes_ended_seen"
 
 /** The setting with the rule by which items go to people. Absent without one. */
@@ -122,7 +122,7 @@ export const votesLeft = Effect.fnUntraced(function* (here: Here, voters: Voters
   return Option.isNone(terms.budget) ? Infinity : leftOf(terms, (yield* standing(here, terms)).counted, voters)
 })
 
-/** Returns a function that reserves votes if the rest of the budget allows them, and tells whether it did. */
+/** Returns a function that reserves votes, or returns false if the rest of the budget does not allow them. */
 export const reserveWithin = Effect.fnUntraced(function* (here: Here) {
   const terms = yield* termsOf(here)
   if (Option.isNone(terms.budget)) return () => true
@@ -219,17 +219,15 @@ export interface Routed {
   readonly rule: string | undefined
   /** Items that judges were asked about. */
   readonly items: number
-  /** Items among them with a known answer, which do not go to people. */
+  /** Items with a known answer that judges were asked about. These items do not go to people. */
   readonly knownAnswers: number
-  /** Items that went to people. */
   readonly toPeople: number
-  /** Counted votes that people were asked for. */
+  /** Votes that people were asked for and that count against the budget. */
   readonly people: Charge
-  /** Whether the job has prices. */
   readonly isPriced: boolean
 }
 
-/** Whether tasks of the campaign, or of any, are for judges or people only. */
+/** Whether any task of the campaign is for judges or people only. If no campaign is given, checks all campaigns. */
 const isRouted = ({ job, sql }: Here, campaign: Option.Option<number>) =>
   Effect.map(
     sql`SELECT 1 FROM task t WHERE job = ${job} AND seq >= 0 AND voters IS NOT NULL AND ${inCampaign(sql, campaign)} LIMIT 1`,
@@ -270,7 +268,7 @@ export const setTerms = Effect.fnUntraced(function* (here: Here, { budget, price
   else if (budget !== undefined) yield* setSetting(here, "budget", String(budget))
 })
 
-/** SQL condition for the last unsent tasks, as few as cover the excess. Without an excess, it matches no task. */
+/** SQL condition for the last unsent tasks, no more than the excess requires. Without an excess, it matches no task. */
 const lastOf = Effect.fnUntraced(function* (
   { job, sql }: Here,
   unsent: Fragment,

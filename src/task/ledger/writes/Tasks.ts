@@ -28,7 +28,7 @@ const keyExpired = (lifetime: Duration.Duration): string =>
   `the request may have been sent more than ${Duration.format(lifetime)} ago, so the service may have forgotten its Idempotency-Key`
 
 const keyIgnored =
-  "the request may have been sent in an earlier run, which relied on the service to honor Idempotency-Key"
+  "the request may have been sent in an earlier run, and the service may now ignore its Idempotency-Key"
 
 const sharedId = (taskId: string, owner: number): string =>
   `the service answered with the task id ${taskId}, which task ${owner} already has: one result cannot count for two tasks`
@@ -63,7 +63,7 @@ export const writeTasks = (
     write(statement).pipe(Effect.asVoid, Effect.withSpan(`Ledger.${name}`))
 
   const holdInterruptedRows = sql`UPDATE task SET state = 'in_doubt',
-      reason = 'the process ended after the request may have been sent'
+      reason = 'the process ended, and the request may have been sent'
     WHERE ${here} AND state = 'submitting'`
 
   const expected = Effect.fnUntraced(function* (seq: number) {
@@ -145,16 +145,19 @@ export const writeTasks = (
   return {
     /** For services that may ignore keys: tasks that were being sent when a process ended become `in_doubt`. */
     holdInterrupted: change("holdInterrupted", holdInterruptedRows),
-    /** For services that honor keys: plans these tasks again. `in_doubt` tasks stay unchanged until the next submit. */
+    /**
+     * For services that honor keys: plans tasks again that were being sent when a process ended. `in_doubt` tasks stay
+     * unchanged until the next submit.
+     */
     planInterrupted: change(
       "planInterrupted",
       sql`UPDATE task SET state = 'planned' WHERE ${here} AND state = 'submitting'`,
     ),
     /**
      * Before a submit, decides about tasks that were being sent when a process ended, `in_doubt` tasks, and planned
-     * tasks that may have been sent. They are planned if the service honors keys and still remembers theirs. Otherwise
-     * they become `in_doubt`. A task's reason stays until a response shows whether the service has the task. Tasks that
-     * other workers are sending stay unchanged.
+     * tasks that may have been sent. If the service honors keys and still remembers a task's key, the task is planned.
+     * If not, it becomes `in_doubt`. A task's reason stays until a response shows whether the service has the task.
+     * Tasks that other workers are sending stay unchanged.
      */
     settleInterrupted: Effect.fn("Ledger.settleInterrupted")(function* (
       outcome: "planned" | "in_doubt",
@@ -261,7 +264,7 @@ export const writeTasks = (
       if (rows.length > 0) claimed()
       return rows.length > 0
     }),
-    /** Ends the claim of a task that certainly was not created, and plans the task as unsent. */
+    /** Ends the claim of a task that the service certainly did not create, and plans the task as unsent. */
     release: (seq: number) =>
       settled(
         seq,
@@ -271,7 +274,7 @@ export const writeTasks = (
           yield* supersedeOwn([seq])
         }),
       ),
-    /** Ends the claim of a task that may have been created, and plans it, to be resent under its key. */
+    /** Ends the claim of a task that the service may have created, and plans the task to be resent under its key. */
     markPlanned: (seq: number) =>
       Effect.asVoid(
         settled(seq, sql`UPDATE task SET state = 'planned' WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)}`),
@@ -316,8 +319,8 @@ export const writeTasks = (
     markFailed: (seq: number, reason: string, taskId?: string, isCanceled?: boolean) =>
       markLost("failed", seq, reason, taskId, isCanceled),
     /**
-     * Stores a result. With `taskId`, does so only if the task still has this id and can still take a result (see
-     * `stillNamed`). `kinds`: see `VoteKinds`.
+     * Stores a result. If `taskId` is set, the task must still have this id and a state that allows a result
+     * (`stillNamed`); if it does not, nothing changes. `kinds`: see `VoteKinds`.
      */
     markCompleted: (seq: number, result: string, taskId?: string, kinds?: string | null) =>
       storeResult(seq, result, "completed", null, taskId, kinds),
@@ -418,8 +421,8 @@ export const writeTasks = (
       }
     }),
     /**
-     * Postpones the next poll by `millis`. With `taskId`, only under the condition of `stillNamed`. `waiting`: the number
-     * of the task's items that wait for another expert; undefined if the poll failed.
+     * Postpones the next poll by `millis`. With `taskId`, only under the condition of `stillNamed`. `waiting`: the
+     * number of the task's items that wait for another expert; undefined if the poll failed.
      */
     postpone: Effect.fnUntraced(function* (seq: number, millis: number, taskId?: string, waiting?: number) {
       const now = yield* SteadyClock.now

@@ -162,12 +162,12 @@ describe("a damaged Parquet file", () => {
     [
       "has a page that claims to hold 2 GB",
       alone(dataPage(1, a, { header: { field_2: 0x7fffffff } }), { codec: "SNAPPY" }),
-      "a page claims to hold 2147483647 bytes, more than 268435456",
+      "a page header states 2147483647 bytes; the maximum is 268435456",
     ],
     [
       "has a page that claims 2 billion values",
       alone(dataPage(0x7fffffff, a), { rows: 0x7fffffff }),
-      "a page claims to hold 2147483647 values, more than 16777216",
+      "a page header states 2147483647 values; the maximum is 16777216",
     ],
     ["has a page of a size below zero", alone(dataPage(1, a, { header: { field_2: -1 } })), "a page is damaged"],
     [
@@ -189,7 +189,7 @@ describe("a damaged Parquet file", () => {
     [
       "has a checksum that does not fit",
       hand({ pages: [dataPage(4, plainTexts(text), { header: { field_4: 1 } })] }),
-      "the checksum of a page differs",
+      "the checksum of a page is wrong",
     ],
     [
       "has a text longer than its page",
