@@ -95,8 +95,8 @@ export interface Options<E = never, R = never> {
   /** Whether prompt, chosen, and rejected are lists of messages. Default: text. */
   readonly conversational?: boolean | undefined
   /**
-   * Whether to add a column `tools` and, in a conversational dataset, the tool calls of messages. If false (the
-   * default), a conversational dataset omits pairs with tool calls.
+   * Whether to add a column `tools` and the tool calls of messages. If false (default), a conversational dataset omits
+   * pairs with tool calls.
    */
   readonly tools?: boolean | undefined
   /** Additional files for trainers: built-in formats by name, or custom ones. Default: none. */
@@ -111,10 +111,7 @@ export interface Options<E = never, R = never> {
   readonly shardBytes?: number | undefined
   /** Facts for the card and the manifest. */
   readonly facts?: DatasetFacts | undefined
-  /**
-   * Whether to write a dataset without pairs, even if it replaces a dataset with pairs. If false (the default), `write`
-   * fails with `NoPairs`.
-   */
+  /** Whether to write a dataset without pairs, even in place of one with pairs. If false (default), `write` fails. */
   readonly allowEmpty?: boolean | undefined
   /** Called after all pairs are written and before the dataset appears. */
   readonly finalize?: ((written: Manifest.Written) => Effect.Effect<FinalAttachments, E, R>) | undefined
@@ -197,10 +194,7 @@ interface SplitOutput {
   readonly trainers: ReadonlyArray<TrainerFiles.TrainerWriter>
 }
 
-/**
- * Checks the types of a pair's texts, because untyped code can pass other values. Texts that the pair also has as bytes
- * are not checked.
- */
+/** Checks that a pair's texts are texts, since untyped code can pass other values. Texts as bytes are not checked. */
 const wrongText = (pair: PreferencePair, at: number): OptionInvalid | undefined => {
   if (PairBytes.of(pair) !== undefined) return undefined
   const isRight = (name: "prompt" | "chosen" | "rejected") =>

@@ -126,9 +126,7 @@ const retrying = Effect.fnUntraced(function* <A, E, R>(
     failures = progress !== undefined && progress() === seen ? failures + 1 : 1
     seen = progress?.()
     const delay = Duration.min(Duration.times(restartInterval, 2 ** (failures - 1)), maxRestartInterval)
-    yield* Effect.logWarning(
-      `${what} failed, and starts again in ${Duration.format(delay)}: ${causeMessage(failure)}`,
-    )
+    yield* Effect.logWarning(`${what} failed, and starts again in ${Duration.format(delay)}: ${causeMessage(failure)}`)
     yield* Effect.sleep(delay)
   }
 })

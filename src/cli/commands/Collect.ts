@@ -38,8 +38,7 @@ export const command = makeCommand(
   {
     "prefstream collect --dir week-48": "Wait until all results have arrived",
     "prefstream collect --dir week-48 --once": "From cron: record the results so far",
-    "prefstream collect --dir week-48 --once --recheck-completed":
-      "Also record results that changed after delivery",
+    "prefstream collect --dir week-48 --once --recheck-completed": "Also record results that changed after delivery",
     "PREFSTREAM_WEBHOOK_SECRET=whsec_... prefstream collect --dir week-48 --listen 8485":
       "Wait, and receive the service's webhooks",
   },

@@ -81,8 +81,7 @@ const accuracyRows = ({ accuracy, experts }: VotePlan): ReadonlyArray<string> =>
     `${percent(accuracy)} of the votes are correct, estimated from ${count(gold + agreement, "expert")} in the pilot`,
     experts.some(({ by, expert }) => by !== null && expert === null) &&
       "all votes without an expert's name count as one expert",
-    gold > 0 &&
-      `${count(gold, "expert")} measured by at least ${minGoldVotes} votes each on items with known answers`,
+    gold > 0 && `${count(gold, "expert")} measured by at least ${minGoldVotes} votes each on items with known answers`,
     agreement > 0 && `${count(agreement, "expert")} estimated from all votes and known answers`,
     unknown > 0 &&
       `${count(unknown, "more expert")} left out, for lack of votes on items with several votes or known answers`,

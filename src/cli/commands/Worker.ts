@@ -47,7 +47,7 @@ const workerFlags = {
     environment: "PREFSTREAM_LEDGER",
   }),
   job: submitFlags.job.pipe(Flag.map(identity), define({ isEssential: true })),
-  address: address("address", "[HOST:]PORT", "Address for connections from other workers", {
+  address: address("address", "[HOST:]PORT", "Address for other workers", {
     default: "the address that the database sees, and any free port",
   }),
   parts: integer("parts", "Parts to split a new job into, at least 8 per worker; cannot be changed later", {

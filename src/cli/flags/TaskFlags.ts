@@ -81,7 +81,7 @@ export const itemFlags = inGroup("TASKS", {
     isEssential: true,
     replaces: ["guidelines"],
   }),
-  rubric: file("rubric", "YAML file of further questions to the experts, added to the guidelines"),
+  rubric: file("rubric", "File (YAML) with further questions to the experts, added to the guidelines"),
   taskType: text("task-type", "TYPE", "Value of the contract's task_type; a different value begins a new campaign", {
     default: rlhfRanking,
   }),

@@ -40,9 +40,7 @@ export const controlNames = ["length", "position"] as const
 export interface LeaderboardOptions {
   /** How ties count. Default: `davidson`, by which a tie is an outcome with its own probability. */
   readonly ties?: LeaderboardMethod["ties"] | undefined
-  /**
-   * Properties of completions whose effect on votes is estimated together with the models' abilities. Default: none.
-   */
+  /** Properties of completions whose effects on votes are estimated with the models' abilities. Default: none. */
   readonly controls?: LeaderboardMethod["controls"] | undefined
   /** Standard deviation of the abilities' prior, above 0, in natural logarithms of odds. Default: 3, a weak prior. */
   readonly prior?: number | undefined

@@ -140,10 +140,7 @@ export const make = Effect.fnUntraced(function* (
 
   const exchange = JudgeHttp.make(client, context)
 
-  /**
-   * Waits for a short pause to end. Fails during a pause longer than `maxPause`, or after the endpoint refused the
-   * settings.
-   */
+  /** Waits for a short pause to end. Fails in a pause above `maxPause`, or if the endpoint has refused the settings. */
   const awaitTurn = Effect.gen(function* () {
     const pause = Duration.millis(Math.max(0, notBefore - (yield* Clock.currentTimeMillis)))
     const retryAfter = Duration.toMillis(pause)
@@ -160,10 +157,7 @@ export const make = Effect.fnUntraced(function* (
   /** Sent requests that go on without the caller, by id. */
   const sent = new Map<string, Fiber.Fiber<Answer, JudgeFailed>>()
 
-  /**
-   * Sends a request in its turn. If the caller is interrupted after that, the request continues until the judgment
-   * ends.
-   */
+  /** Sends a request in its turn. If the caller is then interrupted, the request continues until the judgment ends. */
   const send = (answer: Effect.Effect<Answer, JudgeFailed>, id: string, judgment: Judgment) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {

@@ -77,9 +77,7 @@ export const of = Effect.fnUntraced(function* ({
   const text = Redacted.isRedacted(given) ? Redacted.value(given) : given
   const refuse = (message: string) => new LedgerLocationError({ message })
   if (!/^[\w.-]{1,100}$/.test(job)) {
-    return yield* refuse(
-      "a job name must have 1 to 100 letters, digits, dots, underscores, or hyphens",
-    )
+    return yield* refuse("a job name must have 1 to 100 letters, digits, dots, underscores, or hyphens")
   }
   if (isPostgres(text)) {
     if (URL.canParse(text)) {

@@ -190,7 +190,10 @@ describe("MakeLayout", () => {
       assert.strictEqual(modelsOf(["chosen", "rejected"], { layout: "pairs" }), `layout pairs: ${refused}`)
       assert.strictEqual(modelsOf(["output_1", "output_2"], { model: ["m", "n"] }), `layout wide: ${refused}`)
       const templates = { completions: ["{a}", "{b}"] }
-      assert.match(String(modelsOf(["a", "b"], templates)), /`modelsFromColumns` requires completions in columns, not in templates/)
+      assert.match(
+        String(modelsOf(["a", "b"], templates)),
+        /`modelsFromColumns` requires completions in columns, not in templates/,
+      )
     })
 
     it("models are named where all of them are", () => {

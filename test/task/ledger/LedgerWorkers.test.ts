@@ -419,7 +419,12 @@ describe.skipIf(notInstalled)("two workers", () => {
   }
 
   for (const [what, keys, sentAgo, expected] of [
-    ["planned to be sent again, where keys are ignored now", "ignored", 0, /the service may now ignore its Idempotency-Key/],
+    [
+      "planned to be sent again, where keys are ignored now",
+      "ignored",
+      0,
+      /the service may now ignore its Idempotency-Key/,
+    ],
     ["planned to be sent again, under a key that may be forgotten", "honored", 25 * 3_600_000, /may have forgotten/],
   ] as const) {
     it.live(`hold a task in doubt that was ${what}`, () =>

@@ -209,10 +209,7 @@ export interface Delivery {
   readonly taskIds: Option.Option<ReadonlyArray<string>>
 }
 
-/**
- * `due`: tasks of this ledger are due now; `unknown`: the delivery names only unknown ids; `repeated`: it was recorded
- * before.
- */
+/** `due`: tasks of this ledger are due now; `unknown`: all ids are unknown; `repeated`: an earlier delivery, again. */
 export type DeliveryOutcome = "due" | "unknown" | "repeated"
 
 /** A request's prompts with their completions in the input's order, and the items' details in the same order. */
