@@ -55,7 +55,7 @@ export const datasetFlags = inGroup("DATASET", {
   aggregate: literals(
     "aggregate",
     Consensus.aggregations,
-    "How votes count: majority, reliability, or jury (judges as one vote)",
+    "How votes count: majority, reliability, or jury (judges: one vote)",
     {
       metavar: "METHOD",
       default: `${Consensus.defaultAggregation}; routed: jury`,
