@@ -18,7 +18,7 @@ import type { DatasetFacts } from "./DatasetFacts.ts"
 import * as DatasetThread from "./DatasetThread.ts"
 import { DatasetError, NoPairs, OptionInvalid } from "./file/DatasetError.ts"
 import * as OmittedPairs from "./file/OmittedPairs.ts"
-import { describeValue } from "../io/Values.ts"
+import { describeValue, isObject } from "../io/Values.ts"
 import type { TrainerFormat } from "./format/TrainerFormat.ts"
 import type { FormatName } from "./format/TrainerFormats.ts"
 import * as Manifest from "./Manifest.ts"
@@ -138,13 +138,24 @@ export const write = <E = never, R = never>(
   options: Options<E, R>,
 ): Sink.Sink<DatasetInfo, PreferencePair, never, E | DatasetError, R | FileSystem.FileSystem | Path.Path> =>
   Sink.fromTransform((upstream) =>
-    AtomicDirectory.write(options.directory, (next) =>
-      writeFiles(Stream.fromPull(Effect.succeed(upstream)), next, options),
-    ).pipe(
+    checkOptions(options).pipe(
+      Effect.andThen(() =>
+        AtomicDirectory.write(options.directory, (next) =>
+          writeFiles(Stream.fromPull(Effect.succeed(upstream)), next, options),
+        ),
+      ),
       Effect.map((written) => [{ directory: options.directory, ...written }] as const),
       Effect.withSpan("Dataset.write"),
     ),
   )
+
+/** Checks what comes first, for programs without a type check. */
+const checkOptions = (options: { readonly directory: unknown }): Effect.Effect<void, DatasetError> => {
+  const [option, value] = isObject(options) ? ["directory", options.directory] : ["options", options]
+  if (option === "directory" && typeof value === "string" && value !== "") return Effect.void
+  const expected = option === "directory" ? "the path of a folder" : "an object with `directory`"
+  return new DatasetError({ reason: new OptionInvalid({ option, expected, found: describeValue(value) }) })
+}
 
 const writeFiles = Effect.fnUntraced(function* <E, R>(
   pairs: Stream.Stream<PreferencePair>,
