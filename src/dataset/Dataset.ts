@@ -8,7 +8,6 @@
  * is in two splits (`verify` checks this), and whether the pairs of an item are consecutive.
  */
 import { Effect, type FileSystem, Number, type Path, Result, Sink, Stream, Struct } from "effect"
-import * as PairBytes from "../domain/PairBytes.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import { type Split, splits } from "../domain/Split.ts"
 import * as AtomicDirectory from "./AtomicDirectory.ts"
@@ -18,11 +17,11 @@ import type { DatasetFacts } from "./DatasetFacts.ts"
 import * as DatasetThread from "./DatasetThread.ts"
 import { DatasetError, NoPairs, OptionInvalid } from "./file/DatasetError.ts"
 import * as OmittedPairs from "./file/OmittedPairs.ts"
-import { describeValue, isObject } from "../io/Values.ts"
 import type { TrainerFormat } from "./format/TrainerFormat.ts"
 import type { FormatName } from "./format/TrainerFormats.ts"
 import * as Manifest from "./Manifest.ts"
 import * as TrainerFiles from "./TrainerFiles.ts"
+import * as WrongValues from "./WrongValues.ts"
 
 export { recover } from "./AtomicDirectory.ts"
 export type { DatasetFacts } from "./DatasetFacts.ts"
@@ -138,7 +137,7 @@ export const write = <E = never, R = never>(
   options: Options<E, R>,
 ): Sink.Sink<DatasetInfo, PreferencePair, never, E | DatasetError, R | FileSystem.FileSystem | Path.Path> =>
   Sink.fromTransform((upstream) =>
-    checkOptions(options).pipe(
+    WrongValues.checkOptions(options).pipe(
       Effect.andThen(() =>
         AtomicDirectory.write(options.directory, (next) =>
           writeFiles(Stream.fromPull(Effect.succeed(upstream)), next, options),
@@ -148,14 +147,6 @@ export const write = <E = never, R = never>(
       Effect.withSpan("Dataset.write"),
     ),
   )
-
-/** Checks what comes first, for programs without a type check. */
-const checkOptions = (options: { readonly directory: unknown }): Effect.Effect<void, DatasetError> => {
-  const [option, value] = isObject(options) ? ["directory", options.directory] : ["options", options]
-  if (option === "directory" && typeof value === "string" && value !== "") return Effect.void
-  const expected = option === "directory" ? "the path of a folder" : "an object with `directory`"
-  return new DatasetError({ reason: new OptionInvalid({ option, expected, found: describeValue(value) }) })
-}
 
 const writeFiles = Effect.fnUntraced(function* <E, R>(
   pairs: Stream.Stream<PreferencePair>,
@@ -205,16 +196,6 @@ interface SplitOutput {
   readonly trainers: ReadonlyArray<TrainerFiles.TrainerWriter>
 }
 
-/** Checks the texts of a pair, which may come from untyped code. A pair that has its texts as bytes is not checked. */
-const wrongText = (pair: PreferencePair, at: number): OptionInvalid | undefined => {
-  if (PairBytes.of(pair) !== undefined) return undefined
-  const isRight = (name: "prompt" | "chosen" | "rejected") =>
-    typeof pair[name] === "string" || (name === "prompt" && Array.isArray(pair[name]))
-  const name = (["prompt", "chosen", "rejected"] as const).find((name) => !isRight(name))
-  if (name === undefined) return undefined
-  return new OptionInvalid({ option: `pairs[${at}].${name}`, expected: "a text", found: describeValue(pair[name]) })
-}
-
 const writeRows = Effect.fnUntraced(function* <E, R>(
   pairs: Stream.Stream<PreferencePair>,
   thread: DatasetThread.DatasetThread,
@@ -245,7 +226,7 @@ const writeRows = Effect.fnUntraced(function* <E, R>(
     pairs,
     Effect.fnUntraced(function* (chunk) {
       for (const pair of chunk) {
-        const reason = wrongText(pair, pairCount++)
+        const reason = WrongValues.wrongText(pair, pairCount++)
         if (reason !== undefined) return yield* new DatasetError({ reason })
         const field = findLoneSurrogate(pair)
         if (field !== undefined) {

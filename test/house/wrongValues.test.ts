@@ -4,13 +4,14 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { NodeHttpClient, NodeServices } from "@effect/platform-node"
-import { Effect, Exit, Layer, Predicate, Sink, Stream } from "effect"
+import { Effect, Exit, FileSystem, Layer, Predicate, Redacted, Sink, Stream } from "effect"
 import * as AnnotationService from "prefstream/service"
 import * as Dataset from "prefstream/dataset"
 import * as Job from "prefstream/job"
 import * as Pipeline from "prefstream/pipeline"
 import * as Promises from "prefstream/promises"
 import * as Source from "prefstream/source"
+import * as Tasks from "prefstream/tasks"
 import * as Worker from "prefstream/worker"
 
 type Call = (value: never) => unknown
@@ -25,6 +26,18 @@ const rejection = (work: () => Promise<unknown>) => {
     (exit) => exit,
   )
 }
+
+const ledger = () =>
+  Layer.unwrap(
+    FileSystem.FileSystem.use((fs) =>
+      Effect.map(fs.makeTempDirectoryScoped(), (directory) =>
+        Pipeline.layer({
+          directory,
+          service: Tasks.ServiceProfile.layer({ baseUrl: "http://127.0.0.1:1/v1", token: Redacted.make("none") }),
+        }),
+      ),
+    ),
+  )
 
 /** Neither a text, nor a list of texts, nor an object with the members that a function needs. */
 const wrong: ReadonlyArray<unknown> = [
@@ -70,6 +83,9 @@ const calls: { readonly [name: string]: Call } = {
   "Job.status": Job.status,
   "Job.check": (value) => Job.check(value),
   "Job.compact": Job.compact,
+  "Job.sendAgain": (value) => Effect.provide(Job.sendAgain(value), ledger()),
+  "Job.giveUp": (value) => Effect.provide(Job.giveUp(value), ledger()),
+  "Tasks.submit": (value) => Effect.provide(Tasks.submit(value), ledger()),
   "Worker.run": (value) => Worker.run(value),
   "AnnotationService.Expert.parse": (value) => AnnotationService.Expert.parse(value),
   "AnnotationService.Expert.gold": (value) => AnnotationService.Expert.gold(value),
@@ -101,7 +117,7 @@ describe("a wrong value", () => {
         const error = reason?._tag === "Fail" ? reason.error : undefined
         assert.isTrue(Predicate.hasProperty(error, "_tag"), `${name}(${String(value)}): ${String(error)}`)
         const message = String((error as Error).message)
-        assert.match(message, /expected|found|no such|cannot be used/)
+        assert.match(message, /expected|found|no such|has no task/)
         assert.notMatch(message, /TypeError|Cannot read|is not a function|not iterable|--[a-z]/)
       }
     }).pipe(Effect.provide(platform)),
