@@ -170,22 +170,37 @@ const pipelineOf = (plain: PlainSettings) => {
   return Pipeline.make({ ...settings, source: sourceOf(source, input), service: serviceOf(plain) })
 }
 
+/** Never throws: programs without a type check get wrong settings as a rejection. */
+const ofPipeline = <A, E>(
+  settings: PlainSettings,
+  use: (pipeline: ReturnType<typeof pipelineOf>) => Effect.Effect<A, E, Pipeline.Platform>,
+  options: WorkOptions | undefined,
+): Promise<A> => {
+  const expected = "an object with `directory`, `source`, and `service`"
+  const invalid = new SettingInvalid({ setting: "settings", expected, found: describeValue(settings) })
+  const work: Effect.Effect<A, E | SettingInvalid, Pipeline.Platform> = Predicate.isObject(settings)
+    ? Effect.suspend(() => use(pipelineOf(settings)))
+    : Effect.fail(invalid)
+  return promise(work, options)
+}
+
 /** Reads the source, submits tasks, waits for the results, and writes the dataset. */
 export const run = (settings: PlainSettings, options?: WorkOptions): Promise<RunReport> =>
-  promise(Pipeline.run(pipelineOf(settings)), options)
+  ofPipeline(settings, (pipeline) => Pipeline.run(pipeline), options)
 
 /** Reads the source and submits new items. Does not wait for results. */
 export const submit = (settings: PlainSettings, options?: WorkOptions): Promise<RunReport> =>
-  promise(Pipeline.submit(pipelineOf(settings)), options)
+  ofPipeline(settings, (pipeline) => Pipeline.submit(pipeline), options)
 
 /** Waits for the results of submitted tasks, or with `once` polls each outstanding task once. */
 export const collect = (settings: PlainSettings, options?: WorkOptions): Promise<RunReport> =>
-  promise(Pipeline.collect(pipelineOf(settings)), options)
+  ofPipeline(settings, (pipeline) => Pipeline.collect(pipeline), options)
 
 /** Writes the dataset of all results so far. If the results give no pairs, writes no dataset, and returns null. */
 export const exportDataset = (settings: PlainSettings, options?: WorkOptions): Promise<Dataset.DatasetInfo | null> =>
-  promise(
-    Effect.map(Pipeline.exportDataset(pipelineOf(settings)), ({ dataset }) => Option.getOrNull(dataset)),
+  ofPipeline(
+    settings,
+    (pipeline) => Effect.map(Pipeline.exportDataset(pipeline), ({ dataset }) => Option.getOrNull(dataset)),
     options,
   )
 

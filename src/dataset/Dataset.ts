@@ -18,11 +18,11 @@ import type { DatasetFacts } from "./DatasetFacts.ts"
 import * as DatasetThread from "./DatasetThread.ts"
 import { DatasetError, NoPairs, OptionInvalid } from "./file/DatasetError.ts"
 import * as OmittedPairs from "./file/OmittedPairs.ts"
-import { describeValue } from "../io/Values.ts"
 import type { TrainerFormat } from "./format/TrainerFormat.ts"
 import type { FormatName } from "./format/TrainerFormats.ts"
 import * as Manifest from "./Manifest.ts"
 import * as TrainerFiles from "./TrainerFiles.ts"
+import * as WrongValues from "./WrongValues.ts"
 
 export { recover } from "./AtomicDirectory.ts"
 export type { DatasetFacts } from "./DatasetFacts.ts"
@@ -138,9 +138,12 @@ export const write = <E = never, R = never>(
   options: Options<E, R>,
 ): Sink.Sink<DatasetInfo, PreferencePair, never, E | DatasetError, R | FileSystem.FileSystem | Path.Path> =>
   Sink.fromTransform((upstream) =>
-    AtomicDirectory.write(options.directory, (next) =>
-      writeFiles(Stream.fromPull(Effect.succeed(upstream)), next, options),
-    ).pipe(
+    WrongValues.checkOptions(options).pipe(
+      Effect.andThen(() =>
+        AtomicDirectory.write(options.directory, (next) =>
+          writeFiles(Stream.fromPull(Effect.succeed(upstream)), next, options),
+        ),
+      ),
       Effect.map((written) => [{ directory: options.directory, ...written }] as const),
       Effect.withSpan("Dataset.write"),
     ),
@@ -194,16 +197,6 @@ interface SplitOutput {
   readonly trainers: ReadonlyArray<TrainerFiles.TrainerWriter>
 }
 
-/** Checks that a pair's texts are texts, since untyped code can pass other values. Texts as bytes are not checked. */
-const wrongText = (pair: PreferencePair, at: number): OptionInvalid | undefined => {
-  if (PairBytes.of(pair) !== undefined) return undefined
-  const isRight = (name: "prompt" | "chosen" | "rejected") =>
-    typeof pair[name] === "string" || (name === "prompt" && Array.isArray(pair[name]))
-  const name = (["prompt", "chosen", "rejected"] as const).find((name) => !isRight(name))
-  if (name === undefined) return undefined
-  return new OptionInvalid({ option: `pairs[${at}].${name}`, expected: "a text", found: describeValue(pair[name]) })
-}
-
 const writeRows = Effect.fnUntraced(function* <E, R>(
   pairs: Stream.Stream<PreferencePair>,
   thread: DatasetThread.DatasetThread,
@@ -234,7 +227,7 @@ const writeRows = Effect.fnUntraced(function* <E, R>(
     pairs,
     Effect.fnUntraced(function* (chunk) {
       for (const pair of chunk) {
-        const reason = wrongText(pair, pairCount++)
+        const reason = WrongValues.wrongText(pair, pairCount++)
         if (reason !== undefined) return yield* new DatasetError({ reason })
         const field = findLoneSurrogate(pair)
         if (field !== undefined) {

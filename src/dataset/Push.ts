@@ -222,6 +222,7 @@ export const push = Effect.fn("Dataset.push")(function* (
   directory: string,
   options: PushOptions,
 ): Effect.fn.Return<Pushed, PushError, FileSystem.FileSystem | Path.Path> {
+  yield* check("options", "an object with `repository` and `token`", Predicate.isObject(options))
   const { branch = "main", repository } = options
   yield* check("repository", "user/name or organization/name", /^[\w.-]+\/[\w.-]+$/.test(repository))
   yield* check("token", "an access token, which begins with hf_", Hub.isToken(options.token))

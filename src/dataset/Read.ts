@@ -11,6 +11,7 @@ import * as Conversation from "../domain/Conversation.ts"
 import { Message, usesTools } from "../domain/Message.ts"
 import { type PreferencePair, PreferencePairSchema } from "../domain/PreferencePair.ts"
 import type { Split } from "../domain/Split.ts"
+import { describeValue } from "../io/Values.ts"
 import * as SchemaIssues from "../io/SchemaIssues.ts"
 import { DatasetUnreadable } from "./file/DatasetError.ts"
 import type { Json, JsonRow } from "./file/Features.ts"
@@ -29,6 +30,10 @@ const decodeVersion = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.St
 export const manifest = Effect.fn("Dataset.manifest")(function* (
   directory: string,
 ): Effect.fn.Return<Manifest.Manifest, DatasetUnreadable, FileSystem.FileSystem | Path.Path> {
+  if (typeof directory !== "string") {
+    const found = describeValue(directory)
+    return yield* new DatasetUnreadable({ file: "directory", expected: "the path of a dataset", found })
+  }
   const fs = yield* FileSystem.FileSystem
   const file = (yield* Path.Path).join(directory, Manifest.fileName)
   const failed = (actual: string) => new DatasetUnreadable({ file, expected: "a dataset manifest", found: actual })

@@ -29,7 +29,9 @@ const ArgumentsText = WellFormedText.check(
 export const ToolCall = Schema.Struct({
   /** The id by which a result refers to the call. */
   id: Schema.optionalKey(NonBlankText),
+  /** The only kind of tool. */
   type: Schema.Literal("function"),
+  /** The function that is called. */
   function: Schema.Struct({
     name: NonBlankText,
     /** The text of a JSON object, unchanged from the input. */

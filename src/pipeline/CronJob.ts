@@ -10,7 +10,7 @@
  */
 import { Clock, Cron, DateTime, Duration, Effect, Option, Result, Schema } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"
-import { plural } from "../io/Values.ts"
+import { describeValue, plural } from "../io/Values.ts"
 
 /** The cron expression or the time zone is invalid, or the expression never matches a date. */
 export class InvalidCron extends Schema.TaggedError<InvalidCron>()("InvalidCron", {
@@ -68,6 +68,10 @@ export const parse = (expression: string, timeZone?: string): Result.Result<Cron
         message: `expected a time zone such as Europe/Berlin, UTC, or +02:00, found ${JSON.stringify(timeZone)}`,
       }),
     )
+  }
+  if (typeof expression !== "string") {
+    const message = `expected a text such as "0 3 * * *", found ${describeValue(expression)}`
+    return Result.fail(new InvalidCron({ what: "expression", message }))
   }
   const fields = nicknames.get(expression.trim()) ?? expression
   const found = JSON.stringify(expression)

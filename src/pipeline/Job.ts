@@ -8,6 +8,7 @@
  */
 import { Effect, Layer } from "effect"
 import * as IdLimit from "../domain/IdLimit.ts"
+import { describeValue } from "../io/Values.ts"
 import { Ledger } from "../task/ledger/Ledger.ts"
 import { TaskIdInvalid } from "../task/ledger/schema/NotResolved.ts"
 import * as LedgerMaintenance from "../task/ledger/care/LedgerMaintenance.ts"
@@ -15,6 +16,7 @@ import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
 import * as JobStatus from "./JobStatus.ts"
 import * as LostLedger from "./LostLedger.ts"
 import { issueReport } from "./RunReport.ts"
+import { SettingInvalid } from "./SettingInvalid.ts"
 import type { Settings } from "./Settings.ts"
 
 export type { VoteRow } from "../domain/VoteRow.ts"
@@ -81,6 +83,10 @@ const decide = Effect.fnUntraced(function* <E>(
   tasks: ReadonlyArray<number>,
   decision: (ledger: Decisions) => Effect.Effect<unknown, E>,
 ) {
+  if (!Array.isArray(tasks) || !tasks.every(Number.isSafeInteger)) {
+    const found = describeValue(tasks)
+    return yield* new SettingInvalid({ setting: "tasks", expected: "a list of the numbers of tasks", found })
+  }
   const ledger = yield* Ledger
   if (!ledger.isShared) yield* ledger.holdInterrupted
   yield* decision(ledger)

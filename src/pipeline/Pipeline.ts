@@ -94,6 +94,11 @@ export const layerAlongsideWorkers = <E1, R1, E2 = never, R2 = never>(pipeline: 
 
 const layerOver = <E1, R1, E2, R2, E3, R3>(
   open: (location: LedgerLocation.LedgerLocation) => Layer.Layer<Ledger | LedgerReader, E3, R3>,
+  pipeline: Places<E1, R1, E2, R2>,
+) => Layer.unwrap(Effect.map(LostLedger.checkPlace(pipeline), () => opened(open, pipeline)))
+
+const opened = <E1, R1, E2, R2, E3, R3>(
+  open: (location: LedgerLocation.LedgerLocation) => Layer.Layer<Ledger | LedgerReader, E3, R3>,
   { client, service, ...where }: Places<E1, R1, E2, R2>,
 ) =>
   SharedBudget.client(client).pipe(

@@ -87,6 +87,10 @@ const required: ReadonlyArray<string> = ["directory", "source", "service"]
 
 /** Fails with `SettingInvalid` if a value is of the wrong kind, or if there is no setting of this name. */
 export const check = Effect.fnUntraced(function* (settings: object) {
+  if (!Predicate.isObject(settings)) {
+    const expected = "an object with `directory`, `source`, and `service`"
+    return yield* new SettingInvalid({ setting: "pipeline", expected, found: describeValue(settings) })
+  }
   const unknown = Object.keys(settings).filter((name) => !names.includes(name))
   if (unknown.length > 0) {
     const setting = unknown.map((name) => name + didYouMean(name, names)).join(", ")

@@ -13,24 +13,35 @@ import { Tokens } from "./account/Tokens.ts"
 import { ServiceAddress } from "./http/ServiceAddress.ts"
 import type * as AccountIds from "./account/AccountIds.ts"
 import * as ServiceLayers from "./ServiceLayers.ts"
+import { checked } from "./ServiceOptionInvalid.ts"
 
 export * as Expert from "./expert/ScriptedExperts.ts"
 export { JudgeAnswersError } from "./expert/JudgeAnswers.ts"
 export type { JudgeOptions } from "./expert/JudgeExpert.ts"
 export { type JudgeSettings, JudgeSettingsError } from "./expert/JudgeSettings.ts"
 export { InvalidPublicUrl } from "./http/ServiceAddress.ts"
-export { layerEmbedded, layerHttp, type ServerOptions, type ServiceOptions } from "./ServiceLayers.ts"
+export { layerHttp, type ServerOptions, type ServiceOptions } from "./ServiceLayers.ts"
+export { ServiceOptionInvalid } from "./ServiceOptionInvalid.ts"
 export { ServiceAddress }
 export type { RateLimit } from "./http/RateLimit.ts"
 export type { RequestLimits } from "./http/RequestLimits.ts"
 export type { Accounts, Tokens } from "./account/AccountIds.ts"
 
 /**
+ * A service inside the program that uses it: on loopback, on a free port, with a new random token at each start. It
+ * provides the `ServiceProfile` that the program needs to connect.
+ */
+export const layerEmbedded = (options: ServiceLayers.ServiceOptions & { readonly database: string }) =>
+  checked(options, true, () => ServiceLayers.layerEmbedded(options))
+
+/**
  * The service's routes and experts. The routes include `/v1/openapi.json` and, for browsers, `/v1/docs`. The caller
  * provides the server and the database.
  */
 export const layer = (options: ServiceLayers.ServiceOptions) =>
-  providing<ServiceAddress | AccountIds.Accounts | AccountIds.Tokens>()(ServiceLayers.layer(options))
+  providing<ServiceAddress | AccountIds.Accounts | AccountIds.Tokens>()(
+    checked(options, false, () => ServiceLayers.layer(options)),
+  )
 
 /**
  * The service on Node. One SQLite file holds its whole state. `ServiceAddress` has the service's address, `signInLink`
@@ -38,7 +49,7 @@ export const layer = (options: ServiceLayers.ServiceOptions) =>
  */
 export const layerServer = (options: ServiceLayers.ServerOptions) =>
   providing<ServiceAddress | AccountIds.Accounts | AccountIds.Tokens | HttpServer.HttpServer>()(
-    ServiceLayers.layerServer(options),
+    checked(options, true, () => ServiceLayers.layerServer(options)),
   )
 
 const providing =

@@ -3,6 +3,7 @@
  * items in memory.
  */
 import { Effect, Schema, Stream } from "effect"
+import { describeValue } from "../io/Values.ts"
 import { describe, Origin } from "../domain/Origin.ts"
 import { originOf } from "./record/Row.ts"
 import * as Files from "./Files.ts"
@@ -27,7 +28,7 @@ export const items = (file: string, options?: GoldFileOptions) =>
     Stream.mapError(
       ({ reason }) =>
         new UnusableGoldFile({
-          file,
+          file: typeof file === "string" ? file : describeValue(file),
           problem: "problem" in reason ? reason.problem : "there is no such file; check the path",
         }),
     ),

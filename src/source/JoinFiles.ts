@@ -4,6 +4,7 @@
  * the completion. The error names the option to set.
  */
 import { Array as Arr, Effect, Result, Stream } from "effect"
+import { isObject } from "../io/Values.ts"
 import * as OptionText from "../io/OptionText.ts"
 import * as Join from "./combine/Join.ts"
 import * as JoinOptions from "./combine/JoinOptions.ts"
@@ -29,7 +30,9 @@ const sampleSize = 20
 
 /** A source of items whose prompts and completions are in separate files. Fails with `SourceError`. */
 export const join = (options: JoinOptions.JoinOptions): Source => ({
-  description: `${PlaceName.describeAll([options.prompts].flat(), "inputs of prompts")} with ${PlaceName.describeAll([options.completions].flat(), "inputs of completions")}, joined by ${options.key ?? options.promptKey ?? "id"}`,
+  description: !isObject(options)
+    ? "prompts with completions"
+    : `${PlaceName.describeAll([options.prompts].flat(), "inputs of prompts")} with ${PlaceName.describeAll([options.completions].flat(), "inputs of completions")}, joined by ${options.key ?? options.promptKey ?? "id"}`,
   summary: Effect.map(Effect.scoped(open(options)), ({ summary }) => summary),
   records: Effect.map(open(options), ({ records }) => records).pipe(Stream.unwrap),
 })

@@ -2,7 +2,8 @@
  * A source of a program's own records. In origins and rejects, the file is `name`, and the line is the record's number,
  * from 1. The layout is not detected. Without `layout`, each record is an item.
  */
-import { Array, Effect, type FileSystem, Option, type Path, Result, Stream } from "effect"
+import { Array, Effect, type FileSystem, Option, type Path, Predicate, Result, Stream } from "effect"
+import { describeValue } from "../io/Values.ts"
 import * as Group from "./combine/Group.ts"
 import { type LayoutOptions, optionNames } from "./layout/Layout.ts"
 import * as MakeLayout from "./layout/MakeLayout.ts"
@@ -30,8 +31,13 @@ export const make = <E = never, R = never>(
   records: Iterable<unknown> | Stream.Stream<unknown, E, R>,
   { name = "memory", scratchDirectory, ...options }: MakeOptions = {},
 ): Source<E | SourceError, R | FileSystem.FileSystem | Path.Path> => {
+  const all: Stream.Stream<unknown, E | SourceError, R> = Stream.isStream(records)
+    ? records
+    : Predicate.isIterable(records)
+      ? Stream.fromIterable(records)
+      : Stream.fail(invalidOption("records", `expected an iterable or a stream, found ${describeValue(records)}`))
   const rows = Stream.mapAccumArray(
-    Stream.isStream(records) ? records : Stream.fromIterable(records),
+    all,
     () => 0,
     (count, array) =>
       [count + array.length, Array.map(array, (value, i) => toRow(name, count + i + 1, value))] as const,

@@ -8,10 +8,12 @@ import * as OpenFile from "./OpenFile.ts"
 import * as Field from "./record/Field.ts"
 import { describeValue } from "../io/Values.ts"
 import type { RowResult } from "./record/Row.ts"
+import * as Listing from "./place/Listing.ts"
 import { invalidOption, unreadable } from "./record/SourceError.ts"
 
 /** @param path the text's path in a record, such as `turns[0].content`, or a template of several paths */
 export const texts = Effect.fn("Source.texts")(function* (files: ReadonlyArray<string>, path: string = "prompt") {
+  yield* Listing.checkNames(files)
   const members = OpenFile.membersOf(yield* Effect.scoped(OpenFile.sampledUntilRecords(files, {}, 1)))
   const field = Field.parse(Field.ofMembers(path, members))
   if (Result.isFailure(field)) return yield* invalidOption("path", field.failure)

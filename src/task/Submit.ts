@@ -18,7 +18,7 @@ import {
   Predicate,
   type Result,
   Schema,
-  type Stream,
+  Stream,
 } from "effect"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import * as Cost from "../domain/Cost.ts"
@@ -26,7 +26,7 @@ import * as Prices from "../domain/Prices.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
 import { boundOf, peopleWhenForm } from "../domain/Voters.ts"
-import { plural } from "../io/Values.ts"
+import { describeValue, plural } from "../io/Values.ts"
 import * as CompletionDraw from "./plan/CompletionDraw.ts"
 import { TaskClient } from "./client/AnnotationClient.ts"
 import * as PublishedLimits from "./client/PublishedLimits.ts"
@@ -74,6 +74,7 @@ export const defaultMaxAttempts = 3
 export class SubmitOptionInvalid extends Schema.TaggedError<SubmitOptionInvalid>()("SubmitOptionInvalid", {
   /** Name of the option in `SubmitOptions`. */
   option: Schema.Literals([
+    "records",
     "votes",
     "votesUpTo",
     "peopleWhen",
@@ -256,6 +257,10 @@ export const submitRun = Effect.fn("Submit.submit")(function* <E, R>(
   records: Stream.Stream<Result.Result<SourceItem, Reject>, E, R>,
   options: RunOptions,
 ) {
+  if (!Stream.isStream(records)) {
+    const expected = "a stream of items, such as `Source.files(…).records`"
+    return yield* new SubmitOptionInvalid({ option: "records", expected, found: describeValue(records) })
+  }
   const { maxRejects } = options
   yield* checkOptions(options)
   const ledger = yield* Ledger

@@ -192,6 +192,9 @@ export const cases = (subject: Subject): ReadonlyArray<Case> => {
         yield* it.resolve
       }),
     ),
+    "results of other tasks": afterCreation((it) =>
+      it.judge({ foreign: true }).pipe(Effect.andThen(it.collect()), Effect.andThen(it.resolve)),
+    ),
     ...(subject.webhook !== undefined && { "duplicate webhooks": webhooks(subject.webhook) }),
   }
   return Object.entries(definitions).map(([name, definition]) => ({

@@ -26,11 +26,15 @@ export interface TrialJob extends Pick<Subject, "completions" | "name" | "prompt
 /** The text of the best completion. */
 export const best = 'The best, "quoted" & <tagged>'
 
+/** The indices of the best completions differ between the tasks, so that no task's results are right for another one. */
 export const itemsOf = ({ completions = 2 }: Pick<Subject, "completions">) =>
-  ["When?", "Wo — größer?", "<b>Why</b> & how?", "What\nis\nit?"].map((prompt, i) => ({
-    prompt,
-    completions: Array.from({ length: completions }, (_, at) => (at === i % completions ? best : `${prompt} ${at}`)),
-  }))
+  ["When?", "Wo — größer?", "<b>Why</b> & how?", "What\nis\nit?"].map((prompt, i) => {
+    const right = i < 2 ? i : completions + 1 - i
+    return {
+      prompt,
+      completions: Array.from({ length: completions }, (_, at) => (at === right ? best : `${prompt} ${at}`)),
+    }
+  })
 
 export const platform = Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici)
 

@@ -17,6 +17,8 @@ export interface JudgingOptions {
   readonly wrong?: boolean | undefined
   /** Whether each result comes twice, if the service's format allows it. */
   readonly repeated?: boolean | undefined
+  /** Whether each task has the results of another task, if the service's format repeats prompts or names tasks. */
+  readonly foreign?: boolean | undefined
 }
 
 /** A running fake of an annotation service. */

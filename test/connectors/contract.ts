@@ -11,6 +11,8 @@ import { serve } from "./server.ts"
 
 interface Task {
   readonly request: TaskRequest
+  /** The id in answers about the task: of the task whose results it has. */
+  shownId?: string
   results?: ReadonlyArray<unknown>
 }
 
@@ -34,17 +36,22 @@ export const make =
       const [, number = "none"] = /^\/v1\/tasks\/task_(\d+)$/.exec(url.pathname) ?? []
       const task = method === "GET" ? tasks[Number(number)] : undefined
       if (task === undefined) return { status: 404, body: { title: "Not Found" } }
-      const { results } = task
-      const id = `task_${number}`
+      const { results, shownId: id = `task_${number}` } = task
       return {
         status: 200,
         body:
           results === undefined ? { task_id: id, status: "pending" } : { task_id: id, status: "completed", results },
       }
     })
-    const judge: FakeService["judge"] = (best, { repeated = false, reversed = false, wrong = false } = {}) => {
-      for (const task of tasks.filter(({ results }) => results === undefined)) {
-        const results = task.request.prompts.map(({ completions, prompt }) => ({
+    const judge: FakeService["judge"] = (
+      best,
+      { foreign = false, repeated = false, reversed = false, wrong = false } = {},
+    ) => {
+      const open = tasks.filter(({ results }) => results === undefined)
+      for (const [i, task] of open.entries()) {
+        const judged = foreign ? open[(i + 1) % open.length]! : task
+        if (judged !== task) task.shownId = `task_${tasks.indexOf(judged)}`
+        const results = judged.request.prompts.map(({ completions, prompt }) => ({
           prompt,
           best_completion_index: wrong ? completions.length : best(prompt, completions),
           annotations: { rationale: "It is correct." },

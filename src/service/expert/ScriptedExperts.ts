@@ -5,6 +5,7 @@
  * answer does not guess.
  */
 import { Effect, type FileSystem, Option, type Path, Random, Schema } from "effect"
+import { describeValue } from "../../io/Values.ts"
 import * as HttpClient from "../../node/HttpClient.ts"
 import type { GoldFileOptions, UnusableGoldFile } from "../../source/GoldFile.ts"
 import type { Expert, JudgeVote } from "./Expert.ts"
@@ -99,6 +100,7 @@ export const parse = (
   UnknownExpert | UnusableGoldFile | JudgeSettings.JudgeSettingsError,
   FileSystem.FileSystem | Path.Path
 > => {
+  if (typeof text !== "string") return Effect.fail(new UnknownExpert({ found: describeValue(text) }))
   const file = /^gold:(.+)$/s.exec(text)?.[1]
   if (file !== undefined) return gold(file, goldFiles)
   const model = /^judge:(.+)$/s.exec(text)?.[1]

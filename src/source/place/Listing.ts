@@ -6,7 +6,8 @@
  */
 import { Effect, FileSystem, Glob, Option, Path, type PlatformError, Schema } from "effect"
 import * as FileExtensions from "./FileExtensions.ts"
-import { fileNotFound, fromPlatformError, type SourceError, unreadable } from "../record/SourceError.ts"
+import { describeValue } from "../../io/Values.ts"
+import { fileNotFound, fromPlatformError, invalidOption, type SourceError, unreadable } from "../record/SourceError.ts"
 import { isPattern, kindOf, unknownPlace } from "./PlaceName.ts"
 import * as S3Object from "./S3Object.ts"
 
@@ -15,9 +16,19 @@ export interface Listed {
   readonly empty: ReadonlyArray<string>
 }
 
+/** Fails unless the value is a list of texts: programs may be written without a type check. */
+export const checkNames = (names: unknown): Effect.Effect<void, SourceError> => {
+  const wrong: ReadonlyArray<unknown> = Array.isArray(names)
+    ? names.filter((name) => typeof name !== "string")
+    : [names]
+  if (wrong.length === 0) return Effect.void
+  return invalidOption("files", `expected a name, or a list of names, found ${describeValue(wrong[0])}`)
+}
+
 export const expand = Effect.fn("Listing.expand")(function* (
   names: ReadonlyArray<string>,
 ): Effect.fn.Return<Listed, SourceError, FileSystem.FileSystem | Path.Path> {
+  yield* checkNames(names)
   const path = yield* Path.Path
   const files = new Map<string, string>()
   const empty = new Set<string>()

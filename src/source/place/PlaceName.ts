@@ -23,7 +23,7 @@ export const describe = (name: string): string => {
 }
 
 export const describeAll = (names: ReadonlyArray<string>, inputs = "inputs"): string =>
-  names.length === 1 ? describe(names[0]!) : `${names.length} ${inputs}`
+  names.length === 1 && typeof names[0] === "string" ? describe(names[0]) : `${names.length} ${inputs}`
 
 const standardInputNames: ReadonlySet<string> = new Set(["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"])
 
