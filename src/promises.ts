@@ -12,6 +12,7 @@ import type { HttpClient as Http } from "effect/http"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ServiceProfile, type ServiceSettings, unknownIn } from "./api/ServiceProfile.ts"
 import * as Dataset from "./dataset/Dataset.ts"
+import * as Kinds from "./io/SettingKinds.ts"
 import { describeValue } from "./io/Values.ts"
 import type { PreferencePair } from "./domain/PreferencePair.ts"
 import type { TaskPrompt } from "./domain/Task.ts"
@@ -19,7 +20,7 @@ import * as HttpClient from "./node/HttpClient.ts"
 import * as JobFolder from "./pipeline/JobFolder.ts"
 import * as Pipeline from "./pipeline/Pipeline.ts"
 import type { RunReport } from "./pipeline/RunReport.ts"
-import { SettingInvalid } from "./pipeline/SettingInvalid.ts"
+import { SettingInvalid } from "./io/SettingInvalid.ts"
 import type { ServiceOptions } from "./service/AnnotationService.ts"
 import type { JudgeError, JudgeVote } from "./service/expert/Expert.ts"
 import * as Source from "./source/Source.ts"
@@ -83,10 +84,15 @@ const toStderr = (message: string, level: string): void => void process.stderr.w
 
 const platform = Layer.merge(NodeServices.layer, HttpClient.layer)
 
-const promise = <A, E>(
-  effect: Effect.Effect<A, E, Pipeline.Platform>,
-  { log = toStderr, signal }: WorkOptions = {},
-): Promise<A> => {
+const workKinds: Kinds.KindsOf<WorkOptions> = {
+  signal: ["an AbortSignal", (value) => value instanceof AbortSignal],
+  log: Kinds.fn,
+}
+
+const promise = <A, E>(effect: Effect.Effect<A, E, Pipeline.Platform>, options: WorkOptions = {}): Promise<A> => {
+  const wrong = Kinds.wrongIn(options, workKinds)
+  if (wrong !== undefined) return Promise.reject(new SettingInvalid(wrong))
+  const { log = toStderr, signal } = options
   const logger = Logger.make(({ cause, logLevel, message }) => {
     const causes = cause.reasons.length === 0 ? [] : [Cause.pretty(cause)]
     log([message].flat().map(String).concat(causes).join(": "), logLevel)

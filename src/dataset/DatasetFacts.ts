@@ -6,6 +6,7 @@
 import { Schema } from "effect"
 import { InputFile } from "../domain/InputFile.ts"
 import { Judges } from "../domain/Judge.ts"
+import * as Kinds from "../io/SettingKinds.ts"
 
 const text = Schema.optionalKey(Schema.String)
 
@@ -42,3 +43,11 @@ export interface DatasetFacts extends Provenance {
   /** How the dataset was made: one section per step, in Markdown. */
   readonly methods?: ReadonlyArray<{ readonly title: string; readonly text: string }>
 }
+
+// prettier-ignore
+const kinds: Kinds.KindsOf<DatasetFacts> = {
+  name: Kinds.anyText, description: Kinds.anyText, license: Kinds.anyText, languages: Kinds.texts, tags: Kinds.texts,
+  methods: Kinds.list, inputs: Kinds.list, judges: Kinds.object, service: Kinds.object, guidelines: Kinds.anyText,
+  settings: Kinds.object, counts: Kinds.object,
+}
+export const factsKind = Kinds.objectOf("an object with facts, such as `name` and `license`", kinds)

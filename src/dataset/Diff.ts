@@ -12,6 +12,7 @@
  */
 import { Effect, FileSystem, Option, Path, Record, Schema, Stream } from "effect"
 import { type Split, splits } from "../domain/Split.ts"
+import * as Kinds from "../io/SettingKinds.ts"
 import { excerpt, joinWords } from "../io/Values.ts"
 import * as ScratchFile from "../node/ScratchFile.ts"
 import { featuresOf } from "./Columns.ts"
@@ -154,12 +155,19 @@ export const lostExperts = Effect.fnUntraced(function* (a: string, b: string) {
   return new Map(lost.length === before.size ? [] : lost)
 })
 
+// prettier-ignore
+const optionKinds: Kinds.KindsOf<DiffOptions> = {
+  show: Kinds.number, ignore: Kinds.texts, taskIds: Kinds.flag, scratchDirectory: Kinds.text,
+  outcomesA: Kinds.stream, outcomesB: Kinds.stream,
+}
+
 /** Compares the datasets in two directories. Fails with `ColumnUnknown` if `ignore` has an invalid name. */
 export const diff = Effect.fn("Dataset.diff")(function* <E = never, R = never>(
   a: string,
   b: string,
   options: DiffOptions<E, R> = {},
 ) {
+  yield* Kinds.check(options, optionKinds)
   const { outcomesA, outcomesB, scratchDirectory, show = 5, taskIds = false } = options
   const ignore = [...(options.ignore ?? []), ...(taskIds ? [] : ["task_id"])]
   const paths = yield* Path.Path

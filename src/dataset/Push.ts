@@ -12,6 +12,7 @@ import type { CommitOperation } from "@huggingface/hub"
 import { Duration, Effect, FileSystem, Option, Path, Predicate, Redacted, Schedule, Schema, Stream } from "effect"
 import * as HttpFailure from "../io/HttpFailure.ts"
 import * as Hub from "../io/Hub.ts"
+import * as Kinds from "../io/SettingKinds.ts"
 import * as Pseudonym from "../node/Pseudonym.ts"
 import * as Finding from "./file/Finding.ts"
 import * as Manifest from "./Manifest.ts"
@@ -210,6 +211,12 @@ const client = Effect.tryPromise({
   catch: (cause) => new PushError({ reason: new HubClientMissing({ cause }) }),
 })
 
+// prettier-ignore
+const kinds: Kinds.KindsOf<PushOptions> = {
+  repository: Kinds.text, token: Kinds.redacted, branch: Kinds.text,
+  public: Kinds.flag, expertNames: Kinds.flag, endpoint: Kinds.text, requestTimeout: Kinds.timeAbove0,
+}
+
 const check = (option: string, expected: string, isValid: boolean) =>
   isValid ? Effect.void : Effect.fail(new PushError({ reason: new PushOptionInvalid({ option, expected }) }))
 
@@ -223,6 +230,8 @@ export const push = Effect.fn("Dataset.push")(function* (
   options: PushOptions,
 ): Effect.fn.Return<Pushed, PushError, FileSystem.FileSystem | Path.Path> {
   yield* check("options", "an object with `repository` and `token`", Predicate.isObject(options))
+  const wrong = Kinds.wrongIn(options, kinds, ["repository", "token"])
+  if (wrong !== undefined) yield* check(wrong.setting, wrong.expected, false)
   const { branch = "main", repository } = options
   yield* check("repository", "user/name or organization/name", /^[\w.-]+\/[\w.-]+$/.test(repository))
   yield* check("token", "an access token, which begins with hf_", Hub.isToken(options.token))

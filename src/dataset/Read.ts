@@ -11,6 +11,7 @@ import * as Conversation from "../domain/Conversation.ts"
 import { Message, usesTools } from "../domain/Message.ts"
 import { type PreferencePair, PreferencePairSchema } from "../domain/PreferencePair.ts"
 import type { Split } from "../domain/Split.ts"
+import * as Kinds from "../io/SettingKinds.ts"
 import { describeValue } from "../io/Values.ts"
 import * as SchemaIssues from "../io/SchemaIssues.ts"
 import { DatasetUnreadable } from "./file/DatasetError.ts"
@@ -52,10 +53,13 @@ export const manifest = Effect.fn("Dataset.manifest")(function* (
  */
 export const read = (
   directory: string,
-  { split }: ReadOptions = {},
+  options: ReadOptions = {},
 ): Stream.Stream<PreferencePair, DatasetUnreadable, FileSystem.FileSystem | Path.Path> =>
   manifest(directory).pipe(
     Effect.flatMap(({ files, splits }) => {
+      const wrong = Kinds.wrongIn(options, { split: Kinds.text })
+      if (wrong !== undefined) return Effect.fail(new DatasetUnreadable({ ...wrong, file: wrong.setting }))
+      const { split } = options
       const names = splits.map(({ split }) => split).filter((name) => split === undefined || name === split)
       const shards = names.flatMap((name) => files.filter(({ path }) => path.startsWith(`data/${name}-`)))
       const all = splits.map(({ split }) => split).join(", ")

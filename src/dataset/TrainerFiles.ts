@@ -17,6 +17,7 @@ import * as OmittedPairs from "./file/OmittedPairs.ts"
 import { misfit } from "./format/FeatureCheck.ts"
 import * as PairTexts from "./format/PairTexts.ts"
 import { didYouMean } from "../io/NearestName.ts"
+import * as Kinds from "../io/SettingKinds.ts"
 import { describeValue, isObject } from "../io/Values.ts"
 import type { Encoded, FormatOptions, TrainerFormat } from "./format/TrainerFormat.ts"
 import { type FormatName, formatNames, formats } from "./format/TrainerFormats.ts"
@@ -99,6 +100,9 @@ const isFormat = (value: unknown): value is TrainerFormat =>
   Schema.isSchema(value["row"])
 
 const isBuiltInName = (name: unknown): name is FormatName => typeof name === "string" && Object.hasOwn(formats, name)
+
+const isNamed = (value: unknown) => typeof value === "string" || isFormat(value)
+export const formatsKind: Kinds.Kind = ["a list of formats", (value) => Array.isArray(value) && value.every(isNamed)]
 
 /** Finds the first requested format that cannot be written. The formats may come from untyped code. */
 export const problemOf = (requested: ReadonlyArray<unknown>) => {

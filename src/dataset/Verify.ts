@@ -9,6 +9,7 @@
  * change.
  */
 import { Effect, FileSystem, Option, Path, Schema, Struct } from "effect"
+import * as Kinds from "../io/SettingKinds.ts"
 import * as Card from "./Card.ts"
 import type { Finding } from "./file/Finding.ts"
 import * as Findings from "./Findings.ts"
@@ -16,6 +17,7 @@ import type { FormatName, TrainerFormat } from "./format/TrainerFormats.ts"
 import * as Manifest from "./Manifest.ts"
 import * as ReadBack from "./file/ReadBack.ts"
 import * as Read from "./Read.ts"
+import { formatsKind } from "./TrainerFiles.ts"
 import * as VerifyRows from "./VerifyRows.ts"
 
 /** The result of `verify`: findings, and what was checked. */
@@ -45,10 +47,15 @@ export const verify: (
   options?: VerifyOptions,
 ) => Effect.Effect<Verification, never, FileSystem.FileSystem | Path.Path> = Effect.fn("Dataset.verify")(function* (
   directory,
-  { formats = [] } = {},
+  options = {},
 ) {
-  const custom = formats.filter((format) => typeof format !== "string")
   const findings = Findings.make()
+  const wrong = Kinds.wrongIn(options, { formats: formatsKind })
+  if (wrong !== undefined) {
+    findings.add({ ...Struct.pick(wrong, ["expected", "found"]), file: wrong.setting })
+    return { directory, rows: 0, files: 0, findings: findings.all() }
+  }
+  const custom = (options.formats ?? []).filter((format) => typeof format !== "string")
   const manifest = yield* Read.manifest(directory).pipe(
     Effect.tapError((failure) =>
       Effect.sync(() => findings.add({ ...Struct.pick(failure, ["expected", "found"]), file: Manifest.fileName })),

@@ -2,15 +2,23 @@
 import { Effect } from "effect"
 import * as PairBytes from "../domain/PairBytes.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
-import { describeValue, isObject } from "../io/Values.ts"
+import * as Kinds from "../io/SettingKinds.ts"
+import { describeValue } from "../io/Values.ts"
+import type { Options } from "./Dataset.ts"
+import { factsKind } from "./DatasetFacts.ts"
 import { DatasetError, OptionInvalid } from "./file/DatasetError.ts"
 
-/** Fails unless the options are an object with a directory. */
-export const checkOptions = (options: { readonly directory: unknown }): Effect.Effect<void, DatasetError> => {
-  const [option, value] = isObject(options) ? ["directory", options.directory] : ["options", options]
-  if (option === "directory" && typeof value === "string" && value !== "") return Effect.void
-  const expected = option === "directory" ? "the path of a folder" : "an object with `directory`"
-  return new DatasetError({ reason: new OptionInvalid({ option, expected, found: describeValue(value) }) })
+// prettier-ignore
+const kinds: Kinds.KindsOf<Options> = {
+  directory: ["the path of a folder", Kinds.text[1]], splitOf: Kinds.fn, conversational: Kinds.flag, tools: Kinds.flag,
+  formats: Kinds.list, margin: Kinds.flag, marginFrom: Kinds.text, edited: Kinds.text, shardBytes: Kinds.number,
+  facts: factsKind, allowEmpty: Kinds.flag, finalize: Kinds.fn,
+}
+
+export const checkOptions = (options: object): Effect.Effect<void, DatasetError> => {
+  const wrong = Kinds.wrongIn(options, kinds, ["directory"])
+  if (wrong === undefined) return Effect.void
+  return new DatasetError({ reason: new OptionInvalid({ ...wrong, option: wrong.setting }) })
 }
 
 /** Checks that a pair's texts are texts, since untyped code can pass other values. Texts as bytes are not checked. */

@@ -14,7 +14,7 @@ const encoder = new TextEncoder()
 
 /** Returns the problem of a task id that a person typed; undefined if the id is valid. */
 export const problemOf = (id: string): string | undefined =>
-  id === "" || /[\u0000-\u001f\u007f]/.test(id)
+  typeof id !== "string" || id === "" || /[\u0000-\u001f\u007f]/.test(id)
     ? "expected a non-empty task id without control characters"
     : fits(id)
       ? undefined

@@ -217,7 +217,7 @@ const passes = (value: number | null, threshold: number | null, direction: Check
 
 export const isThreshold = (name: CheckName, threshold: number): boolean => {
   const [min, max] = checks[name].range
-  return threshold >= min && threshold <= max
+  return Number.isFinite(threshold) && threshold >= min && threshold <= max
 }
 
 export const describeRange = (name: CheckName): string => {

@@ -9,17 +9,19 @@
  * files.
  */
 /* oxlint-disable max-lines -- one pass over the items: its counters share one state */
-import { Array as Arr, Effect, Option, Schema, type Scope, Stream } from "effect"
+import { Array as Arr, Effect, Option, Predicate, Result, Schema, type Scope, Stream } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
 import { flagsIn } from "../domain/Flag.ts"
-import type { JudgedItem } from "../domain/Judgment.ts"
+import type { JudgedItem, Judgment } from "../domain/Judgment.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import type { Check, Example, QualityReport } from "../domain/QualityReport.ts"
 import { onePerExpert } from "../domain/Vote.ts"
+import { SettingInvalid } from "../io/SettingInvalid.ts"
+import * as Kinds from "../io/SettingKinds.ts"
 import * as Values from "../io/Values.ts"
 import * as ScratchFile from "../node/ScratchFile.ts"
 import * as Sha256 from "../node/Sha256.ts"
-import { type PairStrategy, bestAgainstRest } from "./PairStrategy.ts"
+import { type PairStrategy, bestAgainstRest, isBuiltIn, settingsOf } from "./PairStrategy.ts"
 import * as Checks from "./Checks.ts"
 import * as Consensus from "./votes/Consensus.ts"
 import { rankingOf } from "./votes/Ranking.ts"
@@ -104,6 +106,16 @@ export interface CurationContext {
   readonly scratchDirectory?: string | undefined
 }
 
+const kinds: Kinds.Kinds = {
+  ...Kinds.all(Kinds.fn, "pairs languageOf"),
+  ...Kinds.all(Kinds.number, "minVotes minAgreement languageShare"),
+  ...Kinds.all(Kinds.texts, "drop evaluationPrompts"),
+  thresholds: Kinds.object,
+  checks: ["a list of checks", (value) => Array.isArray(value) && value.every(Checks.isOwn)],
+  reliabilities: ["an Option", Option.isOption],
+  scratchDirectory: Kinds.text,
+}
+
 const maxExamples = 8
 const maxFindings = 5
 /** Number of bootstrap resamples for the leaderboard. With 200, intervals vary by a few percent of their width. */
@@ -154,6 +166,22 @@ const makeNumbers = (mayRepeat: boolean) => {
   }
 }
 
+/** Makes the pairs of a judgment. @throws SettingInvalid if the program's own strategy throws, or returns no pairs */
+const pairsOf = (strategy: PairStrategy, judgment: Judgment): ReadonlyArray<PreferencePair> => {
+  if (isBuiltIn(strategy)) return strategy(judgment)
+  const failure = (found: string) => {
+    const setting = `pairs (${settingsOf(strategy).strategy}, item ${JSON.stringify(judgment.itemId)})`
+    return new SettingInvalid({ setting, expected: "a function that returns a list of pairs", found })
+  }
+  const pairs = Result.getOrThrowWith(
+    Result.try(() => strategy(judgment)),
+    (cause) => failure(`an exception: ${Values.causeMessage(cause)}`),
+  )
+  const isList: boolean = Array.isArray(pairs) && pairs.every((pair) => Predicate.hasProperty(pair, "rejected"))
+  if (!isList) throw failure(Values.describeValue(pairs))
+  return pairs
+}
+
 const placeOf = (key: string): number => Number.parseInt(key.slice(0, 8), 16) / 2 ** 32
 
 /** An item with its pairs. */
@@ -167,9 +195,9 @@ export interface CuratedItem {
 }
 
 /** Failures of a curation. */
-export type CurationFailed = SearchFailed | Checks.OwnCheckFailed
+export type CurationFailed = SearchFailed | Checks.OwnCheckFailed | SettingInvalid
 
-const isOwnCheckFailed = Schema.is(Checks.OwnCheckFailed)
+const isOwnCodeFailed = Schema.is(Schema.Union([Checks.OwnCheckFailed, SettingInvalid]))
 
 /** A curation of one stream of items, and its report. */
 export interface Curation {
@@ -186,7 +214,9 @@ export interface Curation {
 export const make = Effect.fnUntraced(function* (
   options: CurationOptions,
   context: CurationContext = {},
-): Effect.fn.Return<Curation, never, Scope.Scope> {
+): Effect.fn.Return<Curation, SettingInvalid, Scope.Scope> {
+  yield* Kinds.check(options, kinds)
+  yield* Kinds.check(context, kinds, [], "context")
   const { drop = [] } = options
   const duplicates = yield* DuplicatePrompts.make(maxFindings, excerpt, context.scratchDirectory)
   const isDropping = drop.includes("near-duplicates")
@@ -207,7 +237,7 @@ export const make = Effect.fnUntraced(function* (
   const pass = <E, R>(items: Stream.Stream<JudgedItem, E, R>, pairsOf: typeof add) =>
     Stream.mapArrayEffect(items, (all) =>
       ScratchFile.attempt(() => Arr.map(all, pairsOf)).pipe(
-        Effect.catchDefect((defect) => (isOwnCheckFailed(defect) ? Effect.fail(defect) : Effect.die(defect))),
+        Effect.catchDefect((defect) => (isOwnCodeFailed(defect) ? Effect.fail(defect) : Effect.die(defect))),
         Effect.tap(duplicates.room),
       ),
     )
@@ -345,7 +375,7 @@ const makeState = (
     if (isFlagged && dropped.has("flagged")) return "flagged"
     if (isMissing && dropped.has("no-rationale")) return "no_rationale"
     if (isCopied && dropped.has("copied-rationale")) return "copied_rationale"
-    const all = toPairs(judgment)
+    const all = pairsOf(toPairs, judgment)
     const pairs = Consensus.withVotes(all, consensus)
     if (pairs.length === 0) {
       return votes.every((vote) => !isDecided(vote)) ? "tie" : all.length > 0 ? "against_votes" : "no_pair"

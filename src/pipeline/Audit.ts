@@ -7,6 +7,7 @@
 import { Effect, Option } from "effect"
 import * as Prices from "../domain/Prices.ts"
 import * as FieldPath from "../io/FieldPath.ts"
+import * as Kinds from "../io/SettingKinds.ts"
 import * as Audit from "../pair/audit/Audit.ts"
 import { keepNames } from "../task/ExpertNames.ts"
 import * as Results from "../task/Results.ts"
@@ -25,7 +26,9 @@ export interface AuditSettings extends ResultsSettings, Omit<Audit.AuditOptions,
 
 /** Audits the judges, using all results so far. */
 export const audit = Effect.fn("Pipeline.audit")(
-  function* ({ annotationPaths, by, campaign, price, ...options }: AuditSettings) {
+  function* (settings: AuditSettings) {
+    yield* Kinds.check(settings, {}, [], "settings")
+    const { annotationPaths, by, campaign, price, ...options } = settings
     const spending = yield* (yield* LedgerReader).spending
     const path = yield* fieldOf(by)
     return yield* Audit.of(Results.items(campaign, annotationPaths), {

@@ -7,6 +7,7 @@
 import { Effect, FileSystem, Path } from "effect"
 import { DatasetUnreadable } from "../dataset/file/DatasetError.ts"
 import * as Manifest from "../dataset/Manifest.ts"
+import { describeValue } from "../io/Values.ts"
 import * as JobFolder from "./JobFolder.ts"
 
 /** A dataset and, if it belongs to a job, the path of the job's ledger. */
@@ -18,6 +19,10 @@ export interface Place {
 export const locate = Effect.fnUntraced(function* (
   path: string,
 ): Effect.fn.Return<Place, DatasetUnreadable, FileSystem.FileSystem | Path.Path> {
+  if (typeof path !== "string") {
+    const found = describeValue(path)
+    return yield* new DatasetUnreadable({ file: "path", expected: "the path of a dataset or of a job", found })
+  }
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
   const has = (...parts: ReadonlyArray<string>) => Effect.orElseSucceed(fs.exists(paths.join(...parts)), () => false)

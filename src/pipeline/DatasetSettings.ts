@@ -4,7 +4,7 @@
  */
 import { Effect, Record, type Schema, Struct } from "effect"
 import * as AnnotationPaths from "../api/AnnotationPaths.ts"
-import type { DatasetFacts } from "../dataset/DatasetFacts.ts"
+import { type DatasetFacts, factsKind } from "../dataset/DatasetFacts.ts"
 import type { FormatName, TrainerFormat } from "../dataset/format/TrainerFormats.ts"
 import * as TrainerFiles from "../dataset/TrainerFiles.ts"
 import * as FieldPath from "../io/FieldPath.ts"
@@ -16,8 +16,8 @@ import type { CurationOptions } from "../pair/Curation.ts"
 import { bestAgainstRest, settingsOf } from "../pair/PairStrategy.ts"
 import * as Splits from "../pair/text/Splits.ts"
 import * as Consensus from "../pair/votes/Consensus.ts"
-import * as Kinds from "./SettingKinds.ts"
-import { SettingInvalid } from "./SettingInvalid.ts"
+import * as Kinds from "../io/SettingKinds.ts"
+import { SettingInvalid } from "../io/SettingInvalid.ts"
 
 type Shares = Splits.Shares
 
@@ -100,7 +100,7 @@ const table: {
   ties: [Kinds.text, ({ ties = "drop" }) => ({ ties })],
   minVotes: [Kinds.number, ({ minVotes = null }) => ({ min_votes: minVotes })],
   minAgreement: [Kinds.number, ({ minAgreement = null }) => ({ min_agreement: minAgreement })],
-  drop: [Kinds.list, ({ drop = [] }) => ({ drop })],
+  drop: [Kinds.texts, ({ drop = [] }) => ({ drop })],
   thresholds: [Kinds.object, ({ thresholds = {} }) => ({ thresholds: defined(thresholds) })],
   checks: [
     Kinds.list,
@@ -108,7 +108,7 @@ const table: {
       checks.length === 0 ? {} : { checks: checks.map(({ name, threshold = null }) => ({ name, threshold })) },
   ],
   splits: [
-    Kinds.object,
+    Splits.sharesKind,
     ({ splitBy: by, splits, splitSeed: seed = 0 }) => ({
       splits: splits === undefined ? null : { ...defined(wholeShares(splits)), seed, ...defined({ by }) },
     }),
@@ -116,7 +116,7 @@ const table: {
   splitSeed: [Kinds.number],
   splitBy: [Kinds.text],
   evaluationPrompts: [
-    Kinds.list,
+    Kinds.texts,
     ({ evaluationPrompts: prompts }) => ({
       evaluation_prompts:
         prompts === undefined ? null : { count: prompts.length, sha256: Sha256.hex(JSON.stringify(prompts)) },
@@ -131,12 +131,12 @@ const table: {
   edited: [Kinds.text, ({ edited }) => (edited === "chosen" ? { edited } : {})],
   expertNames: [Kinds.flag, ({ expertNames }) => (expertNames === true ? { expert_names: true } : {})],
   annotationPaths: [
-    Kinds.object,
+    Kinds.recordOf("an object with field paths", Kinds.text),
     ({ annotationPaths: paths }) => (paths === undefined ? {} : { annotation_paths: defined(paths) }),
   ],
   formats: [Kinds.list],
   allowEmpty: [Kinds.flag],
-  card: [Kinds.object],
+  card: [factsKind],
 }
 
 export const settingNames = Struct.keys(table)

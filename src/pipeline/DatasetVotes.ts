@@ -13,6 +13,7 @@ import { PreferencePairSchema } from "../domain/PreferencePair.ts"
 import { Metadata } from "../domain/PromptItem.ts"
 import type { RatedItem } from "../pair/rating/Leaderboard.ts"
 import * as Messages from "../source/item/Messages.ts"
+import { describeValue } from "../io/Values.ts"
 import * as OpenFile from "../source/OpenFile.ts"
 
 /** No dataset was found at the path, or a row is not a preference pair. */
@@ -100,6 +101,9 @@ const itemOf = (rows: ReadonlyArray<Row>): ReadonlyArray<RatedItem> => {
 }
 
 const filesOf = Effect.fnUntraced(function* (path: string) {
+  if (typeof path !== "string") {
+    return yield* new NoDataset({ path: describeValue(path), problem: "expected the path of a dataset" })
+  }
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
   const info = yield* Effect.option(fs.stat(path))

@@ -10,6 +10,7 @@ import type { PreferencePair } from "../domain/PreferencePair.ts"
 import type { Split } from "../domain/Split.ts"
 import * as Read from "../dataset/Read.ts"
 import * as FieldPath from "../io/FieldPath.ts"
+import * as Kinds from "../io/SettingKinds.ts"
 import { count } from "../io/Values.ts"
 import * as Scored from "../pair/evaluation/Evaluation.ts"
 import * as DisputedItems from "./evaluation/DisputedItems.ts"
@@ -36,11 +37,17 @@ export interface EvaluateOptions extends Pick<Scored.EvaluationOptions, "disagre
   readonly disputed?: string | undefined
 }
 
+const kinds: Kinds.Kinds = {
+  scores: ["the path of a file, or an endpoint", (value) => Kinds.text[1](value) || ScoreEndpoint.isEndpoint(value)],
+  ...Kinds.all(Kinds.text, "split by disputed"),
+}
+
 /**
  * Evaluates scores on a dataset. `place` is the dataset's folder, its manifest, or a job's folder. Fails with
  * `ScoresInvalid` if no pair has scores, and with `GroupsInvalid` if no item has the field `by`.
  */
 export const evaluate = Effect.fn("Pipeline.evaluate")(function* (place: string, options: EvaluateOptions) {
+  yield* Kinds.check(options, kinds, ["scores"])
   const { by, disagreements, disputed, scores, split } = options
   const path = yield* fieldOf(by)
   const { directory } = yield* DatasetPlace.locate(place)

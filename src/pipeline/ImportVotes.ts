@@ -6,6 +6,7 @@
  */
 import { Effect, type FileSystem, Layer, type Path, type Stream } from "effect"
 import type { VoteRecord } from "../domain/VotedItem.ts"
+import * as Kinds from "../io/SettingKinds.ts"
 import type { SourceError } from "../source/record/SourceError.ts"
 import * as Import from "../task/ImportVotes.ts"
 import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
@@ -38,6 +39,8 @@ export interface ImportReport extends Import.ImportCounts {
 
 /** Reads votes into the ledger of the job. */
 export const importVotes = Effect.fn("Pipeline.importVotes")(function* (settings: ImportSettings) {
+  yield* LostLedger.checkPlace(settings)
+  yield* Kinds.check(settings, { votes: ["votes, such as Source.votes(FILE)", Kinds.source[1]] }, ["votes"])
   const { directory, votes, ...options } = settings
   const counts = yield* Import.importVotes(votes.records, options).pipe(
     recordingInputs([]),
@@ -54,5 +57,7 @@ export const importVotes = Effect.fn("Pipeline.importVotes")(function* (settings
 /** Opens the job's ledger, and creates it if missing. Fails with `LedgerLost` if an earlier ledger is gone. */
 export const layer = (where: Pick<Settings, "directory" | "ledger" | "job" | "newLedger">) =>
   Layer.unwrap(Effect.map(LostLedger.locate(where), LedgerLocation.layer)).pipe(
-    Layer.provide(Layer.effectDiscard(JobFolder.create(where.directory))),
+    Layer.provide(
+      Layer.effectDiscard(Effect.andThen(LostLedger.checkPlace(where), () => JobFolder.create(where.directory))),
+    ),
   )

@@ -9,6 +9,7 @@ import { Array as Arr, Effect, identity, Result, Stream } from "effect"
 import { type ItemLimits, unlimited } from "../api/ServiceProfile.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
+import * as Kinds from "../io/SettingKinds.ts"
 import type { Source } from "../source/Source.ts"
 import * as Allotment from "../task/plan/Allotment.ts"
 import * as Batch from "../task/plan/Batch.ts"
@@ -93,11 +94,19 @@ export interface Inspection {
   readonly first: ReadonlyArray<SourceItem>
 }
 
+const kinds = {
+  ...Kinds.all(Kinds.object, "batch limits"),
+  ...Kinds.all(Kinds.number, "completionsPerItem votes maxTaskVotes votesLeft show"),
+  ...Kinds.all(Kinds.fn, "mix recorded onReject"),
+}
+
 /** Reads the whole source. Fails with the source's error. */
 export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = never, R2 = never>(
   source: Pick<Source<E, R>, "records">,
   options: InspectionOptions<E2, R2> = {},
 ) {
+  yield* Kinds.check({ source }, { source: Kinds.source }, ["source"])
+  yield* Kinds.check(options, kinds)
   const {
     batch = Batch.defaultLimits,
     completionsPerItem,

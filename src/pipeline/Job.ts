@@ -8,6 +8,7 @@
  */
 import { Effect, Layer } from "effect"
 import * as IdLimit from "../domain/IdLimit.ts"
+import * as Kinds from "../io/SettingKinds.ts"
 import { describeValue } from "../io/Values.ts"
 import { Ledger } from "../task/ledger/Ledger.ts"
 import { TaskIdInvalid } from "../task/ledger/schema/NotResolved.ts"
@@ -16,7 +17,7 @@ import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
 import * as JobStatus from "./JobStatus.ts"
 import * as LostLedger from "./LostLedger.ts"
 import { issueReport } from "./RunReport.ts"
-import { SettingInvalid } from "./SettingInvalid.ts"
+import { SettingInvalid } from "../io/SettingInvalid.ts"
 import type { Settings } from "./Settings.ts"
 
 export type { VoteRow } from "../domain/VoteRow.ts"
@@ -99,7 +100,7 @@ export const adopt = (task: number, taskId: string) =>
     [task],
     Effect.fnUntraced(function* (ledger) {
       const problem = IdLimit.problemOf(taskId)
-      if (problem !== undefined) return yield* new TaskIdInvalid({ taskId, problem })
+      if (problem !== undefined) return yield* new TaskIdInvalid({ taskId: String(taskId), problem })
       return yield* ledger.adopt([task], [taskId])
     }),
   )
@@ -122,11 +123,17 @@ export const check = (settings: JobSettings, options?: { readonly quick?: boolea
 
 /** Copies a ledger in an SQLite file to the new file `to`, and checks the copy. */
 export const backup = (settings: JobSettings, to: string) =>
-  at(settings, (location) => LedgerMaintenance.backup(location, to))
+  at(settings, (location) =>
+    Effect.andThen(Kinds.check({ to }, { to: Kinds.text }, ["to"]), LedgerMaintenance.backup(location, to)),
+  )
 
 /** Compresses the ledger's SQLite file. Returns its size in bytes `before` and `after`. */
 export const compact = (settings: JobSettings) => at(settings, LedgerMaintenance.compact)
 
 /** Removes old rejects and deliveries, and with `results` also requests and results. */
 export const prune = (settings: JobSettings, options: LedgerMaintenance.PruneOptions) =>
-  at(settings, (location) => LedgerMaintenance.prune(location, options))
+  at(settings, (location) =>
+    Effect.andThen(Kinds.check(options, pruneKinds), LedgerMaintenance.prune(location, options)),
+  )
+
+const pruneKinds: Kinds.Kinds = { results: Kinds.flag, dryRun: Kinds.flag }

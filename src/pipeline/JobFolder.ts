@@ -14,7 +14,7 @@
  * ```
  */
 import { Effect, FileSystem } from "effect"
-import { SettingInvalid } from "./SettingInvalid.ts"
+import { SettingInvalid } from "../io/SettingInvalid.ts"
 
 export const defaultDirectory = "prefstream-job"
 

@@ -8,6 +8,8 @@
 import { Effect, Option, Result, Schema, type Stream } from "effect"
 import type { Leaderboard as Board } from "../domain/Leaderboard.ts"
 import * as FieldPath from "../io/FieldPath.ts"
+import * as Kinds from "../io/SettingKinds.ts"
+import { describeValue } from "../io/Values.ts"
 import * as Leaderboard from "../pair/rating/Leaderboard.ts"
 import * as Reliabilities from "../pair/votes/Reliabilities.ts"
 import { keepNames } from "../task/ExpertNames.ts"
@@ -49,6 +51,9 @@ const maxGroups = 100
 
 /** Parses the path of the field that defines the groups, if there is one. */
 export const fieldOf = Effect.fnUntraced(function* (by: string | undefined) {
+  if (by !== undefined && typeof by !== "string") {
+    return yield* new GroupsInvalid({ by: describeValue(by), problem: "expected the path of a field" })
+  }
   const path = by === undefined ? undefined : FieldPath.parse(by)
   if (path !== undefined && Result.isFailure(path)) return yield* new GroupsInvalid({ by: by!, problem: path.failure })
   return path?.success
@@ -84,6 +89,7 @@ const rated = Effect.fnUntraced(function* <E, R>(
  */
 export const leaderboards = Effect.fn("Pipeline.leaderboards")(
   function* (by: string | undefined, settings: LeaderboardSettings) {
+    yield* Kinds.check(settings, Leaderboard.optionKinds)
     const { annotationPaths, campaign, weighted, ...options } = settings
     const items = Results.items(campaign, annotationPaths)
     const reliabilityOf = weighted === true ? (yield* Reliabilities.of(items)).of : undefined
@@ -103,5 +109,8 @@ export const leaderboard = (settings: LeaderboardSettings) =>
  */
 export const datasetLeaderboards = Effect.fn("Pipeline.datasetLeaderboards")(
   (path: string, by: string | undefined, options: Leaderboard.LeaderboardOptions) =>
-    rated(DatasetVotes.items(path), by, options),
+    Effect.andThen(
+      Kinds.check(options, Leaderboard.optionKinds),
+      Effect.suspend(() => rated(DatasetVotes.items(path), by, options)),
+    ),
 )

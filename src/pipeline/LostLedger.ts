@@ -7,10 +7,10 @@
  */
 import { Effect, FileSystem, Schema } from "effect"
 import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
-import { describeValue, isObject } from "../io/Values.ts"
+import * as Kinds from "../io/SettingKinds.ts"
 import * as Manifest from "../dataset/Manifest.ts"
 import * as JobFolder from "./JobFolder.ts"
-import { SettingInvalid } from "./SettingInvalid.ts"
+import type { SettingInvalid } from "../io/SettingInvalid.ts"
 
 /**
  * A new ledger needs the earlier group, because the group is part of a task's idempotency key. The default group
@@ -50,13 +50,15 @@ const check = Effect.fnUntraced(function* (directory: string, location: LedgerLo
   return yield* new LedgerLost({ directory, ledger, found, ...(group !== "" && { group }) })
 })
 
-/** Fails without the job folder's name: programs may be written without a type check. */
-export const checkPlace = (settings: { readonly directory: string }): Effect.Effect<void, SettingInvalid> => {
-  const [setting, value] = isObject(settings) ? ["directory", settings.directory] : ["settings", settings]
-  if (setting === "directory" && typeof value === "string" && value !== "") return Effect.void
-  const expected = setting === "directory" ? "the path of the job folder" : "an object with `directory`"
-  return new SettingInvalid({ setting, expected, found: describeValue(value) })
+const placeKinds: Kinds.Kinds = {
+  directory: ["the path of the job folder", Kinds.text[1]],
+  newLedger: Kinds.flag,
+  ...LedgerLocation.ledgerKinds,
 }
+
+/** Fails without the job folder's name: programs may be written without a type check. */
+export const checkPlace = (settings: object): Effect.Effect<void, SettingInvalid> =>
+  Kinds.check(settings, placeKinds, ["directory"], "settings")
 
 /** Finds the location of the job's ledger, which need not exist yet. Fails with `LedgerLost`. */
 export const locate = Effect.fn("LostLedger.locate")(function* (

@@ -20,7 +20,7 @@ import * as Reexport from "./Reexport.ts"
 import * as Settings from "./Settings.ts"
 
 export type { DatasetSettings, ResultsSettings } from "./DatasetSettings.ts"
-export { SettingInvalid } from "./SettingInvalid.ts"
+export { SettingInvalid } from "../io/SettingInvalid.ts"
 export { type Exported, ThresholdsExceeded } from "./Export.ts"
 export {
   datasetLeaderboards,

@@ -5,19 +5,20 @@
  * does not check ranges: `Submit` checks the ranges of task settings, and `DatasetSettings` checks the ranges of
  * dataset settings.
  */
-import { type Duration, Effect, type FileSystem, type Layer, type Path, Predicate, Stream, Struct } from "effect"
+import { type Duration, Effect, type FileSystem, type Layer, type Path, Predicate, Struct } from "effect"
 import type { HttpClient } from "effect/http"
 import type { ServiceProfile } from "../api/ServiceProfile.ts"
 import { didYouMean } from "../io/NearestName.ts"
 import { describeValue } from "../io/Values.ts"
 import type { Source, SourceError } from "../source/Source.ts"
 import type { AnnotationClient } from "../task/client/AnnotationClient.ts"
-import type * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
-import type { SubmitOptions } from "../task/Submit.ts"
+import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
+import { optionKinds, type SubmitOptions } from "../task/Submit.ts"
 import type * as WebhookReceiver from "../task/webhook/WebhookReceiver.ts"
 import { type DatasetSettings, settingKinds } from "./DatasetSettings.ts"
-import { SettingInvalid } from "./SettingInvalid.ts"
-import { any, flag, type Kind, layer, list, number, object, text, time, timeAbove0 } from "./SettingKinds.ts"
+import { SettingInvalid } from "../io/SettingInvalid.ts"
+import * as Kinds from "../io/SettingKinds.ts"
+import { flag, type Kind, layer, text, time, timeAbove0 } from "../io/SettingKinds.ts"
 
 /** The settings of a pipeline: job folder, source, ledger, submission, and dataset. */
 export interface Settings<out E = SourceError, out R = FileSystem.FileSystem | Path.Path>
@@ -73,12 +74,8 @@ const webhook: Kind = [
 ]
 // prettier-ignore
 const kinds = {
-  _tag: text, directory: text, service: layer, client: layer, ledger: any, job: text, timeout: timeAbove0, grace: time,
-  source: ["a source, such as Source.files(…)", (value) => Predicate.hasProperty(value, "records") && Stream.isStream(value.records)],
-  once: flag, webhook, guidelines: text, taskType: text, votes: number, votesUpTo: number, confidence: number, peopleWhen: text, group: text,
-  price: any, budget: any, shuffleSeed: any, completionsPerItem: number, completionsSeed: number, keepReordered: flag,
-  batch: object, maxPlanned: number, gold: object, newCampaign: flag, newLedger: flag, resubmit: list,
-  maxAttempts: number, maxRejects: any, ...settingKinds,
+  _tag: text, directory: text, service: layer, client: layer, ...LedgerLocation.ledgerKinds, timeout: timeAbove0, grace: time,
+  source: Kinds.source, once: flag, webhook, newLedger: flag, ...optionKinds, ...settingKinds,
 } satisfies { readonly [Name in keyof Required<Pipeline>]: Kind }
 
 export const names: ReadonlyArray<string> = Struct.keys(kinds)
@@ -96,12 +93,7 @@ export const check = Effect.fnUntraced(function* (settings: object) {
     const setting = unknown.map((name) => name + didYouMean(name, names)).join(", ")
     return yield* new SettingInvalid({ setting, expected: "the name of a pipeline setting", found: "an unknown name" })
   }
-  const values = new Map<string, unknown>(Object.entries(settings))
-  for (const [setting, [expected, isRight]] of Object.entries<Kind>(kinds)) {
-    const value = values.get(setting)
-    if (value === undefined ? !required.includes(setting) : isRight(value)) continue
-    return yield* new SettingInvalid({ setting, expected, found: describeValue(value) })
-  }
+  yield* Kinds.check(settings, kinds, required, "pipeline")
 })
 
 /** Checks the settings before it runs the effect. `R`: the services that the effect needs. */

@@ -21,7 +21,7 @@ import * as NumberList from "../pair/stats/NumberList.ts"
 import * as Splits from "../pair/text/Splits.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
 import { fieldOf } from "./Leaderboard.ts"
-import { SettingInvalid } from "./SettingInvalid.ts"
+import { SettingInvalid } from "../io/SettingInvalid.ts"
 
 interface Planned extends Pick<JudgedItem, "itemId" | "prompt"> {}
 

@@ -9,6 +9,8 @@
 import { Effect, Option, Schema, Stream } from "effect"
 import * as Cost from "../domain/Cost.ts"
 import * as Prices from "../domain/Prices.ts"
+import * as Kinds from "../io/SettingKinds.ts"
+import { isObject } from "../io/Values.ts"
 import * as Experts from "../pair/report/Experts.ts"
 import * as MajorityAccuracy from "../pair/stats/MajorityAccuracy.ts"
 import { votesOf } from "../pair/votes/ItemVotes.ts"
@@ -44,6 +46,7 @@ export const minGoldVotes = 10
  */
 export const pilot = Effect.fn("Pipeline.pilot")(
   function* (settings: ResultsSettings) {
+    yield* Kinds.check(settings, {})
     const experts = Experts.make()
     const reliabilities = Reliabilities.make()
     yield* Stream.runForEach(Results.items(settings.campaign, settings.annotationPaths), (item) =>
@@ -133,8 +136,12 @@ export class NothingToPlan extends Schema.TaggedError<NothingToPlan>()("NothingT
   }
 }
 
+const isExperts = (value: unknown) => typeof value === "number" || (Array.isArray(value) && value.every(isObject))
+const kinds = { experts: ["a number, or a list of the experts of a pilot", isExperts] } as const
+
 /** Reads the whole source. Fails with the source's error, `NothingToPlan`, or `SubmitOptionInvalid` for the price. */
 export const votePlan = Effect.fn("Pipeline.votePlan")(function* <E, R>(settings: VotePlanSettings<E, R>) {
+  yield* Kinds.check(settings, kinds, ["experts"])
   const { experts, targetAccuracy } = settings
   const voters =
     typeof experts === "number"

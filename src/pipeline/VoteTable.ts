@@ -8,7 +8,7 @@
  * If a result lists several votes, the table omits the result's other annotations, except for flags, a lead's decision,
  * and the service's choice if it differs from the votes.
  */
-import { Array as Arr, Stream } from "effect"
+import { Array as Arr, Effect, Stream } from "effect"
 import * as Decision from "../domain/Decision.ts"
 import * as ExpertKind from "../domain/ExpertKind.ts"
 import { flagsIn } from "../domain/Flag.ts"
@@ -16,6 +16,7 @@ import type { JudgedItem, Judgment } from "../domain/Judgment.ts"
 import { completionsOf } from "../domain/PromptItem.ts"
 import { onePerExpert } from "../domain/Vote.ts"
 import * as VoteRow from "../domain/VoteRow.ts"
+import * as Kinds from "../io/SettingKinds.ts"
 import * as SpreadsheetCell from "../io/SpreadsheetCell.ts"
 import * as ItemVotes from "../pair/votes/ItemVotes.ts"
 import { ExpertNames } from "../task/ExpertNames.ts"
@@ -67,7 +68,10 @@ export interface TableSettings extends ResultsSettings {
 }
 
 /** The votes of a campaign's items, in the order of the items and of the votes. */
-export const rows = ({ annotationPaths, campaign, pseudonyms = false }: TableSettings = {}) =>
+export const rows = (settings: TableSettings = {}) =>
+  Stream.unwrap(Effect.map(Kinds.check(settings, {}), () => rowsBy(settings)))
+
+const rowsBy = ({ annotationPaths, campaign, pseudonyms = false }: TableSettings) =>
   Results.items(campaign, annotationPaths).pipe(
     Stream.chunks,
     Stream.map((items) =>
@@ -88,10 +92,14 @@ export const rows = ({ annotationPaths, campaign, pseudonyms = false }: TableSet
  * @param isRaw whether CSV contains all texts unchanged, even if a spreadsheet would read them as formulas. Default
  * false.
  */
-export const text = (
-  format: VoteRow.Format,
-  { isRaw = false, ...settings }: TableSettings & { readonly isRaw?: boolean } = {},
-) =>
+export const text = (format: VoteRow.Format, settings: TextSettings = {}) =>
+  Stream.unwrap(Effect.map(Kinds.check(settings, {}), () => textBy(format, settings)))
+
+interface TextSettings extends TableSettings {
+  readonly isRaw?: boolean
+}
+
+const textBy = (format: VoteRow.Format, { isRaw = false, ...settings }: TextSettings) =>
   Stream.concat(
     Stream.succeed(VoteRow.headOf(format, isRaw)),
     rows(settings).pipe(

@@ -1,5 +1,6 @@
 /** The error for an option of the service that is missing or of the wrong kind, for programs without a type check. */
 import { Effect, Layer, Predicate, Schema } from "effect"
+import * as Kinds from "../io/SettingKinds.ts"
 import { describeValue } from "../io/Values.ts"
 
 /** An option of the service is missing or of the wrong kind. It is reported before anything is opened. */
@@ -16,6 +17,18 @@ export class ServiceOptionInvalid extends Schema.TaggedError<ServiceOptionInvali
   }
 }
 
+const kinds: Kinds.Kinds = {
+  ...Kinds.all(Kinds.object, "judge limits"),
+  ...Kinds.all(Kinds.time, "turnaround hold undoGrace"),
+  ...Kinds.all(Kinds.text, "gold publicUrl hostname"),
+  ...Kinds.all(Kinds.flag, "cancelUnanswered allowRepeatedVotes pages allowPrivateWebhooks"),
+  ...Kinds.all(Kinds.number, "votes port"),
+  token: Kinds.redacted,
+  rateLimit: ["an object, or none", (value) => value === "none" || Kinds.object[1](value)],
+  requestTimeout: Kinds.timeAbove0,
+  imageHosts: Kinds.texts,
+}
+
 const isExpert = (value: unknown): boolean => typeof value === "string" || Predicate.hasProperty(value, "judge")
 
 const problemOf = (options: object, hasDatabase: boolean): ServiceOptionInvalid | undefined => {
@@ -26,8 +39,9 @@ const problemOf = (options: object, hasDatabase: boolean): ServiceOptionInvalid 
   if (!Array.isArray(experts)) return invalid("experts", "a list of experts", experts)
   const wrong = experts.findIndex((expert) => !isExpert(expert))
   if (wrong >= 0) return invalid(`experts[${wrong}]`, "a name, or an object with `judge`", experts[wrong])
-  if (!hasDatabase || (typeof database === "string" && database !== "")) return undefined
-  return invalid("database", "the path of a file", database)
+  if (hasDatabase && !Kinds.text[1](database)) return invalid("database", "the path of a file", database)
+  const other = Kinds.wrongIn(options, kinds)
+  return other && new ServiceOptionInvalid({ ...other, option: other.setting })
 }
 
 /** Builds the layer if the options are of the right kind. */

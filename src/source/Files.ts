@@ -4,6 +4,7 @@
  * detected separately.
  */
 import { Array, Effect, Path, Result, Stream } from "effect"
+import { type KindsOf, text } from "../io/SettingKinds.ts"
 import { Threads } from "../node/Thread.ts"
 import * as Format from "./format/Format.ts"
 import * as PlainThread from "./format/json/PlainThread.ts"
@@ -31,10 +32,10 @@ export interface FilesOptions extends Format.FormatOptions, Layout.LayoutOptions
   readonly scratchDirectory?: string | undefined
 }
 
-const optionNames: KnownOptions.NamesOf<FilesOptions> = {
-  ...Format.optionNames,
-  ...Layout.optionNames,
-  scratchDirectory: true,
+export const optionKinds: KindsOf<FilesOptions> = {
+  ...Format.optionKinds,
+  ...Layout.optionKinds,
+  scratchDirectory: text,
 }
 
 const isPlainMember = (name: string): boolean => ["id", "prompt", "completions"].includes(name)
@@ -68,7 +69,7 @@ export const openInput = Effect.fnUntraced(function* (
   adapt?: (sample: ReadonlyArray<Row>) => Result.Result<Adaptation, string>,
 ) {
   if (names.length === 0) return yield* invalidOption("files", "expected at least one file, found none")
-  yield* KnownOptions.check(options, optionNames)
+  yield* KnownOptions.check(options, optionKinds)
   const { empty, files } = yield* Listing.expand(names)
   const opened = yield* OpenFile.sampledUntilRecords(files, options, sampleSize)
   const originalSample = opened.flatMap(({ sample }) => sample)

@@ -32,13 +32,13 @@ const sampleSize = 20
 export const join = (options: JoinOptions.JoinOptions): Source => ({
   description: !isObject(options)
     ? "prompts with completions"
-    : `${PlaceName.describeAll([options.prompts].flat(), "inputs of prompts")} with ${PlaceName.describeAll([options.completions].flat(), "inputs of completions")}, joined by ${options.key ?? options.promptKey ?? "id"}`,
+    : `${PlaceName.describeAll([options.prompts].flat(), "inputs of prompts")} with ${PlaceName.describeAll([options.completions].flat(), "inputs of completions")}, joined by ${String(options.key ?? options.promptKey ?? "id")}`,
   summary: Effect.map(Effect.scoped(open(options)), ({ summary }) => summary),
   records: Effect.map(open(options), ({ records }) => records).pipe(Stream.unwrap),
 })
 
 const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
-  yield* KnownOptions.check(options, JoinOptions.optionNames)
+  yield* KnownOptions.check(options, JoinOptions.optionKinds)
   const names = yield* JoinOptions.files(options)
   const sample = (name: string) => OpenFile.sampled(name, options, sampleSize)
   const prompts = yield* Effect.forEach(names.prompts, sample)

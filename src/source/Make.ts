@@ -3,9 +3,10 @@
  * from 1. The layout is not detected. Without `layout`, each record is an item.
  */
 import { Array, Effect, type FileSystem, Option, type Path, Predicate, Result, Stream } from "effect"
+import { type KindsOf, text } from "../io/SettingKinds.ts"
 import { describeValue } from "../io/Values.ts"
 import * as Group from "./combine/Group.ts"
-import { type LayoutOptions, optionNames } from "./layout/Layout.ts"
+import { type LayoutOptions, optionKinds as layoutKinds } from "./layout/Layout.ts"
 import * as MakeLayout from "./layout/MakeLayout.ts"
 import * as KnownOptions from "./record/KnownOptions.ts"
 import type { RowResult } from "./record/Row.ts"
@@ -20,6 +21,8 @@ export interface MakeOptions extends LayoutOptions {
   readonly scratchDirectory?: string | undefined
 }
 
+const optionKinds: KindsOf<MakeOptions> = { ...layoutKinds, name: text, scratchDirectory: text }
+
 /** Limits how many items are read ahead, because the program's records may never end. */
 const defaultMaxPlanned = 10_000
 
@@ -29,8 +32,10 @@ const defaultMaxPlanned = 10_000
  */
 export const make = <E = never, R = never>(
   records: Iterable<unknown> | Stream.Stream<unknown, E, R>,
-  { name = "memory", scratchDirectory, ...options }: MakeOptions = {},
+  options: MakeOptions = {},
 ): Source<E | SourceError, R | FileSystem.FileSystem | Path.Path> => {
+  // A program without a type check may pass null, which `optionKinds` refuses when the records are read.
+  const { name = "memory", scratchDirectory, ...layoutOptions } = { ...options }
   const all: Stream.Stream<unknown, E | SourceError, R> = Stream.isStream(records)
     ? records
     : Predicate.isIterable(records)
@@ -45,9 +50,11 @@ export const make = <E = never, R = never>(
   return {
     description: name,
     maxPlanned: defaultMaxPlanned,
-    records: KnownOptions.check(options, optionNames).pipe(
+    records: KnownOptions.check(options, optionKinds).pipe(
       Effect.andThen(
-        Effect.mapError(Effect.fromResult(MakeLayout.make(options)), (problem) => invalidOption("layout", problem)),
+        Effect.mapError(Effect.fromResult(MakeLayout.make(layoutOptions)), (problem) =>
+          invalidOption("layout", problem),
+        ),
       ),
       Effect.map((layout) => Group.toItems(rows, layout, { scratchDirectory })),
       Stream.unwrap,

@@ -14,6 +14,7 @@ import { invalidOption, unreadable } from "./record/SourceError.ts"
 /** @param path the text's path in a record, such as `turns[0].content`, or a template of several paths */
 export const texts = Effect.fn("Source.texts")(function* (files: ReadonlyArray<string>, path: string = "prompt") {
   yield* Listing.checkNames(files)
+  if (typeof path !== "string") return yield* invalidOption("path", `expected a text, found ${describeValue(path)}`)
   const members = OpenFile.membersOf(yield* Effect.scoped(OpenFile.sampledUntilRecords(files, {}, 1)))
   const field = Field.parse(Field.ofMembers(path, members))
   if (Result.isFailure(field)) return yield* invalidOption("path", field.failure)

@@ -9,6 +9,7 @@ import type { VotedItem, VoteRecord } from "../domain/VotedItem.ts"
 import { voteColumns } from "../domain/VoteRow.ts"
 import { depthProblem } from "../io/JsonProblem.ts"
 import * as OptionText from "../io/OptionText.ts"
+import * as Kinds from "../io/SettingKinds.ts"
 import { isObject } from "../io/Values.ts"
 import * as Sample from "./detect/Sample.ts"
 import * as Files from "./Files.ts"
@@ -16,6 +17,7 @@ import * as MakeLayout from "./layout/MakeLayout.ts"
 import type { LayoutOptions } from "./layout/Layout.ts"
 import * as PlaceName from "./place/PlaceName.ts"
 import * as Field from "./record/Field.ts"
+import * as KnownOptions from "./record/KnownOptions.ts"
 import { reject, type Row } from "./record/Row.ts"
 import { invalidOption, layoutUnknown, type SourceError } from "./record/SourceError.ts"
 import type { Source } from "./record/SourceRecord.ts"
@@ -55,15 +57,15 @@ export interface VoteSource extends Pick<Source, "description"> {
 }
 
 /** @param names files, folders, patterns, or URLs (see `files`) */
-export const votes = (
-  names: string | ReadonlyArray<string>,
-  { votes: voteOptions = {}, ...options }: VotesOptions = {},
-): VoteSource => {
+export const votes = (names: string | ReadonlyArray<string>, allOptions: VotesOptions = {}): VoteSource => {
+  const { votes: voteOptions = {}, ...options } = { ...allOptions }
   const list = [names].flat()
   const open = Effect.gen(function* () {
     let detection: Detection | undefined
     let problem: string | undefined
     let labelHint: string | undefined
+    yield* KnownOptions.check(allOptions, { ...Files.optionKinds, votes: Kinds.object })
+    yield* KnownOptions.check(voteOptions, VoteFields.optionKinds)
     const readingOption = yield* Effect.fromResult(readingOf(voteOptions))
     const { layout, rows, summary } = yield* Files.openInput(list, options, (rows) =>
       Result.gen(function* () {

@@ -12,6 +12,7 @@
 /* oxlint-disable max-lines -- one loop: polls, warnings, and retries share its state */
 import { Duration, Effect, Latch, Option, Result } from "effect"
 import * as Backoff from "../io/Backoff.ts"
+import * as Kinds from "../io/SettingKinds.ts"
 import * as SteadyClock from "../io/SteadyClock.ts"
 import { count, plural } from "../io/Values.ts"
 import { ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
@@ -85,8 +86,11 @@ export interface Collected {
   readonly tasks: StateCounts
 }
 
+const kinds = Kinds.all(Kinds.flag, "once recheckCompleted")
+
 /** Polls outstanding tasks until none is left. Returns the counts of all tasks of the ledger by state. */
 export const collect = Effect.fn("Collect.collect")(function* (options: CollectOptions = {}) {
+  yield* Kinds.check(options, kinds)
   const ledger = yield* Ledger
   const client = yield* TaskClient
   const profile = yield* ServiceProfile

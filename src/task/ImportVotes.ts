@@ -16,6 +16,7 @@ import { flagsIn } from "../domain/Flag.ts"
 import type { Reject } from "../domain/Reject.ts"
 import type { ImportedVote } from "../domain/Vote.ts"
 import type { VotedItem, VoteRecord } from "../domain/VotedItem.ts"
+import * as Kinds from "../io/SettingKinds.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import * as ImportedItem from "./ImportedItem.ts"
 import { Ledger } from "./ledger/Ledger.ts"
@@ -94,6 +95,11 @@ const notImported = ({ origin }: BatchItem, raw: string | undefined): Reject => 
   ...(raw === undefined ? {} : { raw }),
 })
 
+const kinds: Kinds.Kinds = {
+  ...Kinds.all(Kinds.text, "guidelines taskType"),
+  maxRejects: ["a whole number, or a percentage up to 100%", RejectLimit.isLimit],
+}
+
 /**
  * Reads votes into the ledger. Fails with the error of `records`, `TooManyRejects`, `TermsChanged`, or `FileLockError`.
  */
@@ -101,6 +107,8 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
   records: Stream.Stream<VoteRecord, E, R>,
   options: ImportOptions = {},
 ) {
+  yield* Kinds.check({ records }, { records: ["a stream of votes", Kinds.stream[1]] }, ["records"])
+  yield* Kinds.check(options, kinds)
   const { maxRejects, ...given } = options
   const ledger = yield* Ledger
   yield* ledger.readAlone

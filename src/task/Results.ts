@@ -9,6 +9,8 @@ import { Array as Arr, Effect, flow, Option, Result, Stream, Struct } from "effe
 import type { SqlError } from "effect/sql/SqlError"
 import * as AnnotationPaths from "../api/AnnotationPaths.ts"
 import type { JudgedItem, Judgment, NoJudgment } from "../domain/Judgment.ts"
+import type { SettingInvalid } from "../io/SettingInvalid.ts"
+import * as Kinds from "../io/SettingKinds.ts"
 import { excerpt } from "../io/Values.ts"
 import * as ExpertNames from "./ExpertNames.ts"
 import type { ItemPlace } from "./ledger/writes/FurtherVotes.ts"
@@ -63,19 +65,27 @@ const ofTasks = Effect.fnUntraced(function* (paths: AnnotationPaths.AnnotationPa
   })
 })
 
-const completedOf = (campaign: number | "all" | undefined) =>
+const kinds: Kinds.Kinds = {
+  campaign: ['the number of a campaign, or "all"', (value) => value === "all" || Number.isSafeInteger(value)],
+  annotationPaths: Kinds.recordOf("an object with field paths", Kinds.text),
+}
+
+const completedOf = (campaign: number | "all" | undefined, annotationPaths?: AnnotationPaths.AnnotationPaths) =>
   Stream.unwrap(
     LedgerReader.use((ledger) =>
-      campaign === "all"
-        ? Effect.succeed(ledger.completed)
-        : Effect.map(ledger.campaignOf(Option.fromUndefinedOr(campaign)), ledger.completedOf),
+      Effect.andThen(
+        Kinds.check({ campaign, annotationPaths }, kinds),
+        campaign === "all"
+          ? Effect.succeed(ledger.completed)
+          : Effect.map(ledger.campaignOf(Option.fromUndefinedOr(campaign)), ledger.completedOf),
+      ),
     ),
   )
 
 /**
  * The errors of reading judgments: the database fails, the campaign is unknown, or the key for pseudonyms is missing.
  */
-export type JudgmentsError = SqlError | NoSuchCampaign | ExpertNames.ExpertKeyMissing
+export type JudgmentsError = SqlError | NoSuchCampaign | SettingInvalid | ExpertNames.ExpertKeyMissing
 
 /**
  * The judgments of a campaign, in the order in which their items were planned. `campaign` is a number or `"all"`.

@@ -26,6 +26,7 @@ import * as Prices from "../domain/Prices.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
 import { boundOf, peopleWhenForm } from "../domain/Voters.ts"
+import * as Kinds from "../io/SettingKinds.ts"
 import { describeValue, plural } from "../io/Values.ts"
 import * as CompletionDraw from "./plan/CompletionDraw.ts"
 import { TaskClient } from "./client/AnnotationClient.ts"
@@ -66,6 +67,15 @@ export interface SubmitOptions extends PlanOptions, SpendingTerms {
    * refuses also count. Default: no limit, but a run fails if its first 100,000 records are all rejected.
    */
   readonly maxRejects?: RejectLimit.RejectLimit | undefined
+}
+
+// prettier-ignore
+export const optionKinds: Kinds.KindsOf<SubmitOptions> = {
+  guidelines: Kinds.text, taskType: Kinds.text, votes: Kinds.number, votesUpTo: Kinds.number, confidence: Kinds.number,
+  peopleWhen: Kinds.text, group: Kinds.text, price: Kinds.any, budget: Kinds.any, shuffleSeed: Kinds.any,
+  completionsPerItem: Kinds.number, completionsSeed: Kinds.number, keepReordered: Kinds.flag, batch: Kinds.object,
+  maxPlanned: Kinds.number, gold: Kinds.object, newCampaign: Kinds.flag, resubmit: Kinds.texts,
+  maxAttempts: Kinds.number, maxRejects: Kinds.any,
 }
 
 export const defaultMaxAttempts = 3
@@ -261,6 +271,7 @@ export const submitRun = Effect.fn("Submit.submit")(function* <E, R>(
     const expected = "a stream of items, such as `Source.files(…).records`"
     return yield* new SubmitOptionInvalid({ option: "records", expected, found: describeValue(records) })
   }
+  yield* Kinds.check(options, optionKinds)
   const { maxRejects } = options
   yield* checkOptions(options)
   const ledger = yield* Ledger

@@ -12,6 +12,7 @@ import { Effect, Option, Stream } from "effect"
 import type { Audit, AuditRater } from "../../domain/Audit.ts"
 import type { JudgedItem } from "../../domain/Judgment.ts"
 import * as Prices from "../../domain/Prices.ts"
+import * as Kinds from "../../io/SettingKinds.ts"
 import * as Bootstrap from "../stats/Bootstrap.ts"
 import * as DawidSkene from "../stats/DawidSkene.ts"
 import { votesOf } from "../votes/ItemVotes.ts"
@@ -35,6 +36,7 @@ export interface AuditOptions {
   readonly seed?: number | undefined
 }
 
+const kinds = { judges: Kinds.texts, by: Kinds.object, ...Kinds.all(Kinds.number, "within resamples seed") }
 export const defaultWithin = 0.02
 
 const namesOf = (ballots: ReadonlyArray<Ballots.AuditVote>): ReadonlyArray<string> => [
@@ -69,6 +71,8 @@ export const of = Effect.fnUntraced(function* <E, R>(
   judged: Stream.Stream<JudgedItem, E, R>,
   options: AuditOptions = {},
 ) {
+  yield* Kinds.check({ judged }, { judged: Kinds.stream }, ["judged"])
+  yield* Kinds.check(options, kinds)
   const { by, price, resamples = Bootstrap.defaultResamples, seed = 0, within = defaultWithin } = options
   const judgeNames = new Set(options.judges)
   const items = yield* Stream.runCollect(

@@ -23,6 +23,7 @@ import { countDifferent } from "../../domain/CompletionTexts.ts"
 import type { ControlRow, Estimate, Leaderboard, LeaderboardMethod, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import type { JudgedItem } from "../../domain/Judgment.ts"
 import { normal95 } from "../../domain/Interval.ts"
+import * as Kinds from "../../io/SettingKinds.ts"
 import type * as BradleyTerry from "../stats/BradleyTerry.ts"
 import * as Distribution from "../stats/Distribution.ts"
 import * as Random from "../stats/Random.ts"
@@ -49,6 +50,8 @@ export interface LeaderboardOptions {
   /** Seed for the resamples, an integer. Default: 0. */
   readonly seed?: number | undefined
 }
+
+export const optionKinds = { controls: Kinds.texts, ...Kinds.all(Kinds.number, "prior resamples seed") }
 
 /** The default of `prior`. A difference of one standard deviation means odds of 20 to 1. */
 export const defaultPrior = 3
@@ -166,6 +169,8 @@ export const of = Effect.fnUntraced(function* <E, R>(
     readonly weighted?: boolean | undefined
   } = {},
 ) {
+  yield* Kinds.check({ items }, { items: Kinds.stream }, ["items"])
+  yield* Kinds.check(options, optionKinds)
   const reliabilityOf = options.weighted === true ? (yield* Reliabilities.of(items)).of : undefined
   const groups = yield* grouped(ratedItems(items), () => null, { ...options, reliabilityOf })
   return groups?.[0]?.leaderboard ?? undefined

@@ -11,6 +11,7 @@ import { Effect, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"
 import { Split, splits } from "../../domain/Split.ts"
+import * as Kinds from "../../io/SettingKinds.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import * as NumberList from "../stats/NumberList.ts"
 import * as NearDuplicates from "./NearDuplicates.ts"
@@ -76,8 +77,14 @@ export interface SplitsOptions {
 /** Tolerance for sums of shares such as 0.7 + 0.2 + 0.1. */
 const rounding = 1e-9
 
+export const sharesKind = Kinds.recordOf("an object with the shares of splits, such as { test: 0.1 }", Kinds.number)
+
+const kinds = { shares: sharesKind, scratchDirectory: Kinds.text, ...Kinds.all(Kinds.number, "seed threshold") }
+
 /** Fails with `SplitsInvalid` if an option is out of its range. */
 export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
+  const wrong = Kinds.wrongIn(options, kinds, ["shares"])
+  if (wrong !== undefined) return yield* new SplitsInvalid({ ...wrong, field: wrong.setting })
   const { scratchDirectory, seed = 0, shares, threshold = NearDuplicates.defaultThreshold } = options
   const refuse = (field: string, expected: string, found: unknown) =>
     new SplitsInvalid({ field, expected, found: String(found) })

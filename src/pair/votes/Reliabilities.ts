@@ -11,6 +11,7 @@
  */
 import { Effect, Option, Stream } from "effect"
 import type { JudgedItem } from "../../domain/Judgment.ts"
+import * as Kinds from "../../io/SettingKinds.ts"
 import { countDifferent, firstOfText } from "../../domain/CompletionTexts.ts"
 import { isDecided, type ItemVote, votesOf } from "./ItemVotes.ts"
 import type { Aggregation } from "./Consensus.ts"
@@ -140,8 +141,10 @@ const posterior = (
 /** Estimates the reliabilities from a stream of items. */
 export const of = Effect.fnUntraced(function* <E, R>(
   items: Stream.Stream<JudgedItem, E, R>,
-  options?: ReliabilityOptions,
+  options: ReliabilityOptions = {},
 ) {
+  yield* Kinds.check({ items }, { items: Kinds.stream }, ["items"])
+  yield* Kinds.check(options, { jury: Kinds.flag })
   const gathered = make(options)
   yield* Stream.runForEach(items, (item) => Effect.sync(() => gathered.add(item, votesOf(item))))
   return gathered.fit()

@@ -18,6 +18,7 @@ import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import * as PairTexts from "../../dataset/format/PairTexts.ts"
 import * as Backoff from "../../io/Backoff.ts"
 import * as PrivateUrl from "../../io/PrivateUrl.ts"
+import * as Kinds from "../../io/SettingKinds.ts"
 import { shorten } from "../../io/Values.ts"
 import type { PairScores } from "../../pair/evaluation/Evaluation.ts"
 import { ScoresInvalid } from "./ScoreFile.ts"
@@ -33,6 +34,10 @@ export interface ScoreEndpoint {
   /** Maximum number of concurrent requests. Default 8. */
   readonly concurrency?: number | undefined
 }
+
+const kinds = { ...Kinds.all(Kinds.text, "url model"), apiKey: Kinds.redacted, concurrency: Kinds.number }
+
+export const isEndpoint = (value: unknown): boolean => Kinds.wrongIn(value, kinds, ["url"]) === undefined
 
 const timeout = Duration.minutes(2)
 

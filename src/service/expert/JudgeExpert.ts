@@ -13,6 +13,7 @@ import type { HttpClient } from "effect/http"
 import type { Rubric } from "../../domain/Rubric.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import * as TokenPrice from "../../domain/TokenPrice.ts"
+import * as Kinds from "../../io/SettingKinds.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import { type Expert, type Judge, JudgeError, type JudgeVote } from "./Expert.ts"
 import { drawMarkerKey, stored } from "./JudgeAnswers.ts"
@@ -39,6 +40,13 @@ export interface JudgeOptions extends JudgeEndpoint.EndpointOptions {
   readonly attempts?: number | undefined
   /** Prices per million tokens. If they are set, votes contain their cost. */
   readonly price?: TokenPrice.TokenPrice | undefined
+}
+
+// prettier-ignore
+export const optionKinds: Kinds.KindsOf<JudgeOptions> = {
+  baseUrl: Kinds.text, apiKey: Kinds.redacted, model: Kinds.text, body: Kinds.object,
+  concurrency: Kinds.number, timeout: Kinds.timeAbove0, retries: Kinds.number, template: Kinds.text,
+  onDisagreement: Kinds.text, attempts: Kinds.number, price: Kinds.object,
 }
 
 /**

@@ -5,6 +5,7 @@
  * answer does not guess.
  */
 import { Effect, type FileSystem, Option, type Path, Random, Schema } from "effect"
+import * as Kinds from "../../io/SettingKinds.ts"
 import { describeValue } from "../../io/Values.ts"
 import * as HttpClient from "../../node/HttpClient.ts"
 import type { GoldFileOptions, UnusableGoldFile } from "../../source/GoldFile.ts"
@@ -73,7 +74,12 @@ export const gold = Gold.gold
  * Asks a language model. Keeps no answers: only an expert that the service gets by name, such as `judge:gpt-4o`, has a
  * file of answers.
  */
-export const judge = (options: JudgeExpert.JudgeOptions) => JudgeExpert.make(options)
+export const judge = (options: JudgeExpert.JudgeOptions) => {
+  const wrong = Kinds.wrongIn(options, JudgeExpert.optionKinds, ["baseUrl", "model"])
+  if (wrong === undefined) return JudgeExpert.make(options)
+  const problem = `${wrong.setting}: expected ${wrong.expected}, found ${wrong.found}`
+  return Effect.fail(new JudgeSettings.JudgeSettingsError({ expert: "judge", problem }))
+}
 
 /** No expert has this name. */
 export class UnknownExpert extends Schema.TaggedError<UnknownExpert>()("UnknownExpert", {

@@ -2,7 +2,7 @@
 import { Effect, Path } from "effect"
 import * as Format from "../format/Format.ts"
 import * as Listing from "../place/Listing.ts"
-import type { NamesOf } from "../record/KnownOptions.ts"
+import * as Kinds from "../../io/SettingKinds.ts"
 import { invalidOption, type SourceError } from "../record/SourceError.ts"
 import * as PlaceName from "../place/PlaceName.ts"
 import * as Field from "../record/Field.ts"
@@ -67,25 +67,25 @@ export interface JoinOptions extends Format.FormatOptions {
   readonly scratchDirectory?: string | undefined
 }
 
-export const optionNames: NamesOf<JoinOptions> = {
-  ...Format.optionNames,
-  prompts: true,
-  completions: true,
-  key: true,
-  promptKey: true,
-  completionKey: true,
-  promptPath: true,
-  systemPath: true,
-  historyPath: true,
-  completionPath: true,
-  metadataPath: true,
-  keep: true,
-  ignore: true,
-  goldPath: true,
-  modelPath: true,
-  modelsPath: true,
-  missing: true,
-  scratchDirectory: true,
+export const optionKinds: Kinds.KindsOf<JoinOptions> = {
+  ...Format.optionKinds,
+  prompts: Kinds.any,
+  completions: Kinds.any,
+  key: Kinds.anyText,
+  promptKey: Kinds.anyText,
+  completionKey: Kinds.anyText,
+  promptPath: Kinds.anyText,
+  systemPath: Kinds.anyText,
+  historyPath: Kinds.anyText,
+  completionPath: Kinds.anyText,
+  metadataPath: Kinds.anyText,
+  keep: Kinds.texts,
+  ignore: Kinds.texts,
+  goldPath: Kinds.anyText,
+  modelPath: Kinds.anyText,
+  modelsPath: Kinds.anyText,
+  missing: Kinds.anyText,
+  scratchDirectory: Kinds.anyText,
 }
 
 /** Replaces the options in a message by those of a join, such as `prompt` by `promptPath`. */

@@ -8,7 +8,6 @@ import type { FormatName } from "../place/FileExtensions.ts"
 import { audited, auditedLater, reportSliced, withRecordCount } from "../place/InputAudit.ts"
 import type { Input, ReadInto } from "../place/Input.ts"
 import * as Spool from "../place/Spool.ts"
-import type { NamesOf } from "../record/KnownOptions.ts"
 import type { RowResult } from "../record/Row.ts"
 import { type SourceError, unreadable } from "../record/SourceError.ts"
 import * as Compression from "./compression/Compression.ts"
@@ -19,6 +18,7 @@ import * as JsonArray from "./json/JsonArray.ts"
 import * as JsonLines from "./json/JsonLines.ts"
 import * as PlainThread from "./json/PlainThread.ts"
 import * as Lines from "../../io/Lines.ts"
+import * as Kinds from "../../io/SettingKinds.ts"
 import type { ParquetOptions } from "./parquet/Parquet.ts"
 import * as Sniff from "./Sniff.ts"
 
@@ -35,15 +35,15 @@ export interface FormatOptions
   readonly idleTimeout?: Duration.Input | undefined
 }
 
-export const optionNames: NamesOf<FormatOptions> = {
-  format: true,
-  encoding: true,
-  delimiter: true,
-  quote: true,
-  header: true,
-  maxLineBytes: true,
-  maxRowGroupBytes: true,
-  idleTimeout: true,
+export const optionKinds: Kinds.KindsOf<FormatOptions> = {
+  format: Kinds.anyText,
+  encoding: Kinds.anyText,
+  delimiter: Kinds.anyText,
+  quote: Kinds.anyText,
+  header: Kinds.flag,
+  maxLineBytes: Kinds.number,
+  maxRowGroupBytes: Kinds.number,
+  idleTimeout: Kinds.time,
 }
 
 export interface RowFile {

@@ -11,7 +11,7 @@ import { type Result, Struct } from "effect"
 import type { Prompt } from "../../domain/Message.ts"
 import type { Metadata } from "../../domain/PromptItem.ts"
 import type { Reject } from "../../domain/Reject.ts"
-import type { NamesOf } from "../record/KnownOptions.ts"
+import * as Kinds from "../../io/SettingKinds.ts"
 import type { Place, Row } from "../record/Row.ts"
 import type { SourceRecord } from "../record/SourceRecord.ts"
 import type { Unused } from "../item/UnusedContext.ts"
@@ -76,27 +76,29 @@ export interface LayoutOptions {
 }
 
 export const fieldNames = {
-  prompt: true,
-  system: true,
-  history: true,
-  completions: true,
-  completion: true,
-  key: true,
-  id: true,
-  model: true,
-  gold: true,
-  metadata: true,
-} as const satisfies Partial<NamesOf<LayoutOptions>>
+  prompt: Kinds.anyText,
+  system: Kinds.anyText,
+  history: Kinds.anyText,
+  completions: Kinds.textOrTexts,
+  completion: Kinds.anyText,
+  key: Kinds.anyText,
+  id: Kinds.anyText,
+  model: Kinds.textOrTexts,
+  gold: Kinds.anyText,
+  metadata: Kinds.anyText,
+} satisfies Partial<Kinds.KindsOf<LayoutOptions>>
 
 export const fieldOptions = Struct.keys(fieldNames)
 
-export const optionNames: NamesOf<LayoutOptions> = {
+const isLayoutName = (value: unknown) => layoutNames.some((name) => name === value)
+
+export const optionKinds: Kinds.KindsOf<LayoutOptions> = {
   ...fieldNames,
-  layout: true,
-  modelsFromColumns: true,
-  keep: true,
-  ignore: true,
-  missing: true,
+  layout: [`one of ${layoutNames.join(", ")}`, isLayoutName],
+  modelsFromColumns: Kinds.flag,
+  keep: Kinds.texts,
+  ignore: Kinds.texts,
+  missing: Kinds.anyText,
 }
 
 export interface Part {

@@ -1,17 +1,22 @@
-/** Refuses unknown options and suggests the nearest known name, for programs without a type check. */
+/**
+ * Refuses unknown options and suggests the nearest known name, and refuses values of the wrong kind, for programs
+ * without a type check.
+ */
 import { Effect } from "effect"
-import { describeValue, isObject } from "../../io/Values.ts"
+import * as Kinds from "../../io/SettingKinds.ts"
+import { isObject } from "../../io/Values.ts"
 import { didYouMean } from "../../io/NearestName.ts"
 import { invalidOption, type SourceError } from "./SourceError.ts"
 
-/** The names of all options. The type requires every name. */
-export type NamesOf<Options> = { readonly [Name in keyof Required<Options>]: true }
-
-export const check = (options: object, names: object): Effect.Effect<void, SourceError> => {
-  if (!isObject(options)) return invalidOption("options", `expected an object, found ${describeValue(options)}`)
-  const unknownOption = Object.entries(options).find(
-    ([name, value]) => value !== undefined && !Object.hasOwn(names, name),
+export const check = (options: object, kinds: Kinds.Kinds): Effect.Effect<void, SourceError> => {
+  const unknownOption = Object.entries(isObject(options) ? options : {}).find(
+    ([name, value]) => value !== undefined && !Object.hasOwn(kinds, name),
   )
-  if (unknownOption === undefined) return Effect.void
-  return invalidOption(unknownOption[0], `no such option${didYouMean(unknownOption[0], Object.keys(names))}`)
+  if (unknownOption !== undefined) {
+    return invalidOption(unknownOption[0], `no such option${didYouMean(unknownOption[0], Object.keys(kinds))}`)
+  }
+  const wrong = Kinds.wrongIn(options, kinds)
+  return wrong === undefined
+    ? Effect.void
+    : invalidOption(wrong.setting, `expected ${wrong.expected}, found ${wrong.found}`)
 }

@@ -6,6 +6,7 @@
 import { Array as Arr, Option, Result, Schema } from "effect"
 import type { VotedItem } from "../../domain/VotedItem.ts"
 import type { ImportedVote } from "../../domain/Vote.ts"
+import * as Kinds from "../../io/SettingKinds.ts"
 import * as OptionText from "../../io/OptionText.ts"
 import { describeValue, isEmpty, isObject, joinWords } from "../../io/Values.ts"
 import type { SourceItem } from "../../domain/PromptItem.ts"
@@ -48,6 +49,13 @@ export interface VoteOptions {
    * "second" }`. With `one-hot`, this is the meaning of each column.
    */
   readonly choiceMap?: { readonly [value: string]: string } | undefined
+}
+
+// prettier-ignore
+export const optionKinds: Kinds.KindsOf<VoteOptions> = {
+  choice: Kinds.textOrTexts, votes: Kinds.anyText, expert: Kinds.anyText, rationale: Kinds.anyText,
+  strength: Kinds.anyText, judgedAt: Kinds.anyText, choiceAs: Kinds.anyText,
+  choiceMap: Kinds.recordOf("an object with the meaning of each value", Kinds.anyText),
 }
 
 export interface VoteFields {

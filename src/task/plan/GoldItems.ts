@@ -5,10 +5,12 @@
  * that is sent does not distinguish gold items from other items. A task contains a gold item at most once, so with few
  * gold items, their share is below the rate.
  */
-import { Array as Arr, Effect, identity, Option, Schema } from "effect"
+import { Array as Arr, Effect, identity, Option, Predicate, Schema } from "effect"
 import * as IdLimit from "../../domain/IdLimit.ts"
 import * as Origin from "../../domain/Origin.ts"
 import { PromptItem, type SourceItem } from "../../domain/PromptItem.ts"
+import * as Kinds from "../../io/SettingKinds.ts"
+import { describeValue, isObject } from "../../io/Values.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import type { BatchItem } from "../ledger/schema/Model.ts"
 import type { Draw } from "./CompletionDraw.ts"
@@ -50,16 +52,27 @@ export type Mix = (item: BatchItem) => BatchItem
 
 const decode = Schema.decodeUnknownOption(PromptItem)
 
+const kinds = { items: Kinds.list, ...Kinds.all(Kinds.number, "rate seed") }
+
 export const make = Effect.fn("GoldItems.make")(function* (
-  { items, rate = defaultRate, seed = 0 }: GoldOptions,
+  options: GoldOptions,
   draw: Draw = identity,
 ): Effect.fn.Return<Mix, UnusableGold> {
+  const wrong = Kinds.wrongIn(options, kinds, ["items"])
+  if (wrong !== undefined) {
+    return yield* new UnusableGold({ problem: `${wrong.setting}: expected ${wrong.expected}, found ${wrong.found}` })
+  }
+  const { items, rate = defaultRate, seed = 0 } = options
   if (!(rate > 0 && rate <= maxRate)) {
     return yield* new UnusableGold({ problem: `expected a rate above 0 and at most ${maxRate}, found ${rate}` })
   }
   const known = yield* Effect.forEach(
     items,
     Effect.fnUntraced(function* (given, index) {
+      const whole: unknown = Predicate.hasProperty(given, "item") ? given.item : given
+      if (!isObject(whole)) {
+        return yield* new UnusableGold({ index, problem: `expected a prompt item, found ${describeValue(whole)}` })
+      }
       const found = "item" in given ? given : { item: given, origin: { file: "memory", line: index + 1 } }
       const place = { index, ...("item" in given ? { origin: given.origin } : {}) }
       if (found.item.gold === undefined) {

@@ -1,0 +1,80 @@
+/**
+ * The kinds of settings and options. They are checked at run time, because programs may be written without a type
+ * check.
+ *
+ * Ranges are not checked here: the steps that use a setting check its range.
+ */
+import { Duration, Effect, Layer, Option, Predicate, Redacted, Stream } from "effect"
+import { SettingInvalid } from "./SettingInvalid.ts"
+import { describeValue, isObject, quoteNames } from "./Values.ts"
+
+export type Kind = readonly [expected: string, isRight: (value: unknown) => boolean]
+
+export type Kinds = { readonly [setting: string]: Kind }
+
+/** The kinds of all options. The type requires every name. */
+export type KindsOf<Options> = { readonly [Name in keyof Required<Options>]: Kind }
+
+export const text: Kind = ["a non-empty text", (value) => typeof value === "string" && value !== ""]
+/** A text that may be empty. */
+export const anyText: Kind = ["a text", Predicate.isString]
+export const flag: Kind = ["true or false", Predicate.isBoolean]
+export const number: Kind = ["a number", Predicate.isNumber]
+export const list: Kind = ["a list", Array.isArray]
+export const texts: Kind = ["a list of texts", (value) => Array.isArray(value) && value.every(Predicate.isString)]
+export const textOrTexts: Kind = ["a text, or a list of texts", (value) => Predicate.isString(value) || texts[1](value)]
+export const object: Kind = ["an object", isObject]
+/** An object whose members are all of one kind, or undefined. */
+export const recordOf = (expected: string, [, isRight]: Kind): Kind => [
+  expected,
+  (value) => isObject(value) && Object.values(value).every((member) => member === undefined || isRight(member)),
+]
+/** An object with members of these kinds. */
+export const objectOf = (expected: string, kinds: Kinds): Kind => [
+  expected,
+  (value) => wrongIn(value, kinds) === undefined,
+]
+export const redacted: Kind = ["a redacted text", Redacted.isRedacted]
+export const layer: Kind = ["a layer", Layer.isLayer]
+export const stream: Kind = ["a stream", Stream.isStream]
+export const source: Kind = [
+  "a source, such as Source.files(…)",
+  (value) => Predicate.hasProperty(value, "records") && Stream.isStream(value.records),
+]
+export const fn: Kind = ["a function", Predicate.isFunction]
+const isTime = (value: unknown, isRight: (millis: number) => boolean): boolean =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it answers none for anything else
+  Option.exists(Duration.fromInput(value as Duration.Input), (time) => isRight(Duration.toMillis(time)))
+export const time: Kind = ['a time, such as "12 hours"', (value) => isTime(value, (millis) => millis >= 0)]
+export const timeAbove0: Kind = ['a time above 0, such as "12 hours"', (value) => isTime(value, (millis) => millis > 0)]
+/** Accepts any value. The step that uses the setting checks it. */
+export const any: Kind = ["any value", () => true]
+
+/** Gives several settings the same kind. @param names separated by spaces */
+export const all = (kind: Kind, names: string): Kinds =>
+  Object.fromEntries(names.split(" ").map((name) => [name, kind]))
+
+/** Finds the first value that is not of its kind. A value may be undefined unless its setting is `required`. */
+export const wrongIn = (
+  settings: unknown,
+  kinds: Kinds,
+  required: ReadonlyArray<string> = [],
+  name = "options",
+): { readonly setting: string; readonly expected: string; readonly found: string } | undefined => {
+  if (!isObject(settings)) {
+    const expected = required.length === 0 ? "an object" : `an object with ${quoteNames(required)}`
+    return { setting: name, expected, found: describeValue(settings) }
+  }
+  for (const [setting, [expected, isRight]] of Object.entries(kinds)) {
+    const value = settings[setting]
+    if (value === undefined ? required.includes(setting) : !isRight(value))
+      return { setting, expected, found: describeValue(value) }
+  }
+  return undefined
+}
+
+/** Fails with the first value that is not of its kind. */
+export const check = (...args: Parameters<typeof wrongIn>): Effect.Effect<void, SettingInvalid> => {
+  const wrong = wrongIn(...args)
+  return wrong === undefined ? Effect.void : Effect.fail(new SettingInvalid(wrong))
+}
