@@ -6,6 +6,7 @@
  */
 import { Context, Duration, Effect, Layer, Option, type Redacted, Result, Schema, Struct } from "effect"
 import * as FieldPath from "../io/FieldPath.ts"
+import * as Kinds from "../io/SettingKinds.ts"
 import { didYouMean } from "../io/NearestName.ts"
 import { describeValue } from "../io/Values.ts"
 import * as Authorization from "./Authorization.ts"
@@ -203,6 +204,15 @@ const isPollInterval = isTime(1, Duration.toMillis("365 days"))
 
 const names: ReadonlyArray<string> = ["baseUrl", "token", "identity", ...Struct.keys(defaults)]
 
+const kinds: Kinds.Kinds = {
+  ...Kinds.all(Kinds.anyText, "baseUrl identity authorization createRequest pollRequest choice kindPath"),
+  ...Kinds.all(Kinds.texts, "completedStatuses failedStatuses openStatuses taskIdPaths"),
+  ...Kinds.all(Kinds.object, "requestExtra pollInterval webhook"),
+  resultPaths: Kinds.recordOf("an object with field paths", Kinds.anyText),
+  token: Kinds.redacted,
+  moved: Kinds.flag,
+}
+
 /** Finds a member that is not a service setting. */
 export const unknownIn = (settings: object, names: ReadonlyArray<string>) => {
   const setting = Object.keys(settings).find((name) => !names.includes(name))
@@ -290,10 +300,11 @@ export class ServiceProfile extends Context.Service<ServiceProfile, ServiceSetti
   static readonly layer = (
     settings: Pick<ServiceSettings, "baseUrl" | "token"> & Partial<ServiceSettings>,
   ): Layer.Layer<ServiceProfile, ServiceSettingsError> => {
+    const wrong = Kinds.wrongIn(settings, kinds, ["baseUrl", "token"], "settings") ?? unknownIn(settings, names)
+    if (wrong !== undefined) return Layer.effect(ServiceProfile, Effect.fail(new ServiceSettingsError(wrong)))
     const baseUrl = settings.baseUrl.replace(/\/+$/, "")
     const profile = { identity: baseUrl, ...defaults, ...settings, baseUrl }
-    const unknown = unknownIn(settings, names)
-    const problem = unknown === undefined ? problemOf(profile) : new ServiceSettingsError(unknown)
+    const problem = problemOf(profile)
     return Layer.effect(ServiceProfile, problem === undefined ? Effect.succeed(profile) : Effect.fail(problem))
   }
 }

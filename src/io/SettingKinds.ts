@@ -34,7 +34,10 @@ export const objectOf = (expected: string, kinds: Kinds): Kind => [
   expected,
   (value) => wrongIn(value, kinds) === undefined,
 ]
-export const redacted: Kind = ["a redacted text", Redacted.isRedacted]
+export const redacted: Kind = [
+  "a redacted text",
+  (value) => Redacted.isRedacted(value) && Predicate.isString(Redacted.value(value)),
+]
 export const layer: Kind = ["a layer", Layer.isLayer]
 export const stream: Kind = ["a stream", Stream.isStream]
 export const source: Kind = [

@@ -137,7 +137,10 @@ export class NothingToPlan extends Schema.TaggedError<NothingToPlan>()("NothingT
 }
 
 const isExperts = (value: unknown) => typeof value === "number" || (Array.isArray(value) && value.every(isObject))
-const kinds = { experts: ["a number, or a list of the experts of a pilot", isExperts] } as const
+const kinds: Kinds.Kinds = {
+  experts: ["a number, or a list of the experts of a pilot", isExperts],
+  targetAccuracy: Kinds.number,
+}
 
 /** Reads the whole source. Fails with the source's error, `NothingToPlan`, or `SubmitOptionInvalid` for the price. */
 export const votePlan = Effect.fn("Pipeline.votePlan")(function* <E, R>(settings: VotePlanSettings<E, R>) {

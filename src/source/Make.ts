@@ -51,7 +51,7 @@ export const make = <E = never, R = never>(
     description: name,
     maxPlanned: defaultMaxPlanned,
     records: KnownOptions.check(options, optionKinds).pipe(
-      Effect.andThen(
+      Effect.andThen(() =>
         Effect.mapError(Effect.fromResult(MakeLayout.make(layoutOptions)), (problem) =>
           invalidOption("layout", problem),
         ),

@@ -30,11 +30,20 @@ interface JudgedTask {
   readonly outcomes: ReadonlyArray<ReadonlyArray<Outcome>>
 }
 
+const kinds: Kinds.Kinds = {
+  campaign: ['the number of a campaign, or "all"', (value) => value === "all" || Number.isSafeInteger(value)],
+  annotationPaths: Kinds.recordOf("an object with field paths", Kinds.text),
+}
+
 /** Matches results to their tasks, many tasks at a time, since a task can be one item. */
-const ofTasks = Effect.fnUntraced(function* (paths: AnnotationPaths.AnnotationPaths | undefined) {
+const ofTasks = Effect.fnUntraced(function* (
+  campaign: number | "all" | undefined,
+  annotationPaths: AnnotationPaths.AnnotationPaths | undefined,
+) {
+  yield* Kinds.check({ campaign, annotationPaths }, kinds)
   const names = yield* ExpertNames.reader
   const { leftOut } = yield* LedgerReader
-  const read = flow(AnnotationPaths.reader(paths), names.read)
+  const read = flow(AnnotationPaths.reader(annotationPaths), names.read)
   return Effect.fnUntraced(function* (
     tasks: Arr.NonEmptyReadonlyArray<CompletedTask>,
   ): Effect.fn.Return<Arr.NonEmptyReadonlyArray<JudgedTask>, ExpertNames.ExpertKeyMissing> {
@@ -65,20 +74,12 @@ const ofTasks = Effect.fnUntraced(function* (paths: AnnotationPaths.AnnotationPa
   })
 })
 
-const kinds: Kinds.Kinds = {
-  campaign: ['the number of a campaign, or "all"', (value) => value === "all" || Number.isSafeInteger(value)],
-  annotationPaths: Kinds.recordOf("an object with field paths", Kinds.text),
-}
-
-const completedOf = (campaign: number | "all" | undefined, annotationPaths?: AnnotationPaths.AnnotationPaths) =>
+const completedOf = (campaign: number | "all" | undefined) =>
   Stream.unwrap(
     LedgerReader.use((ledger) =>
-      Effect.andThen(
-        Kinds.check({ campaign, annotationPaths }, kinds),
-        campaign === "all"
-          ? Effect.succeed(ledger.completed)
-          : Effect.map(ledger.campaignOf(Option.fromUndefinedOr(campaign)), ledger.completedOf),
-      ),
+      campaign === "all"
+        ? Effect.succeed(ledger.completed)
+        : Effect.map(ledger.campaignOf(Option.fromUndefinedOr(campaign)), ledger.completedOf),
     ),
   )
 
@@ -99,7 +100,7 @@ export const ofCampaign = (
   paths?: AnnotationPaths.AnnotationPaths,
 ): Stream.Stream<Judgment, JudgmentsError, LedgerReader> =>
   Stream.unwrap(
-    Effect.map(ofTasks(paths), (judged) =>
+    Effect.map(ofTasks(campaign, paths), (judged) =>
       completedOf(campaign).pipe(
         Stream.mapArrayEffect(judged),
         Stream.map(({ outcomes }) => outcomes.flat().filter(isJudgment)),
@@ -132,7 +133,7 @@ export const placed = (
   paths?: AnnotationPaths.AnnotationPaths,
 ): Stream.Stream<PlacedItem, JudgmentsError, LedgerReader> =>
   Stream.unwrap(
-    Effect.map(ofTasks(paths), (judged) =>
+    Effect.map(ofTasks(campaign, paths), (judged) =>
       completedOf(campaign).pipe(
         Stream.mapArrayEffect(judged),
         Stream.groupAdjacentBy(({ task }) => task.batch),

@@ -107,6 +107,7 @@ const calls: { readonly [name: string]: Call } = {
   "Pairs.Splits.make": (value) => Effect.scoped(Pairs.Splits.make(value)),
   "Tasks.submit": (value) => Effect.provide(Tasks.submit(value), ledger()),
   "Worker.run": (value) => Worker.run(value),
+  "Tasks.ServiceProfile.layer": (value) => Tasks.ServiceProfile.layer(value),
   "AnnotationService.Expert.judge": AnnotationService.Expert.judge,
   "AnnotationService.Expert.parse": (value) => AnnotationService.Expert.parse(value),
   "AnnotationService.Expert.gold": (value) => AnnotationService.Expert.gold(value),
@@ -176,7 +177,7 @@ const withOptions: { readonly [name: string]: readonly [call: (options: never) =
   "Dataset.write": [
     (options: object) =>
       inTemporary((directory) => Stream.run(Stream.empty, Dataset.write({ directory: `${directory}/d`, ...options }))),
-    "splitOf conversational tools formats margin marginFrom edited shardBytes facts allowEmpty finalize",
+    "splitOf conversational tools formats margin marginFrom edited shardBytes facts allowEmpty",
   ],
   "Dataset.read": [(options: object) => Dataset.read("dataset", options), "split"],
   "Dataset.verify": [(options: object) => Dataset.verify("dataset", options), "formats"],
@@ -280,7 +281,7 @@ const withOptions: { readonly [name: string]: readonly [call: (options: never) =
   ],
   "Tasks.submit": [
     (options: object) => Effect.provide(Tasks.submit(Stream.empty, { votes: -1, ...options }), ledger()),
-    "votes batch gold group peopleWhen price budget resubmit guidelines maxRejects",
+    "batch gold group peopleWhen price budget resubmit guidelines maxRejects",
   ],
   "Tasks.collect": [(options: object) => Effect.provide(Tasks.collect(options), ledger()), "once recheckCompleted"],
   "Job.votes": [
@@ -318,7 +319,7 @@ const withOptions: { readonly [name: string]: readonly [call: (options: never) =
           service: { baseUrl: "http://127.0.0.1:1/v1", token: "t", ...service },
         }),
       ),
-    "baseUrl token requestTimeout pollInterval",
+    "baseUrl token authorization identity moved idempotencyKey taskMembers idempotencyKeyLifetime createRequest pollRequest requestExtra resultPaths choice kindPath completedStatuses failedStatuses openStatuses concurrency requestsPerSecond requestTimeout maxAnswerBytes retries downAfter patience pollInterval webhook maxCompletions",
   ],
   "promises.gold": [(options: object) => rejection(() => Promises.gold("/dev/null", options)), "signal log"],
 }
@@ -368,9 +369,31 @@ describe("a wrong value", () => {
         const error = reason?._tag === "Fail" ? reason.error : undefined
         assert.isTrue(Predicate.hasProperty(error, "_tag"), `${name}(${String(value)}): ${String(error)}`)
         const message = String((error as Error).message)
-        assert.match(message, /expected|found|no such|has no task/)
+        assert.match(message, /expected|found|no such|has no/)
         assert.notMatch(message, /TypeError|Cannot read|is not a function|not iterable|--[a-z]/)
       }
     }).pipe(Effect.provide(platform)),
+  )
+})
+
+describe("the program's own code", () => {
+  const broken = (): never => {
+    throw new TypeError("undefined has no length")
+  }
+  const measure = { name: "long", measure: "share of long items", valueOf: broken }
+
+  it.live.each([
+    ["a pair strategy that throws", { pairs: broken }, /^pairs \(broken, item ".+"\): .*undefined has no length/],
+    ["a pair strategy that returns no list", { pairs: () => 5 }, /^pairs .*expected .*list of pairs, found 5/],
+    ["a check that throws", { checks: [measure] }, /the check "long" failed for item .*undefined has no length/],
+  ] as const)("%s is a typed error that names it", ([, settings, expected]) =>
+    inTemporary((directory) => {
+      const source = Source.make(items)
+      const service = embedded(directory)
+      return Effect.flip(Pipeline.run(Pipeline.make({ directory, source, service, ...(settings as object) })))
+    }).pipe(
+      Effect.tap((error) => Effect.sync(() => assert.match(String((error as Error).message), expected))),
+      Effect.provide(Layer.merge(platform, Logger.layer([]))),
+    ),
   )
 })
