@@ -6,11 +6,12 @@
  */
 import { Context, Duration, Effect, Layer, Option, type Redacted, Result, Schema, Struct } from "effect"
 import * as FieldPath from "../io/FieldPath.ts"
-import * as Kinds from "../io/SettingKinds.ts"
+import { wrongIn } from "../io/SettingKinds.ts"
 import { didYouMean } from "../io/NearestName.ts"
 import { describeValue } from "../io/Values.ts"
 import * as Authorization from "./Authorization.ts"
 import * as ContractSettings from "./ContractSettings.ts"
+import { serviceKinds } from "./ServiceKinds.ts"
 import * as TaskMembers from "./TaskMembers.ts"
 
 /** The largest item that a service accepts. A larger item is rejected when it is read. */
@@ -204,15 +205,6 @@ const isPollInterval = isTime(1, Duration.toMillis("365 days"))
 
 const names: ReadonlyArray<string> = ["baseUrl", "token", "identity", ...Struct.keys(defaults)]
 
-const kinds: Kinds.Kinds = {
-  ...Kinds.all(Kinds.anyText, "baseUrl identity authorization createRequest pollRequest choice kindPath"),
-  ...Kinds.all(Kinds.texts, "completedStatuses failedStatuses openStatuses taskIdPaths"),
-  ...Kinds.all(Kinds.object, "requestExtra pollInterval webhook"),
-  resultPaths: Kinds.recordOf("an object with field paths", Kinds.anyText),
-  token: Kinds.redacted,
-  moved: Kinds.flag,
-}
-
 /** Finds a member that is not a service setting. */
 export const unknownIn = (settings: object, names: ReadonlyArray<string>) => {
   const setting = Object.keys(settings).find((name) => !names.includes(name))
@@ -300,7 +292,7 @@ export class ServiceProfile extends Context.Service<ServiceProfile, ServiceSetti
   static readonly layer = (
     settings: Pick<ServiceSettings, "baseUrl" | "token"> & Partial<ServiceSettings>,
   ): Layer.Layer<ServiceProfile, ServiceSettingsError> => {
-    const wrong = Kinds.wrongIn(settings, kinds, ["baseUrl", "token"], "settings") ?? unknownIn(settings, names)
+    const wrong = wrongIn(settings, serviceKinds, ["baseUrl", "token"], "settings") ?? unknownIn(settings, names)
     if (wrong !== undefined) return Layer.effect(ServiceProfile, Effect.fail(new ServiceSettingsError(wrong)))
     const baseUrl = settings.baseUrl.replace(/\/+$/, "")
     const profile = { identity: baseUrl, ...defaults, ...settings, baseUrl }

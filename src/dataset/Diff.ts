@@ -155,19 +155,13 @@ export const lostExperts = Effect.fnUntraced(function* (a: string, b: string) {
   return new Map(lost.length === before.size ? [] : lost)
 })
 
-// prettier-ignore
-const optionKinds: Kinds.KindsOf<DiffOptions> = {
-  show: Kinds.number, ignore: Kinds.texts, taskIds: Kinds.flag, scratchDirectory: Kinds.text,
-  outcomesA: Kinds.stream, outcomesB: Kinds.stream,
-}
-
 /** Compares the datasets in two directories. Fails with `ColumnUnknown` if `ignore` has an invalid name. */
 export const diff = Effect.fn("Dataset.diff")(function* <E = never, R = never>(
   a: string,
   b: string,
   options: DiffOptions<E, R> = {},
 ) {
-  yield* Kinds.check(options, optionKinds)
+  yield* Kinds.check(options, { ignore: Kinds.texts, show: Kinds.number, scratchDirectory: Kinds.text })
   const { outcomesA, outcomesB, scratchDirectory, show = 5, taskIds = false } = options
   const ignore = [...(options.ignore ?? []), ...(taskIds ? [] : ["task_id"])]
   const paths = yield* Path.Path

@@ -4,12 +4,11 @@ import * as PairBytes from "../domain/PairBytes.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import * as Kinds from "../io/SettingKinds.ts"
 import { describeValue } from "../io/Values.ts"
-import type { Options } from "./Dataset.ts"
 import { factsKind } from "./DatasetFacts.ts"
 import { DatasetError, OptionInvalid } from "./file/DatasetError.ts"
 
 // prettier-ignore
-const kinds: Kinds.KindsOf<Options> = {
+const kinds: Kinds.Kinds = {
   directory: ["the path of a folder", Kinds.text[1]], splitOf: Kinds.fn, conversational: Kinds.flag, tools: Kinds.flag,
   formats: Kinds.list, margin: Kinds.flag, marginFrom: Kinds.text, edited: Kinds.text, shardBytes: Kinds.number,
   facts: factsKind, allowEmpty: Kinds.flag, finalize: Kinds.fn,

@@ -81,3 +81,7 @@ export const check = (...args: Parameters<typeof wrongIn>): Effect.Effect<void, 
   const wrong = wrongIn(...args)
   return wrong === undefined ? Effect.void : Effect.fail(new SettingInvalid(wrong))
 }
+
+/** Fails unless `items` is a stream, and the options are of their kinds. */
+export const checkStream = (items: unknown, options: unknown, kinds: Kinds): Effect.Effect<void, SettingInvalid> =>
+  Effect.andThen(check({ items }, { items: stream }, ["items"]), () => check(options, kinds))

@@ -107,8 +107,7 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
   records: Stream.Stream<VoteRecord, E, R>,
   options: ImportOptions = {},
 ) {
-  yield* Kinds.check({ records }, { records: ["a stream of votes", Kinds.stream[1]] }, ["records"])
-  yield* Kinds.check(options, kinds)
+  yield* Kinds.checkStream(records, options, kinds)
   const { maxRejects, ...given } = options
   const ledger = yield* Ledger
   yield* ledger.readAlone

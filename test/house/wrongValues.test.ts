@@ -377,20 +377,22 @@ describe("a wrong value", () => {
 })
 
 describe("the program's own code", () => {
-  const broken = (): never => {
+  const broken = () => {
     throw new TypeError("undefined has no length")
   }
   const measure = { name: "long", measure: "share of long items", valueOf: broken }
 
-  it.live.each([
+  const cases: ReadonlyArray<readonly [name: string, settings: object, message: RegExp]> = [
     ["a pair strategy that throws", { pairs: broken }, /^pairs \(broken, item ".+"\): .*undefined has no length/],
     ["a pair strategy that returns no list", { pairs: () => 5 }, /^pairs .*expected .*list of pairs, found 5/],
     ["a check that throws", { checks: [measure] }, /the check "long" failed for item .*undefined has no length/],
-  ] as const)("%s is a typed error that names it", ([, settings, expected]) =>
+  ]
+
+  it.live.each(cases)("%s is a typed error that names it", ([, settings, expected]) =>
     inTemporary((directory) => {
       const source = Source.make(items)
       const service = embedded(directory)
-      return Effect.flip(Pipeline.run(Pipeline.make({ directory, source, service, ...(settings as object) })))
+      return Effect.flip(Pipeline.run(Pipeline.make({ directory, source, service, ...settings })))
     }).pipe(
       Effect.tap((error) => Effect.sync(() => assert.match(String((error as Error).message), expected))),
       Effect.provide(Layer.merge(platform, Logger.layer([]))),

@@ -71,8 +71,7 @@ export const of = Effect.fnUntraced(function* <E, R>(
   judged: Stream.Stream<JudgedItem, E, R>,
   options: AuditOptions = {},
 ) {
-  yield* Kinds.check({ judged }, { judged: Kinds.stream }, ["judged"])
-  yield* Kinds.check(options, kinds)
+  yield* Kinds.checkStream(judged, options, kinds)
   const { by, price, resamples = Bootstrap.defaultResamples, seed = 0, within = defaultWithin } = options
   const judgeNames = new Set(options.judges)
   const items = yield* Stream.runCollect(

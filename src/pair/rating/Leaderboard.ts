@@ -36,6 +36,7 @@ import * as ItemFits from "./ItemFits.ts"
 
 export const tieModels = ["davidson", "half", "drop"] as const
 export const controlNames = ["length", "position"] as const
+export const optionKinds = { controls: Kinds.texts, ...Kinds.all(Kinds.number, "prior resamples seed") }
 
 /** Options that determine how votes become ratings. */
 export interface LeaderboardOptions {
@@ -51,8 +52,6 @@ export interface LeaderboardOptions {
   readonly seed?: number | undefined
 }
 
-export const optionKinds = { controls: Kinds.texts, ...Kinds.all(Kinds.number, "prior resamples seed") }
-
 /** The default of `prior`. A difference of one standard deviation means odds of 20 to 1. */
 export const defaultPrior = 3
 /** With 1000 resamples, the 2.5 and 97.5 percentiles vary by a few percent of the interval's width. */
@@ -63,9 +62,7 @@ const pointsPerDecade = 400
 const meanRating = 1000
 const scale = pointsPerDecade / Math.LN10
 
-/**
- * Tolerance of the fits to resamples. The error is far below one rating point, and intervals are several points wide.
- */
+/** Tolerance of the fits to resamples. The error is far below a rating point; intervals are several points wide. */
 const drawnTolerance = 1e-3
 
 const maxCurves = 8
@@ -169,11 +166,9 @@ export const of = Effect.fnUntraced(function* <E, R>(
     readonly weighted?: boolean | undefined
   } = {},
 ) {
-  yield* Kinds.check({ items }, { items: Kinds.stream }, ["items"])
-  yield* Kinds.check(options, optionKinds)
+  yield* Kinds.checkStream(items, options, optionKinds)
   const reliabilityOf = options.weighted === true ? (yield* Reliabilities.of(items)).of : undefined
-  const groups = yield* grouped(ratedItems(items), () => null, { ...options, reliabilityOf })
-  return groups?.[0]?.leaderboard ?? undefined
+  return (yield* grouped(ratedItems(items), () => null, { ...options, reliabilityOf }))?.[0]?.leaderboard ?? undefined
 })
 
 const methodOf = (options: LeaderboardOptions, weighted: boolean): LeaderboardMethod => ({

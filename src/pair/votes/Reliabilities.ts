@@ -143,8 +143,7 @@ export const of = Effect.fnUntraced(function* <E, R>(
   items: Stream.Stream<JudgedItem, E, R>,
   options: ReliabilityOptions = {},
 ) {
-  yield* Kinds.check({ items }, { items: Kinds.stream }, ["items"])
-  yield* Kinds.check(options, { jury: Kinds.flag })
+  yield* Kinds.checkStream(items, options, { jury: Kinds.flag })
   const gathered = make(options)
   yield* Stream.runForEach(items, (item) => Effect.sync(() => gathered.add(item, votesOf(item))))
   return gathered.fit()
