@@ -195,10 +195,7 @@ const isTime =
   (minMillis: number, maxMillis = Infinity) =>
   (value: Duration.Input): boolean =>
     !Number.isNaN(value) &&
-    Option.exists(Duration.fromInput(value), (duration) => {
-      const millis = Duration.toMillis(duration)
-      return millis >= minMillis && millis <= maxMillis
-    })
+    Option.exists(Option.map(Duration.fromInput(value), Duration.toMillis), (ms) => ms >= minMillis && ms <= maxMillis)
 
 /** An interval is at most one year, because the time of the next poll must be a valid date. */
 const isPollInterval = isTime(1, Duration.toMillis("365 days"))

@@ -5,7 +5,7 @@
  * Guarantees: a folder counts as used if it contains `settings.yaml` or a dataset. A first run that was killed at any
  * moment can be started again.
  */
-import { Effect, FileSystem, Schema } from "effect"
+import { Effect, FileSystem, Predicate, Schema } from "effect"
 import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
 import * as Kinds from "../io/SettingKinds.ts"
 import * as Manifest from "../dataset/Manifest.ts"
@@ -50,10 +50,14 @@ const check = Effect.fnUntraced(function* (directory: string, location: LedgerLo
   return yield* new LedgerLost({ directory, ledger, found, ...(group !== "" && { group }) })
 })
 
+const isLedger = (value: unknown) =>
+  Predicate.hasProperty(value, "_tag") || typeof value === "string" || Kinds.redacted[1](value)
+
 const placeKinds: Kinds.Kinds = {
   directory: ["the path of the job folder", Kinds.text[1]],
   newLedger: Kinds.flag,
-  ...LedgerLocation.ledgerKinds,
+  ledger: ["a path, or a URL such as postgres://user@host/database", isLedger],
+  job: Kinds.text,
 }
 
 /** Fails without the job folder's name: programs may be written without a type check. */

@@ -12,13 +12,13 @@ import { didYouMean } from "../io/NearestName.ts"
 import { describeValue } from "../io/Values.ts"
 import type { Source, SourceError } from "../source/Source.ts"
 import type { AnnotationClient } from "../task/client/AnnotationClient.ts"
-import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
-import { optionKinds, type SubmitOptions } from "../task/Submit.ts"
+import type * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
+import type { SubmitOptions } from "../task/Submit.ts"
 import type * as WebhookReceiver from "../task/webhook/WebhookReceiver.ts"
 import { type DatasetSettings, settingKinds } from "./DatasetSettings.ts"
 import { SettingInvalid } from "../io/SettingInvalid.ts"
 import * as Kinds from "../io/SettingKinds.ts"
-import { flag, type Kind, layer, text, time, timeAbove0 } from "../io/SettingKinds.ts"
+import { any, flag, type Kind, layer, number, object, text, time, timeAbove0 } from "../io/SettingKinds.ts"
 
 /** The settings of a pipeline: job folder, source, ledger, submission, and dataset. */
 export interface Settings<out E = SourceError, out R = FileSystem.FileSystem | Path.Path>
@@ -74,8 +74,12 @@ const webhook: Kind = [
 ]
 // prettier-ignore
 const kinds = {
-  _tag: text, directory: text, service: layer, client: layer, ...LedgerLocation.ledgerKinds, timeout: timeAbove0, grace: time,
-  source: Kinds.source, once: flag, webhook, newLedger: flag, ...optionKinds, ...settingKinds,
+  _tag: text, directory: text, service: layer, client: layer, ledger: any, job: text, timeout: timeAbove0, grace: time,
+  source: Kinds.source,
+  once: flag, webhook, guidelines: text, taskType: text, votes: number, votesUpTo: number, confidence: number, peopleWhen: text, group: text,
+  price: any, budget: any, shuffleSeed: any, completionsPerItem: number, completionsSeed: number, keepReordered: flag,
+  batch: object, maxPlanned: number, gold: object, newCampaign: flag, newLedger: flag, resubmit: Kinds.texts,
+  maxAttempts: number, maxRejects: any, ...settingKinds,
 } satisfies { readonly [Name in keyof Required<Pipeline>]: Kind }
 
 export const names: ReadonlyArray<string> = Struct.keys(kinds)

@@ -69,15 +69,6 @@ export interface SubmitOptions extends PlanOptions, SpendingTerms {
   readonly maxRejects?: RejectLimit.RejectLimit | undefined
 }
 
-// prettier-ignore
-export const optionKinds: Kinds.KindsOf<SubmitOptions> = {
-  guidelines: Kinds.text, taskType: Kinds.text, votes: Kinds.number, votesUpTo: Kinds.number, confidence: Kinds.number,
-  peopleWhen: Kinds.text, group: Kinds.text, price: Kinds.any, budget: Kinds.any, shuffleSeed: Kinds.any,
-  completionsPerItem: Kinds.number, completionsSeed: Kinds.number, keepReordered: Kinds.flag, batch: Kinds.object,
-  maxPlanned: Kinds.number, gold: Kinds.object, newCampaign: Kinds.flag, resubmit: Kinds.texts,
-  maxAttempts: Kinds.number, maxRejects: Kinds.any,
-}
-
 export const defaultMaxAttempts = 3
 
 /** The value of an option is invalid. */
@@ -160,6 +151,12 @@ export const groupForm = "a text of 1 to 255 characters, not blank"
  * Whether a text can name a group: 1 to 255 characters, not blank. prefstream's annotation service has the same limits.
  */
 export const isGroup = (text: string): boolean => text.trim() !== "" && text.length <= 255
+
+const kinds = {
+  ...Kinds.all(Kinds.text, "guidelines taskType group peopleWhen"),
+  ...Kinds.all(Kinds.object, "batch gold"),
+  resubmit: Kinds.texts,
+}
 
 const isAtLeast = (least: number, value: number): boolean => Number.isSafeInteger(value) && value >= least
 
@@ -271,7 +268,7 @@ export const submitRun = Effect.fn("Submit.submit")(function* <E, R>(
     const expected = "a stream of items, such as `Source.files(…).records`"
     return yield* new SubmitOptionInvalid({ option: "records", expected, found: describeValue(records) })
   }
-  yield* Kinds.check(options, optionKinds)
+  yield* Kinds.check(options, kinds)
   const { maxRejects } = options
   yield* checkOptions(options)
   const ledger = yield* Ledger

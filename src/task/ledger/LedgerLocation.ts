@@ -8,7 +8,6 @@ import { SqlClient } from "effect/sql"
 import * as FileLock from "../../node/FileLock.ts"
 import * as PostgresClient from "../../node/PostgresClient.ts"
 import * as PostgresLock from "../../node/PostgresLock.ts"
-import * as Kinds from "../../io/SettingKinds.ts"
 import * as PostgresUrl from "../../node/PostgresUrl.ts"
 import * as SqliteClient from "../../node/SqliteClient.ts"
 import { defaultJob, Ledger, LedgerReader, type LedgerSharer } from "./Ledger.ts"
@@ -33,17 +32,6 @@ export interface LedgerSettings {
   readonly ledger?: string | Redacted.Redacted<string> | LedgerLocation | undefined
   /** Name of the job, since several jobs may share a database. */
   readonly job?: string | undefined
-}
-
-export const ledgerKinds: Kinds.KindsOf<LedgerSettings> = {
-  ledger: [
-    "a path, or a URL such as postgres://user@host/database",
-    (value) =>
-      Predicate.hasProperty(value, "_tag")
-        ? value._tag === "File" || value._tag === "Postgres"
-        : Predicate.isString(Redacted.isRedacted(value) ? Redacted.value(value) : value),
-  ],
-  job: Kinds.text,
 }
 
 /** The path, URL, or job of a ledger is invalid. */
