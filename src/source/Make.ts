@@ -3,7 +3,7 @@
  * from 1. The layout is not detected. Without `layout`, each record is an item.
  */
 import { Array, Effect, type FileSystem, Option, type Path, Predicate, Result, Stream } from "effect"
-import { describeValue } from "../io/Values.ts"
+import { defined, describeValue } from "../io/Values.ts"
 import * as Group from "./combine/Group.ts"
 import { type LayoutOptions, optionNames } from "./layout/Layout.ts"
 import * as MakeLayout from "./layout/MakeLayout.ts"
@@ -47,13 +47,17 @@ export const make = <E = never, R = never>(
     maxPlanned: defaultMaxPlanned,
     records: KnownOptions.check(options, optionNames).pipe(
       Effect.andThen(
-        Effect.mapError(Effect.fromResult(MakeLayout.make(options)), (problem) => invalidOption("layout", problem)),
+        Effect.mapError(Effect.fromResult(MakeLayout.make(withId(options))), (problem) => invalidOption("layout", problem)),
       ),
       Effect.map((layout) => Group.toItems(rows, layout, { scratchDirectory })),
       Stream.unwrap,
     ),
   }
 }
+
+/** The default of `id`, which `MakeLayout` has only for the layout `items`. */
+const withId = (options: LayoutOptions): LayoutOptions =>
+  options.layout === "wide" || options.layout === "pairs" ? { id: "id", ...defined(options) } : options
 
 const toRow = (file: string, line: number, value: unknown): RowResult =>
   Result.succeed({

@@ -182,6 +182,10 @@ export const refusal = (
       return new TooLarge({ detail })
     case "rejected":
       return new Refused({ status, detail })
+    // With a key, the first request with this key may still be in progress.
+    case "conflict":
+      if (onNotFound === "task" || idempotencyKey === "honored") break
+      return new Refused({ status, detail })
     case "notFound":
     case "wrongAddress":
       return kind === "notFound" && onNotFound === "task"

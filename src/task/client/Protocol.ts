@@ -192,6 +192,8 @@ export const make = Effect.fnUntraced(function* (
           // A call without a turn is a probe, which repeats nothing.
           if (turn === undefined || asksTooMuch(failure, patience)) return false
           if (!isLost && failure.reason._tag !== "Unavailable") return false
+          // If nothing was sent, the caller repeats the call, and says that the service is down.
+          if (wasFirst && !isLost) return false
           if (!isRepeatable && (wasFirst || (isWrite && isLost))) return false
           if (isLost && ++losses > profile.retries) return false
           const now = yield* SteadyClock.now

@@ -44,6 +44,8 @@ const catchUp = 100
 const takeAhead = 50
 /** A reserved slot can be used at most this many milliseconds late. */
 const maxSlotDelay = 40
+/** A request counts as late by at most this many milliseconds. The first ones wait for connections. */
+const maxLateness = 150
 /** Milliseconds of safety margin, since requests may arrive closer together than they were sent. */
 const margin = (requestsPerSecond: number): number => Math.min(50, Math.max(10, 100 / requestsPerSecond))
 
@@ -52,7 +54,7 @@ const margin = (requestsPerSecond: number): number => Math.min(50, Math.max(10, 
  * some requests are late.
  */
 export const slotsPerSecond = (requestsPerSecond: number): number =>
-  (1000 * requestsPerSecond) / (1000 + maxSlotDelay + margin(requestsPerSecond))
+  (1000 * requestsPerSecond) / (1000 + maxLateness)
 
 /** Maximum number of sending times to remember. At higher rates, a shorter window keeps the same rate. */
 const maxRemembered = 10_000
@@ -88,6 +90,10 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   const { concurrency, patience, requestsPerSecond, usedUp } = settings
   const budget = Option.getOrUndefined(settings.budget ?? Option.none())
   const slowest = Math.min(requestsPerSecond, 0.2)
+  /**
+   * The latest times at which the service may have received the last requests. A request without a response may be
+   * late by `maxLateness`. A response that took longer than the fastest one shows how late its request may have been.
+   */
   const departures = new Float64Array(Math.min(Math.ceil(requestsPerSecond), maxRemembered)).fill(-Infinity)
   const window = (1000 * departures.length) / requestsPerSecond + margin(requestsPerSecond)
   const waiting: Readonly<Record<Kind, Array<Waiter<E>>>> = { create: [], poll: [] }
@@ -102,6 +108,8 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   let perSecond = requestsPerSecond
   let halvings = 0
   let nextAt = 0
+  /** Milliseconds of the fastest response. */
+  let fastest = Infinity
   let pausedUntil = 0
   let pausedBy: E | undefined
   let held = false
@@ -134,6 +142,9 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     budget?.sent()
     return { halvings, ordinal: ++ordinal }
   }
+
+  const placeOf = ({ ordinal: seen }: Permit): number | undefined =>
+    ordinal - seen < departures.length ? (seen - 1) % departures.length : undefined
 
   const maxInFlight = () => Math.max(1, budget?.atOnce(Math.floor(atOnce)) ?? Math.floor(atOnce))
 
@@ -300,9 +311,22 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
      * Corrects the recorded time of sending: `Sending.claim` runs after the turn and before the request, and takes
      * time.
      */
-    leaving: ({ ordinal: seen }: Permit) =>
+    leaving: (permit: Permit) =>
       Effect.map(SteadyClock.now, (now) => {
-        if (ordinal - seen < departures.length) departures[(seen - 1) % departures.length] = now
+        const place = placeOf(permit)
+        if (place !== undefined) departures[place] = now + maxLateness
+      }),
+    /** Notes that the response to a request has begun. */
+    answered: (permit: Permit) =>
+      Effect.map(SteadyClock.now, (now) => {
+        const place = placeOf(permit)
+        if (place === undefined) return
+        const latest = departures[place]!
+        const millis = now - (latest - maxLateness)
+        fastest = Math.min(fastest, millis)
+        // The first requests open connections, so none of them tells how fast a response can be.
+        departures[place] = Math.min(latest, permit.ordinal > departures.length ? now - fastest : now)
+        changed.openUnsafe()
       }),
     accepted: ({ halvings: seen }: Permit) => {
       if (seen !== halvings || (atOnce === concurrency && perSecond === requestsPerSecond)) return
