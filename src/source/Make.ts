@@ -47,7 +47,9 @@ export const make = <E = never, R = never>(
     maxPlanned: defaultMaxPlanned,
     records: KnownOptions.check(options, optionNames).pipe(
       Effect.andThen(
-        Effect.mapError(Effect.fromResult(MakeLayout.make(withId(options))), (problem) => invalidOption("layout", problem)),
+        Effect.mapError(Effect.fromResult(MakeLayout.make(withId(options))), (problem) =>
+          invalidOption("layout", problem),
+        ),
       ),
       Effect.map((layout) => Group.toItems(rows, layout, { scratchDirectory })),
       Stream.unwrap,

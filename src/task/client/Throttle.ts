@@ -53,8 +53,7 @@ const margin = (requestsPerSecond: number): number => Math.min(50, Math.max(10, 
  * Returns the rate of the budget's slots. With this rate, at most `requestsPerSecond` arrive in any second, even if
  * some requests are late.
  */
-export const slotsPerSecond = (requestsPerSecond: number): number =>
-  (1000 * requestsPerSecond) / (1000 + maxLateness)
+export const slotsPerSecond = (requestsPerSecond: number): number => (1000 * requestsPerSecond) / (1000 + maxLateness)
 
 /** Maximum number of sending times to remember. At higher rates, a shorter window keeps the same rate. */
 const maxRemembered = 10_000
