@@ -2,8 +2,8 @@
  * Predicts what a run would do, from its input and its ledger.
  *
  * Guarantees: sends and records nothing. A run with the same input and the same ledger gives the same counts, including
- * the items beyond its budget. If the number of votes is a range, totals have a minimum and a maximum. Not counted:
- * tasks that `resubmit` would send again, tasks that exceed the budget, and the effect of `newCampaign` on these tasks.
+ * the items beyond its budget. If the number of votes is a range, totals have a minimum and a maximum. The counts leave
+ * out tasks that `resubmit` would send again, and tasks that exceed the budget, whatever `newCampaign` does to them.
  */
 import { Effect, Option } from "effect"
 import * as Cost from "../domain/Cost.ts"
@@ -106,7 +106,7 @@ const maxFurther = (
   { isRouted, newVotes, votesLeft }: { isRouted: boolean; newVotes: number; votesLeft: number },
 ) => (isRouted ? leftOf(terms, noVotes(terms), "people") : maxVotes(terms, votesLeft) - newVotes)
 
-/** Fails with the source's error, or with `TermsChanged`, `PriceMissing`, or `UnusableGold` if the run would. */
+/** Fails with the source's error, and if a run would fail with `TermsChanged`, `PriceMissing`, or `UnusableGold`. */
 export const preview = Effect.fn("Preview.preview")(function* (
   settings: PreviewOptions,
   ledger: Option.Option<(typeof LedgerReader)["Service"]>,
@@ -139,8 +139,8 @@ export const preview = Effect.fn("Preview.preview")(function* (
   const { requestsPerSecond } = settings
   const priceOf = (prices: Prices.Prices) => Voters.priceOf(prices, voters)
   const { votesUpTo = votes } = settings
-  // Items with a known answer get no further votes. If items exceed the budget, we do not know how many of them have a
-  // known answer. It does not matter, because such a budget has no votes left for further votes.
+  // Items with a known answer get no further votes. If the budget is exceeded, the number of known answers among the
+  // items within the budget is unknown, but then no votes are left for further votes.
   const uncertain = inspection.items - over_budget - (over_budget > 0 ? 0 : inspection.gold)
   const furtherOfNew = uncertain * Math.max(0, votesUpTo - votes)
   const wanted =

@@ -83,7 +83,7 @@ export interface RunReport {
   readonly earlier: EarlierCounts
   /** The rejected records by reason; null if this command did not write the rejects file. */
   readonly rejects: ReadonlyArray<RejectCount> | null
-  /** Maximum number of rejected records before the run ends, or their maximum share of the records read (`1%`). */
+  /** The limit of rejected records, above which the run fails: a number, or a share of the records read (`1%`). */
   readonly max_rejects: RejectLimit | null
   /** Tasks and their items by state, over all campaigns. An item counts once per vote; gold items are included. */
   readonly tasks: StateCounts
@@ -92,7 +92,8 @@ export interface RunReport {
   /** Number of gold items that were mixed in, over all campaigns. A gold item that was mixed in twice counts twice. */
   readonly gold: number
   /**
-   * Items for which the next run would plan another vote within the budget, as of the last time that items were chosen.
+   * Items for which the next run would plan another vote within the budget. The count is from the last time that a
+   * command chose items.
    */
   readonly wanted_votes: number
   /** The cost of the votes; null without a price. */

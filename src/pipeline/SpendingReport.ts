@@ -1,4 +1,4 @@
-/** The cost of a job's votes, from the ledger. After an export, it includes the cost per pair and per right vote. */
+/** The cost of a job's votes, from the ledger. After an export, also the cost per pair and the cost per right vote. */
 import { Effect, Option } from "effect"
 import * as Cost from "../domain/Cost.ts"
 import * as Prices from "../domain/Prices.ts"
