@@ -64,7 +64,7 @@ describe("inspect", () => {
     const { stdout } = yield* cli(["inspect", `${folder}/votes.jsonl`]).pipe(ends(0))
     assert.include(
       stdout,
-      `votes at "winner", which are not gold answers because of "neither one" (${folder}/votes.jsonl:3): `,
+      `votes at "winner", not used as gold because "neither one" is not a gold answer (${folder}/votes.jsonl:3): `,
     )
   })
 

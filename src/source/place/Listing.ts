@@ -60,7 +60,7 @@ const filesOf = (name: string) => {
 const folderProblem = (folder: string, files: ReadonlyArray<string>): string | undefined => {
   const split = files.includes("dataset_dict.json") ? '["train"]' : ""
   return split !== "" || files.some((name) => name.endsWith(".arrow"))
-    ? `a folder written by save_to_disk in Hugging Face datasets, whose Arrow files cannot be read; convert it to Parquet: datasets.load_from_disk(${JSON.stringify(folder)})${split}.to_parquet("new.parquet")`
+    ? `save_to_disk in Hugging Face datasets wrote this folder, and its Arrow files are not supported; convert them to Parquet: datasets.load_from_disk(${JSON.stringify(folder)})${split}.to_parquet("new.parquet")`
     : undefined
 }
 

@@ -27,7 +27,7 @@ export const isPerCompletion = (kind: ChoiceKind | undefined): boolean =>
 export interface Reading {
   readonly kind?: ChoiceKind | undefined
   readonly map?: ChoiceMap | undefined
-  /** The completion's index, if the choice's column is a completion's column. Every choice is then this completion. */
+  /** The index of the completion that all votes choose. Set if choices are read from the column of that completion. */
   readonly constantChoice?: number | undefined
 }
 

@@ -31,7 +31,7 @@ const digestOf = (text: string): string => {
 /** Whether the guidelines are open, and a function that opens or closes them for the current item. */
 export const useGuidelines = ({ guidelines, item_id }: HeldItem) => {
   const digest = useMemo(() => digestOf(guidelines ?? ""), [guidelines])
-  /** Entries `DIGEST@ITEM`. `ITEM` is the item on which the guidelines are open, or 0 if the expert has closed them. */
+  /** Each entry is `DIGEST@ITEM`. `ITEM` is the item on which the guidelines are open, or 0 if they are closed. */
   const read = () => (readPreference("guidelines") ?? "").split(" ").filter((entry) => entry !== "")
   const write = (item: number) => {
     const others = read().filter((entry) => !entry.startsWith(`${digest}@`))

@@ -60,7 +60,7 @@ export interface AnnotationState {
   readonly code: string | null
   /**
    * Set while it is unknown whether a submission has arrived. `judged` is the number of items that the expert had
-   * judged before; `broke` says whether the connection broke before the response.
+   * judged before the submission. `broke` says whether the connection broke before the response.
    */
   readonly unsure: { readonly judged: number; readonly broke: boolean } | null
   readonly notice: Notice | null

@@ -14,7 +14,7 @@ import type { AnnotationState, Ask, Command, Event, Failure, Notice } from "./an
 import { initial, type Sent, type SignedOut, type Timer, type Wanted } from "./annotationState.ts"
 import * as entries from "./entry.ts"
 
-/** A draft is saved `saveDelayMillis` after the last change, but at most `maxSaveDelayMillis` after the first. */
+/** A draft is saved after `saveDelayMillis` without a change, or at the latest after `maxSaveDelayMillis`. */
 export const saveDelayMillis = 800
 export const maxSaveDelayMillis = 5_000
 /** The interval between polls for an item while the expert has none. */
@@ -419,7 +419,7 @@ const onVisibility = (state: AnnotationState, visible: boolean, now: number): St
   if (!visible) return send({ ...next, saveDue: next.saveDue || isUnsaved(next) }, now, true)
   if (next.phase !== "working") return [next, []]
   if (next.item === null) return onTimer(next, "poll", now)
-  // The hold may have ended while the page was hidden. A save tells the expert before the expert writes more.
+  // The hold may have ended while the page was hidden. A save shows this to the expert before the expert writes more.
   return now - next.lastSave > 60_000 ? send({ ...next, saveDue: true }, now) : [next, []]
 }
 

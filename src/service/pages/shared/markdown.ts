@@ -40,7 +40,7 @@ rules["link_open"] = (tokens, index, options, _env, renderer) => {
   const token = tokens[index]
   if (token !== undefined && isLink(attribute(token, "href"))) outward(token)
   else if (token !== undefined) {
-    // Only images may have `data:` addresses, so the link becomes a `span`.
+    // A link with a `data:` address becomes a `span`, because only images may have such an address.
     const close = tokens.slice(index).find(({ level, type }) => type === "link_close" && level === token.level)
     for (const end of [token, close]) if (end !== undefined) Object.assign(end, { tag: "span", attrs: null })
   }
