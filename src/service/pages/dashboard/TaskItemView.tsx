@@ -31,7 +31,7 @@ interface Props {
 }
 
 interface ViewProps extends Props {
-  /** The choice on the page where leads decide, or null before the choice. Other pages leave this out, and show actions. */
+  /** The choice on the page where leads decide, or null before the choice. Without `chosen`, actions are shown. */
   readonly chosen?: number | null
 }
 
