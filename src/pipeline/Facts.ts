@@ -27,7 +27,7 @@ const sentences = (...texts: ReadonlyArray<string | false>): string => texts.fil
 
 const rounded = (value: number): string => value.toFixed(2)
 
-/** Experts who voted on items of the input, and not only on gold items that were mixed in. */
+/** Returns the experts who voted on an item other than the gold items that were mixed in. */
 const votersOf = (experts: QualityReport["experts"]) =>
   experts.filter(({ mixed_in_votes, votes }) => votes > mixed_in_votes)
 

@@ -28,13 +28,13 @@ interface Range<A> {
 export interface Preview extends Omit<Inspection.Inspection, "first"> {
   /** Planned tasks of earlier runs that the run would send, including tasks that exceeded an earlier budget. */
   readonly planned: number
-  /** Requests to send the `planned` and the new tasks. Each task is then polled at least once. */
+  /** Number of requests that send the `planned` tasks and the new tasks. Each task is then polled at least once. */
   readonly requests: number
   /** Minimum seconds to send the requests at the rate limit. Null if there is no rate limit. */
   readonly sending_seconds: number | null
   /**
-   * Totals with further votes: all votes on the new items, and the further votes that items of earlier runs may still
-   * need. Null without further votes.
+   * Totals that include further votes: all votes on new items, and the further votes that items of earlier runs may
+   * still need. Null if no further votes are possible.
    */
   readonly in_all: {
     readonly votes: Range<number>

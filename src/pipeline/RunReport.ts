@@ -3,11 +3,12 @@
  *
  * Guarantees: `read = submitted + not_submitted + imported + duplicates + rejected`.
  *
- * - `submitted`: items of this run's input whose tasks were sent.
- * - `not_submitted`: items with an unsent task (none after a finished run), and items that the budget does not allow.
- * - `imported`: records of votes that were given elsewhere, if the run is an import. Their items are not sent.
- * - `known`: items among `submitted` and `not_submitted` that an earlier run had already read.
- * - `rejected`: records that the source or the service refused, or whose task a person gave up.
+ * - `submitted` counts the items of this run's input whose tasks were sent.
+ * - `not_submitted` counts items with an unsent task (none after a finished run), and items that the budget does not
+ *   allow.
+ * - `imported` counts records of votes that were given elsewhere, if the run is an import. Their items are not sent.
+ * - `known` counts the items in `submitted` and `not_submitted` that an earlier run had already read.
+ * - `rejected` counts the records that the source or the service refused, or whose task a person gave up.
  *
  * An item with several votes counts once. It is rejected only if all its tasks are refused or given up. Otherwise it is
  * exported with the votes that it received. Gold items that were mixed in are not counted.
@@ -40,7 +41,7 @@ export type RunStatus =
   | "stopped"
   | "in_doubt"
 
-/** Counts of earlier runs, limited to files that no later run has read. */
+/** Counts of earlier runs. Files that a later run has read are left out. */
 export interface EarlierCounts {
   /** Records that earlier runs read. A run counts only if no later run has read any of its files. */
   readonly read: number

@@ -96,7 +96,9 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const kindsIn = VoteKinds.reader(profile.kindPath)
   const known = new Set([...profile.openStatuses, ...profile.completedStatuses, ...profile.failedStatuses])
   const maxPollInterval = Duration.toMillis(Duration.fromInputUnsafe(profile.pollInterval.max))
-  /** Consecutive failed polls of each task: in total, without a usable response, and since a webhook named the task. */
+  /**
+   * Consecutive failed polls by task. `useless` polls had an unusable response. `sinceHint` polls followed a webhook.
+   */
   const failures = new Map<number, { readonly times: number; readonly useless: number; readonly sinceHint: number }>()
   const repeats = RepeatedExperts.make(ledger)
   let warnings = 0

@@ -102,7 +102,8 @@ export const ofCampaign = (
 export interface PlacedItem extends ItemPlace {
   readonly itemId: string
   /**
-   * Undefined if the item has no judgment: its prompts were withdrawn or not answered, or their results are unusable.
+   * Undefined if the item has no judgment, because its prompts were withdrawn or not answered, or because the results
+   * are unusable.
    */
   readonly item: JudgedItem | undefined
   /** Whether the item is a gold item that was mixed in to measure experts. */

@@ -33,7 +33,7 @@ import * as TaskPool from "./TaskPool.ts"
  */
 class AlreadyClaimed extends Data.TaggedError("AlreadyClaimed") {}
 
-/** The task may have been created so long ago that the service may have forgotten its idempotency key. */
+/** The task may exist, but its request is so old that the service may have forgotten the idempotency key. */
 class KeyExpired extends Data.TaggedError("KeyExpired") {}
 
 /** An earlier request may have created the task, and this process assumes that the service ignores idempotency keys. */

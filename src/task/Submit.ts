@@ -116,7 +116,7 @@ export class PriceMissing extends Schema.TaggedError<PriceMissing>()("PriceMissi
 export class VotersNotTaken extends Schema.TaggedError<VotersNotTaken>()("VotersNotTaken", {
   /** The identity of the service. */
   service: Schema.String,
-  /** Set if a task cannot ask for the votes of a whole jury: the number of these votes, and the maximum per task. */
+  /** The number of votes of a whole jury, and the maximum per task. Absent if a jury is not the problem. */
   jury: Schema.optionalKey(Schema.Struct({ votes: Schema.Int, maxVotes: Schema.Int })),
 }) {
   override get message() {
@@ -232,7 +232,7 @@ export interface RunOptions extends SubmitOptions {
   readonly chooseFurther?: ChooseItems | undefined
   /** The job's name in the default group of its tasks. Without this name, tasks have a group only if `group` is set. */
   readonly jobName?: string | undefined
-  /** Called with the group of the run's tasks, if they have one, before any of them is planned. */
+  /** Called before any task of the run is planned. `group` is undefined if the tasks have no group. */
   readonly onGroup?: ((group: string | undefined) => Effect.Effect<void>) | undefined
 }
 

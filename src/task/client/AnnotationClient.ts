@@ -123,7 +123,7 @@ const make = Effect.fnUntraced(function* <R>(
       .pipe(
         Effect.mapError((failure) => {
           if (!isClientError(failure)) return failure
-          // If an earlier attempt may have created the task, a later refusal does not show that the task was refused.
+          // An earlier attempt may have created the task, even if a later attempt is refused.
           return (isDoubtful || doubts > 0) && (failure.reason._tag === "Refused" || failure.reason._tag === "TooLarge")
             ? transport.unusable(
                 `an earlier attempt may have created the task; a later attempt failed: ${failure.message}`,

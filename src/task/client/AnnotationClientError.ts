@@ -139,7 +139,7 @@ const sentence = (detail: string): string => detail.replace(/\.$/, "")
 export const maybeDone = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable" ? reason.maybeDone : reason._tag === "UnusableAnswer" && reason.isForeign === true
 
-/** If the response to a read was lost, sets `maybeDone` to false, because a read creates nothing. */
+/** Sets `maybeDone` to false if there was no response to a read, because a read creates nothing. */
 export const withoutDoubt = (failure: AnnotationClientError): AnnotationClientError => {
   const { baseUrl, reason } = failure
   // If the service answers a read with an error, the error may concern only this task, so polls of other tasks

@@ -37,8 +37,8 @@ export type Http = HttpClient.HttpClient.With<AnnotationClientError>
 export interface Call {
   /**
    * Sends a request. A path is relative to the service's base URL. The response is read completely. A status other than
-   * 2xx is a failure with a reason. The library never repeats the first request of a call. It repeats later reads that
-   * failed, and later writes that the service certainly did not carry out, for at most `patience`.
+   * 2xx is a failure with a reason. Within a call, the first request is not repeated. Later reads that failed, and
+   * later writes that the service certainly did not carry out, are repeated for at most `patience`.
    *
    * If the response to a write is lost (timeout, broken connection, 5xx), the call ends. The task then gets the state
    * `in_doubt`, unless the service honors keys.
@@ -91,8 +91,8 @@ export interface Protocol {
   /** Returns the state of a task, with its results if it is completed. May be called again at any time. */
   readonly poll: (taskId: string, call: PollCall) => Effect.Effect<PollAnswer, unknown>
   /**
-   * Returns the ids of the tasks that a webhook delivery names. Replaces the paths in the service's settings. If it
-   * returns undefined, the delivery concerns every outstanding task.
+   * Returns the ids of the tasks that a webhook delivery names, or undefined if the delivery concerns every outstanding
+   * task. Replaces the paths in the service's settings.
    */
   readonly taskIdsOf?: ((payload: unknown) => ReadonlyArray<string> | undefined) | undefined
 }
