@@ -75,7 +75,7 @@ export interface Inspection {
   readonly rejected: number
   /** The rejected records by reason, the most frequent reason first. */
   readonly rejects: ReadonlyArray<RejectCounts.RejectCount>
-  /** Number of tasks that a run would submit for the new items. If each vote has its own task, each vote counts. */
+  /** Number of tasks that a run would submit for all votes on the new items. */
   readonly tasks: number
   /** Number of votes in these tasks, including votes on gold items that are mixed in. */
   readonly new_votes: number

@@ -3,7 +3,8 @@
  *
  * Guarantees: sends and records nothing. A run with the same input and the same ledger gives the same counts, including
  * the items beyond its budget. If the number of votes is a range, totals have a minimum and a maximum. The counts leave
- * out tasks that `resubmit` would send again, and tasks that exceed the budget, whatever `newCampaign` does to them.
+ * out tasks that `resubmit` would send again. They also leave out tasks that exceed the budget, even with
+ * `newCampaign`.
  */
 import { Effect, Option } from "effect"
 import * as Cost from "../domain/Cost.ts"

@@ -6,8 +6,8 @@
  * result is a warning, because another version of Node compresses differently.
  *
  * Files of custom formats are not rebuilt. Neither are the card, report, and manifest, because they contain times,
- * costs, and rejects that only the original ledger has. Splits depend on all planned prompts. If the vote table lacks
- * prompts without votes, the rebuild reads the splits from the dataset, and a warning says so.
+ * costs, and rejects that only the original ledger has. Splits depend on all planned prompts. If some prompts have no
+ * votes and are not in the vote table, the rebuild reads the splits from the dataset, and a warning says so.
  */
 import { Effect, FileSystem } from "effect"
 import * as Findings from "../dataset/Findings.ts"
