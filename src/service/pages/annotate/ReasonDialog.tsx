@@ -26,7 +26,7 @@ const kinds = {
   },
 } as const
 
-/** Maximum characters that can be typed, so that the reason, including the preset, stays within the API's limit. */
+/** Maximum characters of the typed text. The preset is added to the text, and the API has a limit of its own. */
 const limit = 1_800
 
 export interface ReasonDialogProps {

@@ -304,7 +304,7 @@ const noticeOf = (ask: Ask, work: Work, state: AnnotationState, isRestored: bool
 const failed = (state: AnnotationState, ask: Ask, failure: Failure, now: number): Step => {
   const rested = { ...state, inFlight: null }
   if (ask === "join" && failure.status >= 400 && failure.status < 500 && failure.status !== 429) {
-    // If the expert has opened a used link again in the same browser, there is already a session.
+    // A used link may be opened again in the same browser, which already has a session.
     return enter({ ...rested, code: null, signedOut: "invitation" })
   }
   if (failure.status === 401) {
@@ -333,7 +333,7 @@ const failed = (state: AnnotationState, ask: Ask, failure: Failure, now: number)
   return send({ ...rested, wanted: null, saveDue: false, notice: { tone: "bad", text: failure.detail } }, now)
 }
 
-/** If a connection breaks, a browser may send a request twice. Even if the second fails, the first may have arrived. */
+/** If a connection breaks, a browser may send a request again. If this fails, the first request may have arrived. */
 const mayHaveArrived = (state: AnnotationState, broke: boolean): AnnotationState["unsure"] =>
   state.unsure ?? (state.progress === null ? null : { judged: state.progress.judged, broke })
 

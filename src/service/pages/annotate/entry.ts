@@ -116,7 +116,7 @@ export const switchMode = (entry: Entry): Entry => {
 
 type Rubric = HeldItem["rubric"]
 
-/** A missing answer: `words` ask for it, and `place` is the CSS selector of its field. */
+/** Describes a missing answer. `words` ask for the answer. `place` is the CSS selector of its field. */
 export interface Missing {
   readonly words: string
   readonly place: string | null

@@ -1,4 +1,4 @@
-/** A small bar chart. Its numbers are in a table below it, which screen readers and keyboards reach. */
+/** A small bar chart. A table below the chart shows the numbers, also to screen readers. */
 import { Table } from "./Table.tsx"
 
 interface Bar {

@@ -100,7 +100,7 @@ const outward = (token: Token) => {
 const textOf = (tokens: ReadonlyArray<Token> | null | undefined): string =>
   (tokens ?? []).map((token) => (token.type === "image" ? textOf(token.children) : token.content)).join("")
 
-/** Returns the text without formulas, which have their own direction. */
+/** Returns the text without formulas, because formulas have their own direction. */
 const proseOf = (token: Token): string => textOf(token.children?.filter((child) => !isMath(child)))
 
 /** Blocks that get the direction of their own text. */
