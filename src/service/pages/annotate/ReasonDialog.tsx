@@ -26,7 +26,7 @@ const kinds = {
   },
 } as const
 
-/** Maximum characters of the typed text. The preset is added to the text, and the API has a limit of its own. */
+/** Maximum characters of the typed text. Text and preset together then stay within the API's limit. */
 const limit = 1_800
 
 export interface ReasonDialogProps {
