@@ -57,7 +57,7 @@ export interface Spending {
   readonly budget: Option.Option<Cost.Decimal>
   /** Votes that count and are no longer open: their tasks have a result or have ended without one. */
   readonly spent: Charge
-  /** Spent votes by kind of expert, most votes first. Votes of unknown kind, such as votes without a result, are last. */
+  /** Spent votes by kind of expert, most votes first. Votes of unknown kind, also those without a result, are last. */
   readonly kinds: ReadonlyArray<Charge & { readonly kind: string | null }>
   /** Votes that are planned, being sent, outstanding, or in doubt. */
   readonly committed: Charge
