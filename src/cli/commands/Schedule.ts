@@ -32,7 +32,7 @@ const expected: ReadonlyArray<number> = [ExitStatus.done, ExitStatus.waiting, Ex
 export const command = makeCommand(
   "schedule",
   "Run another command on a cron schedule. The command line is checked first. Runs never overlap: " +
-    "a run that is due while another is running is skipped. A missed run is started once after wake-up. " +
+    "a run that is due while another is running is skipped. After the machine wakes up, one run starts in place of all missed runs. " +
     "Both cases are logged. A failed run does not end the schedule.",
   {
     cron: required(

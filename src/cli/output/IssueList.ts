@@ -95,7 +95,7 @@ const decisions = [
   },
 ]
 
-/** One line per decision that is possible for a listed task, with the number of the first such task. */
+/** Returns one line for each possible decision. The line names the first listed task that allows the decision. */
 const choices = (tasks: ReadonlyArray<ListedTask>, given: string): ReadonlyArray<string> => {
   const lines = decisions.flatMap(({ effect, flag, states }) => {
     const task = tasks.find(({ state }) => states.includes(state))
