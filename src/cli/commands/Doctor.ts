@@ -43,7 +43,7 @@ export const command = makeCommand(
     tryTask: text(
       "try-task",
       "new|TASK_ID",
-      "Send one small, billable task (new), or poll such a task again by its id",
+      "Send one small, billable task (new), or poll an earlier one again by its id",
       {
         isTypedOnly: true,
         group: "SERVICE",

@@ -1,8 +1,8 @@
 /**
  * `prefstream schedule` runs another command on a cron schedule. Each run is a separate process, so a crash does not
  * end the schedule. A run loads the pipeline file and the version of prefstream that exist when the run starts. Each
- * run has its own process group: Ctrl+C signals the whole foreground group, but a run must receive only the signal that
- * the schedule sends.
+ * run has its own process group, because Ctrl+C signals the whole foreground group, and a run must receive only the
+ * signal that the schedule sends.
  *
  * Adapter: reads from `node:process` how this process was started, and listens for its exit.
  */

@@ -25,7 +25,7 @@ export const text = Effect.fnUntraced(function* (
   ].join("\n")
 })
 
-/** Suggests commands that poll given-up tasks again, by their ids at the service. */
+/** Suggests commands to poll given-up tasks again. Each command contains the id of a task at the service. */
 export const waitAgain = (tasks: ReadonlyArray<IssueReport>, given: string): ReadonlyArray<string> => {
   const flags = given === "" ? "" : ` ${given}`
   const lines = tasks.flatMap(({ state, task, task_id }) =>
