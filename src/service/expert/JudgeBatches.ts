@@ -38,8 +38,8 @@ export interface BatchOptions {
 
 export const defaults = { linger: "10 seconds", pollInterval: "1 minute", maxRequests: 50_000 } as const
 
-/** Endpoints accept files of 200 MB. A smaller file needs less memory. */
-const maxBytes = 100_000_000
+/** Endpoints accept files of 200 MB. In UTF-8, a UTF-16 code unit takes at most 3 bytes. */
+const maxCharacters = 60_000_000
 /** The maximum time for which a batch waits for further requests. */
 const maxGathering = Duration.minutes(5)
 const nameBytes = 12
@@ -230,13 +230,13 @@ export const make = Effect.fnUntraced(function* (
   const gather = Effect.gen(function* () {
     const first = yield* Queue.take(waiting)
     const batch = [first]
-    let bytes = first.body.length
+    let characters = first.body.length
     const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(maxGathering)
-    while (batch.length < maxRequests && bytes < maxBytes && (yield* Clock.currentTimeMillis) < until) {
+    while (batch.length < maxRequests && characters < maxCharacters && (yield* Clock.currentTimeMillis) < until) {
       const next = yield* Effect.timeoutOption(Queue.take(waiting), linger)
       if (Option.isNone(next)) break
       batch.push(next.value)
-      bytes += next.value.body.length
+      characters += next.value.body.length
     }
     const name = Hex.encode(yield* (yield* SecureRandom.SecureRandom).randomBytes(nameBytes))
     const row: BatchSteps.BatchRow = { name, input_file: null, asked_at: null, id: null, gone_at: null }
