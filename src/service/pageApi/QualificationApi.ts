@@ -46,9 +46,7 @@ export const Qualification = Schema.Struct({
 export type Qualification = typeof Qualification.Type
 
 const get = HttpApiEndpoint.get("get", "/qualification", { success: Qualification })
-/**
- * Stores the settings. Fails with `Conflict` if the gold file has too few items, or the settings contradict each other.
- */
+/** Fails with `Conflict` if the gold file has too few items, or if the settings contradict each other. */
 const set = HttpApiEndpoint.put("set", "/qualification", { payload: QualificationSettings, success: Qualification })
 
 const params = { expert_id: Schema.String }
