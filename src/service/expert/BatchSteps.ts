@@ -197,7 +197,7 @@ export const make = (
       const [first] = results.value.unreadable
       if (first === undefined) continue
       yield* Effect.logWarning(
-        `${about(name)}: ${count(results.value.unreadable.length, "line")} of its file ${file} cannot be read, the first is line ${first}`,
+        `${about(name)}: ${count(results.value.unreadable.length, "line")} of its file ${file} cannot be read. The first is line ${first}`,
       )
     }
     return { lines, unreadable }

@@ -199,7 +199,7 @@ export const make = Effect.fnUntraced(function* (
 
   /** Reports a failure to the callers. The requests stay in the batch, so that they are not sent again. */
   const release = Effect.fnUntraced(function* (name: string) {
-    const failure = new JudgeFailed({ fault: "Endpoint", problem: `${about(name)} failed, and is continued later` })
+    const failure = new JudgeFailed({ fault: "Endpoint", problem: `${about(name)} failed; it is continued later` })
     for (const request of yield* requestsOf(name)) {
       const deferred = open.get(request)
       open.set(request, yield* Deferred.make<Answer, JudgeFailed>())

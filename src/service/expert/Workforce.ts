@@ -54,7 +54,7 @@ const lackingReason = ({ lacking, prompts, voters }: LackingTask, failed: string
     : outcome === "shortened"
       ? "these prompts are done with the votes that they have"
       : voters === "judges"
-        ? "only language models may vote on this task: start the service with more language models (--expert judge:MODEL)"
+        ? "only language models may vote on this task, so start the service with more of them (--expert judge:MODEL)"
         : "people can still vote, and a restart of the service asks the automatic experts again")
 
 const make = Effect.fnUntraced(function* (options: WorkforceOptions) {

@@ -33,13 +33,13 @@ const schemaOfEvent = {
       properties: {
         group_id: {
           type: "string",
-          description: "The `group` of the tasks. For a task without a group, the task's id.",
+          description: "The `group` of the tasks, or the id of a task without a group.",
         },
         task_ids: {
           type: "array",
           items: { type: "string" },
           description:
-            "All tasks of the group, each completed or cancelled. If results changed later, only the tasks that changed. Fetch these tasks.",
+            "The group's tasks, each completed or cancelled. If results change later, the event lists only the changed tasks. Fetch these tasks.",
         },
       },
     },
