@@ -93,7 +93,7 @@ export const deskTables: ReadonlyArray<string> = [
   // A row of kind `item` is a gold item that the person sees or has judged. A row of kind `admit` or `requalify` is an
   // operator's decision. Only the rows after the person's last decision count. Only rows of items have `gold`,
   // `shown_order`, `draft`, `choice`, `correct`, and `given_at`. Only decisions have `last_vote`, the number of the
-  // latest vote of any expert at that time.
+  // latest vote of any expert at the time of the decision.
   `CREATE TABLE qualification (
     n INTEGER PRIMARY KEY AUTOINCREMENT,
     expert_no INTEGER NOT NULL,

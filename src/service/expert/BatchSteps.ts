@@ -4,8 +4,8 @@
  * Guarantees: a step that costs money is recorded before it is taken, and its answer is recorded before the next step.
  * A failed step is repeated at growing intervals, up to 5 minutes, until it succeeds or the endpoint refuses it for
  * good. The creation is repeated only if the endpoint refused it or an operator asks for it. A batch is in doubt if its
- * creation got no answer, or if the endpoint answers 404 or 410 for the batch or its results. The endpoint is asked for
- * a batch in doubt until it answers or an operator gives the batch up.
+ * creation got no answer, or if the endpoint answers 404 or 410 for the batch or its results. A batch in doubt
+ * is searched or polled until the endpoint has it or an operator gives it up.
  */
 import { Clock, type Duration, Effect, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

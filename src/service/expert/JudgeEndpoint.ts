@@ -2,7 +2,7 @@
  * The client of an OpenAI-compatible endpoint: `POST {base URL}/chat/completions`.
  *
  * Guarantees: concurrency, time, response size, and retries are limited. If the endpoint asked for a pause, the client
- * sends nothing until it ends. If the endpoint refused the settings, such as the key, the client pauses for a minute.
+ * sends nothing until then. If the endpoint refused the settings, such as the key, the client pauses for a minute.
  * It does not follow redirects. No failure or log contains the key. A `JudgeError` is retryable if the endpoint is at
  * fault, but not if the question is. A refusal without a reason, a timeout, or an oversized response counts as the
  * question's fault only if the endpoint has answered other questions. Equal requests at the same time are sent once.

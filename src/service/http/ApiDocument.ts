@@ -2,7 +2,7 @@
  * Builds the service's OpenAPI document. It adds to the contract's definition the rules that the contract does not
  * contain.
  *
- * Guarantees: the author of a client needs no other document. It covers statuses, headers, states, members of requests
+ * Guarantees: the author of a client needs no other document. This covers statuses, headers, states, members of requests
  * and results, problems, limits, and the outgoing webhook.
  */
 import { OpenApi } from "effect/http-api"
