@@ -184,7 +184,7 @@ export const make = (
     }
   })
 
-  /** Downloads the results. Also returns how many lines cannot be read, as `unreadable`. */
+  /** Downloads the results, and counts the lines that cannot be read. */
   const download = Effect.fnUntraced(function* (name: string, batch: Batch, isGivenUp: boolean) {
     let lines: ReadonlyArray<BatchLine> = []
     let unreadable = 0

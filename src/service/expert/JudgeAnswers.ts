@@ -64,7 +64,7 @@ export interface JudgeAnswers {
    */
   readonly uncount: (item: string, requests: Iterable<string>) => Effect.Effect<void, SqlError>
   /**
-   * Assigns to the vote on an item the costs that no vote has, of all the model's requests. Returns the tokens of all
+   * Gives the vote on an item all costs of the model's requests that no vote has yet. Returns the tokens of all
    * requests whose costs the vote has, except those in `own`.
    */
   readonly countOthers: (

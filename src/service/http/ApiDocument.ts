@@ -2,8 +2,8 @@
  * Builds the service's OpenAPI document. It adds to the contract's definition the rules that the contract does not
  * contain.
  *
- * Guarantees: the author of a client needs no other document. This covers statuses, headers, states, members of requests
- * and results, problems, limits, and the outgoing webhook.
+ * Guarantees: the author of a client needs no other document. Statuses, headers, states, members of requests and
+ * results, problems, limits, and the outgoing webhook are described.
  */
 import { OpenApi } from "effect/http-api"
 import { Predicate } from "effect"

@@ -33,7 +33,7 @@ export const ItemSummary = Schema.Struct({
   index: Schema.Int,
   prompt: Schema.String,
   state: ItemState,
-  /** `votes`, `votes_required`, and `flagged` are totals of all equal items. */
+  /** `votes`, `votes_required`, and `flagged` describe all equal items together. */
   votes: Schema.Int,
   votes_required: Schema.Int,
   flagged: Schema.Boolean,

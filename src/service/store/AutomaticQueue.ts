@@ -73,8 +73,8 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   }
 
   /**
-   * Makes experts that cannot be asked now check the item again, because their cursors have passed it. When they can be
-   * asked, the order of experts may have changed.
+   * If experts cannot be asked now, makes them check the item again later. Their cursors have passed it, but the order
+   * of experts may change until then.
    */
   const awaitAgain = (itemId: number, experts: ReadonlyArray<AutomaticExpert>, { isAvailable }: ClaimRequest) => {
     for (const { expert_id } of experts) {

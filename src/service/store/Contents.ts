@@ -133,7 +133,7 @@ export const make = Effect.gen(function* () {
     (rows) => new Map(rows.map(({ items, seq }) => [seq, items])),
   )
 
-  /** Returns deferred items to the queue. An item that needs no vote now returns when it needs one again. */
+  /** Returns deferred items to the queue. If an item needs no vote at the moment, it returns when it needs one. */
   const offerAgain = (rows: Statement.Fragment): Effect.Effect<void, SqlError> =>
     Effect.gen(function* () {
       yield* sql`INSERT OR REPLACE INTO returned_item (item_id)

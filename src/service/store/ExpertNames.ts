@@ -27,7 +27,7 @@ const isName = Schema.is(Name)
 export const find = (existing: ReadonlyArray<NamedExpert>, name: string): NamedExpert | undefined =>
   existing.find((other) => nameKey(other.name) === nameKey(name))
 
-/** Returns a message that the name is taken, and how to continue. */
+/** Returns the message that the name is taken. It also says what to do. */
 export const words = ({ active, kind, name }: NamedExpert): string => {
   if (kind !== "person") return `An automatic expert is named ${name}. Enter another name.`
   return `An expert named ${name} already exists. ${active === 1 ? "Make a new link for" : "Activate"} this expert below, or enter another name.`
