@@ -1,9 +1,9 @@
 /**
  * The pipeline for programs that do not use Effect: promises, async iterables, and plain values.
  *
- * Guarantees: promises reject with an `Error` whose `_tag` names its kind. If the program's own source throws, they
- * reject with its error, unchanged. After an abort, requests in flight are finished and recorded, and the promise
- * rejects with the signal's reason. By default, messages go to stderr.
+ * Guarantees: promises reject with an `Error` whose `_tag` names its kind. If the program's own source throws an error,
+ * the promise rejects with that error, unchanged. After an abort, requests in flight are finished and recorded, and the
+ * promise rejects with the signal's reason. By default, messages go to stderr.
  *
  * Adapter: provides Node's file system and HTTP client.
  */
@@ -61,7 +61,7 @@ export interface EmbeddedService extends Omit<ServiceOptions, "experts" | "token
 export interface PlainSettings extends Omit<Pipeline.Settings, "source"> {
   /** Names of files, or the program's own records: an array, or an iterable that may be asynchronous. */
   readonly source: string | ReadonlyArray<string> | Iterable<unknown> | AsyncIterable<unknown>
-  /** How to read the source: the options of `Source.files`, or for records those of `Source.make`. */
+  /** How to read the source. Files have the options of `Source.files`, and records those of `Source.make`. */
   readonly input?: Source.FilesOptions | Source.MakeOptions | undefined
   /** The annotation service. */
   readonly service: RemoteService | EmbeddedService
@@ -198,7 +198,7 @@ export const run = (settings: PlainSettings, options?: WorkOptions): Promise<Run
 export const submit = (settings: PlainSettings, options?: WorkOptions): Promise<RunReport> =>
   ofPipeline(settings, (pipeline) => Pipeline.submit(pipeline), options)
 
-/** Waits for the results of submitted tasks, or with `once` polls each outstanding task once. */
+/** Waits for the results of submitted tasks. With `once`, only polls each outstanding task once. */
 export const collect = (settings: PlainSettings, options?: WorkOptions): Promise<RunReport> =>
   ofPipeline(settings, (pipeline) => Pipeline.collect(pipeline), options)
 

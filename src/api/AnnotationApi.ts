@@ -2,9 +2,9 @@
  * The contract of the annotation service as one `HttpApi`. The embedded service and the OpenAPI document are made from
  * it. Paths are relative to a base URL that ends in `/v1`.
  *
- * The embedded service decides two things that the contract leaves open: it answers `POST /tasks` with 201, `task_id`,
- * `status`, and `Location`, and it honors `Idempotency-Key`. Clients rely on neither, because other services may behave
- * differently. Clients interpret raw responses by the settings in `ServiceProfile`.
+ * The contract leaves open how a service answers `POST /tasks`, and whether it honors `Idempotency-Key`. The embedded
+ * service answers with 201, `task_id`, `status`, and `Location`, and honors the header. Clients do not rely on this:
+ * they interpret raw responses by the settings in `ServiceProfile`.
  */
 import { Context, Schema } from "effect"
 import {
@@ -51,12 +51,11 @@ const requestMembers = {
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxVotes })).annotate({
       description:
         "Number of experts who judge each prompt. Default: the service's setting. The completion with the most " +
-        "first-choice votes is best. Each vote gives one first-choice vote to its choice, or splits it equally among " +
-        "the completions that it ranks together at the top. If several completions have the most, `annotations.tie` is " +
-        "true, and the one with the highest mean Borda score is best: the completion at rank r of m scores m - r, and " +
-        "completions ranked together share the mean of their ranks. If several are still equal, the one that the " +
-        "earliest vote chose is best, and otherwise the one with the lowest index. `annotations.agreement` is the share " +
-        "of first-choice votes that went to the best completion.",
+        "first-choice votes is best. A vote counts for its choice, or in equal parts for the completions that it ranks " +
+        "together at the top. If several completions have equally many, `annotations.tie` is true, and these rules " +
+        "decide in order: the highest mean Borda score, the choice of the earliest vote, the lowest index. The Borda " +
+        "score of a completion at rank r of m is m - r. Completions that are ranked together share the mean of their " +
+        "ranks. `annotations.agreement` is the share of first-choice votes that went to the best completion.",
     }),
   ),
   group: Schema.optionalKey(
@@ -137,7 +136,7 @@ export const ServiceTaskResult = Schema.Struct({
   status: TaskStatus,
   waiting_prompts: Schema.optionalKey(
     described(
-      "Number of prompts that wait for another expert, because everybody who may judge them has judged them or equal prompts in the same group. With `voters: judges`, these are the prompts on which no language model of the service can vote. Absent if there are none.",
+      "Number of prompts that wait for another expert. All experts who may judge such a prompt have judged it, or an equal prompt of the same group. With `voters: judges`, no language model of the service can vote on these prompts. Absent if no prompt waits.",
       Schema.Int.check(Schema.isGreaterThan(0)),
     ),
   ),

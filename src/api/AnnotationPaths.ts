@@ -1,6 +1,6 @@
 /**
- * Copies values within a result's `annotations`: from the path where a service reports them to the member that
- * prefstream reads. The contract names only one member, `rationale`.
+ * A service can report a value, such as a strength, at any path in a result's `annotations`. This file copies the value
+ * to the member that prefstream reads. The contract names only one member, `rationale`.
  *
  * Guarantees: without paths, annotations stay unchanged, and a path without a value changes nothing. Each path is
  * applied to the annotations and to each of `annotations.votes`.

@@ -1,9 +1,9 @@
 /**
- * How requests carry the organization token.
+ * Adds the organization token to requests.
  *
- * A setting names a scheme of the `Authorization` header, such as `Bearer` or `Token`, or another header. `X-Api-Key:`
- * sends the token alone. `X-Auth: Key` sends it after the scheme `Key`. For `Basic`, the token is `USER:PASSWORD`, and
- * is sent in base64.
+ * The setting `authorization` is a scheme or a header name. A scheme, such as `Bearer` or `Token`, precedes the token
+ * in the header `Authorization`. A header name ends with a colon: `X-Api-Key:` sends the token alone, and `X-Auth: Key`
+ * sends the scheme `Key` and the token. With the scheme `Basic`, the token is `USER:PASSWORD`, and is sent in base64.
  */
 import { Redacted } from "effect"
 import { Base64 } from "effect/encoding"

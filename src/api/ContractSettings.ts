@@ -40,7 +40,7 @@ export const isCreate = (text: string): boolean => /^(POST|PUT) \/[^\s{}]*(\{key
 export const pollForm = "GET or POST, and a path with {task_id}, such as GET /tasks/{task_id}"
 export const isPoll = (text: string): boolean => /^(GET|POST) \/[^\s{}]*\{task_id\}[^\s{}]*$/.test(text)
 
-/** Returns a request's method and path, with `name` (the key or the task id) in place of the placeholder. */
+/** Returns the method and path of a request. `name`, an idempotency key or a task id, replaces the placeholder. */
 export const requestOf = (form: string, name: string) => ({
   method: (["POST", "PUT"] as const).find((method) => form.startsWith(method)) ?? ("GET" as const),
   path: form.slice(form.indexOf("/")).replace(/\{\w+\}/, encodeURIComponent(name)),
@@ -63,8 +63,8 @@ const choices: {
 export const choiceForm = `${Object.keys(choices).join(", ")}, text, or the labels of the completions in order, without repeats, such as left,right`
 
 /**
- * Returns a function that reads a choice as an index from 0 or a completion's text. Returns undefined if `form` is
- * invalid.
+ * Returns a function that reads a choice, and returns the index (from 0) or the text of the chosen completion. If
+ * `form` is invalid, returns undefined.
  */
 export const choiceOf = (form: string) => {
   const labels = form.split(",")

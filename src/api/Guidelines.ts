@@ -2,9 +2,9 @@
  * Guidelines with a rubric in their front matter. The rubric is sent as part of the guidelines' text, so that a service
  * without support for rubrics shows it to its experts.
  *
- * Guarantees: guidelines without a `rubric` in their front matter are plain text, whatever they begin with. Front
- * matter that was probably meant as a rubric is refused: a misspelled `rubric`, or invalid YAML with a line that begins
- * with `rubric`. Errors name the line.
+ * Guarantees: guidelines without a `rubric` in their front matter are plain text, whatever they begin with. But if the
+ * front matter has a misspelled `rubric`, or is invalid YAML with a line that begins with `rubric`, it is refused.
+ * Errors name the line.
  *
  * ```
  * ---
@@ -103,7 +103,7 @@ const readRubric = ({ at, value }: Yaml, written: unknown, within: Keys): Result
     return wrong([], `expected a map with ${memberNames.join(", ")}, found ${found}`)
   }
   const { aspects } = written
-  // A rubric's file may also wrap the members in `rubric`, so a typo in that name gets a hint too.
+  // In a rubric's file, the members can be under `rubric`. If that name is misspelled, the error suggests it.
   const known = written === value ? [...memberNames, "rubric"] : memberNames
   const unknown = [
     ...unknownIn(written, known, []),

@@ -1,9 +1,9 @@
 /**
  * Signs and verifies webhooks with HMAC. Settings describe the form of the signatures.
  *
- * Guarantees: settings that contradict each other, or name a time that is not signed, are refused before the first
- * delivery. The header can hold several signatures, separated by commas, semicolons, spaces, or braces. Signatures
- * without the expected form are ignored. Times and ids are read only from headers, never from the body.
+ * Guarantees: if settings contradict each other, or name a time that is not signed, they are refused before the first
+ * delivery. A signature header can hold several signatures, separated by commas, semicolons, spaces, or braces.
+ * Signatures without the expected form are ignored. Times and ids are read only from headers, never from the body.
  */
 import { Array as Arr, Bytes, Clock, DateTime, Duration, Effect, Option, Predicate, RegExp as Regex } from "effect"
 import { Mac } from "effect/crypto"
@@ -34,17 +34,15 @@ export interface SignatureSettings {
   readonly encoding?: "hex" | "base64" | "base64url" | undefined
   /** Text before each signature, such as `sha256=` or `v1,`. Default: none. */
   readonly prefix?: string | undefined
-  /**
-   * Header with the time. A value that ends with `=`, such as `t=`, names a member of the signature's header instead.
-   */
+  /** Header with the time. A name that ends with `=`, such as `t=`, is a member of the signature's header. */
   readonly timestamp?: string | undefined
   /** Form of the time: seconds (`s`) or milliseconds (`ms`) since 1970, or RFC 3339 (`iso`). Default `s`. */
   readonly unit?: "s" | "ms" | "iso" | undefined
-  /** Maximum difference between the time and our clock, in either direction, 1 second to 1 hour. Default 5 minutes. */
+  /** Maximum difference between the time and this machine's clock: 1 second to 1 hour. Default 5 minutes. */
   readonly tolerance?: Duration.Input | undefined
   /** Header with the message's id, which need not be signed. */
   readonly id?: string | undefined
-  /** The URL that replaces `{url}`: the webhook address that is set at the service. */
+  /** The webhook address that is set at the service. It replaces `{url}` in `signed`. */
   readonly url?: string | undefined
   /** How secrets are written. Default `text`. */
   readonly key?: SecretForm | undefined

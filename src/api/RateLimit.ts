@@ -10,8 +10,8 @@ import { Clock, Duration, Effect, Option, Result } from "effect"
 import { Headers } from "effect/http"
 
 /**
- * Returns how long `Retry-After` (seconds or a date) asks to wait, in whole milliseconds, at most `max`. Returns
- * undefined if the header is absent or malformed.
+ * Returns the wait that `Retry-After` asks for, in whole milliseconds, but at most `max`. The header contains seconds
+ * or a date. If the header is absent or malformed, returns undefined.
  */
 export const retryAfter = Effect.fnUntraced(function* (header: string | undefined, max: Duration.Duration) {
   const parsed = Option.flatMap(Option.fromUndefinedOr(header), (text) =>

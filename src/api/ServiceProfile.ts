@@ -37,8 +37,8 @@ export interface ServiceSettings extends ItemLimits {
   /** The organization token. Each request carries it as `authorization` says. */
   readonly token: Redacted.Redacted<string>
   /**
-   * How requests carry the token. A scheme of the `Authorization` header (`Bearer`, `Token`, or `Basic` for a token
-   * `USER:PASSWORD`), or another header (`X-Api-Key:`, or `X-Auth: Key` with the scheme `Key`).
+   * How requests carry the token. `Bearer` and `Token` are schemes of the `Authorization` header. `Basic` requires a
+   * token `USER:PASSWORD`. `X-Api-Key:` is another header, and `X-Auth: Key` is a header with the scheme `Key`.
    */
   readonly authorization: string
   /** The name under which a ledger knows the service. A ledger belongs to one service. Default: the base URL. */
@@ -51,14 +51,14 @@ export interface ServiceSettings extends ItemLimits {
    * - `"honored"`: a retry is safe after a crash or a lost answer.
    * - `"ignored"`: after a crash or a lost answer, the service may have the task, so it is not sent again automatically
    *   (state `in_doubt`).
-   * - `"declared"`: `Pipeline.layer`, `Worker.run`, and commands that send or poll use `"honored"` if the service's
-   *   OpenAPI document declares the header, else `"ignored"`. Other functions, and clients for another interface, use
-   *   `"ignored"`.
+   * - `"declared"`: `"honored"` if the service's OpenAPI document declares the header, else `"ignored"`. Only
+   *   `Pipeline.layer`, `Worker.run`, and commands that send or poll read the document, unless the job has its own
+   *   `client`. Without the document, `"ignored"` applies.
    */
   readonly idempotencyKey: "honored" | "ignored" | "declared"
   /**
-   * Whether the service accepts `group`, `votes`, and `voters` in a task's request. `"declared"`: its OpenAPI document
-   * decides, if it is read for `idempotencyKey`. If it is not read, the client sends none of the three.
+   * Which of `group`, `votes`, and `voters` the service accepts in a task's request. With `"declared"`, the service's
+   * OpenAPI document decides. If the document is not read (see `idempotencyKey`), the client sends none of the three.
    */
   readonly taskMembers: TaskMembers.TaskMembers | "declared"
   /**
@@ -67,8 +67,8 @@ export interface ServiceSettings extends ItemLimits {
    */
   readonly idempotencyKeyLifetime: Duration.Input
   /**
-   * Method and path of the request that creates a task: `POST /tasks`. In `PUT /tasks/{key}`, `{key}` is the
-   * idempotency key.
+   * Method and path of the request that creates a task. Default `POST /tasks`. A path such as `/tasks/{key}` contains
+   * the idempotency key.
    */
   readonly createRequest: string
   /** Method and path of a poll: `GET /tasks/{task_id}`. */
@@ -78,8 +78,8 @@ export interface ServiceSettings extends ItemLimits {
   /** Paths of members in the answer to a poll, if they differ from the contract's. Defaults: `resultPlaces`. */
   readonly resultPaths: ContractSettings.ResultPaths
   /**
-   * The form of a choice: `index` (from 0), `index-1` (from 1), `text` of the completion, `letter` (A is the first), or
-   * a list of labels in the order of the completions, such as `left,right`. Indices refer to the order in the request.
+   * The form of a choice. `index` counts from 0, and `index-1` from 1. `text` is the completion's text. `letter` is A
+   * for the first completion. Labels such as `left,right` name the completions in the order of the request.
    */
   readonly choice: string
   /**
@@ -88,8 +88,8 @@ export interface ServiceSettings extends ItemLimits {
    */
   readonly taskIdPaths: ReadonlyArray<string>
   /**
-   * Path of the expert's kind, such as `kind` or `annotator.role`. It applies to each of `annotations.votes`, and to
-   * `annotations` if a vote has no kind. Prices per kind of expert require it.
+   * Path of the expert's kind in each of `annotations.votes`, such as `annotator.role`. A vote without a kind has the
+   * kind at the same path in `annotations`. Prices per kind of expert require a kind.
    */
   readonly kindPath: string
   /** Statuses of a task that has results. */
@@ -106,7 +106,7 @@ export interface ServiceSettings extends ItemLimits {
   readonly requestTimeout: Duration.Input
   /** Maximum size of one answer, after decompression. Default 256 MiB. */
   readonly maxAnswerBytes: number
-  /** Maximum number of retries of a failed request that the service may have carried out. */
+  /** Maximum number of retries after failures that leave open whether the service carried out the request. */
   readonly retries: number
   /** Number of consecutive failed requests after which the service counts as down. */
   readonly downAfter: number

@@ -11,8 +11,8 @@ export const one = (json: unknown, paths: ReadonlyArray<string>): Option.Option<
   Option.fromNullishOr(paths.flatMap((path) => valuesAt(json, path)).flatMap(idOf)[0])
 
 /**
- * Returns the distinct ids at all paths. A path can lead to an array of ids. If there are no ids, returns an empty
- * array if a path leads to an empty array, and `Option.none` if no path does.
+ * Returns the distinct ids at all paths. A path can lead to an array of ids, which may be empty. If no path leads to an
+ * id or to an empty array, returns `Option.none`.
  */
 export const all = (json: unknown, paths: ReadonlyArray<string>): Option.Option<ReadonlyArray<string>> => {
   const values = paths.flatMap((path) => valuesAt(json, path.replace(/\[\*\]$/, "")))

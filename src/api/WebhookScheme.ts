@@ -1,8 +1,8 @@
 /**
- * Webhook signature schemes: by name for known services, by settings for any other service, or as a custom function.
+ * Webhook signature schemes. The schemes of known services have names. Any other service needs settings or a custom
+ * function. To give a service's scheme a name, add one line to `table`.
  *
- * Guarantees: invalid settings and malformed secrets fail with typed errors before the first delivery arrives. To
- * support a new service, add one line to `table`.
+ * Guarantees: invalid settings and malformed secrets fail with typed errors before the first delivery arrives.
  */
 import { type Array as Arr, Effect, Predicate } from "effect"
 import type { Mac } from "effect/crypto"

@@ -1,9 +1,9 @@
 /**
  * Types and checks that all webhook signature schemes share. `WebhookScheme` names the schemes.
  *
- * Guarantees: headers are checked before the body is read, and signatures over the raw bytes before the body is parsed.
- * Comparison takes constant time. Errors and logs show no secret. One signature that matches any of the secrets is
- * enough, so that secrets can be rotated.
+ * Guarantees: headers are checked before the body is read. Signatures cover the raw bytes of the body, and are checked
+ * before the body is parsed. Comparison takes constant time. Errors and logs show no secret. One signature that matches
+ * any of the secrets is enough, so that secrets can be rotated.
  *
  * Replays are not detected: anyone who saw a delivery can send it again. If the delivery's time is signed, a replay is
  * accepted only within the tolerance.
@@ -44,7 +44,7 @@ export interface Attempt {
 
 /** A delivery is refused. `reason` says why, and `detail` gives particulars. */
 export class SignatureRefused extends Schema.TaggedError<SignatureRefused>()("SignatureRefused", {
-  /** `too_old` and `too_new` compare the signed time with this machine's clock and the scheme's tolerance. */
+  /** If it is `too_old` or `too_new`, the signed time differs from this machine's clock by more than the tolerance. */
   reason: Schema.Literals([
     "header_missing",
     "header_malformed",

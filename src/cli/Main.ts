@@ -47,7 +47,7 @@ const presenter: CliOutput.Presenter = {
 /** Leaves out the library's `--completions` flag, because prefstream's `--completions` names files. */
 const config = CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.LogLevel] })
 
-/** Rewrites `help run`, `version`, and `--help-all` for the library. Words after `--` belong to another command. */
+/** Replaces `help run`, `version`, and `--help-all` by flags of the library. Words after `--` belong to another command. */
 const words = (args: ReadonlyArray<string>) => {
   const all = LogFormat.split(args).rest
   const [first, ...rest] = all

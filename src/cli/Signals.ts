@@ -1,8 +1,8 @@
 /**
- * Stops a command on SIGINT, SIGTERM, or SIGHUP within its grace time. A second signal ends the process immediately.
- * Signals within half a second of the first count as one, because npm, systemd, and a terminal may each deliver the
- * same signal. The exit status is 128 + the signal's number, unless the command has already ended. It is 0 if being
- * stopped is the command's normal end.
+ * Stops a command on SIGINT, SIGTERM, or SIGHUP within the command's grace time. A second signal ends the process
+ * immediately. Signals within half a second of the first count as one, because npm, systemd, and a terminal may each
+ * deliver the same signal. The exit status is 128 + the signal's number. For a command that runs until it is stopped,
+ * such as `serve`, it is 0. A command that ends just before the signal keeps its exit status.
  */
 import { Cause, Effect, Exit, Option, Queue } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"

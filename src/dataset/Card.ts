@@ -2,9 +2,9 @@
  * `README.md`: the dataset card, with front matter for the Hugging Face Hub.
  *
  * Guarantees: `load_dataset` on the folder finds the splits with their types. Unknown facts are left out. The library
- * `datasets` reads all configurations of a folder as Parquet, the file format of the first configuration. So only
- * trainer formats in Parquet become configurations. For formats in JSON Lines, the card shows how to load the files.
- * Trainer formats without rows, and their files, are not listed.
+ * `datasets` reads all configurations of a folder in the file format of the first one, which is Parquet. Therefore,
+ * only trainer formats in Parquet become configurations. For formats in JSON Lines, the card shows how to load the
+ * files. Trainer formats without rows, and their files, are not listed.
  */
 import { Number, Option, Record } from "effect"
 import { parse, stringify } from "yaml"
@@ -127,7 +127,7 @@ const loading = (subject: Written, formats: ReadonlyArray<TrainerFormat>, form: 
             "A tool call is rendered as text, with the tool's name in brackets above the arguments. `tools` is JSON text, which TRL reads.",
           ]
         : [
-            "In Parquet, members that a message lacks, such as tool calls, are null, and `arguments` in `tool_calls` is JSON text, because a column has one type. `as_messages` reverses both for chat templates. `tools` is JSON text, which TRL reads.",
+            "In Parquet, all rows of a column have the same type. Therefore, a message has null for each member that it lacks, such as tool calls, and `arguments` in `tool_calls` is JSON text. For chat templates, `as_messages` removes the nulls and parses the arguments. `tools` is JSON text, which TRL reads.",
           ]),
     ...(formats.length === 0
       ? []

@@ -1,9 +1,9 @@
 /**
  * The columns of the dataset, one per member of `PreferencePair`: their order and types in every file.
  *
- * In the `standard` shape, prompt, chosen, and rejected are text, and conversations are rendered
- * (`Conversation.toText`). In the `conversational` shape they are lists of messages, and a text prompt is one user
- * message. With `Form.tools`, messages can have tool calls, ids, and names, and there is a column `tools`. Call
+ * In the `standard` shape, `prompt`, `chosen`, and `rejected` are text. Conversations are rendered
+ * (`Conversation.toText`). In the `conversational` shape, these columns are lists of messages, and a text prompt is one
+ * user message. With `Form.tools`, messages can have tool calls, ids, and names, and there is a column `tools`. Call
  * arguments and `tools` are JSON text, because no column type fits all of them. A member that a message does not have
  * is absent in JSON Lines and null in Parquet. A pair with a lone surrogate, which UTF-8 cannot represent, has no row.
  */

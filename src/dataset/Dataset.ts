@@ -92,7 +92,7 @@ export interface Options<E = never, R = never> {
   readonly directory: string
   /** Assigns a pair to a split. Default: all pairs are in `train`. A split without pairs has no files. */
   readonly splitOf?: ((pair: PreferencePair) => Split | Effect.Effect<Split, E, R>) | undefined
-  /** Whether prompt, chosen, and rejected are lists of messages. Default: text. */
+  /** Whether `prompt`, `chosen`, and `rejected` are lists of messages. Default: text. */
   readonly conversational?: boolean | undefined
   /**
    * Whether to add a column `tools` and the tool calls of messages. If false (default), a conversational dataset omits

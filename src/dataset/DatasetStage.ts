@@ -32,8 +32,8 @@ export interface Rows {
   /** The columns with one value per row. If `values` is null, the column is null in every row. */
   readonly columns: ReadonlyArray<readonly [name: string, values: ReadonlyArray<Json | undefined> | null]>
   /**
-   * For each row and each column in `PairBytes.texts`: the offsets at which the text starts and ends in the `Request`'s
-   * `texts`. Both are 0 if the value is in `columns`.
+   * Byte ranges in the `texts` of the `Request`: the start and the end for each row and each column in
+   * `PairBytes.texts`. Both are 0 if the value is in `columns`.
    */
   readonly places?: Int32Array<ArrayBuffer> | undefined
 }

@@ -2,8 +2,8 @@
  * Sends the rows and files of a dataset to the thread that writes them (`DatasetStage`).
  *
  * Guarantees: each file has its rows in the order in which they were added. Memory holds about 24 messages with half a
- * megabyte of texts each, or one message with a larger row and the rows before that row. A text from the ledger is sent
- * as the ledger's bytes (`PairBytes`).
+ * megabyte of texts each. After a message with a larger row, the caller waits until the thread has processed it. A text
+ * from the ledger is sent as the ledger's bytes (`PairBytes`).
  */
 import { Effect, Predicate, type Scope } from "effect"
 import { isText, type PairBytes, texts as placed } from "../domain/PairBytes.ts"

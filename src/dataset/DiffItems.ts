@@ -6,8 +6,8 @@
  */
 
 /**
- * Indexes of the numbers that precede the columns in a record. `low` and `high` are the hashes of the two texts, in
- * ascending order.
+ * A record begins with these numbers, and the values of the columns follow. `low` and `high` are the hashes of `chosen`
+ * and `rejected`, the smaller hash first.
  */
 export const field = {
   item: 0,
@@ -89,7 +89,7 @@ export const make = ({
   const otherRule = rules.length > 1 ? "other_settings" : rules.length === 1 ? `other_${rules[0]}` : undefined
   const splitReason = settings?.includes("splits") === true ? "other_splits" : "other_items"
 
-  /** Returns the reason why a pair differs. If the pair has no match, the item's first pairs in A and B decide. */
+  /** Returns why a pair differs. If the pair has no match, compares the item's first pairs in A and B. */
   const reasonOf = (all: ReadonlyArray<Float64Array>, one?: Float64Array, other?: Float64Array): string => {
     const of = (side: number) => all.find((record) => record[field.side] === side)
     const isMatched = one !== undefined && other !== undefined

@@ -48,7 +48,7 @@ const Content = Schema.Struct({
   version: Schema.Literal(1),
   /** The program that wrote the dataset. */
   code: Schema.Struct({ name: Schema.String, version: Schema.String }),
-  /** Whether prompt, chosen, and rejected are text or lists of messages. */
+  /** Whether `prompt`, `chosen`, and `rejected` are text or lists of messages. */
   shape: Schema.Literals(["standard", "conversational"]),
   /** Set if messages can have tool calls and there is a column `tools`. */
   tools: Schema.optionalKey(Schema.Literal(true)),

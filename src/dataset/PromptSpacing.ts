@@ -1,9 +1,9 @@
 /**
- * Orders rows so that neighbors have different prompts. KTO trainers estimate the KL divergence from mismatched pairs.
- * Within each batch of consecutive rows, they rotate completions by one, so that the first prompt gets the last
- * completion. A batch has per_device_train_batch_size rows in TRL (1.10, trl/trainer/kto_trainer.py), and 1,000 rows in
- * LLaMA-Factory (0.9.6, data/processor/feedback.py). With several processes, each process makes batches from a
- * contiguous part of the rows.
+ * Orders rows so that neighbors have different prompts. To estimate the KL divergence, KTO trainers combine each prompt
+ * with another row's completion. They rotate the completions of each batch of consecutive rows by one, so the first
+ * prompt gets the last completion. A batch has `per_device_train_batch_size` rows in TRL (1.10,
+ * trl/trainer/kto_trainer.py), and 1,000 rows in LLaMA-Factory (0.9.6, data/processor/feedback.py). If there are
+ * several processes, each process makes batches from its own contiguous part of the rows.
  *
  * Guarantees: if the rows in memory have enough other prompts, rows of one prompt are at least 1,000 rows apart, so no
  * batch of up to 1,000 rows has two of them. With fewer other prompts, rows of one prompt are as far apart as possible,
@@ -24,7 +24,7 @@ const rowBytes = 500
 interface Prompt<Row> {
   readonly key: number
   readonly rows: Array<{ readonly row: Row; readonly size: number }>
-  /** The position in the output of the prompt's latest row. */
+  /** The position of the prompt's latest row in the output. */
   last: number
 }
 

@@ -4,8 +4,8 @@
  * Guarantees: each row is in one shard, in order. Consecutive rows of an item are in the same shard. Boundaries depend
  * only on the rows. The limit applies to the size of the rows in memory, like the limit of `datasets`. A shard ends
  * with the item that reaches the limit. File names contain the number of shards, so `finish` gives files their final
- * names. Lines whose types readers could not infer from earlier lines (`Jsonl.leadingLines`) are moved to the start of
- * the split's first JSON Lines file.
+ * names. If readers could not infer a line's types from earlier lines, the line is moved to the start of the split's
+ * first JSON Lines file (`Jsonl.leadingLines`).
  */
 import type { Split } from "../domain/Split.ts"
 import * as OutputFile from "../node/OutputFile.ts"

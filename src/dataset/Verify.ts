@@ -29,8 +29,8 @@ export interface Verification {
   /** Number of files in the manifest, without the manifest itself. */
   readonly files: number
   /**
-   * The problems. An intact dataset has no errors. A warning reports rows that trainers misread, with their number and
-   * the first of them, or a custom format whose rows were not checked.
+   * The problems. An intact dataset has no errors. A warning is about a custom format whose rows were not checked, or
+   * about rows that trainers misread. It shows the first of these rows and their number.
    */
   readonly findings: ReadonlyArray<Finding>
 }

@@ -47,7 +47,7 @@ export const check = Effect.fnUntraced(function* (
       const file = linesOf(shards[0]!.path)
       findings.add({
         file,
-        expected: "only lines whose rows are also in the Parquet files",
+        expected: "only lines that match a row in the Parquet files",
         found: Findings.describe(line),
       })
     }
@@ -58,8 +58,8 @@ export const check = Effect.fnUntraced(function* (
     if (known === undefined) {
       findings.add({
         file: `formats/${format}`,
-        expected: "a built-in format, or one that is passed to verify in `formats`",
-        found: "another custom format, so its rows were not checked",
+        expected: "a built-in format, or a custom format in the option `formats`",
+        found: "another custom format, whose rows were not checked",
         severity: "warning",
       })
       continue
@@ -116,7 +116,7 @@ interface ExpectedLines {
     readonly line: string
   }
   readonly misfit: ReturnType<typeof InferredTypes.inOrder>
-  /** Lines at the start of the first file whose rows come later in Parquet; undefined before the lines are read. */
+  /** Lines at the start of the first JSON Lines file, before Parquet's first row; undefined until they are read. */
   leading?: Set<string>
 }
 

@@ -1,14 +1,14 @@
 /**
  * The parts of a vote besides the choice: strength, whether all completions are bad, an edit of the best completion,
  * and ratings by aspect. This module reads these parts from a vote or from a result's annotations, combines several
- * votes, and computes the columns of a pair.
+ * votes, and computes the columns of a pair. Flags are not parts; the module `Flag` reads them.
  *
- * To add a part, add it to `fields`, `columns`, `read`, `combine`, and `toColumns`. Contract, vote table, dataset, and
- * dataset card then contain the part. Add the question for people to `annotate/Rubric`, and its empty value to
- * `annotate/entry`. If only some tasks ask the question, also add it to `Rubric`, `Guidelines`, and
+ * To add a part, add it to `fields`, `columns`, `read`, `combine`, and `toColumns`. It then appears in the contract,
+ * the vote table, the dataset, and the dataset card. Add the question for people to `annotate/Rubric`, and its empty
+ * value to `annotate/entry`. If only some tasks ask the question, also add it to `Rubric`, `Guidelines`, and
  * `store/Assessments`.
  *
- * Guarantees: a member with an unexpected shape is left out and never causes a failure. The module `Flag` reads flags.
+ * Guarantees: a member with an unexpected shape is left out and never causes a failure.
  */
 import { Predicate, Schema, Struct } from "effect"
 import { firstOfText } from "./CompletionTexts.ts"
@@ -90,10 +90,10 @@ const mean = (numbers: ReadonlyArray<number>): number =>
 
 /**
  * Combines the assessments of several votes:
- * - strength: the mean over the votes for the best text; votes that rank another text equally high do not count
- * - all_bad: true if more than half of all votes say yes; absent if no vote says yes or no
- * - edited: the first edit among the votes for the best text
- * - aspects: for each rating, the mean over the votes that give it
+ * - `strength` is the mean over the votes for the best text. Votes that rank another text equally high do not count.
+ * - `all_bad` is true if more than half of all votes say yes. If no vote answers the question, `all_bad` is absent.
+ * - `edited` is the first edit among the votes for the best text.
+ * - `aspects` contains the mean of each rating over the votes that give the rating.
  */
 export const combine = (
   completions: ReadonlyArray<string>,

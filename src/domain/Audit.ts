@@ -34,9 +34,9 @@ export interface AuditRater {
   readonly rater: string
   /** The role of the rater. */
   readonly role: "judge" | "jury" | "people"
-  /** Number of votes. For the jury: number of items on which several judges voted. */
+  /** Number of the rater's votes. The jury votes on each item on which several judges voted. */
   readonly votes: number
-  /** Agreement of the rater with a person. For people: agreement of two people on an item, the human ceiling. */
+  /** Agreement of the rater with a person. For `people`, it is the agreement of two people on an item. */
   readonly agreement: AuditAgreement | null
   /** Agreement by parts of the votes. */
   readonly slices: ReadonlyArray<AuditSlice>
@@ -62,21 +62,21 @@ export interface AuditPolicy {
   readonly judge_votes: number
   /** Mean number of people's votes per item. */
   readonly people_votes: number
-  /** Mean cost per item, as a decimal with two more decimal places than the total cost; null without prices. */
+  /** Mean cost per item, as a decimal; null without prices. */
   readonly cost: string | null
 }
 
 /** A comparison of policies. It covers the items that have a reference, a vote of a judge, and a vote of a person. */
 export interface AuditPolicies {
-  /** `gold`: the item's known answer. `people`: for each person, the majority of the other people on the item. */
+  /** The known answer of the item (`gold`), or the majority of the item's people without one of them (`people`). */
   readonly reference: "gold" | "people"
   /** Number of compared items. If there are fewer than 10, differences have no interval. */
   readonly items: number
   /** The accepted loss of accuracy against people. */
   readonly within: number
-  /** The cheapest policy that loses at most `within`. Without prices: the policy with the fewest people's votes. */
+  /** The cheapest policy whose `difference` is at least −`within`. Without prices, fewer people's votes are cheaper. */
   readonly cheapest: string | null
-  /** The policies. The last policy is people alone. */
+  /** The policies. In the last policy, only people vote. */
   readonly policies: ReadonlyArray<AuditPolicy>
 }
 
@@ -94,6 +94,6 @@ export interface Audit {
   readonly seed: number
   /** Each judge by name, then the jury, then people. */
   readonly raters: ReadonlyArray<AuditRater>
-  /** A comparison with known answers, then a comparison with people. A comparison without items is left out. */
+  /** One comparison for each reference, `gold` first. A comparison without items is left out. */
   readonly policies: ReadonlyArray<AuditPolicies>
 }

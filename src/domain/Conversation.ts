@@ -49,7 +49,7 @@ const sectionsOf = (message: Message, before: Message | undefined): ReadonlyArra
     toolHeader(callHeader, call.function.name, call.id),
     call.function.arguments,
   ])
-  // Without this header, `parse` would add the calls to an assistant message before this one.
+  // After another assistant message, the header stays. Otherwise, `parse` would add the calls to that message.
   const isImplied = calls.length > 0 && role === caller && content === "" && before?.role !== caller
   return isImplied ? calls : [[headerOf(message), content], ...calls]
 }

@@ -1,7 +1,6 @@
 /**
  * A lead's decision on an item, which replaces the item's votes. A lead supervises experts. If an item has only one
- * result, and the result names another completion than its votes, a vote table stores the service's choice as a
- * decision.
+ * result, and the service's choice does not follow from the votes, a vote table stores this choice as a decision.
  *
  * Guarantees: the result of a decided item names the completion that the lead chose. `annotations.decision` says who
  * decided and when. The votes stay in the result. `agreement` is the share of first choices for the decided completion.
@@ -38,7 +37,7 @@ export const readIn = (annotations: Annotations, best: number): Decision | undef
   return Option.getOrElse(asDecision(told), () => ({ ...told, by: null, at: null }))
 }
 
-/** Returns the service's choice as a decision if the votes lead to another choice. No lead decided the result. */
+/** Returns the service's choice as a decision if the votes lead to another choice. Call it only if no lead decided. */
 export const ofService = (
   { rationale }: Annotations,
   best: number,

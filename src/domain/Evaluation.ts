@@ -19,7 +19,7 @@ export interface EvaluationSlice {
   readonly longer: AuditEstimate
 }
 
-/** Pairs with similar predictions: the probability that the completion with the higher score is preferred. */
+/** Pairs with similar predicted probabilities that the completion with the higher score is preferred. */
 export interface CalibrationBin {
   /** Lower bound of the probability, at least 0.5. The upper bound is 0.1 higher. */
   readonly from: number
@@ -38,7 +38,7 @@ export interface Disagreement {
   readonly rejected_index: number
   /** Score of the rejected completion minus that of the chosen one. */
   readonly difference: number
-  /** Share of the votes for the item's best completion; null if there is one vote. */
+  /** Share of the item's votes that prefer its best completion; null if there is one vote. */
   readonly agreement: number | null
 }
 
@@ -50,35 +50,38 @@ export interface Evaluation {
   readonly items: number
   /** Number of pairs without scores. No other number includes them. */
   readonly unscored: number
-  /** Items in the scores file that have no pair: their number, and the first ids. Absent if there are none. */
+  /** Counts the items in the scores file that have no pair, and lists the first ids. Absent if there are none. */
   readonly unmatched?: { readonly items: number; readonly first: ReadonlyArray<string> }
   /** Number of pairs with two equal scores. */
   readonly ties: number
   /** All pairs; null if none has scores. */
   readonly overall: Omit<EvaluationSlice, "by" | "value"> | null
-  /** Covers pairs with several votes, none of them a tie or for a third completion; null if there are no such pairs. */
+  /** Covers pairs with several votes, each for one of the pair's two completions. Null if there are no such pairs. */
   readonly votes: {
     /** Probability that the scores prefer the same completion as one vote. */
     readonly scores: AuditEstimate
-    /** Probability that two votes on a pair prefer the same completion: the human ceiling. */
+    /** Probability that two votes on a pair prefer the same completion. */
     readonly people: AuditEstimate
   } | null
   /**
-   * Number of pairs with several votes that `votes` leaves out, because an older prefstream wrote the dataset without
-   * the column `decided_votes`. Absent if there are none.
+   * Number of pairs that `votes` leaves out because the dataset does not say whether their votes are ties. An older
+   * prefstream wrote such a dataset. Absent if there are none.
    */
   readonly unknown_ties?: number
   /** The accuracy on parts of the pairs. */
   readonly slices: ReadonlyArray<EvaluationSlice>
-  /** Probabilities by the Bradley-Terry model: the logistic function of the difference of two scores. */
+  /** A pair's predicted probability is the logistic function of the difference of its scores (Bradley-Terry model). */
   readonly calibration: {
     readonly bins: ReadonlyArray<CalibrationBin>
-    /** Mean distance between predicted and observed, weighted by pairs (expected calibration error). */
+    /** Expected calibration error: the mean of |`predicted` − `observed`| over the bins, weighted by their pairs. */
     readonly error: number | null
     /** Mean negative log-likelihood, in nats. If all scores are equal, it is 0.693. */
     readonly log_loss: number | null
   }
-  /** Number of pairs whose rejected completion has the higher score, of their items, and of their items with tools. */
+  /**
+   * `pairs` counts the pairs whose rejected completion has the higher score. `items` counts the items of these pairs.
+   * `with_tools` counts those of these items that have tools.
+   */
   readonly disputed: { readonly pairs: number; readonly items: number; readonly with_tools: number }
   /** At most 100 of the disputed pairs, in order of difference, greatest first. */
   readonly disagreements: ReadonlyArray<Disagreement>

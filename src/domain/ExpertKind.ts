@@ -17,7 +17,7 @@ export const of = (value: unknown): string | null => {
   return name === "" || name.length > maxLength ? null : name
 }
 
-/** Reads the kind of the annotations, not of their votes. @param at reads the kind from annotations */
+/** Returns the kind that `at` reads from the annotations, without reading their votes; null if the kind is unknown. */
 export const inWhole = (annotations: unknown, at: (members: object) => unknown): string | null =>
   Predicate.isObject(annotations) ? of(at(annotations)) : null
 

@@ -7,7 +7,7 @@ import { Predicate, Schema } from "effect"
 import { described } from "./Described.ts"
 import type { Annotations } from "./Task.ts"
 
-/** The kinds of flags that the built-in service offers; `other` comes with a comment. */
+/** The kinds of flags that the built-in service offers. */
 export const FlagKind = Schema.Literals([
   "unclear_prompt",
   "bad_completions",

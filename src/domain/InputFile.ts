@@ -1,8 +1,8 @@
 /**
  * An input file whose records were all read.
  *
- * Guarantees: the digest covers the bytes that were read. If a remote file was read in slices, the server's version of
- * the file replaces the digest.
+ * Guarantees: the digest covers the bytes that were read. If a remote file was read in slices, there is no digest;
+ * `etag` and `last_modified` then identify the version of the file.
  */
 import { Schema } from "effect"
 

@@ -1,9 +1,10 @@
 /**
  * The token cost of a language model's vote, from `details.usage` of the vote.
  *
- * Guarantees: the sum of `paid` over all votes counts each request once. If an item has no vote, the judge's next vote
- * counts the requests on it. `whole` is the cost of the vote without a cache: it also includes requests that another
- * vote counts. A cost is undefined if the judge had no prices.
+ * Guarantees: the sum of `paid` over all votes counts each request once. If a judge's requests on an item led to no
+ * vote, `paid` of the judge's next vote includes them. `whole` is the cost of all requests that the vote needed, even
+ * if their answers came from a cache and `paid` of another vote includes them. A cost is undefined if the judge had no
+ * prices.
  */
 import { Option, Schema } from "effect"
 import * as Cost from "./Cost.ts"

@@ -12,7 +12,7 @@ import type { Gold, Metadata } from "./PromptItem.ts"
 
 /** An item as the ledger keeps it. */
 export interface LedgerItem {
-  /** The user's id, or the hash of the content. */
+  /** The id that the input gives the item, or the hash of the item's content. */
   readonly itemId: string
   /** Text, or messages as in the input. */
   readonly prompt: Prompt
@@ -22,7 +22,7 @@ export interface LedgerItem {
   readonly models?: ReadonlyArray<string> | undefined
   /**
    * For each completion, true if it consists of messages with tool calls. `completions` has the text of the messages.
-   * Absent if all are false.
+   * If no completion has tool calls, `asMessages` is absent.
    */
   readonly asMessages?: ReadonlyArray<boolean>
   /** The definitions of the tools that the model had, as JSON text; absent if there are none. */
@@ -45,7 +45,7 @@ export interface NoJudgment extends Pick<Judgment, "taskId" | "itemId" | "isChec
   readonly reason: "withdrawn" | "unanswered" | "unusable"
 }
 
-/** The result of one task for one item. If the task asks for several votes, each vote is a judgment. */
+/** The result of a task for one item or, if the task asks for several votes, one vote in this result. */
 export interface Judgment extends LedgerItem {
   /** The task's id at the service. */
   readonly taskId: string
@@ -60,7 +60,7 @@ export interface Judgment extends LedgerItem {
   readonly unread?: "annotations" | "judgments" | "votes"
   /** The number of votes that the task asked for but the result does not contain. Absent if no votes are missing. */
   readonly missingVotes?: number
-  /** One-based number of the vote on the item. If each task asks for one vote, it is the number of the task. */
+  /** One-based number of the vote on the item. If each task asks for one vote, each task has its own number. */
   readonly vote: number
   /** When the result was recorded, in epoch milliseconds; absent if the votes were imported. */
   readonly completedAt?: number

@@ -47,8 +47,8 @@ export interface LeaderboardRow {
   /** 1 plus the number of models in the group whose interval lies above this model's interval. */
   readonly rank: number
   /**
-   * A lead of 400 points means odds of 10 to 1; the mean of a group is 1000. `low` or `high` is null if no vote bounds
-   * the rating on that side.
+   * A lead of 400 points means odds of 10 to 1; the mean of a group is 1000. If `extreme` is `never_won`, `low` is
+   * null. If `extreme` is `never_lost`, `high` is null.
    */
   readonly rating: Estimate
   /** The rating that the model would have if both completions of each comparison were equally long. */
@@ -64,9 +64,9 @@ export interface LeaderboardRow {
   /** Comparisons that the model lost. */
   readonly losses: number
   /**
-   * Set if the model never lost or never won against models outside its strongly connected component. The models of a
-   * component beat each other, directly or through other models. If set, the rating depends on the prior, and one of
-   * its bounds is null.
+   * In a strongly connected component, all models beat each other, directly or through other models. If the component
+   * never lost to a model outside, the value is `never_lost`. If it never won against one, the value is `never_won`.
+   * The rating then depends on the prior.
    */
   readonly extreme: "never_lost" | "never_won" | null
 }
@@ -74,17 +74,17 @@ export interface LeaderboardRow {
 /** The effect of a property, other than the model, on the odds that a completion is preferred. */
 export interface ControlRow {
   /**
-   * `length`: the effect of one standard deviation of (a − b) / (a + b), with the lengths a and b in characters.
-   * `position`: the effect of being shown before the other completion.
+   * `length` is the effect of (a − b) / (a + b), where a is the completion's length in characters, and b that of the
+   * other completion. `position` is the effect of being shown before the other completion.
    */
   readonly control: "length" | "position"
   /** The effect, in natural log-odds. */
   readonly coefficient: Estimate
-  /** The unit of `coefficient`: the standard deviation for `length`, and 1 for `position`. */
+  /** `coefficient` is the effect of this difference: one standard deviation for `length`, and 1 for `position`. */
   readonly unit: number
 }
 
-/** The estimates from the first `votes` votes, in the order of the ledger's items. */
+/** The estimates from only the first votes. Votes are in the order of the ledger's items. */
 export interface AccrualPoint {
   /** Number of votes so far. */
   readonly votes: number
@@ -117,7 +117,7 @@ export interface Leaderboard {
   readonly votes: number
   /** Items with at least one comparison of two models. */
   readonly items: number
-  /** The number of comparisons of two models by one vote. */
+  /** Number of comparisons of two models. One vote can compare several pairs of models. */
   readonly comparisons: number
   /** Comparisons without a winner. */
   readonly ties: number

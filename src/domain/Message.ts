@@ -21,7 +21,7 @@ const parseJson = (text: string): unknown => {
 
 const ArgumentsText = WellFormedText.check(
   Schema.makeFilter((text) =>
-    isJsonObject(text) ? undefined : "expected a JSON object, or text that contains one, found another text",
+    isJsonObject(text) ? undefined : "expected a JSON object, or the JSON text of an object, found other text",
   ),
 )
 

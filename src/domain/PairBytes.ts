@@ -1,8 +1,8 @@
 /**
  * Preference pairs whose completions stay bytes until they are read.
  *
- * Guarantees: `make` returns a pair with the same members in the same order as any other pair. A copy of the pair has
- * strings.
+ * Guarantees: `make` returns a pair with the same members in the same order as any other pair. A copy of the pair
+ * contains strings instead of bytes.
  */
 import * as Attached from "./Attached.ts"
 import * as JsonText from "./JsonText.ts"

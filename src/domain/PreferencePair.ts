@@ -55,9 +55,9 @@ const struct = Schema.Struct({
       Schema.String,
     ),
   ),
-  /** The messages of `chosen`, if it calls tools; `chosen` is then their text. Not a column. */
+  /** The messages of a chosen completion that calls tools. `chosen` contains their text. Not a column. */
   chosen_messages: Schema.optionalKey(Schema.NonEmptyArray(Message)),
-  /** The messages of `rejected`, if it calls tools; `rejected` is then their text. Not a column. */
+  /** The messages of a rejected completion that calls tools. `rejected` contains their text. Not a column. */
   rejected_messages: Schema.optionalKey(Schema.NonEmptyArray(Message)),
 })
 type Struct = typeof struct

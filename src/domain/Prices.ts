@@ -1,7 +1,7 @@
 /**
  * The price of a vote, by the kind of expert who gives it.
  *
- * Guarantees: no vote costs more than the highest price, at which votes are reserved.
+ * Guarantees: votes are reserved at the highest price, so no vote costs more than was reserved for it.
  */
 import { Option, Predicate } from "effect"
 import * as Cost from "./Cost.ts"
@@ -18,7 +18,7 @@ export interface Prices {
   readonly kinds: ReadonlyMap<string, Cost.Decimal>
 }
 
-export const form = `${Cost.amountForm}, above 0; or KIND=AMOUNT for one kind of expert, in addition to the price for all others`
+export const form = `${Cost.amountForm}, above 0; to set another price for one kind of expert, add KIND=AMOUNT`
 
 const recordOf = (price: Price): { readonly [kind: string]: Cost.Amount } =>
   Predicate.isObject(price) ? price : { [other]: price }

@@ -53,7 +53,7 @@ const itemOf = (text: typeof WellFormedText) => {
     completions,
     /**
      * For each completion, true if it consists of messages with tool calls. `completions` has the text of the messages.
-     * Absent if all are false.
+     * If no completion has tool calls, `as_messages` is absent.
      */
     as_messages: Schema.optionalKey(Schema.Array(Schema.Boolean)),
     /** The definitions of the tools that the model had, as the text of a JSON array. Not shown to experts. */
@@ -112,7 +112,7 @@ export interface SourceItem {
   readonly identity?: ItemIdentity | undefined
 }
 
-/** JSON texts of the item in `of`. A modified copy of the item can have other texts. */
+/** JSON texts of the item `of`. They are valid for this object only, because a modified copy can have other texts. */
 export interface ItemTexts {
   readonly of: PromptItem
   readonly json: ReadonlyArray<string>

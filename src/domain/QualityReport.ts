@@ -41,15 +41,15 @@ export interface Agreement {
    * weighted votes decide which completions are best.
    */
   readonly ties: number
-  /** Share of votes for the item's choice, averaged over the items. */
+  /** Mean share of an item's votes that prefer the chosen completion. */
   readonly mean_agreement: number | null
-  /** Histogram of the items by the share of votes for the item's choice. */
+  /** Histogram of the share of an item's votes that prefer the chosen completion. */
   readonly agreement: Histogram
   /** Randolph's free-marginal kappa: agreement beyond chance. Chance is 1/K for an item with K texts to choose from. */
   readonly free_marginal_kappa: number | null
   /**
-   * Krippendorff's alpha for nominal data. Chance is pooled over the completions' positions in the input, so alpha
-   * depends on their order.
+   * Krippendorff's alpha for nominal data. The categories are the completions' positions in the input, so alpha depends
+   * on the order of the completions.
    */
   readonly krippendorff_alpha: number | null
   /** Items with at least two votes that each prefer one completion. Kappa and alpha are computed from these items. */
@@ -57,9 +57,9 @@ export interface Agreement {
   /** The method by which votes became a choice. */
   readonly method: "majority" | "dawid-skene"
   /**
-   * Items whose choice differs from the majority of their votes, by cause. `service`: the service's result names
-   * another completion than its votes; `lead`: a lead decided; `reliability`: the experts' reliabilities changed the
-   * choice.
+   * Items whose choice differs from the majority of their votes, by cause. With `service`, the service's result
+   * contradicts the votes that it contains. With `lead`, a lead decided. With `reliability`, the experts' reliabilities
+   * changed the choice.
    */
   readonly not_majority: ReadonlyArray<{ readonly by: "service" | "lead" | "reliability"; readonly items: number }>
 }
@@ -81,8 +81,8 @@ export interface ExpertRow {
   /** Votes among `compared` that agree with the majority of the other experts. */
   readonly with_others: number
   /**
-   * Estimated probability that a vote of this expert is right (Dawid–Skene, one coin). The estimate uses votes on items
-   * with several votes or with a known answer; null if the expert has no such vote.
+   * Estimated probability that a vote of this expert is right, by the Dawid–Skene model with one parameter per expert.
+   * Null if the expert has no vote on an item with several votes or with a known answer.
    */
   readonly reliability: number | null
   /** Votes that prefer one completion on items with a known answer. */
@@ -115,7 +115,7 @@ export interface ModelRow {
 export interface GoldVotes {
   /** The kind that the service reports; null if it reports none. */
   readonly kind: string | null
-  /** Results with at least one vote of this kind. Each result was paid for once. */
+  /** Results with at least one vote of this kind. */
   readonly results: number
   /** Votes that prefer one completion; others are neither right nor wrong. */
   readonly votes: number
@@ -127,7 +127,7 @@ export interface GoldVotes {
 export interface GoldReport {
   /** Judged gold items that were mixed in. */
   readonly mixed_in: number
-  /** Judged items of the input with a known answer. */
+  /** Results on the items that `mixed_in` and `in_input` count. */
   readonly in_input: number
   /** Results on these items. Each result was paid for once. */
   readonly results: number
@@ -157,7 +157,7 @@ export interface GoldReport {
 
 /** Choices by the position at which the chosen completion was shown. */
 export interface Position {
-  /** For items with `completions` completions: the number of votes for the completion shown at each position. */
+  /** `chosen` contains, for each position, the number of votes for the completion that was shown there. */
   readonly by_completions: ReadonlyArray<{ readonly completions: number; readonly chosen: ReadonlyArray<number> }>
   /**
    * Items on which more votes chose a completion from the first half of the order shown. Each item counts once, because
@@ -167,7 +167,7 @@ export interface Position {
   readonly first_half: number
   /** Items on which more votes chose a completion from the second half of the order shown. */
   readonly second_half: number
-  /** P-value of a two-sided exact binomial test that both halves are equally likely, over these items. */
+  /** P-value of a two-sided exact binomial test of `first_half` and `second_half` for equal probability. */
   readonly p_value: number | null
   /** Number of votes with a known order. */
   readonly known: number
@@ -194,18 +194,15 @@ export interface FlagReport {
 
 /** Lengths of prompts and completions in code points, and whether the longer completion is chosen. */
 export interface Length {
-  /** Number of items in which the longer completion was chosen; each of an item's n pairs counts 1/n. */
+  /** Pairs in which the longer completion was chosen. If an item has n pairs, each of them counts 1/n. */
   readonly longer_chosen: number
-  /** Number of items in which both completions have the same length; each of an item's n pairs counts 1/n. */
+  /** Pairs whose completions have the same length. If an item has n pairs, each of them counts 1/n. */
   readonly equal: number
-  /** Number of items in which the shorter completion was chosen; each of an item's n pairs counts 1/n. */
+  /** Pairs in which the shorter completion was chosen. If an item has n pairs, each of them counts 1/n. */
   readonly shorter_chosen: number
-  /**
-   * Share of items in which the longer completion was chosen, among those with different lengths; each item counts
-   * once.
-   */
+  /** `longer_chosen` divided by the sum of `longer_chosen` and `shorter_chosen`; null if the sum is 0. */
   readonly share_longer: number | null
-  /** Mean length of chosen minus mean of rejected, divided by the pooled standard deviation; each item counts once. */
+  /** Cohen's d with the pooled standard deviation; positive if chosen completions are longer. Each item counts once. */
   readonly cohens_d: number | null
   /** Length of chosen minus length of rejected, per pair. */
   readonly difference: Distribution
@@ -302,9 +299,9 @@ export interface QualityReport {
   readonly experts: ReadonlyArray<ExpertRow>
   /** Number of models that have pairs. */
   readonly model_count: number
-  /** The 100 models with the most items, highest win rate first; empty if the input names no models. */
+  /** The 100 models with the most items, sorted by win rate from high to low; empty if the input names no models. */
   readonly models: ReadonlyArray<ModelRow>
-  /** The models rated by all votes; null if no vote compares two of them, or there are more than 500. */
+  /** The leaderboard. Null if no vote compares two models, or if there are more than 500 models. */
   readonly leaderboard: Leaderboard | null
   /** Agreement of votes with known answers. */
   readonly gold: GoldReport
@@ -336,8 +333,8 @@ export interface QualityReport {
   /** The requested share of the items by split. Null without splits. */
   readonly split_shares: { readonly [split in Split]?: number } | null
   /**
-   * Groups of items that must be in the same split, because they share a value of the metadata field or are connected
-   * by near-duplicates. All planned items count. Null if the splits do not depend on a field.
+   * Groups of items that must be in the same split. A group connects near-duplicates and items with the same value in
+   * the metadata field `field`. Items without votes are included. Null if the splits do not depend on a field.
    */
   readonly split_groups: {
     readonly field: string

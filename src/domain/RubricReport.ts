@@ -1,8 +1,8 @@
 /**
  * Statistics of the answers to a rubric: a part of `report.json`, absent if no vote has an answer.
  *
- * Guarantees: all numbers cover judged items, whether or not they made pairs, except `chosen` and `rejected` of an
- * aspect. Flags are in `QualityReport`, because they also occur without a rubric.
+ * Guarantees: `chosen` and `rejected` of an aspect cover only completions in pairs. All other numbers cover judged
+ * items, even items without pairs. Flags are in `QualityReport`, because they also occur without a rubric.
  */
 import type { Distribution } from "./Distribution.ts"
 
@@ -11,8 +11,8 @@ export interface StrengthReport {
   /** Distribution of the strengths in single votes. */
   readonly votes: Distribution
   /**
-   * Mean strength of items, by the agreement of their votes. An item's strength is the `strength` in the dataset: the
-   * mean over the votes for the best completion.
+   * Mean strength of the items with each outcome of the votes. An item's strength is the mean over the votes for the
+   * best completion, as in the dataset's column `strength`.
    */
   readonly by_outcome: ReadonlyArray<{
     /**
@@ -51,16 +51,16 @@ export interface AspectReport {
 export interface RubricReport {
   /** Judged items with at least one vote that has an answer. */
   readonly items: number
-  /** Votes on judged items that have an answer. */
+  /** Votes that have an answer, on judged items. */
   readonly votes: number
   /** How strongly experts prefer their choices; null if no vote gives a strength. */
   readonly strength: StrengthReport | null
   /**
-   * `answered`: items with a vote that answers whether all completions are bad. `items`: items on which more than half
-   * of the votes say yes.
+   * `answered` counts the items with a vote that answers whether all completions are bad. `items` counts the items on
+   * which more than half of the votes say yes.
    */
   readonly all_bad: { readonly answered: number; readonly items: number }
-  /** Items whose best completion an expert edited, and the change of its length in characters. */
+  /** Items whose best completion an expert edited, and by how many characters the edits changed its length. */
   readonly edited: { readonly items: number; readonly length_change: Distribution }
   /** The number of aspects with an answer; `aspects` lists at most 50 of them. */
   readonly aspect_count: number

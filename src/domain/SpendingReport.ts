@@ -19,13 +19,13 @@ export interface VotesCost {
 export interface KindCost extends VotesCost {
   /** The kind that the service reports; null if it reports none, or if the task ended without a result. */
   readonly kind: string | null
-  /** Votes on items with a known answer that prefer one completion; 0 if no dataset was written. */
+  /** Votes that prefer one completion, on items with a known answer; 0 if no dataset was written. */
   readonly gold_votes: number
   /** Votes among `gold_votes` that prefer the known answer; 0 if no dataset was written. */
   readonly gold_right: number
   /**
-   * Cost of the results on items with a known answer, at this kind's mean price, divided by the number of this kind's
-   * right votes in them; null if there are no right votes.
+   * Mean cost of a right vote of this kind: the cost of its results on items with a known answer, at the mean price of
+   * the kind, divided by `gold_right`. Null if there are no right votes.
    */
   readonly cost_per_right_vote: string | null
   /**
@@ -50,8 +50,8 @@ export interface SpendingReport {
   /** The votes and the money that remain of the budget; null without a budget. */
   readonly left: VotesCost | null
   /**
-   * Votes that the budget does not allow: votes on new items of the last run, votes of planned tasks that were
-   * therefore not sent, and further votes that items need.
+   * Votes that the budget does not allow. These are votes on new items of the last run, votes of planned tasks that
+   * were not sent because of the budget, and further votes that items need.
    */
   readonly over_budget: VotesCost & { readonly items: number }
   /**
@@ -60,8 +60,8 @@ export interface SpendingReport {
    */
   readonly cost_per_pair: string | null
   /**
-   * Cost of the results on items with a known answer, each at the mean price of its kind, divided by the number of right
-   * votes in them; null if no dataset was written, or no vote is right.
+   * Mean cost of a right vote on items with a known answer: the cost of the results, each at the mean price of its
+   * kind, divided by the number of right votes. Null if no dataset was written, or no vote is right.
    */
   readonly cost_per_right_vote: string | null
   /** The money spent by kind of expert, the kind with the most votes first. */

@@ -138,7 +138,7 @@ export const topOf = ({ choice, ranking }: Choice): ReadonlyArray<number> => ran
 
 /**
  * Adds the Borda scores of one ranking. They are doubled to be integers: 2 for each completion ranked lower, and 1 for
- * each other completion of the same rank. Sums replace means, because every ranking contains every completion.
+ * each other completion of the same rank. Sums are enough for rule 3, because each ranking contains all completions.
  */
 const addBorda = (scores: Array<number>, completions: number, ranking: Ranking | undefined) => {
   let below = completions

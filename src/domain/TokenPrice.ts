@@ -54,7 +54,7 @@ export const reader = ({ batchInput, batchOutput, input, output }: TokenPrice) =
     },
   )
 
-/** Parses `MODEL=INPUT/OUTPUT` or `MODEL=INPUT/OUTPUT/INPUT/OUTPUT`. MODEL may contain slashes and equals signs. */
+/** Parses `MODEL=INPUT/OUTPUT`, optionally followed by `/INPUT/OUTPUT` for batches. MODEL may contain `/` and `=`. */
 export const parse = (text: string): Option.Option<readonly [model: string, price: TokenPrice]> => {
   const [, model, input, output, batchInput, batchOutput] =
     /^(.+)=([\d.]+)\/([\d.]+)(?:\/([\d.]+)\/([\d.]+))?$/.exec(text) ?? []

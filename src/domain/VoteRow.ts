@@ -40,7 +40,7 @@ export const VoteRowSchema = Schema.Struct({
   ...Struct.map(ofVote, Schema.NullOr),
   /** The strength of the preference; null if the expert gave none. */
   strength: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
-  /** The time at which the vote was given or, if the service does not report it, at which its result was recorded. */
+  /** The time of the vote. If the service does not report it, the time at which the result was recorded. */
   judged_at: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
   /** The id of the task in which the vote was given. */
   task_id: Schema.String,
@@ -91,7 +91,7 @@ const lineOf: { readonly [format in Format]: (row: VoteRow) => string } = {
   csv: (row) => columns.map((name) => CsvField.encode(row[name])).join(","),
 }
 
-/** The text before the records: the header line of CSV. @param isRaw whether texts are not neutralized in CSV */
+/** Returns the header line of CSV; empty for JSON Lines. If `isRaw` is true, the header includes the column `raw`. */
 export const headOf = (format: Format, isRaw = false): string =>
   format === "csv" ? `${[...columns, ...(isRaw ? [rawColumn] : [])].join(",")}\n` : ""
 

@@ -1,7 +1,7 @@
 /**
  * The experts who may vote on a task's items, and the rule that sends items from judges to people.
  *
- * Guarantees: a rule has one form, `jury<SHARE`. Judges are language models (kind `judge`). At the built-in service,
+ * Guarantees: a rule has the form `jury<SHARE`. Judges are language models (kind `judge`). At the built-in service,
  * people have the kind `person`. Scripted rules and gold files are neither judges nor people.
  */
 import { Option, Schema } from "effect"

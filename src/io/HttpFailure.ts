@@ -3,7 +3,7 @@
  * text of a message is never used. All clients use these kinds to decide whether to retry, and to name the cause.
  */
 
-/** Any other status is `serverError` from 500, `rejected` from 400, and `wrongAddress` below 400. */
+/** The kinds of these statuses. `kindOf` also knows the kind of any other status. */
 const kinds = {
   401: "unauthorized",
   /** The service, or a proxy in front of it, refuses every request, so the run ends. */

@@ -1,6 +1,6 @@
 /**
- * Suggests the known name with the fewest edits. Such a name begins with the misspelled name, or differs from the
- * misspelled name in at most a third of the characters.
+ * Suggests the known name that needs the fewest edits. The known name must begin with the misspelled name, or differ
+ * from it in at most a third of the characters.
  */
 
 /** Allows at least one edit. */

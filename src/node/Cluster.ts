@@ -1,8 +1,8 @@
 /**
  * Adapter: Effect Cluster over sockets, with the runners and their locks in PostgreSQL. A singleton runs on one of the
- * connected runners. If that runner does not answer, the singleton starts on another runner only after `lease`, because
- * the first runner may only be slow. A runner that was suspended has lost its locks, but may continue for a moment when
- * it resumes. The epochs of `task/ledger/writes/Parts` then prevent it from claiming tasks.
+ * connected runners. If that runner does not answer within `lease`, the singleton starts on another runner. A runner
+ * that was suspended has lost its locks, but may continue for a moment when it resumes. The epochs of
+ * `task/ledger/writes/Parts` then prevent this runner from claiming tasks.
  */
 import { createSocket } from "node:dgram"
 import { lookup } from "node:dns"
@@ -60,8 +60,8 @@ export const layer = ({ host, lease, password, port, prefix, url }: ClusterOptio
   )
 
 /**
- * Returns the address of `host` if this machine has it. Otherwise, the address may be that of a NAT, so this returns
- * the wildcard address, which stands for all addresses.
+ * Returns the address of `host` if it is an address of this machine. Otherwise, returns the wildcard address, which
+ * stands for all addresses, because `host` may be the address of a NAT.
  */
 const listenHost = (host: string) =>
   Effect.callback<string>((resume) =>

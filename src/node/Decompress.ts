@@ -1,13 +1,13 @@
 /**
- * Adapter: the streaming decoders of `node:zlib`. They report the bytes after the end of the data, so that the caller
- * knows where the next member begins. (Node's own streams ignore these bytes. Versions before 24.20 and 26.7 also
- * accept a truncated Zstandard frame.) Decoding runs off the main thread, at most 128 kB ahead of its reader.
+ * Adapter: streaming decoders on `node:zlib`. The decoders report the bytes after the end of the data, so that the
+ * caller knows where the next member begins. Versions of Node before 24.20 and 26.7 accept a truncated Zstandard frame.
+ * Decoding runs off the main thread, at most 128 kB ahead of its reader.
  */
 import type { Transform } from "node:stream"
 import { crc32 as nodeCrc32, createBrotliDecompress, createInflateRaw, createZstdDecompress } from "node:zlib"
 import { Data, Effect, Schema } from "effect"
 
-/** `deflate`: data without any frame (RFC 1951); `brotli`: one stream; `zstd`: any number of whole frames. */
+/** `deflate` is data without a frame (RFC 1951). `brotli` is one stream. `zstd` is any number of whole frames. */
 export type Method = "deflate" | "zstd" | "brotli"
 
 /** The bytes are not in the method's format, or are truncated. `problem` is the decoder's message. */
@@ -17,7 +17,7 @@ export type Step = Data.TaggedEnum<{
   Output: { readonly bytes: Uint8Array }
   /** All input so far was decoded and returned. The decoder needs more input. */
   NeedsInput: {}
-  /** The compressed data ended. `unused` contains the bytes of the last write after the end. */
+  /** The compressed data ended. `unused` contains the bytes of the last write that follow the data. */
   Ended: { readonly unused: Uint8Array }
 }>
 export const Step = Data.taggedEnum<Step>()

@@ -1,8 +1,8 @@
 /**
  * Adapter: lets only one process at a time use a file. The lock is an exclusive `node:sqlite` transaction on
- * `FILE.lock`, and the operating system releases it when the process ends. `FILE.lock.json` names the holder for
- * messages, and may briefly name the previous one. `FILE.lock` is never removed; otherwise, two processes could lock
- * two different files of that name. A network file system must have working locks.
+ * `FILE.lock`, and the operating system releases it when the process ends. For messages, `FILE.lock.json` names the
+ * process that holds the lock, or for a moment the previous one. `FILE.lock` is never removed; otherwise, two processes
+ * could lock two different files of that name. A network file system must have working locks.
  */
 import { readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { hostname } from "node:os"
@@ -77,7 +77,7 @@ const readHolder = (file: string): Effect.Effect<Option.Option<LockHolder>> =>
     Effect.option,
   )
 
-/** `acquire` waits at most this long for the lock. It waits because `holder` briefly takes a shared lock. */
+/** `holder` briefly takes a shared lock. `acquire` therefore waits for the lock, but at most this long. */
 const maxCheckMillis = 500
 
 const isBusy = (cause: unknown): boolean =>

@@ -1,8 +1,8 @@
 /**
  * Adapter: an HTTP client on undici that connects only to permitted addresses. Right before each connection, the guard
  * checks the address, whether it comes from the URL or from a DNS lookup. This prevents DNS rebinding. Redirects are
- * not followed, proxy variables are ignored, and connections are reused only for seconds. Requests have no timeout of
- * their own.
+ * not followed, proxy variables are ignored, and idle connections are closed after 4 seconds, or as the server's
+ * `Keep-Alive` header says, within 10 minutes. The client sets no timeout for requests.
  */
 import * as dns from "node:dns"
 import { isIP, type LookupFunction } from "node:net"
@@ -33,7 +33,7 @@ export type Resolver = (
 export interface GuardedHttpClientOptions {
   readonly guard: Guard
   readonly resolver?: Resolver | undefined
-  /** Called with each permitted address of a host before a connection is made to it. */
+  /** Called with each permitted address of a host before the client connects to the host. */
   readonly onPermitted?: ((host: string, address: string) => void) | undefined
 }
 
@@ -69,7 +69,7 @@ export const check = Effect.fnUntraced(function* (
   if (permitted.length === 0 && refused !== undefined) return yield* refused
 })
 
-/** Makes the `lookup` of a connection. It returns only permitted addresses: all of them, or just the first one. */
+/** Makes the `lookup` of a connection. It returns only permitted addresses. Without `all`, it returns only one. */
 const guardedLookup =
   ({ guard, onPermitted, resolver = dns.lookup }: GuardedHttpClientOptions): LookupFunction =>
   (host, options, callback) =>

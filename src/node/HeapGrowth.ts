@@ -11,7 +11,7 @@ const maxBytes = 16 * 1024 * 1024
 
 const growingPercent = 100
 
-/** Size in MB of the young generation in threads that start later. With 1 MB, 50,000 items caused 1,400 collections. */
+/** Size in MB of the young generation in threads that start later. A size of 1 MB would cause many more collections. */
 const megabytesInThreads = 4
 
 const isLarge = (): boolean =>

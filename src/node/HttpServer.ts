@@ -1,8 +1,8 @@
 /**
  * Adapter: an HTTP server on Node, for Effect. By default, it listens on a free port of the loopback address. The
- * server answers 503 until an application is served. Requests that Node's server refuses itself (400, 408, 413, 417,
- * 431) get the problem details of `problem`. On close, open requests get one second to finish. Headers must arrive
- * within 20 seconds, the complete request within two minutes.
+ * server answers 503 until an application is served. If Node itself refuses a request (400, 408, 413, 417, 431), the
+ * response contains the problem details that `problem` returns. On close, open requests get one second to finish.
+ * Headers must arrive within 20 seconds, and the complete request within two minutes.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
@@ -14,7 +14,7 @@ import { statusText } from "./StatusText.ts"
 
 export type { IncomingMessage, ServerResponse } from "node:http"
 
-/** The statuses that the server sends itself, without an application. */
+/** Statuses of responses that do not come from the application. */
 export type ServerStatus = 400 | 408 | 413 | 417 | 431 | 503
 
 export interface ServerOptions {
@@ -37,10 +37,11 @@ type Answerer = (request: IncomingMessage) => FirstAnswer
 const answerers = new WeakMap<HttpServer.HttpServer["Service"], { current: Answerer | undefined }>()
 
 /**
- * Answers requests before they reach Effect's server, while the scope is open and an application is served. The
- * application answers instead if `answer` returns undefined, or if its effect returns undefined, fails, or would have
- * to wait (it is then interrupted). For a request with a body, `answer` must return undefined. The body of a response
- * must be bytes, text, or empty. With other implementations of `HttpServer`, `answerFirst` has no effect.
+ * Answers requests before Effect's server gets them, while the scope is open and an application is served. The
+ * application answers a request if `answer` returns undefined, or if the returned effect yields undefined, fails, or
+ * does not end at once. An effect that does not end at once is interrupted. For a request with a body, `answer` must
+ * return undefined. The body of a response must be bytes, text, or empty. With other implementations of `HttpServer`,
+ * `answerFirst` has no effect.
  */
 export const answerFirst = Effect.fnUntraced(function* (
   answer: (request: IncomingMessage) => Effect.Effect<FirstAnswer, unknown> | undefined,

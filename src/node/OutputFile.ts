@@ -40,8 +40,8 @@ const makeFolder = (path: string) => {
 /** Creates the folders of `path` and the file. `path` is relative to `directory`. */
 export const create = (directory: string, path: string): OutputFile => {
   const absolute = join(directory, path)
-  // Creates the folders one by one. A recursive call would also create `directory` again, if it was removed with the
-  // files written before.
+  // Creates the folders one by one. If `directory` was removed, a recursive call would create it again, without its
+  // earlier files.
   const [, ...folders] = path.split("/").map((_, i, parts) => parts.slice(0, i).join("/"))
   for (const folder of folders) makeFolder(join(directory, folder))
   const fd = openSync(absolute, "wx")

@@ -6,7 +6,7 @@ import { brotliDecompressSync, crc32, gunzipSync } from "node:zlib"
 const chunkMin = 1024
 const chunkMax = 4 * 1024 * 1024
 
-/** Puts outputs of up to 4 MiB into one buffer, because the contents of several buffers would have to be copied. */
+/** Uses a single buffer for outputs of up to 4 MiB. `node:zlib` would have to join several buffers by a copy. */
 const options = (limit: number) => ({
   maxOutputLength: Math.max(limit, 1),
   chunkSize: Math.min(Math.max(limit + 1, chunkMin), chunkMax),

@@ -13,7 +13,7 @@ interface Costs {
   readonly p: number
 }
 
-/** N = 2^16, r = 8, p = 2 (OWASP) need the same work as 2^17, 8, 1, but half the memory. A hash takes about 0.3 s. */
+/** OWASP's costs. N = 2^17 and p = 1 would need the same work, but twice the memory. A hash takes about 0.3 s. */
 export const Cost = Context.Reference<Costs>("prefstream/node/Password/Cost", {
   defaultValue: () => ({ log2N: 16, r: 8, p: 2 }),
 })
@@ -45,7 +45,8 @@ export const hash = Effect.fn("Password.hash")(function* (password: string) {
 })
 
 /**
- * Whether `stored` is a hash of the password. Without `stored`, it hashes too, so that both cases take the same time.
+ * Whether `stored` is a hash of the password. If `stored` is undefined, the password is hashed too, so that the check
+ * takes the same time.
  */
 export const verify = Effect.fn("Password.verify")(function* (password: string, stored: string | undefined) {
   const parts = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([\w-]+)\$([\w-]+)$/.exec(stored ?? "")

@@ -40,7 +40,7 @@ const named = (where: string) => (error: SqlError.SqlError) => {
   return new SqlError.SqlError({ reason: new Reason(fields) })
 }
 
-/** Whether the server ended the session: it shuts down, has crashed, or is starting (codes 57P0x). */
+/** Whether the server ended or refused the session (codes 57P0x), for example because it shuts down. */
 const isSessionEnd = Schema.is(Schema.Struct({ code: Schema.String.check(Schema.isPattern(/^57P0/)) }))
 
 const isProtocolViolation = Schema.is(Schema.Struct({ code: Schema.Literal("08P01") }))

@@ -1,7 +1,7 @@
 /**
  * Adapter: advisory locks of PostgreSQL, and the processes that hold them. A lock is identified by a schema and a name.
- * It is released when its session ends: when the process ends, or when another process calls `endWorker`. No process
- * uses the tables of a schema while another process changes them.
+ * A lock is released when the session that holds the lock ends, because the process ended or another process called
+ * `endWorker`. No process uses the tables of a schema while another process changes them.
  */
 import { hostname } from "node:os"
 import { Duration, Effect, Option, Schedule } from "effect"

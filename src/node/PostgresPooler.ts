@@ -14,7 +14,7 @@ export const readConnections = 4
 /** Maximum number of connections that a worker uses for the cluster, to find other workers. */
 export const clusterConnections = 4
 
-/** Maximum number of connections of a worker besides those of its ledger. One of them listens for notifications. */
+/** Maximum number of connections of a worker besides those of its ledger: the cluster's, and one for notifications. */
 export const workerConnections = clusterConnections + 1
 
 const maxWait = "10 seconds"

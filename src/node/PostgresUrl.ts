@@ -40,7 +40,7 @@ export const findProblem = (url: URL): Option.Option<string> => {
   )
 }
 
-/** The URL, and the separate password if the URL has none. */
+/** The URL, and the separate password if the URL contains no password. */
 export const credentials = ({ password, url }: Login) => ({ url, ...(!hasPassword(url) && { password }) })
 
 const hasPassword = (url: Redacted.Redacted<string>): boolean =>

@@ -1,6 +1,6 @@
 /**
  * Adapter: a temporary file that only its owner can read. Bytes are appended at the end and can be read at any offset.
- * Calls block, because promises would take more time than the reads and writes, which use the system's cache.
+ * Reads and writes are fast, because they use the system's cache. They block, because promises would take more time.
  */
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -1,9 +1,10 @@
 /**
  * Adapter: an Effect `SqlClient` over `node:sqlite`, with the interface of `@effect/sql-sqlite-node`. Only one
  * statement, stream, or transaction uses a connection at a time; `reserve` opens another connection to the same file.
- * Parameters that SQLite or Node would change silently are refused: NaN, objects, and integers beyond 2^53 unless
- * `SqlClient.SafeIntegers` is set. A second statement in a text is refused, too. New files are private. Statements run
- * on the main thread, and wait for another process's lock for at most `busyTimeout`.
+ * NaN and objects are refused as parameters, because SQLite or Node would change them silently. If
+ * `SqlClient.SafeIntegers` is not set, reading an integer beyond 2^53 fails. A second statement in a text is refused,
+ * too. New files are private. Statements run on the main thread, and wait for another process's lock for at most
+ * `busyTimeout`.
  */
 import { accessSync, constants } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
@@ -24,7 +25,7 @@ export interface SqliteClientConfig {
   readonly readonly?: boolean | undefined
   /** Durability of a commit: `full` survives a loss of power; `normal` may lose the last commits. Default `full`. */
   readonly synchronous?: "full" | "normal" | "off" | undefined
-  /** With `full`: whether to wait for the disk off the main thread (`SqliteSync`). Default false. */
+  /** Whether a `full` commit waits for the disk off the main thread (`SqliteSync`). Default false. */
   readonly syncInBackground?: boolean | undefined
   /** Time that a statement waits for another process's lock before it fails. Default 5 seconds. */
   readonly busyTimeout?: Duration.Input | undefined

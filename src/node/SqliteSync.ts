@@ -33,9 +33,9 @@ const isFull = ({ code }: NodeJS.ErrnoException): boolean => code === "ENOSPC" |
 export const isPossible = (db: DatabaseSync): boolean => db.prepare("PRAGMA journal_mode").get()?.journal_mode === "wal"
 
 /**
- * Makes the `Sync` of a connection, which must be in WAL mode and stay open until the scope closes. SQLite keeps the
- * log's file until the last connection closes. SQLite has no locks on the log, so closing this descriptor releases no
- * lock.
+ * Makes the `Sync` of a connection. The connection must be in WAL mode. It must stay open until the scope closes,
+ * because SQLite keeps the log's file only that long. Closing the log's descriptor releases no lock, because SQLite has
+ * no locks on the log.
  *
  * @param toError receives the system's error, with SQLite's result code in `errcode`
  */

@@ -3,9 +3,9 @@
  * does not import Effect, because the thread would load all of Effect. The stage runs in the calling thread if the
  * stage's file is missing (as in a bundled program), or if `Threads` says so.
  *
- * Guarantees: messages are cloned and answered one at a time, in order, with the same answers in either thread. System
- * errors keep their code and path; other errors are defects. After a failure, or if the thread ends early, no further
- * message is processed. The thread ends with the scope.
+ * Guarantees: messages are cloned and answered one at a time, in order. The answers are the same in either thread.
+ * System errors keep their code and path; other errors are defects. After a failure, or if the thread ends early, no
+ * further message is processed. The thread ends with the scope.
  */
 import { existsSync } from "node:fs"
 import { availableParallelism } from "node:os"
@@ -70,8 +70,9 @@ export interface Thread<Ask> {
 const values: { readonly [value: string]: "always" | "never" | undefined } = { "0": "never", "1": "always" }
 
 /**
- * Which stages run in a separate thread. `large`: only the stages for which `room` is called. Default: the setting of
- * `PREFSTREAM_THREADS`; without it, `large` with at least two cores, otherwise `never`.
+ * Which stages run in a separate thread. With `large`, only the stages for which `room` is called. The variable
+ * `PREFSTREAM_THREADS` sets the default. If it is not set, the default is `large` with at least two cores, and `never`
+ * with one.
  */
 export const Threads = Context.Reference<"always" | "large" | "never">("prefstream/node/Threads", {
   defaultValue: () =>
@@ -175,7 +176,7 @@ const inThisThread = Effect.fnUntraced(function* <Setup, Ask, Answer>(
   } satisfies Thread<Ask>
 })
 
-/** Flags for a thread. It inherits the process's flags unless they contain `--input-type`, which no thread accepts. */
+/** A thread inherits the process's flags. If they contain `--input-type`, which no thread accepts, it gets no flags. */
 const ownFlags = () => (process.execArgv.some((flag) => flag.startsWith("--input-type")) ? { execArgv: [] } : {})
 
 /** Maximum size of a thread's young generation in MB. On the command line, `HeapGrowth` keeps it smaller. */

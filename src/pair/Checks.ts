@@ -35,13 +35,14 @@ const disagreementAdvice =
 
 export const checks = {
   "longer-chosen": {
-    measure: "share of pairs with different lengths whose longer completion was chosen; each item counts once",
+    measure:
+      "share of pairs in which the longer completion was chosen, among those with different lengths; each item counts once",
     unit: "items",
     advice: lengthAdvice,
     ...share,
   },
   "length-effect": {
-    measure: "length difference between chosen and rejected, as the absolute value of Cohen's d",
+    measure: "difference between the lengths of chosen and rejected completions, as the absolute value of Cohen's d",
     unit: "items",
     isShare: false,
     advice: lengthAdvice,
@@ -50,7 +51,8 @@ export const checks = {
     canDrop: false,
   },
   "position-bias": {
-    measure: "p-value of a test whether both halves of the order shown are chosen equally often; each item counts once",
+    measure:
+      "p-value of a test whether the first and the second half of the positions are chosen equally often; each item counts once",
     unit: "items",
     isShare: false,
     advice:
@@ -155,8 +157,7 @@ export interface OwnCheck {
   readonly threshold?: number | undefined
   /**
    * Returns the number for one item. If the item is left out of the dataset, `pairs` is empty. True counts as 1 and
-   * false as 0, so the check's value is then a share. An item for which the function returns undefined is left out of
-   * the value.
+   * false as 0, so the check's value is then a share. If the function returns undefined, the item does not count.
    */
   readonly valueOf: (item: JudgedItem, pairs: ReadonlyArray<PreferencePair>) => number | boolean | undefined
 }
@@ -234,7 +235,7 @@ export const isCheckName = (name: string): name is CheckName => Object.hasOwn(ch
  */
 export type Thresholds = { readonly [Name in CheckName]?: number | undefined }
 
-/** A check's value, the number of items or votes that the check found, the number that it examined, and examples. */
+/** A check's value and examples. `of` counts the examined items or votes, and `count` those that the check found. */
 export interface Measured extends Pick<Check, "value" | "count" | "of" | "examples"> {}
 
 export const evaluate = (

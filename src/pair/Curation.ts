@@ -67,8 +67,8 @@ export interface CurationOptions {
   /** Minimum number of votes per item. Items with fewer votes are left out. Default: 1. */
   readonly minVotes?: number | undefined
   /**
-   * Minimum share of the votes for the best completion, 0 to 1. Items with several votes and a smaller share are left
-   * out. Default: 0.
+   * An item with several votes is left out if a smaller share of its votes is for the best completion. From 0 to 1.
+   * Default: 0.
    */
   readonly minAgreement?: number | undefined
   /**
@@ -98,8 +98,8 @@ export interface CurationContext {
    */
   readonly languageShare?: number | undefined
   /**
-   * Whether an item may occur several times, judged in different campaigns. By default, each occurrence is a separate
-   * item.
+   * Whether an item may occur several times, because several campaigns judged it. By default, each occurrence is a
+   * separate item.
    */
   readonly mayRepeat?: boolean | undefined
   /** The directory for scratch files. Default: the system's temporary directory. */
@@ -190,7 +190,7 @@ export interface CuratedItem {
   readonly item: JudgedItem
   /** The item's pairs. They are consecutive in the dataset. Empty if the item is left out. */
   readonly pairs: ReadonlyArray<PreferencePair>
-  /** Why the item gives no pair; absent if it gives pairs, or is a gold item that was mixed in. */
+  /** The reason why the item gives no pair. Absent if the item gives pairs, or is a gold item that was mixed in. */
   readonly lost?: LossReason
 }
 
@@ -261,8 +261,7 @@ export const make = Effect.fnUntraced(function* (
 
 /**
  * @param addPrompt adds a prompt to compare with earlier prompts
- * @param isDuplicate whether the prompt with this zero-based ordinal, among the compared prompts, nearly repeats an
- * earlier one
+ * @param isDuplicate whether a prompt nearly repeats an earlier one; `ordinal` counts the compared prompts from 0
  */
 const makeState = (
   options: CurationOptions,
@@ -297,9 +296,9 @@ const makeState = (
   const languages = new Map<string, number>()
   const contamination = Contamination.make(evaluationPrompts)
   const numberOf = makeNumbers(mayRepeat)
-  /** If items may repeat, the contamination found so far, by item number. */
+  /** The contamination found so far, by item number. Used only if items may repeat. */
   const overlapsFound = new Map<number, Contamination.Overlap>()
-  /** If items may repeat, the ordinal of each item among the compared prompts, by item number. */
+  /** For each item number, the ordinal of the prompt among the compared prompts. Used only if items may repeat. */
   const comparedBefore = new Map<number, number>()
   let comparedCount = 0
   const contaminationTally = makeTally()
@@ -308,11 +307,9 @@ const makeState = (
   const copiedTally = makeTally()
   /** The number of results with a list of judgments in an unknown form, and the first of these results. */
   let unread: { readonly place: string; readonly itemId: string; readonly count: number } | undefined
-  /** Votes that tasks asked for, but whose results have no list of votes, and the number of these results. */
+  /** Counts missing votes that tasks asked for, and the results that lack them. These results have no list of votes. */
   const missing = { results: 0, votes: 0 }
-  /**
-   * Votes that tasks asked for, but that the result's list of votes does not contain, and the number of these results.
-   */
+  /** The same counts as in `missing`, but for results with a list of votes. */
   const short = { results: 0, votes: 0 }
   /** Number of votes that do not count, because the expert had already voted on the same item. */
   let repeatedVotes = 0

@@ -2,9 +2,9 @@
  * Strategies that turn a judgment into pairs, as rows of the dataset.
  *
  * Guarantees: strategies are pure. The rows keep the order of a strategy's pairs. Blank or equal completions make no
- * pair, and two texts make at most one. If an item has n pairs, each has the weight 1/n, because the pairs are not
- * independent (Ouyang et al., 2022, "Training language models to follow instructions with human feedback", 3.5). To add
- * a strategy, add a value here and a name in `strategies`.
+ * pair, and the same two texts make at most one pair. If an item has n pairs, each has the weight 1/n, because the
+ * pairs are not independent (Ouyang et al., 2022, "Training language models to follow instructions with human
+ * feedback", 3.5). To add a strategy, add a value here and a name in `strategies`.
  */
 import { Array as Arr, Option, Order } from "effect"
 import * as Assessment from "../domain/Assessment.ts"

@@ -1,10 +1,10 @@
 /**
- * Chooses the items that need another vote most, from the judgments in the ledger.
+ * Chooses the items that need another vote most. The choice follows from the judgments in the ledger.
  *
- * Guarantees: the choice depends only on the ledger and the annotation paths. Gold items that are mixed in get no
- * further votes, and items with a known answer do not go from judges to people. The known answers help to estimate the
- * experts' reliabilities. If `peopleWhen` is set, the votes of an item's judges count as one vote (`pair/votes/Jury`).
- * Memory: about 100 bytes per vote.
+ * Guarantees: the choice depends only on the ledger and the annotation paths. Gold items that were mixed into the input
+ * get no further votes. Known answers help to estimate the experts' reliabilities. If `peopleWhen` is set, items with a
+ * known answer do not go from judges to people, and the votes of an item's judges count as one vote
+ * (`pair/votes/Jury`). Memory: about 100 bytes per vote.
  */
 import { type Duration, Effect, Option, Schedule, Stream } from "effect"
 import { firstOfText } from "../domain/CompletionTexts.ts"
@@ -37,7 +37,7 @@ export const furtherTermsOf = ({
   return votesUpTo > votes ? Option.some({ confidence, bound }) : Option.none()
 }
 
-/** Counts the further votes that items may still get if they need another vote, or already wait for one. */
+/** Counts the further votes that may still be planned for items that need another vote now or wait for a result. */
 export const furtherVotesLeft = Effect.fn("AdaptiveVotes.furtherVotesLeft")(function* (
   settings: ReadSettings,
   campaign: number,
@@ -111,8 +111,8 @@ export const choose = ({ annotationPaths }: ReadSettings): ChooseItems =>
   )
 
 /**
- * For workers. Plans a round of further votes whenever all results have arrived. Checks once per `interval`, and never
- * ends.
+ * A worker calls this function to plan a round of further votes whenever all results have arrived. The function checks
+ * once per `interval`, and never ends.
  */
 export const planRounds = Effect.fn("AdaptiveVotes.planRounds")(function* (
   { annotationPaths, shuffleSeed }: Pick<RunTerms, "shuffleSeed"> & ReadSettings,

@@ -1,10 +1,10 @@
 /**
  * Runs a job on a cron schedule in one process, for machines without cron.
  *
- * Guarantees: runs never overlap: a run that is due during another run is skipped. If the machine sleeps or its clock
- * is set forward, one run starts within 30 seconds of wake-up in place of all missed runs. Skipped and late runs are
- * logged. Daylight saving: a run scheduled in the skipped hour starts right after that hour. In the repeated hour, a
- * run starts only the first time, unless the job runs every hour.
+ * Guarantees: runs never overlap. A run that is due during another run is skipped. If runs are missed, because the
+ * machine sleeps or its clock is set forward, only one run starts, within 30 seconds of wake-up. Skipped and late runs
+ * are logged. Daylight saving: a run scheduled in the skipped hour starts right after that hour. In the repeated hour,
+ * a run starts only the first time, unless the job runs every hour.
  *
  * A new process does not know when the job last ran, so it does not start runs that were missed before.
  */

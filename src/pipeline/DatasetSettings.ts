@@ -49,11 +49,11 @@ export interface DatasetSettings extends CurationOptions {
    * `votes`.
    */
   readonly marginFrom?: "votes" | "strength" | undefined
-  /** `chosen`: trainer files contain an expert's edit in place of the chosen completion. Default `none`. */
+  /** If `chosen`, trainer files contain an expert's edit in place of the chosen completion. Default `none`. */
   readonly edited?: "chosen" | "none" | undefined
   /**
-   * Whether prompt, chosen, and rejected are lists of messages instead of text. Default: true if the prompt of any
-   * planned item is a list of messages.
+   * Whether `prompt`, `chosen`, and `rejected` are lists of messages instead of text. Default: true if the prompt of
+   * any planned item is a list of messages.
    */
   readonly conversational?: boolean | undefined
   /**
@@ -86,8 +86,8 @@ export const wholeShares = (shares: Shares): Shares => {
 }
 
 /**
- * Maps each setting to its kind. If a setting changes the dataset's rows, a function returns the setting's members in
- * the manifest. A missing setting is a type error.
+ * Maps each setting to its kind. A setting that changes the dataset's rows also has a function, which returns what the
+ * manifest records of the setting. A missing setting is a type error.
  */
 const table: {
   readonly [Name in keyof Required<DatasetSettings>]: readonly [

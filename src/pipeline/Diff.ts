@@ -3,8 +3,8 @@
  *
  * Guarantees: the same as `Dataset.diff`. A job is a folder with `dataset` and `ledger.db`. If an item gives no pair
  * now, its job's ledger gives the reason, from the current results and the settings in the manifest. Ledgers do not
- * record that an expert's votes were voided. The cause `vote_no_longer_counted` means that an expert voted on the item
- * in A, and has no votes in B at all. Only A's ledger shows these items.
+ * record that an expert's votes were voided. So the cause `vote_no_longer_counted` means only that an expert voted on
+ * the item in A, and has no votes on any item in B. This cause needs A's ledger.
  */
 import { Effect, Option, Stream } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"

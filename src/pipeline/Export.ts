@@ -7,8 +7,9 @@
  * bytes per item with a rationale, and by 9 bytes per item if there are splits. After all rows are written,
  * near-duplicates take 25 bytes per item.
  *
- * The ledger is read once. Each of the following reads it once more: splits (of all planned items, judged or not),
- * weighted votes, and leaving out near-duplicates. Scratch files in the job's folder take 0.1 to 0.3 kB per item.
+ * The ledger is read once, and once more for each of these settings: splits, weighted votes, and leaving out
+ * near-duplicates. For splits, all planned items are read, judged or not. Scratch files in the job's folder take 0.1 to
+ * 0.3 kB per item.
  */
 /* oxlint-disable max-lines -- one export, from the ledger's votes to the dataset's files */
 import { type Array as Arr, Effect, FileSystem, Option, Schema, Stream, Struct } from "effect"
@@ -42,8 +43,8 @@ import * as VoteWarnings from "./VoteWarnings.ts"
 /** A value of the dataset exceeds its threshold, and the dataset was not written. */
 export class ThresholdsExceeded extends Schema.TaggedError<ThresholdsExceeded>()("ThresholdsExceeded", {
   /**
-   * The failed checks. `value` is null if there is no data to measure. `direction` is `below` if the value must be at
-   * most the threshold.
+   * The failed checks. `value` is null if there is no data to measure. If `direction` is `below`, the threshold is the
+   * maximum of the value. If `direction` is `above`, the threshold is the minimum.
    */
   checks: Schema.Array(
     Schema.Struct({
@@ -91,8 +92,8 @@ interface ExportSettings extends DatasetSettings, Pick<ResultsSettings, "campaig
   /** The job folder. */
   readonly directory: string
   /**
-   * Facts that depend on all planned items. Needed if the ledger lacks the items without votes. Default: read from the
-   * ledger.
+   * Facts that depend on all planned items. `Rebuild` sets them, because its ledger lacks the items without votes.
+   * Default: the facts are read from the ledger.
    */
   readonly unvoted?: { readonly tools: boolean; readonly table: SplitTable.SplitTable | undefined }
 }

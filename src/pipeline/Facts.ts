@@ -27,7 +27,7 @@ const sentences = (...texts: ReadonlyArray<string | false>): string => texts.fil
 
 const rounded = (value: number): string => value.toFixed(2)
 
-/** Experts who voted on items of the input, and not only on gold items that were mixed in. */
+/** Returns the experts who voted on an item other than the gold items that were mixed in. */
 const votersOf = (experts: QualityReport["experts"]) =>
   experts.filter(({ mixed_in_votes, votes }) => votes > mixed_in_votes)
 
@@ -67,7 +67,7 @@ const methodsOf = (
       text: sentences(
         `${count(judged, "item")} ${plural(judged, "was", "were")} judged with ${count(votes, "vote")}${who === "" ? "" : ` from ${who}`}.`,
         agreement.items > 0 &&
-          `If several experts judged an item (${count(agreement.items, "item")}), ${choiceBy(agreement)}: the mean share of votes for the choice is ${percent(agreement.mean_agreement ?? 0)}${agreement.free_marginal_kappa === null ? "" : `, the free-marginal kappa (Randolph) ${rounded(agreement.free_marginal_kappa)}`}.`,
+          `If several experts judged an item (${count(agreement.items, "item")}), ${choiceBy(agreement)}. The mean share of votes for the choice is ${percent(agreement.mean_agreement ?? 0)}${agreement.free_marginal_kappa === null ? "" : `, the free-marginal kappa (Randolph) ${rounded(agreement.free_marginal_kappa)}`}.`,
         gold.accuracy !== null &&
           `Of ${count(gold.votes, "vote")} for one completion of an item with a known answer, ${percent(gold.accuracy)} were correct.`,
       ),
@@ -81,9 +81,9 @@ const methodsOf = (
           `${count(rankings.ranked_items, "item")} ${plural(rankings.ranked_items, "has", "have")} a ranking. In the other ${count(rankings.unranked_items, "item")}, the best completion makes a pair with every other completion.`,
         dropped.length > 0 && `Left out: ${dropped.join(", ")}.`,
         length.share_longer !== null &&
-          `The longer completion is the chosen one in ${percent(length.share_longer)} of the pairs whose lengths differ, each item counted once${length.cohens_d === null ? "" : ` (Cohen's d ${rounded(length.cohens_d)})`}.`,
+          `The longer completion is the chosen one in ${percent(length.share_longer)} of the pairs with different lengths${length.cohens_d === null ? "" : ` (Cohen's d ${rounded(length.cohens_d)})`}. Each item counts once.`,
         position.p_value !== null &&
-          `${count(position.first_half, "item")} got more votes in the first half of the order shown, ${number(position.second_half)} in the second half (p = ${position.p_value.toPrecision(2)}).`,
+          `On ${count(position.first_half, "item")}, the completions in the first half of the order shown got more votes, and on ${number(position.second_half)}, those in the second half (p = ${position.p_value.toPrecision(2)}).`,
       ),
     },
     ...(splits.length < 2

@@ -92,7 +92,7 @@ export interface CollectSettings
     Pick<Settings, "timeout" | "grace" | "webhook" | "annotationPaths" | "once">,
     Pick<CollectOptions, "recheckCompleted"> {}
 
-/** Waits for the results of submitted tasks, or with `once` polls each outstanding task once. */
+/** Waits for the results of submitted tasks. If `once` is set, polls each outstanding task once instead. */
 export const collect = Effect.fn("Pipeline.collect")(function* (options: CollectSettings) {
   const [elapsed] = yield* Effect.timed(
     collectLoop({ once: options.once, recheckCompleted: options.recheckCompleted }).pipe(
@@ -105,8 +105,8 @@ export const collect = Effect.fn("Pipeline.collect")(function* (options: Collect
 })
 
 /**
- * Interrupts the effect after the timeout, without a failure. Also sets the grace period and the count of requests in
- * flight for a supervisor, such as the command line.
+ * Interrupts the effect after the timeout, and then returns none instead of a failure. A supervisor, such as the
+ * command line, gets the grace time and a description of the requests in flight.
  */
 const stoppable =
   ({ grace, timeout }: Pick<Settings, "timeout" | "grace">) =>

@@ -4,10 +4,10 @@
  * Guarantees: each count is the previous count minus the losses of the step, except for pairs, because an item may give
  * several. Each item of the campaign counts once, however many runs read it and however many votes it has.
  *
- * Runs that read the same file find its duplicates, its rejects, and its imported further votes again. To count them
- * once, the counts of earlier runs are limited:
- * - rejects of an earlier run count if they are in files that no later run has read,
- * - duplicates and further votes of an earlier run count only if no later run has read any of its files.
+ * If several runs read the same file, each run finds the same duplicates, rejects, and imported further votes. To count
+ * them once, some counts of earlier runs are left out:
+ * - A reject of an earlier run counts only if no later run has read the file with the reject.
+ * - The duplicates and further votes of an earlier run count only if no later run has read any of that run's files.
  */
 import { Array as Arr, Effect, Option, Stream } from "effect"
 import type { Written } from "../dataset/Dataset.ts"
@@ -24,7 +24,7 @@ const sumOf = (losses: Losses): number => losses.reduce((sum, { count }) => sum 
 
 const present = (losses: Losses): Losses => losses.filter(({ count }) => count > 0)
 
-/** @param campaign none for all campaigns @param items returns the number of the campaign's items with an outcome */
+/** Without `campaign`, counts all campaigns. `items` returns the number of items with a given outcome. */
 export const make = Effect.fnUntraced(function* (
   campaign: Option.Option<number>,
   items: OutcomeCounts,

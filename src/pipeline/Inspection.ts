@@ -43,7 +43,7 @@ export interface InspectionOptions<E = never, R = never> extends CompletionDraw.
   /** Whether to continue even if none of the first 100,000 records can be used. */
   readonly readAll?: boolean | undefined
   /**
-   * Returns the content hashes of those items that earlier runs have read, by item id. Default: none.
+   * Returns which of the items earlier runs have read, as a map from item id to content hash. Default: none.
    *
    * @internal
    */
@@ -76,7 +76,7 @@ export interface Inspection {
   readonly rejected: number
   /** The rejected records by reason, the most frequent reason first. */
   readonly rejects: ReadonlyArray<RejectCounts.RejectCount>
-  /** Number of tasks that a first run would submit, including all votes. */
+  /** Number of tasks that a run would submit for all votes on the new items. */
   readonly tasks: number
   /** Number of votes in these tasks, including votes on gold items that are mixed in. */
   readonly new_votes: number

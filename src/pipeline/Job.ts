@@ -1,7 +1,7 @@
 /**
  * Functions for a job between its runs: its status, the tasks that need attention and the decisions about them, its
- * rejects and votes, and the maintenance of its ledger. With `layerReadonly`, `Tasks.judgments` and `Tasks.judgedItems`
- * read its results.
+ * rejects and votes, and the maintenance of its ledger. To read the job's results, provide `layerReadonly` to
+ * `Tasks.judgments` or `Tasks.judgedItems`.
  *
  * Guarantees: no function needs the source or the service. With `layerReadonly`, reading works while another process
  * runs the job, and changes nothing. A decision applies to all of the given tasks or to none.
@@ -69,7 +69,7 @@ export const layerAlongsideWorkers = (settings: JobSettings) =>
 /** Opens the job's ledger for reading. Fails with `LedgerMissing` if there is none. */
 export const layerReadonly = (settings: JobSettings) => located(settings, LedgerLocation.layerReadonly)
 
-/** The status of the job, as `prefstream status` prints it. It names the process that runs the job, if there is one. */
+/** The status of the job, as `prefstream status` prints it. If a process runs the job, the status names it. */
 export const status = Effect.fn("Job.status")(function* (settings: JobSettings) {
   const location = yield* LostLedger.locate(settings)
   return yield* JobStatus.make(yield* LedgerLocation.holder(location)).pipe(
@@ -94,7 +94,7 @@ const decide = Effect.fnUntraced(function* <E>(
   return (yield* ledger.tasksOf(tasks)).map(issueReport)
 })
 
-/** Links a task to the service's task with this id, which is polled from then on. */
+/** Links a task to the service's task with the id `taskId`. From then on, the service's task is polled. */
 export const adopt = (task: number, taskId: string) =>
   decide(
     [task],
@@ -108,7 +108,9 @@ export const adopt = (task: number, taskId: string) =>
 /** Plans tasks again, to be sent by the next run. If the service already has a task, the task may be paid for twice. */
 export const sendAgain = (tasks: ReadonlyArray<number>) => decide(tasks, (ledger) => ledger.sendAgain(tasks))
 
-/** Gives tasks up: they are neither sent nor polled again. Items without another vote then count as rejected. */
+/**
+ * Gives tasks up. They are neither sent nor polled again. If no other task has votes on an item, the item is rejected.
+ */
 export const giveUp = (tasks: ReadonlyArray<number>) => decide(tasks, (ledger) => ledger.giveUp(tasks))
 
 const at = <A, E, R>(settings: JobSettings, use: (location: LedgerLocation.LedgerLocation) => Effect.Effect<A, E, R>) =>

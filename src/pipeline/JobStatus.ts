@@ -45,8 +45,8 @@ export interface JobStatus extends RunReport.RunReport {
   /** When the ledger was read: ISO 8601, UTC. */
   readonly at: string
   /**
-   * The last run. `ended_at` is null while the run reads or submits, and if the run was killed. `failure` is the error
-   * of a failed run. `read_finished`: whether the run read its input to the end.
+   * The last run. `ended_at` is null if the run is still reading or submitting, or if the run was killed. `failure` is
+   * the error of a failed run. `read_finished` says whether the run read its input to the end.
    */
   readonly last_run: {
     readonly run: number
@@ -65,13 +65,13 @@ export interface JobStatus extends RunReport.RunReport {
     readonly age_seconds: number
   } | null
   /**
-   * Tasks and items that wait for another expert: every expert who may judge the items has judged them or equal items.
-   * The service reported this when it was last polled.
+   * Tasks and items that wait for another expert, because each expert who may judge the items has already judged these
+   * or equal items. The service reported this at the last poll.
    */
   readonly waiting_for_experts: { readonly tasks: number; readonly items: number }
   /**
-   * Tasks and items that wait for a judge: only judges may vote on the items, and none of the service's language models
-   * can.
+   * Tasks and items that wait for a judge. Only judges may vote on these items, but none of the service's language
+   * models can vote on them.
    */
   readonly waiting_for_judges: { readonly tasks: number; readonly items: number }
   /** When an outstanding task will next be polled; the present time if a poll is due. */
@@ -108,11 +108,11 @@ export interface JobStatus extends RunReport.RunReport {
   }>
   /** The limits that all workers share for their requests. */
   readonly request_budget: {
-    /** Seconds until the first time slot that no worker has reserved. 0 if a request may be sent now. */
+    /** Number of seconds for which the workers have already reserved the whole rate. 0 if a request may be sent now. */
     readonly reserved_seconds: number
     /**
-     * Share of the rate that remains after the service refused requests because of load, from 0 to 1. It recovers
-     * within half a minute.
+     * Share of the request rate that the workers may use now, from 0 to 1. The share drops if the service refuses
+     * requests because of load, and recovers within half a minute.
      */
     readonly rate_share: number
     /** The time until which the service asked clients to wait. */
@@ -125,7 +125,7 @@ const day = Duration.toMillis("1 day")
 /** Results count as stopped if none arrived for this multiple of the mean time between two results. */
 const stoppedAfterGaps = 10
 
-/** Results never count as stopped before this time, because the results of one round of polls arrive together. */
+/** Results count as stopped after this time at the earliest, because one round of polls brings many results at once. */
 const stoppedAfter = Duration.toMillis("15 minutes")
 
 const estimateOf = ({ counts, pace }: Progress, now: number): Option.Option<Estimate> => {

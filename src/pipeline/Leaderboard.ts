@@ -105,7 +105,8 @@ export const leaderboard = (settings: LeaderboardSettings) =>
 
 /**
  * Rates the models by the pairs of a dataset, given as its folder or one of its files (Parquet or JSON Lines). Each
- * item counts as one vote. The option `weighted` and the control `position` need a ledger.
+ * item counts as one vote. The option `weighted` and the control `position` are not supported, because they need a
+ * ledger.
  */
 export const datasetLeaderboards = Effect.fn("Pipeline.datasetLeaderboards")(
   (path: string, by: string | undefined, options: Leaderboard.LeaderboardOptions) =>

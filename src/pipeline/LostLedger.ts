@@ -13,8 +13,8 @@ import * as JobFolder from "./JobFolder.ts"
 import type { SettingInvalid } from "../io/SettingInvalid.ts"
 
 /**
- * A new ledger needs the earlier group, because the group is part of a task's idempotency key. The default group
- * contains the campaign's number, which is lost with the ledger.
+ * With a new ledger, the group of the earlier tasks must be set, because a task's idempotency key depends on the group.
+ * The default group contains the campaign's number, which is lost with the ledger.
  */
 const advice = (group: string | undefined): string =>
   group === undefined
@@ -43,7 +43,7 @@ const check = Effect.fnUntraced(function* (directory: string, location: LedgerLo
   const found = yield* Effect.filter([JobFolder.settings(directory), dataset], (file) => fs.exists(file))
   if (found.length === 0) return
   const record = yield* LedgerLocation.recordOf(location)
-  // A first run that was killed early leaves settings, but no record of a run.
+  // If a first run was killed early, the settings exist, but the ledger has no run yet. The ledger is not lost then.
   if (record === "runs" || (record === "name" && !found.includes(dataset))) return
   const group = yield* Effect.orElseSucceed(fs.readFileString(JobFolder.group(directory)), () => "")
   const ledger = LedgerLocation.describe(location)

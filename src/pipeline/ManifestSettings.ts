@@ -1,9 +1,9 @@
 /**
  * Reads the settings of a dataset back from its manifest.
  *
- * Guarantees: `DatasetSettings.toManifest` turns the settings back into the same manifest members. Thresholds do not
- * change rows, and are left out. Fails if the rows depend on something that the manifest only names: a custom pair
- * strategy, or evaluation prompts whose digest differs.
+ * Guarantees: `DatasetSettings.toManifest` gives the same manifest members for the settings that were read, except for
+ * thresholds. Thresholds do not change rows, and are not read. Fails if the rows depend on something that the manifest
+ * only names: a custom pair strategy, or evaluation prompts whose digest differs.
  */
 import { Effect, Schema, Struct } from "effect"
 import * as AnnotationPaths from "../api/AnnotationPaths.ts"

@@ -2,8 +2,8 @@
  * A pipeline as a value, and functions that execute it: `run`, or its steps `submit`, `collect`, and `exportDataset`,
  * which can run in different processes and on different days.
  *
- * Guarantees: each function opens the job's ledger, and needs only the platform (files and an HTTP client) and the
- * services that the pipeline's source, service, and client need. The settings are checked before anything is opened.
+ * Guarantees: each function opens the job's ledger. A function requires only the platform (files and an HTTP client)
+ * and the requirements of the pipeline's own layers and source. The settings are checked before anything is opened.
  */
 import { Effect, type FileSystem, Layer, type Path } from "effect"
 import type { HttpClient } from "effect/http"
@@ -120,7 +120,7 @@ export const submit = <E, R>(pipeline: Settings.Pipeline<E, R>) =>
     Effect.provide(Flow.submit(pipeline), layerAlongsideWorkers(pipeline)),
   )
 
-/** Waits for the results of submitted tasks, or with `once` polls each outstanding task once. */
+/** Waits for the results of submitted tasks. If `once` is set, polls each outstanding task once instead. */
 export const collect = <E, R>(
   pipeline: Settings.Pipeline<E, R>,
   options: Pick<Flow.CollectSettings, "recheckCompleted"> = {},

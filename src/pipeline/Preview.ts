@@ -2,8 +2,9 @@
  * Predicts what a run would do, from its input and its ledger.
  *
  * Guarantees: sends and records nothing. A run with the same input and the same ledger gives the same counts, including
- * the items beyond its budget. If the number of votes is a range, totals have a minimum and a maximum. Not counted:
- * tasks that `resubmit` would send again, tasks that exceed the budget, and the effect of `newCampaign` on these tasks.
+ * the items beyond its budget. If the number of votes is a range, totals have a minimum and a maximum. The counts leave
+ * out tasks that `resubmit` would send again. They also leave out tasks that exceed the budget, even with
+ * `newCampaign`.
  */
 import { Effect, Option } from "effect"
 import * as Cost from "../domain/Cost.ts"
@@ -28,13 +29,13 @@ interface Range<A> {
 export interface Preview extends Omit<Inspection.Inspection, "first"> {
   /** Planned tasks of earlier runs that the run would send, including tasks that exceeded an earlier budget. */
   readonly planned: number
-  /** Requests to send the `planned` and the new tasks. Each task is then polled at least once. */
+  /** Number of requests that send the `planned` tasks and the new tasks. Each task is then polled at least once. */
   readonly requests: number
   /** Minimum seconds to send the requests at the rate limit. Null if there is no rate limit. */
   readonly sending_seconds: number | null
   /**
-   * Totals with further votes: all votes on the new items, and the further votes that items of earlier runs may still
-   * need. Null without further votes.
+   * Totals that include further votes: all votes on new items, and the further votes that items of earlier runs may
+   * still need. Null if no further votes are possible.
    */
   readonly in_all: {
     readonly votes: Range<number>
@@ -106,7 +107,7 @@ const maxFurther = (
   { isRouted, newVotes, votesLeft }: { isRouted: boolean; newVotes: number; votesLeft: number },
 ) => (isRouted ? leftOf(terms, noVotes(terms), "people") : maxVotes(terms, votesLeft) - newVotes)
 
-/** Fails with the source's error, or with `TermsChanged`, `PriceMissing`, or `UnusableGold` if the run would. */
+/** Fails with the source's error, and if a run would fail with `TermsChanged`, `PriceMissing`, or `UnusableGold`. */
 export const preview = Effect.fn("Preview.preview")(function* (
   settings: PreviewOptions,
   ledger: Option.Option<(typeof LedgerReader)["Service"]>,
@@ -139,8 +140,8 @@ export const preview = Effect.fn("Preview.preview")(function* (
   const { requestsPerSecond } = settings
   const priceOf = (prices: Prices.Prices) => Voters.priceOf(prices, voters)
   const { votesUpTo = votes } = settings
-  // Items with a known answer get no further votes. If items exceed the budget, we do not know how many of them have a
-  // known answer. It does not matter, because such a budget has no votes left for further votes.
+  // Items with a known answer get no further votes. If the budget is exceeded, the number of known answers among the
+  // items within the budget is unknown, but then no votes are left for further votes.
   const uncertain = inspection.items - over_budget - (over_budget > 0 ? 0 : inspection.gold)
   const furtherOfNew = uncertain * Math.max(0, votesUpTo - votes)
   const wanted =

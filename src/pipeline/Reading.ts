@@ -87,8 +87,9 @@ export const readAndSubmit = Effect.fnUntraced(function* <E, R>(
 })
 
 /**
- * Returns the last two folder names of the absolute path, because the default folder name is the same for all jobs. The
- * path does not depend on the ledger: if the ledger is lost, a new ledger gives its tasks the same keys.
+ * Returns the last two folder names of the absolute path, because the default folder name is the same for all jobs.
+ * This name is in the tasks' default group, and so in their idempotency keys. It does not depend on the ledger, which
+ * may be lost.
  */
 const nameOf = (directory: string) =>
   FileSystem.FileSystem.use((fs) => fs.realPath(directory)).pipe(
@@ -105,8 +106,8 @@ const nameOf = (directory: string) =>
   )
 
 /**
- * Returns a warning for each file without a usable record. Returns none if no file has a usable record, because the
- * report says so.
+ * Returns a warning for each file whose records were all rejected. If this is true of every file, returns no warnings,
+ * because the report says so.
  */
 const rejectedFiles = (
   files: ReadonlyArray<InputFile>,

@@ -5,9 +5,9 @@
  * are imported into a ledger in a temporary folder. If the JSON Lines files are equal and the Parquet files differ, the
  * result is a warning, because another version of Node compresses differently.
  *
- * Not rebuilt: the files of custom formats, and the card, report, and manifest, because they contain times, costs, and
- * rejects that only the original ledger has. Splits depend on all planned prompts. If a prompt without votes is missing
- * from the vote table, the items keep the splits of the dataset, and a warning says so.
+ * Files of custom formats are not rebuilt. Neither are the card, report, and manifest, because they contain times,
+ * costs, and rejects that only the original ledger has. Splits depend on all planned prompts. If some prompts have no
+ * votes and are not in the vote table, the rebuild reads the splits from the dataset, and a warning says so.
  */
 import { Effect, FileSystem } from "effect"
 import * as Findings from "../dataset/Findings.ts"

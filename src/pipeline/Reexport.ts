@@ -1,11 +1,11 @@
 /**
  * Exports a dataset, unless the existing dataset is up to date.
  *
- * Guarantees: an export is skipped only if the ledger (`Ledger.fingerprint`), settings, campaign, and version match
- * `export.json` in the job's folder, the manifest has the checksum in `export.json`, and each file has the size in the
- * manifest. A skipped export returns the result of the export that wrote the dataset. An export with a custom pair
- * strategy, check, or format is never skipped, because code cannot be compared. Does not verify the checksums of the
- * files: `prefstream verify` does.
+ * Guarantees: an export is skipped only if nothing has changed. The ledger (`Ledger.fingerprint`), settings, campaign,
+ * and version must match `export.json` in the job's folder. The manifest must have the checksum in `export.json`. Each
+ * file must have the size in the manifest. A skipped export returns the result of the export that wrote the dataset. An
+ * export with a custom pair strategy, check, or format is never skipped, because code cannot be compared. Does not
+ * verify the checksums of the files: `prefstream verify` does.
  */
 import { Effect, FileSystem, Option, Schema, Struct } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"

@@ -9,15 +9,15 @@ export interface RoutingReport {
   readonly people_when: string | null
   /** Items that judges were asked about. */
   readonly items: number
-  /** Number of `items` with a known answer. They measure the judges, and do not go to people. */
+  /** Number of `items` with a known answer. These items measure the judges, and do not go to people. */
   readonly known_answers: number
   /** Items that went to people. */
   readonly to_people: number
   /** Votes that people were asked for. */
   readonly people_votes: number
   /**
-   * The cost of `people_votes`. A vote costs the highest price of people until its result arrives. Null without a
-   * price.
+   * The cost of `people_votes`. Until the result of a vote arrives, the highest price of people counts for the vote.
+   * Null without a price.
    */
   readonly people_cost: string | null
 }

@@ -3,11 +3,12 @@
  *
  * Guarantees: `read = submitted + not_submitted + imported + duplicates + rejected`.
  *
- * - `submitted`: items of this run's input whose tasks were sent.
- * - `not_submitted`: items with an unsent task (none after a finished run), and items that the budget does not allow.
- * - `imported`: records of votes that were given elsewhere, if the run is an import. Their items are not sent.
- * - `known`: items among `submitted` and `not_submitted` that an earlier run had already read.
- * - `rejected`: records that the source or the service refused, or whose task a person gave up.
+ * - `submitted` counts the items of this run's input whose tasks were sent.
+ * - `not_submitted` counts items with an unsent task (none after a finished run), and items that the budget does not
+ *   allow.
+ * - `imported` counts records of votes that were given elsewhere, if the run is an import. Their items are not sent.
+ * - `known` counts the items in `submitted` and `not_submitted` that an earlier run had already read.
+ * - `rejected` counts the records that the source or the service refused, or whose task a person gave up.
  *
  * An item with several votes counts once. It is rejected only if all its tasks are refused or given up. Otherwise it is
  * exported with the votes that it received. Gold items that were mixed in are not counted.
@@ -40,7 +41,7 @@ export type RunStatus =
   | "stopped"
   | "in_doubt"
 
-/** Counts of earlier runs, limited to files that no later run has read. */
+/** Counts of earlier runs. Files that a later run has read are left out. */
 export interface EarlierCounts {
   /** Records that earlier runs read. A run counts only if no later run has read any of its files. */
   readonly read: number
@@ -83,7 +84,7 @@ export interface RunReport {
   readonly earlier: EarlierCounts
   /** The rejected records by reason; null if this command did not write the rejects file. */
   readonly rejects: ReadonlyArray<RejectCount> | null
-  /** Maximum number of rejected records before the run ends, or their maximum share of the records read (`1%`). */
+  /** The limit of rejected records, above which the run fails: a number, or a share of the records read (`1%`). */
   readonly max_rejects: RejectLimit | null
   /** Tasks and their items by state, over all campaigns. An item counts once per vote; gold items are included. */
   readonly tasks: StateCounts
@@ -92,7 +93,8 @@ export interface RunReport {
   /** Number of gold items that were mixed in, over all campaigns. A gold item that was mixed in twice counts twice. */
   readonly gold: number
   /**
-   * Items for which the next run would plan another vote within the budget, as of the last time that items were chosen.
+   * Items for which the next run would plan another vote within the budget. The count is from the last time that a
+   * command chose items.
    */
   readonly wanted_votes: number
   /** The cost of the votes; null without a price. */

@@ -100,7 +100,7 @@ export const check = Effect.fnUntraced(function* (settings: object) {
   yield* Kinds.check(settings, kinds, required, "pipeline")
 })
 
-/** Checks the settings before it runs the effect. `R`: the services that the effect needs. */
+/** Checks the settings before it runs the effect. `R` is the type of the services that the effect needs. */
 export const checked =
   <R>() =>
   <A, E>(pipeline: object, effect: () => Effect.Effect<A, E, R>) =>

@@ -1,4 +1,4 @@
-/** The cost of a job's votes, from the ledger. After an export, it includes the cost per pair and per right vote. */
+/** The cost of a job's votes, from the ledger. After an export, also the cost per pair and the cost per right vote. */
 import { Effect, Option } from "effect"
 import * as Cost from "../domain/Cost.ts"
 import * as Prices from "../domain/Prices.ts"
@@ -29,9 +29,9 @@ const costPerRight = ({ cost, votes }: Charges.Charge, { results, right }: GoldV
   Cost.dividedBy(Cost.times(cost, results), votes * right)
 
 /**
- * Returns the cost per right vote on items with a known answer, for all kinds of experts. A result costs the mean price
- * of its kind, or the mean price of all votes if no vote of its kind was paid for. A result with several kinds counts
- * once.
+ * Returns the cost per right vote on items with a known answer, for all kinds of experts. A result counts at the mean
+ * price of its kind, or at the mean price of all votes if no vote of its kind was paid for. A result with several kinds
+ * counts once.
  */
 const costPerRightOf = (
   spent: Charges.Charge,

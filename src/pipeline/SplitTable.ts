@@ -1,11 +1,11 @@
 /**
  * Assigns a split to each item before any row is written.
  *
- * Guarantees: an item's split depends only on that item and the items planned before it, in all campaigns, judged or
- * not. So the split does not change when the data grows or results arrive. Exception: items pruned from the ledger do
- * not count, so a near-duplicate of a pruned item can get a different split. Items with the same prompt get the same
- * split. With a field, all items with the same value are in one split (`SplitGroups`), and items can change their split
- * when the data grows.
+ * Guarantees: items with the same prompt get the same split. An item's split depends only on the item and on the items
+ * planned before it. Items of all campaigns count, judged or not. So the split does not change when the data grows or
+ * results arrive, with two exceptions. Items pruned from the ledger do not count, so a near-duplicate of a pruned item
+ * can get a different split. With a field, all items with the same value are in one split (`SplitGroups`), and items
+ * can change their split when the data grows.
  *
  * Memory: 8 bytes per item, in addition to `Splits`. Make the table in the same ledger snapshot in which you use it.
  */
@@ -71,7 +71,7 @@ const warnOfShares = Effect.fnUntraced(function* (
   })
   if (missed.length === 0) return
   yield* Effect.logWarning(
-    `the groups by ${by} (merged if they contain near-duplicates of each other) are too large for the requested shares: ${missed.join(", ")}`,
+    `the groups of items with the same ${by} are too large for the requested shares: ${missed.join(", ")}. Groups with near-duplicates of each other count as one group`,
   )
 })
 

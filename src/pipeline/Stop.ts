@@ -2,8 +2,8 @@
  * Stops work after a timeout or a signal. The work starts nothing new, and in-flight work gets a grace time to finish.
  * In-flight work that takes longer is abandoned, and the next run continues or repeats it if that is safe.
  *
- * Guarantees: waits of more than half a second, and unfinished work, are announced. Abandoned work records nothing
- * after the ledger is closed.
+ * Guarantees: a wait of more than half a second is announced. Unfinished work is announced too. Abandoned work records
+ * nothing after the ledger is closed.
  */
 import { Context, Duration, Effect, type Exit, Fiber, Option } from "effect"
 import { defaults, ServiceProfile } from "../api/ServiceProfile.ts"
@@ -29,7 +29,7 @@ export interface StopOptions {
   grace: Duration.Duration
   /** A description of the in-flight work, such as `3 requests`. */
   inFlight: Effect.Effect<Option.Option<string>>
-  /** Whether the work normally ends with a stop, such as the work of a worker or a server. */
+  /** Whether the work normally runs until someone stops it, as a worker or a server does. */
   isNormalEnd: boolean
 }
 
@@ -80,8 +80,8 @@ export const describeUnfinished = (options: StopOptions): Effect.Effect<string> 
   )
 
 /**
- * Runs an effect to its end, or until `stop` returns a reason to stop it. `exit` is undefined if the effect did not
- * finish within its grace time, or before `abandon` did.
+ * Runs an effect to its end, or until `stop` returns a reason to stop it. `exit` is undefined if the grace time or the
+ * effect `abandon` ended first.
  */
 export const until = Effect.fnUntraced(function* <A, E, R>(
   effect: Effect.Effect<A, E, R>,

@@ -26,7 +26,7 @@ import { costOf, type VotesCost } from "./SpendingReport.ts"
 
 /** An expert of the pilot. */
 export interface PilotExpert {
-  /** The expert's name at the service; null for all votes without a name. */
+  /** The expert's name at the service. Null if the votes have no name: all such votes count as one expert. */
   readonly expert: string | null
   /** The number of votes in the pilot. Experts with more votes are drawn more often. */
   readonly votes: number
@@ -41,8 +41,8 @@ export const minGoldVotes = 10
 
 /**
  * The experts of a job with their accuracies. If an expert has at least 10 votes on items with a known answer, the
- * accuracy is the share of right votes among them. Otherwise it is the reliability estimated from all votes and known
- * answers (Dawid & Skene, 1979).
+ * accuracy is the share of these votes that are right. Otherwise the accuracy is the reliability estimated from all
+ * votes and known answers (Dawid & Skene, 1979).
  */
 export const pilot = Effect.fn("Pipeline.pilot")(
   function* (settings: ResultsSettings) {
@@ -113,8 +113,8 @@ export interface VotePlan extends Pick<
   /** The expected results for 1 to 7 votes per item. */
   readonly plan: ReadonlyArray<VotePlanRow>
   /**
-   * The row with the fewest votes per item that reaches the target. `reached` is null if more than 25 votes would be
-   * needed. Null without a target.
+   * Null without a target. `reached` is the row with the fewest votes per item that reaches the target, or null if more
+   * than 25 votes would be needed.
    */
   readonly target: { readonly accuracy: number; readonly reached: VotePlanRow | null } | null
 }

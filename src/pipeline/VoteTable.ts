@@ -5,8 +5,8 @@
  * same pairs, except for pseudonyms. The table contains the experts' real names. If `pseudonyms` is set, it contains
  * the dataset's pseudonyms instead. Only the tasks of one batch are in memory.
  *
- * If a result lists several votes, the table omits the result's other annotations, except for flags, a lead's decision,
- * and the service's choice if it differs from the votes.
+ * If a result lists several votes, the table keeps only some of the result's other annotations: flags, a lead's
+ * decision, and the service's choice if it differs from the votes.
  */
 import { Array as Arr, Effect, Stream } from "effect"
 import * as Decision from "../domain/Decision.ts"

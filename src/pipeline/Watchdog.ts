@@ -1,10 +1,10 @@
 /**
  * Detects a worker that makes no progress, for example because it waits for a response that never arrives.
  *
- * Guarantees: a worker fails with `WorkerStalled` if its tasks were due at every check for longer than `limit`, and the
- * worker sent no request in that time, or only other workers got expected responses from the service. If the ledger
- * does not answer, tasks count as due. Time during which the machine slept does not count. `limit` must be longer than
- * a request can take.
+ * Guarantees: a worker fails with `WorkerStalled` if its tasks were due at every check for longer than `limit`, and in
+ * that time one of two things happened. Either the worker sent no request, or the service answered as expected, but
+ * only to other workers. If the ledger does not answer, tasks count as due. Time during which the machine slept does
+ * not count. `limit` must be longer than a request can take.
  */
 import { Duration, Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -30,7 +30,8 @@ const interval = Duration.seconds(20)
 const maxCheckInterval = 2 * Duration.toMillis(interval)
 
 /**
- * Other workers' last response must be newer than this worker's by this time. If it is not, the service may be down.
+ * Minimum time by which another worker's last response is newer than this worker's last response. If the difference is
+ * smaller, the service may be down.
  */
 const minLeadMillis = 60_000
 
@@ -52,7 +53,8 @@ export const watch = Effect.fnUntraced(function* (worker: {
   let answeredAt = 0
   let progressedAt = last
   /**
-   * Milliseconds for which tasks were due, but no request was sent (`silent`) or answered as expected (`unanswered`).
+   * Milliseconds for which tasks were due. For `silent`, no request was sent in that time. For `unanswered`, no request
+   * was answered as expected.
    */
   let silent = 0
   let unanswered = 0

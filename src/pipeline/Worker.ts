@@ -89,8 +89,8 @@ export const defaultLease = Duration.seconds(35)
 const refreshInterval = Duration.seconds(2)
 
 /**
- * Delay before a failed loop starts again. Each failure without progress doubles the delay, up to `maxRestartInterval`,
- * which must be below `stallLimit`.
+ * Delay before a failed loop starts again. Each failure without progress doubles the delay, up to `maxRestartInterval`.
+ * `maxRestartInterval` must be below `stallLimit`.
  */
 const restartInterval = Duration.seconds(15)
 const maxRestartInterval = Duration.minutes(5)
@@ -104,7 +104,7 @@ const renewInterval = Duration.seconds(5)
 
 const invalidOptions = ["SubmitOptionInvalid", "PriceMissing", "UnusableGold", "VotersNotTaken"]
 
-/** Failures for which a retry does not help. `SqlError`: the worker has to reconnect to the ledger. */
+/** Failures for which a retry does not help. After an `SqlError`, the worker has to reconnect to the ledger. */
 const permanentFailures = ["SqlError", "OtherService", "TermsChanged", "TooManyRejects", ...invalidOptions]
 
 /**
@@ -144,7 +144,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
 ) {
   const ledger = yield* Ledger
   const { baseUrl, idempotencyKey, pollInterval, requestTimeout } = yield* ServiceProfile
-  /** Number of renewals after which a worker that lost its parts has certainly detected the loss. */
+  /** After this many renewals, a worker that lost its parts has certainly noticed it. */
   const leaseRenewals = Math.ceil(Duration.toMillis(cluster.lease) / Duration.toMillis(renewInterval)) + 1
   const lost = yield* Deferred.make<never, Failure | E>()
   const logLevel = yield* References.MinimumLogLevel

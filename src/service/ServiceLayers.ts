@@ -54,8 +54,8 @@ export interface ServiceOptions {
   /** How long automatic experts wait after a task's creation before they judge it. Default 0. */
   readonly turnaround?: Duration.Input | undefined
   /**
-   * Limits on a task: bytes, prompts, completions, and characters. Default: `RequestLimits.defaultLimits`, such as 10
-   * MiB and 1,000 prompts.
+   * Limits on a task: bytes, prompts, completions, and characters. Default: `RequestLimits.defaultLimits`, which allow
+   * 10 MiB and 1,000 prompts.
    */
   readonly limits?: Partial<RequestLimits.RequestLimits> | undefined
   /** Votes per prompt if the task does not set `votes`. Default 1. */
@@ -73,14 +73,15 @@ export interface ServiceOptions {
    */
   readonly gold?: string | undefined
   /**
-   * Whether the service closes prompts that no expert can answer. A closed prompt keeps the votes that it has. A task
-   * without any vote is canceled, and the next start opens it again. If false, the default, the prompts wait for other
-   * experts. The embedded service sets true, because its client would otherwise wait forever.
+   * Whether the service closes prompts that no expert can answer. A closed prompt keeps the votes that it has. If a
+   * task would end without any vote, the service cancels it, and opens it again when the service next starts. If this
+   * option is false, the default, the prompts wait for other experts. The embedded service sets true, because its
+   * client would otherwise wait forever.
    */
   readonly cancelUnanswered?: boolean | undefined
   /**
    * Whether a person who has judged an item may judge an equal item in another task of the same group, if nobody else
-   * is left. Such votes are marked `repeated`. If false, the default, the votes wait for another expert.
+   * is left. Such votes are marked `repeated`. If false, the default, the item waits for another person.
    */
   readonly allowRepeatedVotes?: boolean | undefined
   /** A token that the service accepts in addition to those made in the dashboard. */

@@ -76,7 +76,7 @@ export const openInput = Effect.fnUntraced(function* (
   const file = opened.at(-1)?.file.name ?? PlaceName.describe(names[0]!)
   const mayLackHeader = options.header !== false && ["csv", "tsv"].includes(opened.at(-1)?.file.format ?? "")
   const header = "set `header: false` if the first line has no column names; otherwise: "
-  // If the problem is a wrong path in an option, a missing header is not the cause.
+  // Does not mention the header if the problem is a wrong path in an option, because the header is not the cause.
   const unknown = (problem: string) =>
     layoutUnknown(file, `${mayLackHeader && !/^`[a-z]+`(?: path)?: not a /i.test(problem) ? header : ""}${problem}`)
   const adaptation: Adaptation =

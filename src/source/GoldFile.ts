@@ -12,7 +12,7 @@ import * as Files from "./Files.ts"
 export class UnusableGoldFile extends Schema.TaggedError<UnusableGoldFile>()("UnusableGoldFile", {
   /** Without line and row, the error is about the whole file. */
   ...Origin.fields,
-  /** The expected and the actual value. */
+  /** Describes the expected and the actual value. */
   problem: Schema.String,
 }) {
   override get message() {

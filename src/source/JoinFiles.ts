@@ -151,7 +151,7 @@ const commonKeyIn = (rows: ReadonlyArray<Row>, members: ReadonlySet<string>): st
   )?.path
 }
 
-/** Suggests `modelPath` if records name models. The path is not detected, because gold answers may name the files. */
+/** Suggests `modelPath` if records name models. It is not detected, because gold answers may contain names of files. */
 const modelHints = ({ modelPath }: JoinOptions.JoinOptions, rows: ReadonlyArray<Row>): ReadonlyArray<string> => {
   const member = modelPath === undefined ? Sample.find(Sample.of(rows), KnownNames.models, ["text"]) : undefined
   return member === undefined

@@ -4,7 +4,7 @@
  */
 import { Array, Effect, type FileSystem, Option, type Path, Predicate, Result, Stream } from "effect"
 import { type KindsOf, text } from "../io/SettingKinds.ts"
-import { describeValue } from "../io/Values.ts"
+import { defined, describeValue } from "../io/Values.ts"
 import * as Group from "./combine/Group.ts"
 import { type LayoutOptions, optionKinds as layoutKinds } from "./layout/Layout.ts"
 import * as MakeLayout from "./layout/MakeLayout.ts"
@@ -52,7 +52,7 @@ export const make = <E = never, R = never>(
     maxPlanned: defaultMaxPlanned,
     records: KnownOptions.check(options, optionKinds).pipe(
       Effect.andThen(() =>
-        Effect.mapError(Effect.fromResult(MakeLayout.make(layoutOptions)), (problem) =>
+        Effect.mapError(Effect.fromResult(MakeLayout.make(withId(layoutOptions))), (problem) =>
           invalidOption("layout", problem),
         ),
       ),
@@ -61,6 +61,10 @@ export const make = <E = never, R = never>(
     ),
   }
 }
+
+/** The default of `id`, which `MakeLayout` has only for the layout `items`. */
+const withId = (options: LayoutOptions): LayoutOptions =>
+  options.layout === "wide" || options.layout === "pairs" ? { id: "id", ...defined(options) } : options
 
 const toRow = (file: string, line: number, value: unknown): RowResult =>
   Result.succeed({

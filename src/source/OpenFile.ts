@@ -109,7 +109,7 @@ export const unusedIn = (
   return [...counts].map(([name, count]) => ({ name, share: count / rows.length }))
 }
 
-/** Adds columns that may hold context for experts, even if the sample lacks them. Unused context may cause a reject. */
+/** Adds columns that may hold context for experts, because a record with unused context may be rejected. */
 export const withContext = (
   columns: ReadonlyArray<string> | undefined,
   members: ReadonlySet<string>,

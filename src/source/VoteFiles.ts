@@ -43,7 +43,7 @@ interface Detection {
   readonly tool: Shape | undefined
   readonly fields: VoteFields.VoteFields
   reading: Choice.Reading
-  /** Whether choices count from 1, judging by the first records. A later choice below 1 then ends the import. */
+  /** Whether choices in the first records seem to count from 1. If true, a later choice below 1 ends the import. */
   isFromNumbers: boolean
   labels: ReadonlyArray<string> | undefined
 }
@@ -151,7 +151,7 @@ export const votes = (names: string | ReadonlyArray<string>, allOptions: VotesOp
 }
 
 const expectedItems =
-  "expected all completions of an item in one record: set `completions` to a path per completion, or to the path of a list (layouts items, wide, and pairs)"
+  "expected all completions of an item in one record, as in layouts items, wide, and pairs: set `completions` to a path per completion, or to the path of a list"
 
 const zeroProblem = ({ place: { line, row } }: Row): string =>
   `${line === undefined ? `record ${row}` : `line ${line}`} has a choice below 1, but the choices of the first records start at 1: this choice might be a tie, or choices might count from 0. Import into another job folder with ${OptionText.set({ choiceAs: "number" })} (0 is a tie), or with ${OptionText.of("choiceMap")} and the meaning of each number`
@@ -172,7 +172,7 @@ const rewriteBy =
   (value: unknown): unknown =>
     isObject(value) ? toRecord(value) : value
 
-/** Members to read if a record has them. The members of other parts of a vote are detected. */
+/** Members that are read without detection, if a record has them. */
 const alwaysRead = [
   ...voteColumns.filter((name) => !Object.hasOwn(voteNames, name)),
   ..."kind flags is_gold task_id decision".split(" "),

@@ -33,8 +33,8 @@ type Polling = Pick<ServiceSettings, "pollInterval">
 export const firstPollDelay = (profile: Polling): number => Duration.toMillis(profile.pollInterval.min)
 
 /**
- * Milliseconds after a webhook during which more webhooks are expected. In this time, it is also the maximum time
- * between two polls of a task, unless `pollInterval.max` is longer.
+ * Milliseconds after a webhook during which more webhooks are expected. During this time, a task's polls are at most
+ * this far apart, or at most `pollInterval.max` if that is longer.
  */
 const hintedSpan = Duration.toMillis("1 hour")
 
@@ -76,7 +76,7 @@ export interface CollectOptions {
   readonly submittingDone?: Latch.Latch | undefined
   /** Whether to poll each outstanding task once, and then end. */
   readonly once?: boolean | undefined
-  /** Whether to poll completed tasks once more, since results may have changed. Webhooks also cause this. */
+  /** Whether to poll completed tasks once more, because results may have changed. Webhooks also cause such polls. */
   readonly recheckCompleted?: boolean | undefined
 }
 
@@ -100,7 +100,9 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const kindsIn = VoteKinds.reader(profile.kindPath)
   const known = new Set([...profile.openStatuses, ...profile.completedStatuses, ...profile.failedStatuses])
   const maxPollInterval = Duration.toMillis(Duration.fromInputUnsafe(profile.pollInterval.max))
-  /** Consecutive failed polls of each task: in total, without a usable response, and since a webhook named the task. */
+  /**
+   * Consecutive failed polls by task. `useless` polls had an unusable response. `sinceHint` polls followed a webhook.
+   */
   const failures = new Map<number, { readonly times: number; readonly useless: number; readonly sinceHint: number }>()
   const repeats = RepeatedExperts.make(ledger)
   let warnings = 0
@@ -161,7 +163,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     if (late <= Math.max(maxPollInterval, minDelayToReport)) return
     reported.delay = true
     yield* Effect.logWarning(
-      `more tasks are outstanding than ${profile.requestsPerSecond} requests per second (${profile.concurrency} concurrent) can poll every ${Duration.format(Duration.fromInputUnsafe(profile.pollInterval.max))}, so results arrive late: raise \`requestsPerSecond\` or \`pollInterval.max\`, or receive webhooks (\`webhook\`)`,
+      `results arrive late, because too many tasks are outstanding to poll each of them every ${Duration.format(Duration.fromInputUnsafe(profile.pollInterval.max))} (limits: ${profile.requestsPerSecond} requests per second, ${profile.concurrency} concurrent requests): raise \`requestsPerSecond\` or \`pollInterval.max\`, or receive webhooks (\`webhook\`)`,
     )
   })
 

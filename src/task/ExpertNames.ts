@@ -1,10 +1,10 @@
 /**
  * Puts pseudonyms in place of experts' names in votes, flags, and a lead's decision.
  *
- * Guarantees: an expert has one pseudonym in a job. If only the name shows that an expert is automatic, the vote gets a
- * kind, because the pseudonym does not show it. Only the job's ledger has the key of the pseudonyms. Unknown members of
- * flags are left out, since they may contain a name. Texts by experts (rationales, comments) and data of the input
- * (metadata, file paths) stay unchanged.
+ * Guarantees: an expert has one pseudonym in a job. If only an expert's name shows that the expert is automatic, the
+ * vote gets a kind, because the pseudonym hides the name. Only the job's ledger has the key of the pseudonyms. Unknown
+ * members of flags are left out, since they may contain a name. Texts by experts (rationales, comments) and data of the
+ * input (metadata, file paths) stay unchanged.
  */
 import { Context, Effect, Option, Predicate, Schema } from "effect"
 import * as ExpertKind from "../domain/ExpertKind.ts"
@@ -74,7 +74,7 @@ const renamed = (annotations: Annotations, rename: (name: unknown) => unknown): 
   }
 }
 
-/** Replaces or keeps names. `isMissing`: a name was read, but the ledger has no key for pseudonyms. */
+/** Replaces or keeps names. `isMissing` returns true if a name was read, but the ledger has no key for pseudonyms. */
 export const reader = Effect.gen(function* () {
   const { keep, voters } = yield* ExpertNames
   const key = keep ? Option.none() : yield* LedgerReader.use((ledger) => ledger.expertKey)

@@ -1,5 +1,5 @@
 /**
- * Plans further votes on items that wait for no other vote. The caller chooses the items.
+ * Plans further votes on items that have no outstanding vote. The caller chooses the items.
  *
  * Guarantees: the plan depends only on the ledger and the choice, and stays within the budget. No vote is planned twice
  * (see `ledger/writes/FurtherVotes`). Plans nothing if no run of the job has asked for further votes.

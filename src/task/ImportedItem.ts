@@ -19,7 +19,7 @@ export interface ImportedItem {
   /** The task's number in the ledger, or -1 if the ledger does not have it yet. */
   readonly seq: number
   readonly taskId: string
-  /** The id of the task in which the first votes were given, if the file has it. Pairs have this id. */
+  /** The task id that the item's pairs have. Default: `taskId`, if the record of the first votes names no task. */
   readonly sourceTaskId: string
   readonly prompt: TaskPrompt
   readonly votes: Array<ImportedVote>

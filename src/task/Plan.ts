@@ -32,15 +32,15 @@ export interface PlanOptions extends RunTerms, DrawOptions {
   readonly keepReordered?: boolean | undefined
   /**
    * Maximum number of items that are read, but not sent yet. At this limit, reading waits for sending, so that an
-   * endless source does not fill the ledger. The report of a stopped run counts only the records that it has read.
-   * Workers ignore this option. Default: no limit. The whole file is then read early, so its rejects are known early.
+   * endless source does not fill the ledger. The report of a stopped run counts only the records that the run has read.
+   * Workers ignore this option. Default: no limit, so that all rejects of the input are known early.
    */
   readonly maxPlanned?: number | undefined
   /** Limits of each task. */
   readonly batch?: Batch.BatchLimits | undefined
 }
 
-/** Maximum records and bytes per step. Larger steps write each page of the items' index fewer times. */
+/** Maximum records and bytes per step. Small steps would write the same pages of the items' index more often. */
 export const stepRecords = 4096
 const stepBytes = 4 * 1024 * 1024
 
@@ -121,7 +121,8 @@ export const plan = Effect.fnUntraced(function* <E, R>(
       rejected: counts.rejected + rejects.length,
     }
     const closed = [...batches.add(fresh), ...(finished ? batches.end() : [])]
-    // Items of an incomplete batch have no rows in the ledger yet. The step that plans them counts them.
+    // Items of an incomplete batch have no rows in the ledger yet. The step that completes the batch counts these
+    // items.
     const waiting = batches.waiting().length
     const recorded = { ...counts, read: counts.read - waiting, new: counts.new - waiting }
     const beyond = yield* ledger.record(run, {
@@ -149,9 +150,8 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   let bytes = 0
   let flushedAt = yield* SteadyClock.now
   /**
-   * Number of items to plan before reading waits for the sender. It is half of `maxPlanned`: if the sender runs out of
-   * tasks just before the last of these items is planned, reading continues, and up to the same number of items
-   * can be planned in addition.
+   * Number of items to plan before reading waits for the sender. It is only half of `maxPlanned`: if the sender has run
+   * out of tasks in the meantime, reading does not wait, and plans the same number of items in addition.
    */
   const maxAhead = ledger.isShared ? Infinity : (options.maxPlanned ?? Infinity) / 2
   let ahead = 0

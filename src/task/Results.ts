@@ -35,7 +35,7 @@ const kinds: Kinds.Kinds = {
   annotationPaths: Kinds.recordOf("an object with field paths", Kinds.text),
 }
 
-/** Matches results to their tasks, many tasks at a time, since a task can be one item. */
+/** Matches results to their tasks. For speed, one call takes many tasks, because a task may have only one item. */
 const ofTasks = Effect.fnUntraced(function* (
   campaign: number | "all" | undefined,
   annotationPaths: AnnotationPaths.AnnotationPaths | undefined,
@@ -113,7 +113,8 @@ export const ofCampaign = (
 export interface PlacedItem extends ItemPlace {
   readonly itemId: string
   /**
-   * Undefined if the item has no judgment: its prompts were withdrawn or not answered, or their results are unusable.
+   * Undefined if the item has no judgment, because its prompts were withdrawn or not answered, or because the results
+   * are unusable.
    */
   readonly item: JudgedItem | undefined
   /** Whether the item is a gold item that was mixed in to measure experts. */
@@ -170,7 +171,7 @@ const placedOf = (batch: number, tasks: Arr.NonEmptyReadonlyArray<JudgedTask>): 
   })
 }
 
-/** Flattens a stream of arrays, and joins those of one chunk. */
+/** Flattens a stream of arrays. The arrays of one chunk become one chunk. */
 const inArrays = <A, E, R>(arrays: Stream.Stream<ReadonlyArray<A>, E, R>): Stream.Stream<A, E, R> =>
   arrays.pipe(
     Stream.chunks,
@@ -206,8 +207,8 @@ export interface UnjudgedCounts {
 }
 
 /**
- * Like `items`, but also counts the items without a judgment that were read so far. Gold items that were mixed in are
- * not counted.
+ * Like `items`, but also counts the items without a judgment. `unjudged` returns the counts of the items read so far,
+ * without the gold items that were mixed in.
  */
 export const counted = (campaign?: number | "all", paths?: AnnotationPaths.AnnotationPaths) => {
   let withdrawn = 0

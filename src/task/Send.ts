@@ -33,10 +33,10 @@ import * as TaskPool from "./TaskPool.ts"
  */
 class AlreadyClaimed extends Data.TaggedError("AlreadyClaimed") {}
 
-/** The task may have been created so long ago that the service may have forgotten its idempotency key. */
+/** The task may exist, but its request is so old that the service may have forgotten the idempotency key. */
 class KeyExpired extends Data.TaggedError("KeyExpired") {}
 
-/** A process that relied on idempotency keys may have created the task, but in this process, keys count as ignored. */
+/** An earlier request may have created the task, and this process assumes that the service ignores idempotency keys. */
 class KeyIgnored extends Data.TaggedError("KeyIgnored") {}
 
 const stoppedBetween = "the run was stopped between the first and the last of the requests that create the task"

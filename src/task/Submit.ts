@@ -55,16 +55,16 @@ export interface SubmitOptions extends PlanOptions, SpendingTerms {
    */
   readonly newCampaign?: boolean | undefined
   /**
-   * Resubmits tasks of earlier runs that are in these states as new, billable tasks. Default: none. Each task is polled
-   * first, and resubmitted only if the service confirms the failure (see `Recheck`).
+   * The states whose tasks are resubmitted as new, billable tasks. Only tasks of earlier runs are resubmitted. Default:
+   * none. Each task is polled first, and resubmitted only if the service confirms the failure (see `Recheck`).
    */
   readonly resubmit?: ReadonlyArray<Replannable> | undefined
   /** Maximum number of times that a task's items are sent, including the first time. Default 3. */
   readonly maxAttempts?: number | undefined
   /**
-   * Maximum number of rejected records, above which the run fails with `TooManyRejects`. A number, or a share of the
-   * records read such as `"1%"`, which is checked from the 1,000th record on and at the end. Items that the service
-   * refuses also count. Default: no limit, but a run fails if its first 100,000 records are all rejected.
+   * The run fails with `TooManyRejects` if more records than this are rejected. The limit is a number, or a share of
+   * the records read such as `"1%"`. A share is checked from the 1,000th record on, and at the end. Items that the
+   * service refuses also count. Default: no limit, but a run fails if its first 100,000 records are all rejected.
    */
   readonly maxRejects?: RejectLimit.RejectLimit | undefined
 }
@@ -112,19 +112,19 @@ export class PriceMissing extends Schema.TaggedError<PriceMissing>()("PriceMissi
 }
 
 /**
- * The job sends items from judges to people, but its service cannot limit a task's votes to people or to judges, or a
- * task cannot ask for the votes of a whole jury.
+ * The job sends items from judges to people, but the service does not support this. Either it cannot limit a task's
+ * votes to people or to judges, or its tasks cannot ask for the votes of a whole jury.
  */
 export class VotersNotTaken extends Schema.TaggedError<VotersNotTaken>()("VotersNotTaken", {
   /** The identity of the service. */
   service: Schema.String,
-  /** Set if a task cannot ask for the votes of a whole jury: the number of these votes, and the maximum per task. */
+  /** The number of votes of a whole jury, and the maximum per task. Absent if a jury is not the problem. */
   jury: Schema.optionalKey(Schema.Struct({ votes: Schema.Int, maxVotes: Schema.Int })),
 }) {
   override get message() {
     if (this.jury !== undefined) {
       const { maxVotes, votes } = this.jury
-      return `\`peopleWhen\` requires a service whose tasks take \`votes\` of ${votes}, so that ${votes} different judges vote on an item, but ${this.service} declares ${maxVotes === 0 ? "no votes" : `at most ${maxVotes}`} for a task in its openapi.json. With one task for each vote, one judge could vote several times. Lower \`votes\`, or raise the service's limit`
+      return `\`peopleWhen\` requires a service where one task can ask for ${votes} votes, so that ${votes} different judges vote on an item, but ${this.service} declares ${maxVotes === 0 ? "no votes" : `at most ${maxVotes}`} for a task in its openapi.json. With one task for each vote, one judge could vote several times. Lower \`votes\`, or raise the service's limit`
     }
     return `\`peopleWhen\` requires a service that declares \`voters\` for a task in its openapi.json, but ${this.service} does not: omit \`peopleWhen\`, or use an annotation service that declares \`voters\`, such as prefstream serve`
   }
@@ -234,15 +234,13 @@ export interface Submitted extends ReadCounts {
 
 /** The options of a pipeline's run. */
 export interface RunOptions extends SubmitOptions {
-  /**
-   * Opens when all tasks that earlier runs left unfinished are planned again or in doubt, so that polling may start.
-   */
+  /** Opens when each task that an earlier run was sending is planned again or in doubt. Then polling may start. */
   readonly settled?: Latch.Latch | undefined
   /** Chooses items of earlier runs that need another vote. Default: no further votes. */
   readonly chooseFurther?: ChooseItems | undefined
   /** The job's name in the default group of its tasks. Without this name, tasks have a group only if `group` is set. */
   readonly jobName?: string | undefined
-  /** Called with the group of the run's tasks, if they have one, before any of them is planned. */
+  /** Called before any task of the run is planned. `group` is undefined if the tasks have no group. */
   readonly onGroup?: ((group: string | undefined) => Effect.Effect<void>) | undefined
 }
 

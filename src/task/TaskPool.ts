@@ -3,8 +3,8 @@
  * share a job.)
  *
  * Guarantees: one fiber at a time takes the next task. An interruption waits for all fibers, so that the ledger is
- * still open when the last response arrives. (`Stream.mapEffect` does not wait for a fiber that it starts during its
- * interruption.)
+ * still open when the last response arrives. (`Stream.mapEffect` is not used, because it does not wait for a fiber that
+ * starts during the interruption.)
  */
 import { Array as Arr, Effect, Option, Semaphore } from "effect"
 

@@ -1,6 +1,6 @@
 /**
  * Turns prompt items into judgments: `submit` reads a stream of items into tasks, `collect` waits for their results,
- * `judgments` and `judgedItems` are streams of the ledger's results.
+ * and `judgments` and `judgedItems` are streams of the ledger's results.
  *
  * Needs a `Ledger`, which `Pipeline.layer` and `Job.layer` open. `submit` and `collect` also need a `ServiceProfile`
  * and an `AnnotationClient` for that service. `Pipeline.layer` provides both.

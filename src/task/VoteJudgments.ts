@@ -3,8 +3,8 @@
  *
  * Guarantees: later steps count the votes as if each had its own task. Flags and a lead's decision are in the first
  * judgment. The judgment is not split if the result lists no votes, or if its choice differs from the choice of
- * `tally`. In a tie, for example, a service may choose another completion than `tally`. Votes that the task asked for
- * and the result does not list count in `missingVotes`.
+ * `tally`. In a tie, for example, a service may choose another completion than `tally`. If the result lists fewer votes
+ * than the task asked for, `missingVotes` is the difference.
  */
 import { Option, Struct } from "effect"
 import * as Assessment from "../domain/Assessment.ts"

@@ -1,9 +1,9 @@
 /**
  * Exports traces, metrics, and logs by OTLP over HTTP. OpenTelemetry's environment variables configure the export
  * (README.md). The process waits only for the last export, by default for at most three seconds. No span contains
- * headers, query values, or texts of items. The size of a trace is bounded: each task has its own trace (`TaskTrace`),
- * and each request to this process has its own or continues the client's. A command's trace contains only its stages,
- * not their ledger queries.
+ * headers, query values, or texts of items. The size of a trace is bounded. Each task has its own trace (`TaskTrace`).
+ * A request to this process continues the trace of its client, or begins a new one. A command's trace contains only its
+ * stages, not their ledger queries.
  */
 import { Cause, Config, ConfigProvider, Effect, Layer, Option, Schema, Tracer } from "effect"
 import { HttpClient, HttpMiddleware, UrlParams } from "effect/http"
@@ -76,7 +76,7 @@ const warned = Layer.effect(
   }),
 )
 
-/** Adds a logger to the loggers of its context, so provide other loggers first. */
+/** Adds a logger to the existing ones, so other loggers must be provided before this layer. */
 export const layer = Effect.gen(function* () {
   const environment = yield* ConfigProvider.ConfigProvider
   const attributes = yield* Config.String("OTEL_RESOURCE_ATTRIBUTES").pipe(Config.withDefault(""))

@@ -43,11 +43,11 @@ export class ConformanceFailure extends Schema.TaggedError<ConformanceFailure>()
 export interface Counts {
   /** Number of runs, each with a new fake and a new ledger. */
   readonly runs: number
-  /** Prompts that the fake was paid for. Each run has four prompts. */
+  /** Number of prompts that the fake was paid for. Each run has four prompts. */
   readonly paid: number
-  /** Tasks that were in doubt (perhaps created) until they were resolved. */
+  /** Number of tasks that were in doubt (perhaps created) until they were resolved. */
   readonly doubts: number
-  /** Prompts that were sent again, because their task was in doubt without a known id, or their result was invalid. */
+  /** Number of prompts that were sent again, because the id of their task was unknown, or their result invalid. */
   readonly sentAgain: number
 }
 

@@ -2,7 +2,7 @@
  * One run of a case: a new fake, a proxy in front of it, and a new ledger.
  *
  * Guarantees: `settle` fails unless every task ends with the right result, every task in doubt is listed, and each
- * prompt was paid for once, plus at most once for each time that `resolve` sent its task again.
+ * prompt was paid for. If `resolve` sent a task again n times, each of its prompts may be paid for n + 1 times.
  */
 import { Effect, FileSystem, Stream } from "effect"
 import { ChildProcess } from "effect/process"
@@ -25,7 +25,7 @@ export const make = Effect.fnUntraced(function* (subject: Subject) {
   const path = new URL(fake.baseUrl).pathname.replace(/\/$/, "")
   const job: Job.TrialJob = { ...subject, ledger, baseUrl: `${proxy.origin}${path}`, token: fake.token }
   const prompts = Job.itemsOf(subject).map(({ prompt }) => prompt)
-  /** The prompts that `resolve` sent again. A prompt occurs once for each time. */
+  /** The prompts that `resolve` sent again. A prompt that was sent again twice occurs twice. */
   const sentAgain: Array<string> = []
 
   const submit = Job.submit(job)

@@ -203,10 +203,10 @@ describe("prefstream audit", () => {
 
   test("says who is missing if there is nothing to compare, and takes other experts as judges", function* () {
     const judgesOnly = yield* jobOf(records({ withPeople: false }))
-    yield* cli(judgesOnly).pipe(ends(1, /no person voted on the 60 items with votes/))
+    yield* cli(judgesOnly).pipe(ends(1, /of the 60 items with votes, none has a vote by a person/))
     const people = records().flatMap((record) => ("kind" in record && record.kind === "person" ? [record] : []))
     const peopleOnly = yield* jobOf(people)
-    const { stdout } = yield* cli(peopleOnly).pipe(ends(1, /no automatic judge voted on the 46 items/))
+    const { stdout } = yield* cli(peopleOnly).pipe(ends(1, /46 items .*, none has a vote by an automatic judge/))
     assert.strictEqual(stdout, "")
     const audit = yield* auditOf([...peopleOnly, "--judge", "cem"])
     assert.deepStrictEqual(

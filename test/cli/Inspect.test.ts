@@ -64,7 +64,7 @@ describe("inspect", () => {
     const { stdout } = yield* cli(["inspect", `${folder}/votes.jsonl`]).pipe(ends(0))
     assert.include(
       stdout,
-      `votes at "winner", which are not gold answers because of "neither one" (${folder}/votes.jsonl:3): `,
+      `votes at "winner", not used as gold because "neither one" is not a gold answer (${folder}/votes.jsonl:3): `,
     )
   })
 
@@ -169,7 +169,7 @@ describe("inspect", () => {
     const unnamed = yield* cli(["inspect", `${folder}/*.jsonl`])
     assert.match(
       unnamed.stderr,
-      /Models: none, because only 0 of 4 prompts are in more than half of the files, and equally often in each/,
+      /Models: none, because only 0 of 4 prompts occur equally often in more than half of the files/,
     )
     assert.match(unnamed.stdout, /models +none/)
     const second = yield* run()

@@ -101,7 +101,7 @@ An accuracy of 94.2% takes 5 votes per item: 5,000 votes (2000.00).
     assert.deepStrictEqual(plan.target?.reached?.total, { votes: 7000, cost: "700.0" })
     const said = yield* cli(args)
     assert.include(said.stdout, "80.0% of the votes are correct, estimated from 1 expert in the pilot")
-    assert.include(said.stdout, "1 expert measured by at least 10 votes each on items with known answers")
+    assert.include(said.stdout, "1 expert estimated from known answers only (at least 10 votes each)")
     assert.deepStrictEqual(yield* ledger, before)
   })
 
@@ -138,7 +138,7 @@ An accuracy of 94.2% takes 5 votes per item: 5,000 votes (2000.00).
       stdout,
       "estimated from 3 experts in the pilot\n             3 experts estimated from all votes and known answers",
     )
-    assert.include(stdout, "1 more expert left out, for lack of votes on items with several votes or known answers")
+    assert.include(stdout, "1 more expert left out: no votes on items with several votes or a known answer")
   })
 
   test("fails where nothing tells the accuracy, or there is nothing to judge", function* () {

@@ -316,7 +316,7 @@ describe("--people-when", () => {
     const small = yield* ScriptedService.make(ScriptedService.obliging, {}, document)
     const ofTwo = ["run", `${dir}/items.jsonl`, "--dir", `${dir}/small`, ...quick]
     yield* cli([...ofTwo, ...rule], to(small)).pipe(
-      ends(2, /--people-when requires a service whose tasks take --votes of 3, .* declares at most 2 for a task/),
+      ends(2, /--people-when requires a service where one task can ask for 3 votes, .* declares at most 2 for a task/),
     )
     assert.lengthOf(small.received, 0)
   })

@@ -163,7 +163,7 @@ it.layer(NodeServices.layer)("a row with what the first 10 MB would not show", (
     file.sha256 = createHash("sha256").update(content).digest("hex")
     yield* fs.writeFileString(`${directory}/manifest.json`, JSON.stringify(manifest))
     assert.deepStrictEqual((yield* Dataset.verify(directory)).findings.map(Dataset.formatFinding), [
-      `${path}:14: prompt: expected the types and members of the first 10 MB (from which datasets infers the types of all rows), found other types or members`,
+      `${path}:14: prompt: expected the types and members of the first 10 MB (\`load_dataset\` infers all types from them), found other types or members`,
     ])
   })
 

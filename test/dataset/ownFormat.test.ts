@@ -38,7 +38,7 @@ it.layer(NodeServices.layer)("a trainer format of the user's own", (it) => {
       )
       assert.include(yield* fs.readFileString(`${directory}/README.md`), shouted.description)
       assert.deepStrictEqual((yield* Dataset.verify(directory)).findings.map(Dataset.formatFinding), [
-        "formats/shouted: expected a built-in format, or one that is passed to verify in `formats`, found another custom format, so its rows were not checked",
+        "formats/shouted: expected a built-in format, or a custom format in the option `formats`, found another custom format, whose rows were not checked",
       ])
       assert.deepStrictEqual((yield* Dataset.verify(directory, { formats: [shouted, "trl"] })).findings, [])
       const whispered: TrainerFormat = { ...shouted, row: Schema.Struct({ text: Schema.Literal("yes") }) }

@@ -298,7 +298,7 @@ describe("files", () => {
     const failure = yield* Effect.flip(read(toLines([record]), { ...options, id: "Nr. 1" }))
     assert.match(
       failure.message,
-      /`id`: not a field path: "Nr\. 1": .+; the first records have no field of this name, .+ "Antwort A"/,
+      /`id`: not a field path: "Nr\. 1": .+; the first records have no field of this name; .+ "Antwort A"/,
     )
   })
 

@@ -81,5 +81,22 @@ describe("make", () => {
       Source.make([{ q: "one", x: "a", y: "b" }], { layout: "wide", prompt: "q", completions: ["x", "y"] }),
     )
     assert.deepStrictEqual(wide.items[0]?.item.completions, ["a", "b"])
+    const withIds = yield* collect(
+      Source.make(
+        [
+          { id: "i", q: "one", x: "a", y: "b" },
+          { q: "two", x: "a", y: "b" },
+        ],
+        {
+          layout: "wide",
+          prompt: "q",
+          completions: ["x", "y"],
+        },
+      ),
+    )
+    assert.deepStrictEqual(
+      withIds.items.map(({ item }) => item.id),
+      ["i", undefined],
+    )
   })
 })

@@ -412,7 +412,7 @@ export const full = (): QualityReport => {
       }),
       check(
         "position-bias",
-        "p-value of a test whether both halves of the order shown are chosen equally often",
+        "p-value of a test whether the first and the second half of the positions are chosen equally often",
         2163,
         4204,
         {

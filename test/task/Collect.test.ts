@@ -418,7 +418,7 @@ describe("collect, with more tasks than its requests suffice for", () => {
       assert.deepStrictEqual(
         logs.messages.filter((message) => message.includes("outstanding")),
         [
-          "more tasks are outstanding than 2 requests per second (4 concurrent) can poll every 20s, so results arrive late: raise `requestsPerSecond` or `pollInterval.max`, or receive webhooks (`webhook`)",
+          "results arrive late, because too many tasks are outstanding to poll each of them every 20s (limits: 2 requests per second, 4 concurrent requests): raise `requestsPerSecond` or `pollInterval.max`, or receive webhooks (`webhook`)",
         ],
       )
     },

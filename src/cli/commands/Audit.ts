@@ -28,7 +28,7 @@ export const command = makeCommand(
     judge: repeated(
       Flag.String("judge"),
       "EXPERT",
-      "Also count this expert, such as longest, as a judge; experts of kind judge always count; repeatable",
+      "Another expert to count as a judge, such as longest; experts of kind judge always count; repeatable",
     ),
     within: option(
       parsed("within", (text) => numberIn(text, 0, 1), "a number from 0 to 1"),

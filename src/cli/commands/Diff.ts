@@ -69,7 +69,7 @@ const textOf = (diff: Dataset.DatasetDiff): string => {
 
 export const command = makeCommand(
   "diff",
-  "Compare the pairs of two datasets: which are added, gone, flipped (the other completion was chosen), or changed, with the changed columns. " +
+  "Compare the pairs of two datasets. Shows which pairs are added, gone, flipped, or changed, and the changed columns. In a flipped pair, the other completion was chosen. " +
     "Pairs are matched by item id and texts; the order of rows and files does not matter. " +
     "The reasons for differences come from the votes and settings in both datasets, and from the ledger if a dataset is in its job's folder. " +
     "Exits with 1 if the datasets differ, and with 2 if one cannot be read.",

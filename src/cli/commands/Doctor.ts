@@ -43,7 +43,7 @@ export const command = makeCommand(
     tryTask: text(
       "try-task",
       "new|TASK_ID",
-      "Send one small, billable task (new), or poll such a task again by its id",
+      "Send one small, billable task (new), or poll an earlier one again by its id",
       {
         isTypedOnly: true,
         group: "SERVICE",
@@ -197,7 +197,7 @@ const service = Effect.fnUntraced(function* (flags: ServiceFlags) {
   return [answered(address.baseUrl, answer, others), clock(answer.headers["date"], before, after)]
 })
 
-/** Checks the service and the token by the responses to requests for a task that does not exist. */
+/** Checks the service and the token. The requests were for a task that does not exist. */
 const answered = (
   baseUrl: string,
   { headers, status }: HttpClientResponse.HttpClientResponse,

@@ -40,7 +40,7 @@ const writeReport = Effect.fnUntraced(function* (
 
 export const command = makeCommand(
   "evaluate",
-  "Compare a reward model's scores with the preferences in a dataset. Shows calibration, and accuracy with intervals: overall, at similar length, and by models, strength, agreement, and metadata. " +
+  "Compare a reward model's scores with the preferences in a dataset. Shows calibration, and accuracy with intervals. The accuracy is for all pairs, for pairs of similar length, and by models, strength, agreement, and metadata. " +
     "For comparison, also shows the accuracy of always choosing the longer completion, and how often two people agree.",
   {
     directory,

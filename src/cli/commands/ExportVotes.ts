@@ -17,7 +17,7 @@ const { json: _json, ...where } = ledgerFlags
 
 export const command = makeCommand(
   "export-votes",
-  "Print all votes, one record per vote, with the experts' names: item, prompt, completions, expert, choice, order shown, " +
+  "Print all votes, one record per vote. A record has the item, prompt, completions, expert's name, choice, order shown, " +
     "rationale, and time. With names, the table is for your team only; with --pseudonyms, it can be published with the dataset. " +
     "prefstream import can read the table. In CSV, an apostrophe precedes each text that a spreadsheet would run as a formula; import removes the apostrophe.",
   {

@@ -23,8 +23,8 @@ import { printable, type Rows, rowsOf, table } from "../output/Text.ts"
 
 export const command = makeCommand(
   "inspect",
-  "Show the format and layout of files, how many items they contain, which records are rejected and why, " +
-    "how many tasks a first run would submit (items that share a prompt go into different tasks), and the first items as experts would see them. Reads the whole input, but stops after 100,000 records if all are rejected. Sends no items, and writes nothing.",
+  "Show the format and layout of files, the number of items, the rejected records with the reasons, " +
+    "the number of tasks in a first run, and the first items as experts would see them. Items that share a prompt go into different tasks. Reads the whole input, but stops after 100,000 records if all are rejected. Sends no items, and writes nothing.",
   {
     ...inputFlags,
     ...batchFlags,

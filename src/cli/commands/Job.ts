@@ -1,6 +1,6 @@
 /**
- * The steps that `run`, `submit` and `collect` share: read flags and pipeline file, open service and ledger, work,
- * report.
+ * The steps that `run`, `submit`, and `collect` share: they read the flags and the pipeline file, open the service and
+ * the ledger, do the work, and print the report.
  */
 import { Cause, Console, Context, type Duration, Effect, Layer, Option, Schedule, Schema, type Stdio } from "effect"
 import type { Command } from "effect/cli"
@@ -58,8 +58,8 @@ export const timeLimitsOf = ({ flags, pipeline }: Job) => ({
 })
 
 /**
- * Returns the service at `--base-url`, with checked settings, or else the pipeline's service. A dry run of `schedule`
- * ends here.
+ * Returns the service at `--base-url`, with checked settings, or else the pipeline's service. If `schedule` only checks
+ * the command line, the command ends here.
  */
 export const checkedService = Effect.fnUntraced(function* (
   { flags }: Job,
@@ -94,7 +94,7 @@ export const preview = Effect.fnUntraced(function* (
   yield* Console.log(flags.json ? JSON.stringify(inRejects(preview)) : printable(PreviewSummary.text(preview)))
 })
 
-/** Saves the settings for later commands, then runs `work`. No other process except workers can use the open ledger. */
+/** Saves the settings for later commands, then runs `work`. Only workers can share the open ledger. */
 export const savingSettings = Effect.fnUntraced(function* <E, R>(
   work: Effect.Effect<RunReport.RunReport, E, R>,
   { directory }: Place,

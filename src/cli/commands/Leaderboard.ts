@@ -15,8 +15,8 @@ import { present, printable, say } from "../output/Text.ts"
 
 export const command = makeCommand(
   "leaderboard",
-  "Rate models by the votes on their completions, with Davidson's extension of the Bradley–Terry model for ties. A rating difference of 400 points means odds of 10 to 1; 95% intervals come from resampling items. " +
-    "Also show the probability that two votes on an item agree, and how much additional votes would narrow the intervals. Exits with 1 if no vote compares two models.",
+  "Rate models by the votes on their completions. Ratings come from the Bradley–Terry model with Davidson's extension for ties. A rating difference of 400 points means odds of 10 to 1; 95% intervals come from resampling items. " +
+    "Also show the probability that two votes on an item agree, and the effect of more votes on the width of the intervals. Exits with 1 if no vote compares two models.",
   {
     dataset: Argument.String("DATASET").pipe(
       Argument.withDescription(
@@ -37,7 +37,7 @@ export const command = makeCommand(
     control: repeated(
       Flag.Literals("control", controlNames),
       "CONTROL",
-      "Adjust ratings for differences in completion length or position shown; repeatable",
+      "Adjust ratings for the length of completions, or for their position when shown; repeatable",
     ),
     prior: option(
       parsed(

@@ -126,7 +126,7 @@ const before = option(
     "a date such as 2026-01-31, a time such as 2026-01-31T12:00Z, or an age such as 90d",
   ),
   "TIME",
-  "Remove only data from before a date such as 2026-01-31 (UTC), or older than an age such as 90d",
+  "Minimum age of the data to remove: a date such as 2026-01-31 (UTC), or an age such as 90d",
   { isTypedOnly: true },
 )
 

@@ -24,7 +24,7 @@ const itemFlags = ["keepReordered", "completionsPerItem", "completionsSeed"] as 
 export const command = makeCommand(
   "plan",
   "For 1 to 7 votes per item of FILE, show the expected accuracy of the majority vote, the agreement, and the cost. With --target-accuracy, also show how many votes per item reach that accuracy. " +
-    "The accuracy of experts is estimated from a pilot, which is the job in --dir, or set by --accuracy. Sends and records nothing.",
+    "The accuracy of experts is set by --accuracy, or estimated from the votes of a pilot, which is the job in --dir. Sends and records nothing.",
   {
     accuracy: option(
       Flag.Finite("accuracy").pipe(Flag.withSchema(Share)),
@@ -81,10 +81,9 @@ const accuracyRows = ({ accuracy, experts }: VotePlan): ReadonlyArray<string> =>
     `${percent(accuracy)} of the votes are correct, estimated from ${count(gold + agreement, "expert")} in the pilot`,
     experts.some(({ by, expert }) => by !== null && expert === null) &&
       "all votes without an expert's name count as one expert",
-    gold > 0 && `${count(gold, "expert")} measured by at least ${minGoldVotes} votes each on items with known answers`,
+    gold > 0 && `${count(gold, "expert")} estimated from known answers only (at least ${minGoldVotes} votes each)`,
     agreement > 0 && `${count(agreement, "expert")} estimated from all votes and known answers`,
-    unknown > 0 &&
-      `${count(unknown, "more expert")} left out, for lack of votes on items with several votes or known answers`,
+    unknown > 0 && `${count(unknown, "more expert")} left out: no votes on items with several votes or a known answer`,
   ])
 }
 

@@ -1,7 +1,7 @@
 /**
  * `prefstream resolve` lists tasks that need attention, and records a person's decision about them. If one of the named
- * tasks does not allow the decision, none is changed. Listing changes nothing, and is possible while another process
- * uses the ledger. A decision is possible only if no other process except workers uses the job.
+ * tasks does not allow the decision, no task is changed. Tasks can be listed while another process uses the ledger.
+ * Decisions are refused while a process other than a worker uses the ledger.
  */
 import { Console, Effect, FileSystem, Option, Predicate } from "effect"
 import type { Command } from "effect/cli"
@@ -60,8 +60,9 @@ const flags = {
 
 export const command = makeCommand(
   "resolve",
-  "List the tasks that need attention, with their items and reasons: in doubt (the request may have arrived, and is not " +
-    "sent again automatically), failed, invalid (the result does not match the task), and refused. " +
+  "List the tasks that need attention, with their items and reasons. A task needs attention if it is in doubt, failed, " +
+    "invalid, or refused. If a task is in doubt, its request may have arrived, and is not sent again automatically. " +
+    "If a task is invalid, its result does not match the task. " +
     "With task numbers and --adopt, --send-again, or --give-up, record a decision.",
   flags,
   Effect.fn("prefstream resolve")(
@@ -136,7 +137,10 @@ const decisionOf = Effect.fnUntraced(function* ({ adopt, all, giveUp, sendAgain,
   return decision
 })
 
-/** The named tasks, or those in `--all STATE`, or all that need attention. `isIdle`: no process uses the ledger. */
+/**
+ * Returns the named tasks, those in `--all STATE`, or all that need attention. If no process uses the ledger, which
+ * `isIdle` says, tasks whose sending was interrupted count as in doubt.
+ */
 const numbersOf = Effect.fnUntraced(function* (
   { all, tasks }: Pick<Flags, "all" | "tasks">,
   decision: Decision | undefined,

@@ -19,15 +19,15 @@ import { pipelineFileOf, settingsOf, submitFlags } from "./Submit.ts"
 
 export const runFlags = { ...submitFlags, ...webhookFlags, ...expertFlags, ...datasetFlags, once }
 
-/** The expert of a run without `--expert` and `--base-url`. This rule needs no gold answers. */
+/** The expert of a run without `--expert` and `--base-url`. This expert needs no gold answers. */
 const trialExpert = "longest"
 
 export const command = makeCommand(
   "run",
   "Run all steps: read items, submit them as tasks, wait for the results, and write the preference pairs. " +
     "You can stop a run at any time, and continue it by running the command again with the same job folder. " +
-    "Without --base-url, the run starts a trial annotation service on this machine, where an automatic expert judges " +
-    "instead of people: --expert, or by default the rule `longest`. " +
+    "Without --base-url, the run starts a trial annotation service on this machine. An automatic expert " +
+    "(--expert, by default the rule `longest`) then judges instead of people. " +
     "With --once, --quiet, or `prefstream schedule`, --expert or --base-url is required.",
   runFlags,
   Effect.fn("prefstream run")(function* (given) {

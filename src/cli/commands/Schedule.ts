@@ -1,8 +1,8 @@
 /**
  * `prefstream schedule` runs another command on a cron schedule. Each run is a separate process, so a crash does not
  * end the schedule. A run loads the pipeline file and the version of prefstream that exist when the run starts. Each
- * run has its own process group: Ctrl+C signals the whole foreground group, but a run must receive only the signal that
- * the schedule sends.
+ * run has its own process group, because Ctrl+C signals the whole foreground group, and a run must receive only the
+ * signal that the schedule sends.
  *
  * Adapter: reads from `node:process` how this process was started, and listens for its exit.
  */
@@ -32,7 +32,7 @@ const expected: ReadonlyArray<number> = [ExitStatus.done, ExitStatus.waiting, Ex
 export const command = makeCommand(
   "schedule",
   "Run another command on a cron schedule. The command line is checked first. Runs never overlap: " +
-    "a run that is due while another is running is skipped. A missed run is started once after wake-up. " +
+    "a run that is due while another is running is skipped. After the machine wakes up, one run starts in place of all missed runs. " +
     "Both cases are logged. A failed run does not end the schedule.",
   {
     cron: required(

@@ -113,7 +113,7 @@ export const command = makeCommand(
     }),
     allowRepeatedVotes: toggle(
       "allow-repeated-votes",
-      "Let people judge an item again once all have judged it; default: the item waits for another expert",
+      "Let people judge an item again after all have judged it; default: the item waits for another expert",
     ),
     undoGrace: duration(
       "undo-grace",

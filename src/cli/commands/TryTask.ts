@@ -1,5 +1,6 @@
 /**
- * Sends one small task, or polls it, for `doctor --try-task`. Shows the values that the settings find in the answers.
+ * Sends one small task for `doctor --try-task new`, or takes the id of an earlier one. Polls the task for about a
+ * minute, and shows the values that the settings find in its result.
  *
  * Guarantees: a task is sent only for `--try-task new`, and sent again only if the service has certainly not accepted
  * it. No ledger records the task.

@@ -1,6 +1,6 @@
 /**
- * Sends the test webhook of `doctor` to the receiver, through the public URL if one is set. The settings say how it is
- * signed. A temporary ledger records the delivery. The check does not prove that the service signs in the same way.
+ * Sends the test webhook of `doctor` to the receiver, through the public URL if one is set. The webhook is signed as
+ * the settings say. A temporary ledger records it. The check does not prove that the service signs in the same way.
  */
 import { Clock, Deferred, Effect, FileSystem, Layer, Option, Redacted, References } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"

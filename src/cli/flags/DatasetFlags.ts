@@ -72,7 +72,7 @@ export const datasetFlags = inGroup("DATASET", {
   ties: literals(
     "ties",
     ["drop", "keep"],
-    "Drop items with tied votes, or keep the best by mean rank, then by earliest vote",
+    "Drop items with ties, or keep them and decide by mean rank, then by earliest vote",
     { default: Consensus.defaults.ties },
   ),
   drop: repeated(Flag.Literals("drop", Checks.dropNames), "CHECK", "Leave out items that CHECK finds; repeatable"),
@@ -120,7 +120,7 @@ export const datasetFlags = inGroup("DATASET", {
     "Source of the margin: the votes, or the preference strengths that experts gave",
     { default: "votes" },
   ),
-  edited: literals("edited", ["chosen", "none"], "Completion that an expert's edit replaces in trainer formats", {
+  edited: literals("edited", ["chosen", "none"], "Completion to replace with an expert's edit in trainer formats", {
     default: "none",
   }),
   conversational: choice("conversational", "Write message lists; --no-conversational: text", {

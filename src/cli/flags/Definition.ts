@@ -37,8 +37,8 @@ export interface Definition {
    */
   readonly path?: "whole" | "gold"
   /**
-   * The kind of map that a settings file may contain. A `json` map becomes one value. Other maps become `NAME=VALUE`
-   * values.
+   * The kind of map that a settings file can have in place of the value. A `json` map becomes one value. Other maps
+   * become `NAME=VALUE` values.
    */
   readonly map?: "numbers" | "prices" | "json"
   readonly isRepeatable?: true

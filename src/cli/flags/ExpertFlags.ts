@@ -68,7 +68,7 @@ export const expertFlags = inGroup("EXPERTS", {
   judgePrice: repeated(
     parsed("judge-price", TokenPrice.parse, TokenPrice.form),
     "PRICE",
-    "Price MODEL=INPUT/OUTPUT per million tokens, such as m=0.15/0.60; half in batches; repeatable",
+    "Price MODEL=INPUT/OUTPUT per million tokens, such as m=0.15/0.60; batches cost half; repeatable",
   ),
 })
 

@@ -71,7 +71,7 @@ export const inputFlags = inGroup("INPUT", {
   goldPath: text(
     "gold-path",
     "PATH",
-    "Path of the gold answer: a completion's column, model, or (layout items) zero-based index",
+    "Path of the gold answer: the completion's column or model, or its index from 0 (layout items)",
   ),
   metadataPath: text("metadata-path", "PATH", "Path of an object to copy into the dataset as metadata"),
   keep: repeated(

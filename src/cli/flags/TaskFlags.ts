@@ -52,7 +52,7 @@ export const batchFlags = inGroup("TASKS", {
   votes: option(
     parsed("votes", parseVotes, votesForm),
     "N[..M]",
-    "Billable votes per new item, by N people; 2..5: up to 5 while undecided",
+    "Billable votes per new item, by N people; N..M: up to M while undecided",
     { default: "the service's", isEssential: true },
   ),
   confidence: option(
@@ -64,7 +64,7 @@ export const batchFlags = inGroup("TASKS", {
   peopleWhen: option(
     parsed("people-when", parsePeopleWhen, peopleWhenForm),
     "jury<SHARE",
-    "Ask judges first, and people if the jury is less certain than SHARE (--votes N..M, N by judges)",
+    "Ask N judges first, and people if the jury is less certain than SHARE (with --votes N..M)",
   ),
   completionsPerItem: integer(
     "completions-per-item",
@@ -139,7 +139,7 @@ const parsePrice = (text: string): Option.Option<readonly [kind: string, amount:
   return kind === "" ? Option.none() : Option.as(Cost.parsePrice(amount), [kind, amount])
 }
 
-/** Returns the prices by kind of expert. Returns none if a kind occurs twice, or if other kinds have no price. */
+/** Returns the prices by kind of expert. Returns none if a kind occurs twice, or if each price names a kind. */
 const pricesOf = (
   prices: ReadonlyArray<readonly [kind: string, amount: string]>,
 ): Option.Option<Prices.Price | undefined> => {

@@ -23,13 +23,13 @@ export const voteFlags = {
     choiceAs: literals(
       "choice-as",
       choiceKinds,
-      "Type of choice: index counts from 0, number from 1; scores, ranks, one-hot: a value per completion",
+      "Type of choice (index: from 0; number: from 1; scores, ranks, one-hot: a value per completion)",
       { metavar: "KIND", isEssential: true },
     ),
     choiceMap: text(
       "choice-map",
       "MAP",
-      "Meaning of values: '0=first,1=second,2=tie'; also all_bad, none, a model, or '>0.5=second'",
+      "Meaning of values, such as '0=first,1=second,2=tie' or '>0.5=second'; also all_bad, none, a model",
       { isEssential: true },
     ),
     votesPath: text("votes-path", "PATH", "Path of the list of votes, if a record has all votes of an item", {

@@ -10,11 +10,11 @@ import { minItems } from "../../pair/stats/Bootstrap.ts"
 export const nothing = ({ items, raters }: Audit): string => {
   const has = (role: string) => raters.some((rater) => rater.role === role && rater.votes > 0)
   const missing = !has("people")
-    ? "no person"
+    ? "a vote by a person"
     : !has("judge")
-      ? "no automatic judge"
-      : "no person together with a judge"
-  return `no audit: ${missing} voted on the ${count(items, "item")} with votes. An audit compares votes from people and from judges on the same items; --judge EXPERT counts another expert as a judge`
+      ? "a vote by an automatic judge"
+      : "votes by both a person and a judge"
+  return `no audit: of the ${count(items, "item")} with votes, none has ${missing}. An audit compares votes from people and from judges on the same items; --judge EXPERT counts another expert as a judge`
 }
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)}%`
@@ -90,7 +90,7 @@ const policyTable = (compared: AuditPolicies): Cells => {
   const costOf = (cost: string | null) => (people.cost === null ? [] : [cost ?? ""])
   return [
     ...table(
-      `Policies: accuracy against ${references[reference].accuracy}, on ${count(items, "item")}, and votes per item`,
+      `Policies on ${count(items, "item")}: votes per item, and accuracy against ${references[reference].accuracy}`,
       ["", "items", "accuracy", "difference from people", "judges' votes", "people's votes", ...costOf("cost")],
       policies.map(({ accuracy, cost, difference, judge_votes, people_votes, policy }) => [
         policy,
@@ -107,7 +107,7 @@ const policyTable = (compared: AuditPolicies): Cells => {
   ]
 }
 
-/** Leaves out a table with too few items, unless no table has more. */
+/** Replaces tables with too few items by a note, but keeps the table with the most items. */
 const policyTables = ({ policies }: Audit): Cells => {
   const most = Math.max(...policies.map(({ items }) => items))
   return policies.flatMap((table) =>
@@ -124,7 +124,7 @@ export const text = (audit: Audit): string =>
   [
     `${count(audit.items, "item")}, ${number(audit.compared)} with votes from both judges and people; ${count(audit.people, "person", "people")}`,
     ...table(
-      "Agreement with a person (for people: with another person, the human ceiling); a tie counts as an answer",
+      "Agreement with a person (people with each other: the human ceiling); a tie counts as an answer",
       ["", "votes", "items", "agreement", "kappa"],
       audit.raters.map(({ agreement, rater, votes }) => [rater, number(votes), ...agreementCells(agreement)]),
     ),

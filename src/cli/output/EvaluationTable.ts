@@ -45,7 +45,7 @@ const overall = ({ overall, unknown_ties, votes }: Evaluation): ReadonlyArray<st
   ...(unknown_ties === undefined
     ? []
     : [
-        `${count(unknown_ties, "pair")} without a human ceiling: the dataset has no column decided_votes, so ties are unknown; export it again`,
+        `${count(unknown_ties, "pair")} without a human ceiling: the dataset has no column decided_votes, so ties are unknown; export the dataset again`,
       ]),
 ]
 

@@ -1,6 +1,6 @@
 /**
- * Messages of the library name options in backticks. This file replaces known options by flags, with values quoted for
- * a shell. Text in double quotes is data, and stays unchanged.
+ * Messages have options in backticks, such as `maxRejects`. For users of the command line, this file replaces known
+ * options by flags, with values quoted for a shell. Text in double quotes is data, and stays unchanged.
  */
 import { Predicate, Result } from "effect"
 import type { RejectCount } from "../../pipeline/RejectCounts.ts"

@@ -25,7 +25,7 @@ export const text = Effect.fnUntraced(function* (
   ].join("\n")
 })
 
-/** Suggests commands that poll given-up tasks again, by their ids at the service. */
+/** Suggests commands to poll given-up tasks again. Each command contains the id of a task at the service. */
 export const waitAgain = (tasks: ReadonlyArray<IssueReport>, given: string): ReadonlyArray<string> => {
   const flags = given === "" ? "" : ` ${given}`
   const lines = tasks.flatMap(({ state, task, task_id }) =>
@@ -95,7 +95,7 @@ const decisions = [
   },
 ]
 
-/** One line per decision that is possible for a listed task, with the number of the first such task. */
+/** Returns one line for each possible decision. The line names the first listed task that allows the decision. */
 const choices = (tasks: ReadonlyArray<ListedTask>, given: string): ReadonlyArray<string> => {
   const lines = decisions.flatMap(({ effect, flag, states }) => {
     const task = tasks.find(({ state }) => states.includes(state))

@@ -1,6 +1,6 @@
 /**
- * Shows the progress of a run on stderr, by the counts of the ledger. On a terminal, it redraws one line. Elsewhere it
- * prints a line at most every 5 seconds if the counts have changed, and every 10 minutes if not.
+ * Shows the progress of a run on stderr, by the counts of the ledger. On a terminal, it redraws one line. Elsewhere, it
+ * prints a line every 5 seconds while the counts change, and every 10 minutes while they do not.
  */
 import { Duration, Effect, Option, Stdio, Stream } from "effect"
 import * as SteadyClock from "../../io/SteadyClock.ts"
@@ -50,7 +50,7 @@ const line = Effect.gen(function* () {
   return { bar: `[${"#".repeat(filled)}${"-".repeat(barWidth - filled)}]`, text, done, left }
 })
 
-/** Describes the recent rate in items per second, and the time left at this rate; empty until there is a rate. */
+/** Describes the recent rate in items per second, and the time left at this rate. Without a rate, the text is empty. */
 const makeRate = () => {
   let samples: Array<{ readonly at: number; readonly done: number }> = []
   return Effect.fnUntraced(function* ({ done, left }: Effect.Success<typeof line>) {

@@ -1,7 +1,7 @@
 /**
  * Makes a command print nothing if it succeeds and everything if it fails, so that cron sends a mail only when there is
- * something to do. Text is printed in order, each piece to its own stream, before the failure's message. At most the
- * last 1,000 pieces are kept. They are lost if the process is killed.
+ * something to do. Before the failure's message, the output is printed in its order, to stdout or stderr as usual. At
+ * most the last 1,000 pieces of output are kept. If the process is killed, the output is lost.
  *
  * Adapter: creates a console of `node:console` that writes to memory.
  */

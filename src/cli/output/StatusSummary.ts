@@ -109,7 +109,7 @@ const waiting = ({ at, next_poll_at, oldest_outstanding: oldest }: JobStatus): s
 
 const waitingForExperts = ({ waiting_for_experts: { items, tasks } }: JobStatus): string | false =>
   items > 0 &&
-  `${count(items, "item")} in ${count(tasks, "task")} ${plural(items, "waits", "wait")} for another expert at the service: everyone allowed to judge ${plural(items, "it has already judged it or an equal item", "them has already judged them or equal items")}`
+  `${count(items, "item")} in ${count(tasks, "task")} ${plural(items, "waits", "wait")} for another expert at the service: all experts who may judge ${plural(items, "it have already judged it or an equal item", "them have already judged them or equal items")}`
 
 const waitingForJudges = ({ waiting_for_judges: { items, tasks } }: JobStatus): string | false =>
   items > 0 &&

@@ -222,7 +222,7 @@ const reading = (report: RunReport): string =>
 export const rejectCount = ({ code, count, first }: RejectCount): string =>
   `${number(count)} ${code}, first ${Origin.describe(first)}: ${inFlags(first.reason)}`
 
-/** Counts from earlier runs: `the last run only; earlier runs also read 2 records of other files and rejected 1`. */
+/** Says that the counts are those of the last run, and what earlier runs read and rejected in addition. */
 export const earlier = ({ read, rejected }: RunReport["earlier"]): string | false => {
   if (read + rejected === 0) return false
   const did = read === 0 ? "" : `read ${count(read, "record")} from other files${rejected === 0 ? "" : " and "}`

@@ -1,8 +1,8 @@
 /**
- * Finds the effective settings of a command, in this order: the command line, the environment, the job's last run (for
- * commands that reuse its settings), and the nearest `prefstream.yaml`, in this folder or above it. The first source
- * that has a setting supplies all of its values. Exception: the current content of `prefstream.yaml` takes precedence
- * over settings that the last run took from it. Flags check values from every source. With a pipeline file,
+ * Finds the effective settings of a command. The sources are, in this order: the command line, the environment, the
+ * job's last run, and the nearest `prefstream.yaml`. The first source that has a setting supplies all of its values.
+ * Only `followers` use the settings of the last run. If the last run took a setting from `prefstream.yaml`, the current
+ * content of the file takes precedence. Flags check values from every source. If a pipeline file is an argument,
  * `prefstream.yaml` is not read.
  */
 import { Config, Console, Context, Effect, FileSystem, Option, Path, type PlatformError, Predicate } from "effect"
@@ -212,8 +212,8 @@ const lastRun = Effect.fnUntraced(function* (
 })
 
 /**
- * Appends to a message where the flags that it names are set. Does the same for an input file at the start of the
- * message. Typed settings are left out.
+ * For each flag in a message, and for an input file at its start, appends where the setting is set. Typed settings are
+ * left out.
  */
 export const withSources = (message: string, { all }: Settings): string => {
   const isNamed = ({ name, values }: Setting) =>
@@ -233,7 +233,7 @@ export const announceFromLastRun = Effect.gen(function* () {
     yield* Console.error(`Using settings of the last run: ${names.join(", ")} (see settings.yaml in the job folder)`)
 })
 
-/** Whether to create a ledger if the folder has none. Default: true if this job differs from that of the last run. */
+/** Whether a missing ledger may be created. If `newLedger` is undefined, true if the last run had another job. */
 export const mayBeNew = Effect.fnUntraced(function* (newLedger: boolean | undefined, directory: string) {
   const { all, parsed } = yield* Current
   if (newLedger !== undefined || parsed === undefined) return newLedger
@@ -249,9 +249,7 @@ const followers: ReadonlySet<string> = new Set([
   "audit", "collect", "doctor", "export", "export-votes", "leaderboard", "plan", "resolve", "status", "ledger backup", "ledger check", "ledger compact", "ledger prune",
 ]) // prettier-ignore
 
-/**
- * Saves the settings. If the job is the same, also keeps settings of the last run for which this command has no flag.
- */
+/** Saves the settings. If the last run had the same job, also keeps its settings that have no flag here. */
 export const save = Effect.fn("Settings.save")(function* (directory: string) {
   const { all, project, parsed } = yield* Current
   if (parsed === undefined) return

@@ -1,6 +1,7 @@
 /**
- * Reads and writes settings files: `prefstream.yaml`, and the file that the last run saved in its job folder. Keys are
- * names of flags without dashes, `files` for the arguments, and names of commands for sections with their own settings.
+ * Reads and writes settings files: `prefstream.yaml`, and the file that the last run saved in its job folder. A key is
+ * the name of a flag without the leading dashes, or `files` for the arguments. A section has the name of a command, and
+ * the settings in it apply only to that command.
  *
  * Guarantees: relative paths are relative to the file's folder. Secrets are refused. An error names file, line, key,
  * and the expected value. The flags check the values, as they check typed values.
@@ -38,7 +39,7 @@ const moved = (setting: Setting, definition: Definition, move: (path: string) =>
     : setting.values.map((value) => located(definition, value, move)),
 })
 
-/** Whether `serve` uses the setting only in its own section. Elsewhere, the setting is meant for runs. */
+/** Whether the setting applies only to runs, unless it is in the section `serve`. */
 const isOfRuns = (name: string, { group }: Definition): boolean =>
   group === "EXPERTS" || name === "votes" || name === "gold"
 

@@ -1,13 +1,13 @@
 /**
  * Predicts the types that `load_dataset("json", …)` infers from the first 10 MB of the first file (datasets 5.0.1,
- * packaged_modules/json/json.py, utils/json.py, and table.py). `load_dataset` fails at a later row with a type or a
- * member that the first 10 MB do not have, such as a text after only nulls, or `tool_calls` after messages without
- * them.
+ * packaged_modules/json/json.py, utils/json.py, and table.py). `load_dataset` fails if a later row has a type or a
+ * member that the first 10 MB do not have. Examples are a text after only nulls, and `tool_calls` after messages
+ * without them.
  *
- * Since 4.7, objects with different members get the type Json, which keeps each object's members. Before 4.7, or if all
- * objects in the first 10 MB have the same members, objects get a struct type. Then missing members become null, and
- * additional members are an error. This module requires that objects with up to 8 different members, such as messages,
- * can be read either way. Objects with more members, such as arguments, need only be readable as Json.
+ * In version 4.7 and later, objects with different members get the type Json, which keeps each object's members. Other
+ * objects get a struct type, as do all objects in earlier versions. In a struct, missing members become null, and
+ * additional members are an error. Objects with up to 8 different members, such as messages, must be readable with both
+ * types. Objects with more members, such as arguments, need only be readable as Json.
  */
 import { Text } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"
@@ -127,4 +127,4 @@ export const inOrder = (features: Features): ((row: Row, line: string) => string
   }
 }
 
-export const expected = "the types and members of the first 10 MB (from which datasets infers the types of all rows)"
+export const expected = "the types and members of the first 10 MB (`load_dataset` infers all types from them)"

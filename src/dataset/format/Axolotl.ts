@@ -1,8 +1,8 @@
 /**
  * axolotl (docs/rlhf.qmd, docs/reward_modelling.qmd; src/axolotl/prompt_strategies): DPO with `type:
  * chat_template.default`, and reward models with `type: bradley_terry.chat_template`. The DPO strategy renders a dummy
- * question with the answer, and then searches the text for the answer. A pair is omitted if this search would go wrong:
- * a completion has leading or trailing white space, or is part of the dummy question. The validator warns of
+ * question with the answer, and then searches the text for the answer. If a completion has leading or trailing white
+ * space, or is part of the dummy question, the search goes wrong, so the pair is omitted. The validator warns of
  * completions that are part of common templates, such as `user`.
  */
 import { Result, Schema } from "effect"
@@ -72,7 +72,7 @@ const roles = ["system", "user", "assistant", "tool"]
 export const axolotlChatTemplate: TrainerFormat = {
   name: "axolotl-chat-template",
   warnings: (row) => [...inTemplates(row), ...Cuts.thoughts(row)],
-  description: "axolotl, DPO of type chat_template.default: messages, with chosen and rejected as one message each",
+  description: "axolotl, DPO of type chat_template.default: messages; chosen and rejected are one message each",
   container: "jsonl",
   features: () => ({ messages, chosen: messages.list, rejected: messages.list }),
   encoder: rowPerPair((pair) =>

@@ -7,9 +7,9 @@ import { describeValue, isObject } from "../../io/Values.ts"
 import type { Problem } from "./TrainerFormat.ts"
 
 /**
- * Returns the end of the prompt that TRL's DPO and KTO trainers extract: the first difference between both sides, or
- * the space before the difference (`extract_prompt` in trl/data_utils.py of 1.10). TRL's reward trainer extracts no
- * prompt.
+ * Returns the end of the prompt that TRL's DPO and KTO trainers extract (`extract_prompt` in trl/data_utils.py of
+ * 1.10). The prompt ends at the first difference between both sides or, if a space precedes the difference, before the
+ * space. TRL's reward trainer extracts no prompt.
  */
 const extractedPromptEnd = (chosen: string, rejected: string): number => {
   const length = Math.min(chosen.length, rejected.length)

@@ -120,11 +120,7 @@ export const llamaFactoryShareGpt: TrainerFormat = {
       const [chosen, rejected] = [yield* turnOf(pair, "chosen"), yield* turnOf(pair, "rejected")]
       // Sides that differ in nothing but tool call ids become equal here, because ShareGPT omits the ids.
       if (chosen.value === rejected.value) {
-        return yield* refuse(
-          "rejected",
-          "a turn that differs from `chosen` in more than tool call ids",
-          "the same turn",
-        )
+        return yield* refuse("rejected", "a turn that differs from `chosen` not only in tool call ids", "the same turn")
       }
       return { conversations: yield* conversation(pair.prompt), chosen, rejected, ...toolsOf(pair, options) }
     }),
@@ -152,7 +148,7 @@ export const llamaFactoryKto: TrainerFormat = {
   name: "llamafactory-kto",
   warnings: Cuts.thoughts,
   description:
-    "LLaMA-Factory, KTO in ShareGPT form: conversations that end with a completion, and kto_tag (true if preferred and not all completions are bad)",
+    "LLaMA-Factory, KTO in ShareGPT form: conversations that end with a completion; kto_tag is true if the completion is preferred and not all are bad",
   reads: ["all_bad", "tool_calls", "tools"],
   container: "jsonl",
   features: (options) => ({ conversations: { list: turn }, ...toolFeatures(options), kto_tag: "bool" }),

@@ -2,9 +2,9 @@
  * Preference JSONL of OpenAI (guide "Direct preference optimization"), which Together and Fireworks also read. A row
  * has the conversation with tool definitions, and exactly one assistant message per side (docs.together.ai, "Preference
  * fine-tuning"). Messages that both sides begin with, such as a call and its result, move to the end of the
- * conversation. A pair is omitted if a side still has several messages. All three services accept the roles system,
- * user, assistant, and (for the result of a call) tool. A call needs an id, which the call's result repeats. A pair
- * without these ids is omitted. Results are written without the tool's name, which OpenAI takes from the call.
+ * conversation. A pair is omitted if a side still has several messages. All three services accept the roles `system`,
+ * `user`, `assistant`, and `tool`. A pair is omitted if a call has no id, or if a result does not have the id of its
+ * call. Results are written without the tool's name, which OpenAI takes from the call.
  */
 import { Result, Schema } from "effect"
 import type { Message } from "../../domain/Message.ts"
@@ -83,11 +83,7 @@ const sharedResults = (chosen: ReadonlyArray<Message>, rejected: ReadonlyArray<M
 const oneAnswer = (messages: ReadonlyArray<Message>, field: string): Checked<ReadonlyArray<JsonRow>> =>
   messages.length === 1
     ? toMessages(messages, field)
-    : refuse(
-        field,
-        "one message after the tool calls and results that both sides begin with",
-        `${messages.length} messages`,
-      )
+    : refuse(field, "one message after the tool results that both sides share", `${messages.length} messages`)
 
 export const openAiPreference: TrainerFormat = {
   name: "openai-preference",

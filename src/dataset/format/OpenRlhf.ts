@@ -5,9 +5,9 @@
  *
  * If the option `margin` is set, the column `margin` has the pair's margin; otherwise, it has 0. OpenRLHF reads it with
  * `--model.margin_loss_enable`. OpenRLHF strips line feeds from the end of both sides, so the text format omits a pair
- * whose sides differ only in these line feeds. OpenRLHF removes the prompt from rendered messages by length, and counts
- * the template's start of an answer as part of the prompt. DeepSeek's template starts answers with `<think>`. With such
- * a template, completions that do not start with `<think>` lose their beginning.
+ * whose sides differ only in these line feeds. From rendered messages, OpenRLHF cuts off as much text as the rendered
+ * prompt has. If the template starts each answer with a text, such as DeepSeek's with `<think>`, the rendered prompt
+ * ends with this text. Completions that do not start with this text then lose their beginning.
  */
 import { Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -28,11 +28,7 @@ export const openRlhf: TrainerFormat = {
   encoder: rowPerPair((pair, options) => {
     const { chosen, prompt, rejected } = pair
     return withoutLineEnds(chosen) === withoutLineEnds(rejected)
-      ? refuse(
-          "rejected",
-          "a text that differs from `chosen` in more than trailing line feeds",
-          describeValue(rejected),
-        )
+      ? refuse("rejected", "a text that differs from `chosen` not only in trailing line feeds", describeValue(rejected))
       : Result.succeed({ prompt: Conversation.toText(prompt), chosen, rejected, margin: marginOf(pair, options) })
   }),
   row: Schema.Struct({
@@ -50,7 +46,7 @@ export const openRlhfConversational: TrainerFormat = {
   warnings: Cuts.thoughts,
   reads: ["tool_calls"],
   description:
-    "OpenRLHF (--data.apply_chat_template, --data.prompt_key prompt): prompt, chosen, and rejected as messages, and margin",
+    "OpenRLHF (--data.apply_chat_template, --data.prompt_key prompt): messages in prompt, chosen, and rejected; a number in margin",
   container: "jsonl",
   features: () => ({ prompt: messages, chosen: messages, rejected: messages, margin: "float64" }),
   encoder: rowPerPair((pair, options) =>

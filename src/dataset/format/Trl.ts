@@ -1,6 +1,7 @@
 /**
- * TRL (huggingface/trl, docs/source/dataset_formats.md; reward, DPO, and KTO trainers of 1.13): preference data as text
- * or messages, with the prompt in a separate column or at the start of both sides, and unpaired data.
+ * TRL (huggingface/trl, docs/source/dataset_formats.md; reward, DPO, and KTO trainers of 1.13). Preference data is text
+ * or messages. The prompt is in a separate column, or both sides begin with it. Unpaired data has one completion per
+ * row.
  *
  * TRL concatenates plain-text prompts and completions. If prompts are questions, use a conversational format, so that
  * the chat template separates question and answer. The reward trainer reads each side of `trl-implicit` completely. The
@@ -88,7 +89,7 @@ export const trlConversational: TrainerFormat = {
   name: "trl-conversational",
   warnings: Cuts.thoughts,
   reads: ["tool_calls", "tools"],
-  description: "TRL, conversational: prompt, chosen, and rejected as messages, for a chat template",
+  description: "TRL, conversational: messages in prompt, chosen, and rejected, for a chat template",
   container: "jsonl",
   features: withTools({ prompt: messages, chosen: messages, rejected: messages }),
   encoder: rowPerPair((pair, options) =>
@@ -201,7 +202,7 @@ export const trlTpo: TrainerFormat = {
   name: "trl-tpo",
   isText: true,
   reads: ["edited"],
-  description: "TRL, TPO, plain text: prompt, chosen, rejected, and the edited version of chosen as reference",
+  description: "TRL, TPO, plain text: prompt, chosen, and rejected; reference is the edited version of chosen",
   container: "jsonl",
   features: () => ({ prompt: "string", chosen: "string", rejected: "string", reference: "string" }),
   encoder: rowPerPair((pair) =>
@@ -220,7 +221,7 @@ export const trlTpoConversational: TrainerFormat = {
   warnings: Cuts.thoughts,
   reads: ["edited", "tool_calls", "tools"],
   description:
-    "TRL, TPO, conversational: prompt, chosen, rejected, and the edited version of chosen as reference, as messages",
+    "TRL, TPO, conversational: messages in prompt, chosen, and rejected, and in reference (the edited version of chosen)",
   container: "jsonl",
   features: (options) => ({
     prompt: messages,
@@ -252,7 +253,7 @@ export const trlUnpaired: TrainerFormat = {
   name: "trl-unpaired",
   isText: true,
   description:
-    "TRL, unpaired plain text (KTO): prompt, completion, and label (true if preferred and not all completions are bad)",
+    "TRL, unpaired plain text (KTO): prompt and completion; label is true if the completion is preferred and not all are bad",
   reads: ["all_bad"],
   container: "jsonl",
   features: () => ({ prompt: "string", completion: "string", label: "bool" }),
@@ -268,7 +269,7 @@ export const trlUnpairedConversational: TrainerFormat = {
   name: "trl-unpaired-conversational",
   warnings: Cuts.thoughts,
   description:
-    "TRL, unpaired conversational (KTO): prompt and completion as messages, and label (true if preferred and not all completions are bad)",
+    "TRL, unpaired conversational (KTO): messages in prompt and completion; label is true if the completion is preferred and not all are bad",
   reads: ["all_bad", "tool_calls", "tools"],
   container: "jsonl",
   features: (options) => ({ prompt: messages, completion: messages, ...toolFeatures(options), label: "bool" }),

@@ -96,8 +96,8 @@ export const promptOf =
 const maxRememberedCompletions = 200_000
 
 /**
- * Finds rows that repeat an earlier row's prompt and completion, with the same label or another, and rows that have the
- * previous row's prompt.
+ * Finds rows that repeat an earlier row's prompt and completion, whatever the label, and rows that have the previous
+ * row's prompt.
  * @param columns the columns that problems name
  */
 export const check = (

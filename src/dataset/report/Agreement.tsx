@@ -53,7 +53,7 @@ const facts = (agreement: AgreementReport): ReadonlyArray<Fact> => {
 
       kappa === null
         ? "unknown"
-        : `${describeKappa(kappa)}; from ${plural(compared_items, "item")} with two votes that each prefer one completion; chance agreement is 1/K for an item with K different texts`,
+        : `${describeKappa(kappa)}; from ${plural(compared_items, "item")} with at least two votes for single completions; chance agreement is 1/K for an item with K different texts`,
     ],
     [
       "Krippendorff’s alpha",

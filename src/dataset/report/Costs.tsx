@@ -32,7 +32,7 @@ const facts = (spending: Spending): ReadonlyArray<Fact | false> => {
     [
       "Per pair",
       cost_per_pair ?? "–",
-      cost_per_pair === null ? "unknown: no pairs, or votes from other campaigns" : undefined,
+      cost_per_pair === null ? "unknown: there are no pairs, or the costs include other campaigns" : undefined,
     ],
     [
       "Per correct vote",

@@ -26,7 +26,7 @@ export const EvaluationSection = ({ report: { evaluation } }: { readonly report:
     <Section
       id="evaluation"
       title="Reward model"
-      lead={`The scores prefer the chosen completion in ${share(overall.accuracy.value)} of ${plural(pairs, "pair")} of ${plural(items, "item")}; the longer completion is the chosen one in ${share(overall.longer.value)}.${unscored === 0 ? "" : ` ${plural(unscored, "pair")} without scores.`}`}
+      lead={`The scores prefer the chosen completion in ${share(overall.accuracy.value)} of ${plural(pairs, "pair")} (from ${plural(items, "item")}). The longer completion is the chosen one in ${share(overall.longer.value)}.${unscored === 0 ? "" : ` ${plural(unscored, "pair")} without scores.`}`}
     >
       <Table
         label="Accuracy of the scores"

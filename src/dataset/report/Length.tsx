@@ -86,7 +86,7 @@ export const Sizes = ({ report }: { readonly report: QualityReport }) => {
     <Section
       id="sizes"
       title="Sizes"
-      lead={`The longest texts are in “${largest.title.toLowerCase()}”: 99 of 100 have at most ${length(largest.sizes.p99)} characters. An English token has about 4 characters.`}
+      lead={`The longest texts are in “${largest.title.toLowerCase()}”; 99% of these texts have at most ${length(largest.sizes.p99)} characters. An English token has about 4 characters.`}
     >
       <Table
         label="Sizes in characters"

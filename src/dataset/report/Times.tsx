@@ -30,7 +30,7 @@ const Times = ({
         }),
       },
     ]}
-    caption={`Median ${seconds(times.p50)}; 95 of 100 within ${seconds(times.p95)}; at most ${seconds(times.max)}. ${plural(times.count, what)}.${leftOut(times.histogram, "seconds")}`}
+    caption={`Median ${seconds(times.p50)}; 95% within ${seconds(times.p95)}; at most ${seconds(times.max)}. ${plural(times.count, what)}.${leftOut(times.histogram, "seconds")}`}
     label={title}
     columns={["Time", "Number", "Share"]}
     rows={rowsOf(times.histogram, "seconds")}
@@ -43,7 +43,7 @@ const lead = ({ turnaround, vote_seconds }: QualityReport): string => {
       ? "Turnaround is unknown, because no task has a result yet."
       : turnaround.count === 1
         ? `The only task had a result within ${seconds(turnaround.p50)}.`
-        : `Half of the ${count(turnaround.count)} tasks had a result within ${seconds(turnaround.p50)}, and 95 of 100 within ${seconds(turnaround.p95)}.`
+        : `Half of the ${count(turnaround.count)} tasks had a result within ${seconds(turnaround.p50)}, and 95% within ${seconds(turnaround.p95)}.`
   const votes =
     vote_seconds.count === 0
       ? "The service does not say how long experts took per vote."

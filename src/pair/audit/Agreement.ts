@@ -7,11 +7,11 @@
  *   "Judging LLM-as-a-judge with MT-Bench and Chatbot Arena", 4.2, setup S1). Each item has the weight 1.
  * - Categories of kappa: a tie, and each completion by its place in the input. For two models, they are the first
  *   model, a tie, and the second model. A vote that does not compare their completions does not count.
- * - Bias to longer texts: the share of the other texts that are shorter than the choice, among those of a different
- *   length. Bias to the first position: the share of the other texts that were shown after the choice. For random
- *   choices, both are 1/2, whatever the number of completions.
- * - If a judge's answers in both orders are known, its bias to the first position is the share of answers that prefer
- *   the completion shown first. Its agreement then has no slices by position.
+ * - Bias to longer texts: texts as long as the choice are left out. The bias is the share of the rest that are shorter
+ *   than the choice. Bias to the first position: the share of the other texts that were shown after the choice. For
+ *   random choices, both are 1/2, whatever the number of completions.
+ * - If a judge's vote contains its answers in both orders of the completions, its bias to the first position is the
+ *   share of answers that prefer the completion shown first. The agreement of such a judge has no slices by position.
  *
  * Guarantees: each kind of slice has at most `maxRows` rows, for the values with the most items.
  */

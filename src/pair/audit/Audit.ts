@@ -28,7 +28,7 @@ export interface AuditOptions {
   readonly by?: { readonly field: string; readonly groupOf: (metadata: unknown) => string | null } | undefined
   /** Price of a vote, or prices by kind of expert. Default: none, so costs are null. */
   readonly price?: Prices.Price | undefined
-  /** Maximum loss of accuracy, compared with people, for a policy to be `cheapest`. Default 0.02. */
+  /** The accuracy of the `cheapest` policy is at most this much below the accuracy of people. Default 0.02. */
   readonly within?: number | undefined
   /** Number of bootstrap resamples. Default 1000. */
   readonly resamples?: number | undefined

@@ -1,9 +1,9 @@
 /**
  * The votes of judges and people on an item, and their majority.
  *
- * Guarantees: `tops` contains the texts that a vote ranks first. Each text is the index of the first completion with
- * the text. Several texts are a tie. `swap` summarizes a judge's answers in both orders, if the vote's `details`
- * contain them. The details of `judge:MODEL` do.
+ * Guarantees: `tops` contains the texts that a vote ranks first. For each of these texts, it contains the index of the
+ * first completion with the text. If there are several texts, the vote is a tie. `swap` summarizes a judge's answers in
+ * both orders of the completions, if the vote's `details` contain answers, as those of `judge:MODEL` do.
  */
 import { Option, Schema } from "effect"
 import { charactersAt, firstOfText } from "../../domain/CompletionTexts.ts"
@@ -18,7 +18,7 @@ import type { ItemVote } from "../votes/ItemVotes.ts"
 export interface Swap {
   /** Share of pairs with the same answer in both orders. */
   readonly consistent: number
-  /** Among the answers with a preference, the share for the completion shown first. NaN without such answers. */
+  /** How often the answer is the completion shown first, 0 to 1. Ties do not count. NaN if all answers are ties. */
   readonly first: number
 }
 
@@ -34,7 +34,7 @@ export interface AuditVote {
 }
 
 export interface Ballots {
-  /** The distinct texts. Each is the index of the first completion with the text. */
+  /** For each distinct text, the index of the first completion with the text. */
   readonly texts: ReadonlyArray<number>
   /** Lengths of all completions, in Unicode code points. */
   readonly lengths: ReadonlyArray<number>

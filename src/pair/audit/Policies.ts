@@ -34,7 +34,7 @@ interface Outcome {
   readonly people: number
 }
 
-/** An outcome on an item, and its accuracy minus that of people alone. */
+/** An outcome on an item. `difference` is its accuracy minus the accuracy of people on the item. */
 interface Comparison extends Outcome {
   readonly index: number
   readonly difference: number
@@ -56,7 +56,7 @@ const pricesOf = (items: ReadonlyArray<Ballots>, prices: Prices.Prices) => {
 }
 
 /**
- * Returns none if no item has the reference and votes of both judges and people.
+ * Returns none if no item can be compared. A comparison needs votes of judges, votes of people, and the reference.
  *
  * @param judges the names of all judges
  * @param confidences for each item, the highest posterior probability of a completion, by the judges' votes
@@ -120,7 +120,7 @@ export const compare = (
     const [judge_votes, people_votes] = [votes.length / comparisons.length, peopleVotes / comparisons.length]
     return [{ policy, accuracy, difference, judge_votes, people_votes, cost: Option.getOrNull(cost) }]
   })
-  // Leaves out a bound if people vote on the same items as with the previous bound.
+  // Leaves out a policy with a bound if people vote on the same items as with the next lower bound.
   const rows = policies.filter(
     ({ people_votes, policy }, i) =>
       !routes.some(({ name }) => name === policy) || people_votes > (policies[i - 1]?.people_votes ?? 0),

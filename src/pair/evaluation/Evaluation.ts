@@ -6,8 +6,9 @@
  * - Interval: Wilson's 95% interval with one trial per item (`domain/Interval`). It is too wide if items have several
  *   pairs, because the mean of several pairs varies less than one pair.
  * - Votes: a pair counts only if each of the item's `v` votes prefers one of the pair's completions (`decided_votes`).
- *   Ties and votes for a third completion say nothing about the pair. Two different votes agree with the probability
- *   (v(1 + margin²)/2 − 1)/(v − 1). The scores agree with one vote with the probability (1 ± margin)/2.
+ *   Ties and votes for a third completion say nothing about the pair. Two votes drawn without replacement are equal
+ *   with the probability (v(1 + margin²)/2 − 1)/(v − 1). If the scores prefer the chosen completion, they agree with a
+ *   vote with the probability (1+margin)/2. Otherwise, the probability is (1−margin)/2.
  * - Calibration: the predicted probability is the logistic function of the difference of the scores (R. A. Bradley and
  *   M. E. Terry, 1952), the same as in the training of reward models. Expected calibration error: M. P. Naeini, G.
  *   Cooper, and M. Hauskrecht, 2015.
@@ -38,8 +39,8 @@ export interface EvaluationOptions<E = never, R = never> {
   /** Maximum number of disagreements in the result. Default 100. */
   readonly disagreements?: number | undefined
   /**
-   * Runs for each item with a pair whose rejected completion has the higher score. `difference` is the greatest
-   * difference of the item's pairs.
+   * Runs for each item with a pair whose rejected completion has the higher score. `difference` is the greatest lead of
+   * a rejected completion in the item's pairs.
    */
   readonly onDisputed?:
     | ((pairs: ReadonlyArray<PreferencePair>, difference: number) => Effect.Effect<void, E, R>)

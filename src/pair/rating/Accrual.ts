@@ -40,7 +40,7 @@ const add = (sums: Sums, y: number, x: number): void => {
   sums.xx += x * x
 }
 
-/** Returns the ratio y / x with its interval, limited to 0 to 1. Null if there are no items. */
+/** Returns the ratio y / x and its interval, which is cut to the range from 0 to 1. Null if there are no items. */
 export const ratio = ({ n, x, xx, xy, y, yy }: Sums): Estimate | null => {
   if (n === 0) return null
   const value = y / x

@@ -8,7 +8,8 @@
  * - There are fewer than `minItems` items. Shares then have Wilson's interval with one trial per item
  *   (`domain/Interval`). Other values have no interval.
  * - The value is the same in all resamples. The interval of a mean then assumes that a share of the items may have the
- *   lowest or the highest possible value. The share is Wilson's upper bound for 0 such items. Kappa has no interval.
+ *   lowest or the highest possible value. That share is Wilson's upper bound if no item in the sample has such a value.
+ *   Kappa has no interval.
  */
 import { Record } from "effect"
 import type { AuditEstimate } from "../../domain/Audit.ts"

@@ -19,8 +19,8 @@ export interface Limits {
 }
 
 /**
- * Zero-based number of the expert, and any number that identifies the choice. If a jury is evenly split into parties,
- * each party is an expert with a vote. `parties` is then the number of parties, the same in all votes of the expert.
+ * `expert` is a zero-based number. `choice` is any number that identifies the choice. If a jury is evenly split into
+ * parties, each party is an expert with a vote. In all votes of this expert, `parties` is the number of parties.
  * Default 1.
  */
 export type ExpertVote = readonly [expert: number, choice: number, parties?: number | undefined]
@@ -86,9 +86,9 @@ export const posterior = (
  * Makes an estimator for the one-coin model. A vote is right with probability r, the expert's reliability. A wrong vote
  * is equally likely for each of the other K − 1 completions. (The error matrix of Dawid and Skene needs the same
  * classes for all items.) The estimate maximizes the posterior of r with a Beta(3, 2) prior, as if each expert had
- * already given two right votes and one wrong vote. Therefore, r is never 0 or 1. Of two mirrored solutions, the prior
- * selects the one with more right votes (Q. Liu, J. Peng, and A. Ihler, 2012, "Variational inference for
- * crowdsourcing"). The prior of a jury's parties prefers none of them.
+ * already given two right votes and one wrong vote. Therefore, r is never 0 or 1. If two solutions differ only by
+ * exchanging right and wrong votes, the prior selects the one with more right votes (Q. Liu, J. Peng, and A. Ihler,
+ * 2012, "Variational inference for crowdsourcing"). The prior of a jury's parties prefers none of them.
  *
  * Memory: 8 bytes per vote and 12 per item, and up to three times this while the lists grow.
  */
@@ -165,7 +165,8 @@ export const make = () => {
     }
 
     /**
-     * Updates the reliabilities from the right votes. Returns the largest change. @param of number of votes by expert
+     * Updates the reliabilities from the right votes. Returns the largest change. @param of for each expert, the number
+     * of votes
      */
     const update = (of: Uint32Array): number => {
       let change = 0

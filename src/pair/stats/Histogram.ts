@@ -1,7 +1,7 @@
 /**
  * Histograms with 20 to 40 bins and readable edges: multiples of 1, 2, 2.5, or 5 times a power of ten.
  *
- * Guarantees: edges depend only on the numbers, ascend, and enclose all of them. Integers get integer edges, and the
+ * Guarantees: edges depend only on the numbers, ascend, and enclose all numbers. Integers get integer edges, and the
  * last edge is above the maximum. Bins have equal widths, with two exceptions. If the maximum is more than 100 times
  * the smallest positive number, the bins are log-spaced. If there are negative numbers, the bins are mirrored at 0,
  * with one wide bin at each end for the outer 1%.

@@ -74,7 +74,7 @@ const languageOfScript = ({ count, han, hangul, kana }: Letters): string | undef
   return kana > (han + kana) / 10 ? "ja" : "zh"
 }
 
-/** Minimum share of Han characters and kana. A text with a smaller share may only quote some. */
+/** Minimum share of Han characters and kana. A text with a smaller share may only quote them. */
 const minShareOfScript = 0.6
 
 /** Parts of a text that are not words: code, TeX, and addresses. */

@@ -54,7 +54,7 @@ const hashAll = (text: string): number => {
   let waiting = 0
   let five = 0
   let three = 0
-  // The last five code units, the latest first. One is added to each, and 0 means that there is no code unit.
+  // The last five code units plus 1. `a` is the latest. If there is no code unit, the number is 0.
   let [a, b, c, d, e] = [0, 0, 0, 0, 0]
   for (let i = 0; i < length; i++) {
     const code = text.charCodeAt(i) + 1

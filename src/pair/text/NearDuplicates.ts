@@ -3,11 +3,11 @@
  *
  * Guarantees: the result for a prompt does not depend on later prompts. The first of several prompts with the same
  * normal form represents all of them. Memory: 10 MB, plus 25 bytes per prompt during a search. Another 120 bytes per
- * prompt are in a scratch file. At most 2^26 prompts.
- * Not guaranteed: that all near-duplicates are found. Signatures are compared only if one of 18 bands of 6 bytes is
- * equal (Leskovec, Rajaraman, and Ullman, 2020, "Mining of massive datasets", 3.4). At a Jaccard index of 0.8, this has
- * a probability of 0.996. The estimated index has a standard deviation of 0.04. A prompt is compared only with the
- * first 32 prompts that have the same band.
+ * prompt are in a scratch file. At most 2^26 prompts. Not guaranteed: that all near-duplicates are found. A signature
+ * has 18 bands of 6 bytes. Two signatures are compared only if they have an equal band (Leskovec, Rajaraman, and
+ * Ullman, 2020, "Mining of massive datasets", 3.4). At a Jaccard index of 0.8, this has a probability of 0.996. The
+ * estimated index has a standard deviation of 0.04. A prompt is compared only with the first 32 prompts that have the
+ * same band.
  */
 import { Effect } from "effect"
 import * as ScratchFile from "../../node/ScratchFile.ts"
@@ -134,7 +134,7 @@ const makeKeys = (signatures: Signatures.Signatures) => {
         if (end - first === 1) continue
         let group: Array<number> = []
         for (let at = first; at < end; at++) group.push(sorted[at]! % maxCount)
-        // Prompts with the same hash usually have the same key. If they do not, this splits them by key.
+        // Prompts with the same hash can have different keys. Such a group is split by key.
         while (group.length > 1) {
           const one = group[0]!
           const isEqual = (other: number) => low[other] === low[one] && high[other] === high[one]

@@ -19,9 +19,9 @@ const maxRecords = 65_536
 /** A batch is complete when it has this many prompts, or this many UTF-16 code units in total. */
 const batchPrompts = 256
 const batchUnits = 262_144
-/** Number of batches to compute in the calling thread, because starting a thread takes about as long. */
+/** Number of batches to compute in the calling thread. Starting a thread takes about as much time as these batches. */
 const firstBatches = 8
-/** Maximum number of batches in the thread without an answer. */
+/** Maximum number of batches that the thread has received but not answered. */
 const ahead = 4
 
 const stageModule = {

@@ -1,11 +1,11 @@
 /**
  * Combines the votes on an item into one judgment.
  *
- * Guarantees: the same votes give the same judgment. By majority, the choice of an item with one task is the choice in
- * the task's result. If the item has several tasks, `domain/Tally` counts their votes. By probability, votes are
- * weighted by the experts' reliability (Dawid & Skene, 1979). `aggregate` in `pipeline/DatasetSettings` selects the
- * method. Its default is defined here. If a lead has decided (`annotations.decision`), the decision is the choice. The
- * votes then determine only the agreement, the assessment, and, if the decision has no ranking, the ranking.
+ * Guarantees: the same votes give the same judgment. `byMajority` takes the choice of an item with one task from the
+ * task's result. If the item has several tasks, `domain/Tally` counts their votes. `byProbability` weights votes by the
+ * experts' reliability (Dawid & Skene, 1979). `aggregate` in `pipeline/DatasetSettings` selects the method. The default
+ * is `defaultAggregation`. If a lead has decided (`annotations.decision`), the decision is the choice. The votes then
+ * determine only the agreement, the assessment, and, if the decision has no ranking, the ranking.
  */
 import { Array as Arr, Option, Struct } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
@@ -30,8 +30,8 @@ export const defaults = { minAgreement: 0, minVotes: 1, ties: "drop" } as const
 /** One judgment of an item, with the votes from which it is made. */
 export interface Consensus {
   /**
-   * The judgment of the first task, with the combined choice, ranking, rationale, and assessment of the votes. If a
-   * lead has decided, it is the judgment with the decision. In both cases, it has the flags of all tasks.
+   * The judgment of the first task, but with the combined choice, ranking, rationale, and assessment of all votes. If a
+   * lead has decided, the judgment with the decision. The flags of all tasks are added.
    */
   readonly judgment: Judgment
   /** The votes, at least one. */
@@ -39,8 +39,8 @@ export interface Consensus {
   /** The share of the first choices that are for the best completion, 0 to 1. Null if there is one vote. */
   readonly agreement: number | null
   /**
-   * How the choice was made: by the number of votes, by weighted votes, by a service if its choice differs from that of
-   * its votes, or by a lead.
+   * How the choice was made: by the number of votes, by weighted votes, by the service, or by a lead. `service` means
+   * that the service's choice differs from the majority of the votes.
    */
   readonly by: "majority" | "reliability" | "service" | "lead"
   /** Whether the chosen completion has more first choices than any other. */
@@ -227,9 +227,9 @@ const judged = (
 }
 
 /**
- * Adds the numbers of votes, the agreement, and the margin to the pairs of a consensus. If more votes contradict a pair
- * than support it, the pair is dropped, unless votes are weighted or a lead decided. Such pairs occur because the mean
- * ranks of several completions, or the service's own choice, may contradict the majority for two completions.
+ * Adds the numbers of votes, the agreement, and the margin to the pairs of a consensus. A pair may contradict the
+ * majority of votes on its two completions, because it follows from the mean ranks of several completions, or from the
+ * service's own choice. Such a pair is dropped, unless votes are weighted or a lead decided.
  */
 export const withVotes = (
   pairs: ReadonlyArray<PreferencePair>,

@@ -3,9 +3,9 @@
  *
  * Guarantees: completions with the same text are one choice. Votes are in the order of the tasks. Within a task, they
  * are in the order in which the service sent them. If an expert has several votes on an item, the first one counts.
- * Votes are read from `annotations.votes`. For each vote, a service needs to send only `expert` and `choice`. Without
- * a valid list, the task's result is one vote. If the result has another list that may contain votes, `unread` is its
- * path.
+ * Votes are read from `annotations.votes`. For each vote, a service needs to send only `expert` and `choice`. If there
+ * is no valid list, the task's result counts as one vote. If another list in the result may contain votes, `unread` is
+ * the path of that list.
  */
 import { Option, Predicate, Schema } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
@@ -27,8 +27,8 @@ export interface ItemVote extends Assessment.Assessment {
   /** The preferred text, as the index of the first completion with this text. */
   readonly choice: number
   /**
-   * The expert's ranking, if there is one: groups of equal rank, best first. A text is the index of its first
-   * completion.
+   * The expert's ranking, if the service sends one, as groups of equal rank, best first. The index of the first
+   * completion with a text represents the text.
    */
   readonly ranking: Ranking | undefined
   /** Zero-based position of the choice in `order`. Null if several texts are at the top, or the text occurs twice. */

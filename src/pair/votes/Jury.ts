@@ -2,13 +2,14 @@
  * Counts the votes of an item's judges as one vote of a jury.
  *
  * Language models often make the same errors, so the product of their reliabilities overstates how certain a jury is.
- * Here each pattern of agreement (who votes with whom) counts as one expert, whose reliability is estimated from known
- * answers and from people's votes on the same items: histogram binning (B. Zadrozny and C. Elkan, 2001, "Obtaining
- * calibrated probability estimates from decision trees and naive Bayesian classifiers", ICML) in the model of
- * `stats/DawidSkene`. Nothing is assumed about how judges depend on each other.
+ * Here each pattern of agreement (who votes with whom) counts as one expert in the model of `stats/DawidSkene`. The
+ * pattern's reliability is estimated from known answers and from people's votes on the same items. This is histogram
+ * binning (B. Zadrozny and C. Elkan, 2001, "Obtaining calibrated probability estimates from decision trees and naive
+ * Bayesian classifiers", ICML). Nothing is assumed about how judges depend on each other.
  *
- * If several parties are the largest, each of them votes. Each has its own reliability within the pattern, so the more
- * reliable party decides. If none is more reliable, the jury's vote is a tie.
+ * Judges with the same choice are a party, and the largest party votes. If several parties have the largest size, each
+ * of them votes. Each has its own reliability within the pattern, so the more reliable party decides. If none is more
+ * reliable, the jury's vote is a tie.
  *
  * Guarantees: the votes of the jury depend on its judges' votes alone, and not on the judges' names or their order.
  * Votes of judges with several texts at the top are left out.
@@ -19,12 +20,12 @@ import { isDecided, type ItemVote } from "./ItemVotes.ts"
 /** A vote for exactly one text, by an expert or by a jury. */
 export interface CountedVote {
   /**
-   * The expert's name, or null. For a jury, text that identifies its pattern, or a party in it, and that no name
-   * equals.
+   * The expert's name, or null. For a jury, a text that identifies the pattern, or one party of the pattern. No expert
+   * has this text as name.
    */
   readonly expert: string | null
   readonly choice: number
-  /** Set for the vote of a jury: its pattern, and the number of its largest parties, which all vote. */
+  /** Set only for the vote of a jury. `parties` is the number of parties that vote. */
   readonly jury?: { readonly pattern: string; readonly parties: number }
 }
 

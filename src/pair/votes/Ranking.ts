@@ -7,7 +7,7 @@ import { Ranking } from "../../domain/Ranking.ts"
 
 const asRanking = Schema.decodeUnknownOption(Ranking)
 
-/** For each completion, the index for its text: the best completion if it has this text, or else the first one. */
+/** For each completion, the first index with its text. Copies of the best completion have its index. */
 export const representatives = ({ bestCompletionIndex, completions }: Judgment): ReadonlyArray<number> => {
   const first = firstOfText(completions)
   return first.map((index) => (index === first[bestCompletionIndex] ? bestCompletionIndex : index))

@@ -1,7 +1,7 @@
 /**
  * Estimates how reliable experts are, and computes the weights of votes. The estimate uses votes on the same items and
- * on items with a known answer (`stats/DawidSkene`). A known answer affects only the reliabilities. The choice on an
- * item with a known answer also comes from the weighted votes.
+ * on items with a known answer (`stats/DawidSkene`). A known answer affects only the reliabilities. It does not affect
+ * the choice on its item, which comes from the weighted votes.
  *
  * Guarantees: the same items in the same order give the same numbers. All votes without a name are treated as those of
  * one expert. Votes with several completions at the top do not count. Memory: 8 bytes per vote, and 12 per item with
@@ -33,14 +33,14 @@ export interface Reliabilities {
 
 /** Options of an estimate. */
 export interface ReliabilityOptions {
-  /** Whether the votes of an item's judges count as one, so that errors that they share count once (`Jury`). */
+  /** Whether the votes of an item's judges count as one vote (`Jury`). Errors that judges share then count once. */
   readonly jury?: boolean | undefined
 }
 
-/** A judge's votes on items where the jury had one pattern or party: those for the same choice, and the other ones. */
+/** Counts of a judge's votes. `forChoice` counts the votes for the choice of the jury's pattern or party. */
 interface JudgeTally {
   readonly parties: number
-  /** If the vote is for none of several parties, it is divided among them. */
+  /** A vote for none of the parties counts in each party's tally as 1 / `parties`. */
   votes: number
   forChoice: number
   /** The sum of 1 / (K - 1) over the other votes, for K completions. */

@@ -1,12 +1,12 @@
 /**
  * Selects the items of a jury that go to people, and those on which people vote again.
  *
- * An item goes to people if its jury is less certain than a bound, or if no judge has decided. It gets further votes
- * from people while its best completion is less probable than the confidence to reach; the least certain items come
- * first. The probabilities come from `stats/DawidSkene`, where each pattern of the jury is one expert (`Jury`). To
- * estimate a pattern's reliability, a sample of its items goes to people, even if the jury seems certain. The size of
- * the sample is three times the square root of the pattern's number of items. Items with a known answer count in the
- * sample, but never go to people.
+ * An item goes to people if the certainty of its jury is below `bound`, or if no judge has decided. People vote again
+ * on an item until the probability of its best completion reaches `confidence`. The least certain items come first. The
+ * probabilities come from `stats/DawidSkene`, where each pattern of the jury is one expert (`Jury`). To estimate a
+ * pattern's reliability, a sample of its items goes to people, even if the jury seems certain. The size of the sample
+ * is three times the square root of the pattern's number of items. Items with a known answer count in the sample, but
+ * never go to people.
  *
  * Guarantees: the same votes give the same items, in any order of the items. Items of one pattern are drawn by a hash
  * of their ids, so that those with people's votes are a random sample of the pattern. Not guaranteed: that a pattern's

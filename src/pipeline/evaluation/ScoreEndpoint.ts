@@ -1,11 +1,11 @@
 /**
- * Asks an HTTP endpoint of a reward model for the scores of completions. The end of the URL's path says which form the
- * endpoint has. Each form below is the body of a request, then the place of the score in the answer:
+ * Asks an HTTP endpoint of a reward model for the scores of completions. The end of the URL's path determines the body
+ * of requests and the place of the score in answers:
  *
- * - `/pooling` (vLLM): `{ model, messages }` with the conversation and the completion; the last number in
- *   `data[0].data`
- * - `/score` (vLLM): `{ model, text_1, text_2 }` with the prompt and the completion; `data[0].score`
- * - `/predict` (Text Embeddings Inference): `{ inputs: [[prompt, completion]], raw_scores }`; the first `score`
+ * - `/pooling` (vLLM): `{ model, messages }` contains the conversation and the completion. The score is the last number
+ *   in `data[0].data`.
+ * - `/score` (vLLM): `{ model, text_1, text_2 }` contains the prompt and the completion. The score is `data[0].score`.
+ * - `/predict` (Text Embeddings Inference): `{ inputs: [[prompt, completion]], raw_scores }`. The first `score` counts.
  *
  * Guarantees: transient failures are retried, at most 5 times. No error contains the key, or the URL's user and query.
  * A key is not sent unencrypted, except to this machine. Redirects are not followed.

@@ -1,15 +1,15 @@
 /**
  * Reads the scores of completions from a file of any format that `Source` reads. A record has one of these forms:
  *
- * - `item_id`, and `scores`: a list with one score per completion of the item, in the order of the input. Its length is
+ * - `item_id` and `scores`. The list has one score per completion of the item, in the order of the input. Its length is
  *   not checked, because a dataset does not tell how many completions an item has.
  * - `item_id`, `completion_index`, and `score`
- * - `chosen_score` and `rejected_score` of a pair, named by `item_id`, `chosen_index`, and `rejected_index`
- * - `chosen_score` and `rejected_score` alone: the file has one record per pair, in the order of the dataset. The
- *   dataset must have only one split, because a wrong order of several splits could not be detected.
+ * - `item_id`, `chosen_index`, `rejected_index`, `chosen_score`, and `rejected_score`
+ * - `chosen_score` and `rejected_score`. The file then has one record per pair, in the order of the dataset. Only one
+ *   split can be evaluated in this way, because a wrong order of several splits could not be detected.
  *
  * Guarantees: a record of another form, a score that is not a finite number, and two different scores of one completion
- * are errors with file and line. Memory: about 300 bytes per item, and 40 per score.
+ * are errors with file and line. Memory: about 300 bytes per item, and 40 bytes per score.
  */
 import { Effect, Result, Schema, Stream } from "effect"
 import type { SplitSummary } from "../../dataset/Manifest.ts"

@@ -3,8 +3,9 @@
  *
  * Guarantees: an account can be created only with a link. Passwords are hashed. An unknown name is refused after the
  * same time as a wrong password, so the time reveals no names. Attempts are throttled (`SignInAttempts`). A new
- * password ends the account's sessions, and sign-ins in progress with the old one are refused. A link that the service
- * prints creates an admin or resets the password of any account. A link from `Operators` is for one account only.
+ * password ends the account's sessions. A sign-in that began before the password changed is refused. A link that the
+ * service prints creates an admin or resets the password of any account. A link from `Operators` is for one account
+ * only.
  */
 import { Clock, Context, Effect, Layer, Option, PartitionedSemaphore, Schema, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -34,8 +35,8 @@ export interface SignedIn extends Omit<Operator, "operator_no"> {
 const maxConcurrentHashes = 2
 
 /**
- * The subject of a link that is valid for any account: the user of the link enters the name. No account has an empty
- * key.
+ * The service issues a link either for one account or for any account. This value stands for any account: the user
+ * enters the name. The name key of an account is never empty.
  */
 const anyAccount = ""
 

@@ -11,7 +11,7 @@ import * as Secrets from "./Secrets.ts"
 
 export type SessionKind = "operator" | "expert"
 
-/** `idle`: a session ends if it is unused for this long. `absolute`: a session ends at this age. */
+/** A session ends if it is unused for the time `idle`. It also ends when its age reaches `absolute`. */
 export const lifetimes: {
   readonly [kind in SessionKind]: { readonly idle: Duration.Duration; readonly absolute: Duration.Duration }
 } = {

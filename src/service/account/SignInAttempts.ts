@@ -1,11 +1,11 @@
 /**
  * Throttles sign-in attempts by address, and by name and address.
  *
- * Guarantees: from one address, 60 attempts are not delayed, but at most 10 of these with the same name. One more
- * undelayed attempt becomes possible per second, or per 90 seconds with the same name. Delayed attempts run one after
- * another, 1 second apart, or 10 seconds apart with the same name. An attempt that would wait longer than 40 seconds is
- * refused. Attempts from one address never lock out other addresses. Delays are logged. Does not: survive a restart;
- * track more than 10,000 addresses and names (the least recently used are dropped).
+ * Guarantees: an address can make 60 attempts without a delay, and 10 attempts with the same name. After that, one more
+ * attempt without a delay becomes possible per second, and one with the same name per 90 seconds. Delayed attempts run
+ * one after another, 1 second apart, or 10 seconds apart with the same name. An attempt that would wait longer than 40
+ * seconds is refused. Attempts from one address never lock out other addresses. Delays are logged. A restart forgets
+ * all attempts. At most 10,000 addresses and names are tracked. The least recently used are forgotten.
  */
 import { Clock, Effect, Schema } from "effect"
 import * as Sha256 from "../../node/Sha256.ts"

@@ -5,8 +5,8 @@
  */
 
 export const accountTables: ReadonlyArray<string> = [
-  // password: null until the operator accepts the invitation. operator_no: never reused, because the audit log refers
-  // to it.
+  // `password` is null until the operator accepts the invitation. An `operator_no` is never reused, because the audit
+  // log contains it.
   `CREATE TABLE operator (
     operator_no INTEGER PRIMARY KEY AUTOINCREMENT,
     name_key TEXT NOT NULL UNIQUE,

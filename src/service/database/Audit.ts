@@ -15,7 +15,8 @@ export interface Actor {
 }
 
 /**
- * The current actor. Undefined if the service, an expert, or a client makes the change: then `record` writes nothing.
+ * The current actor. The value is undefined if the service, an expert, or a client makes the change. In that case,
+ * `record` writes nothing.
  */
 export const Actor = Context.Reference<Actor | undefined>("prefstream/service/Actor", { defaultValue: () => undefined })
 

@@ -22,8 +22,8 @@ import { webhookTables } from "./WebhookTables.ts"
 const tables = [...taskTables, ...accountTables, ...webhookTables, ...auditTables, ...deskTables]
 
 /**
- * Before a release, tables are changed without a migration. The version therefore contains a hash of the tables, and a
- * database with different tables is refused.
+ * Until the first release, tables change without a migration. The version therefore contains a hash of the tables, and
+ * a database with different tables is refused.
  */
 const version = `0001_tables_${Sha256.hex(tables.join("\n")).slice(0, 8)}`
 

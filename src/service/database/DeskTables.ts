@@ -23,8 +23,8 @@ const recount = (itemId: string) => `
 export const deskTables: ReadonlyArray<string> = [
   `CREATE TABLE item_text (item_id INTEGER PRIMARY KEY, prompt TEXT NOT NULL)`,
   `CREATE TABLE disputed (item_id INTEGER PRIMARY KEY, agreement REAL NOT NULL)`,
-  // A lead's judgment, which replaces the votes as the item's result. operator: the operator's name. choice: null if
-  // the lead withdrew the prompt. `rationale` is then the reason, and the result says that there is no judgment.
+  // A lead's judgment, which replaces the votes as the item's result. `operator` is the operator's name. If the lead
+  // withdrew the prompt, `choice` is null and `rationale` is the reason.
   `CREATE TABLE decision (
     item_id INTEGER PRIMARY KEY,
     choice INTEGER,
@@ -64,8 +64,8 @@ export const deskTables: ReadonlyArray<string> = [
   )`,
   `CREATE INDEX replaced_vote_on_item ON replaced_vote (item_id)`,
 
-  // base: a hash of the organization and of the guidelines that the client sent. text: the guidelines without the
-  // rubric. operator: the operator's name.
+  // `base` is a hash of the organization and of the guidelines that the client sent. `text` is the guidelines without
+  // the rubric. `operator` is the operator's name.
   `CREATE TABLE guidelines_version (
     base TEXT NOT NULL,
     version INTEGER NOT NULL,
@@ -82,7 +82,7 @@ export const deskTables: ReadonlyArray<string> = [
     PRIMARY KEY (expert_no, base)
   ) WITHOUT ROWID`,
 
-  // If there is no row, no qualification is required. pause_percent: null if people are never paused.
+  // If there is no row, no qualification is required. If `pause_percent` is null, people are never paused.
   `CREATE TABLE qualification_setting (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     items INTEGER NOT NULL,
@@ -90,10 +90,10 @@ export const deskTables: ReadonlyArray<string> = [
     pause_percent INTEGER,
     guidelines TEXT NOT NULL
   )`,
-  // kind: `item` is a gold item that the person sees or has judged; `admit` and `requalify` are decisions of an
-  // operator. Only the rows after the person's last decision count. Rows of items have gold, shown_order, draft,
-  // choice, correct, and given_at. Decisions have last_vote: the number of the latest vote, by any expert, at the time
-  // of the decision.
+  // A row of kind `item` is a gold item that the person sees or has judged. A row of kind `admit` or `requalify` is an
+  // operator's decision. Only the rows after the person's last decision count. Only rows of items have `gold`,
+  // `shown_order`, `draft`, `choice`, `correct`, and `given_at`. Only decisions have `last_vote`, the number of the
+  // latest vote of any expert at the time of the decision.
   `CREATE TABLE qualification (
     n INTEGER PRIMARY KEY AUTOINCREMENT,
     expert_no INTEGER NOT NULL,

@@ -53,11 +53,11 @@ const voteDays = (event: "INSERT" | "DELETE", sign: "1" | "-1", row: "NEW" | "OL
   END`
 
 export const taskTables: ReadonlyArray<string> = [
-  // status: pending, in_progress, completed, or cancelled. unanswered: 1 if it was canceled because no expert had an
-  // answer. extra_votes: the sum of extra_votes of its items. votes_spared: the number of votes that are no longer
-  // needed, because a lead decided or withdrew their items. completes_at: when a task that has all its votes will be
-  // completed; see `Completions`. voters: `judges` or `people` if only these may vote, or null. has_equal_items: see
-  // `EqualItems`.
+  // `status` is pending, in_progress, completed, or cancelled. `unanswered` is 1 if the task was canceled because no
+  // expert had an answer. `extra_votes` is the sum over the task's items. `votes_spared` is the number of votes that
+  // are no longer needed, because a lead decided or withdrew their items. `completes_at` is the time at which a task
+  // that has all its votes will be completed (see `Completions`). `voters` is `judges` or `people` if only these may
+  // vote, or null. `has_equal_items` is set by `EqualItems`.
   `CREATE TABLE task (
     seq INTEGER PRIMARY KEY,
     task_id TEXT NOT NULL UNIQUE,
@@ -87,9 +87,9 @@ export const taskTables: ReadonlyArray<string> = [
   // with 64 clients, the p99 latency was 33 ms instead of 26 ms.
   `CREATE TABLE task_result (seq INTEGER PRIMARY KEY, answer TEXT NOT NULL)`,
 
-  // Groups that a client named. A task without a group counts as a group of its own, and has no row here. votes and
-  // votes_needed cover only the group's open tasks. items, items_done, all_votes, and all_needed cover all tasks that
-  // are not canceled. first_open: the oldest open task, or null.
+  // Groups that a client named. A task without a group counts as a group of its own, and has no row here. `votes` and
+  // `votes_needed` count votes of the group's open tasks only. `items`, `items_done`, `all_votes`, and `all_needed`
+  // count those of all tasks that are not canceled. `first_open` is the oldest open task, or null.
   `CREATE TABLE task_group (
     organization TEXT NOT NULL,
     group_id TEXT NOT NULL,
@@ -110,7 +110,7 @@ export const taskTables: ReadonlyArray<string> = [
     WHERE group_id <> task_id AND status IN ('pending', 'in_progress')`,
   `CREATE INDEX task_open_alone ON task (seq) WHERE group_id = task_id AND status IN ('pending', 'in_progress')`,
 
-  // needed_of_judges: the missing votes that only judges may give.
+  // `needed_of_judges` is the number of missing votes that only judges may give.
   `CREATE TABLE task_count (
     status TEXT PRIMARY KEY,
     tasks INTEGER NOT NULL DEFAULT 0,
@@ -162,11 +162,11 @@ export const taskTables: ReadonlyArray<string> = [
     WHERE organization = NEW.organization AND group_id = NEW.group_id;
   END`,
 
-  // votes + claimed + active holds + open = the task's votes_required + extra_votes. Exception: open = 0 if the task is
-  // finished or a lead decided or withdrew the item. extra_votes: votes requested when the item was reopened. claimed:
-  // votes that automatic experts are about to give. content: see `Contents`. repeatable: whether a person may judge the
-  // content more than once. This is true for the service's own gold items, which measure each person repeatedly.
-  // for_judges: 1 if people may not vote.
+  // The sum of `votes`, `claimed`, active holds, and `open` is the task's `votes_required` plus `extra_votes`. But if
+  // the task is finished, or a lead decided or withdrew the item, `open` is 0. `extra_votes` counts the votes requested
+  // when the item was reopened. `claimed` counts the votes that automatic experts are about to give. `content` is
+  // explained in `Contents`. If `repeatable` is 1, a person may judge the content more than once. That is so for the
+  // service's own gold items, which measure each person repeatedly. If `for_judges` is 1, people may not vote.
   `CREATE TABLE item (
     item_id INTEGER PRIMARY KEY,
     open INTEGER NOT NULL,
@@ -181,10 +181,11 @@ export const taskTables: ReadonlyArray<string> = [
   `CREATE INDEX item_open ON item (item_id) WHERE open > 0`,
   `CREATE INDEX item_of_content ON item (content, item_id)`,
   `CREATE TABLE returned_item (n INTEGER PRIMARY KEY AUTOINCREMENT, item_id INTEGER NOT NULL UNIQUE)`,
-  // See `Contents`. items: the lowest `seen_content.items` among the people for whom this item was deferred.
+  // The items that `Contents` defers. `items` is the lowest `seen_content.items` among the people for whom this item
+  // was deferred.
   `CREATE TABLE deferred_item (item_id INTEGER PRIMARY KEY, content INTEGER NOT NULL, items INTEGER NOT NULL)`,
   `CREATE INDEX deferred_item_of_content ON deferred_item (content)`,
-  // items: the number of items of this content that the person has judged, holds, or has set aside.
+  // `items` is the number of items with this content that the person has judged, holds, or has set aside.
   `CREATE TABLE seen_content (
     content INTEGER NOT NULL,
     expert_no INTEGER NOT NULL,
@@ -194,9 +195,9 @@ export const taskTables: ReadonlyArray<string> = [
   // The tasks that automatic experts are judging, with the number of claimed items and the experts' ids (JSON).
   `CREATE TABLE claim (seq INTEGER PRIMARY KEY, items INTEGER NOT NULL, experts TEXT NOT NULL)`,
 
-  // The two cursors are the expert's positions in item_open and in returned_item. away: 1 if items do not wait for the
-  // expert. This is the case for people who were absent for long or may not judge, and for automatic experts that this
-  // service does not have.
+  // The two cursors are the expert's positions in `item_open` and in `returned_item`. If `away` is 1, no item waits for
+  // this expert. People are away if they were absent for long or may not judge. Automatic experts are away if the
+  // running service does not have them.
   `CREATE TABLE expert (
     expert_no INTEGER PRIMARY KEY,
     expert_id TEXT NOT NULL UNIQUE,
@@ -217,9 +218,9 @@ export const taskTables: ReadonlyArray<string> = [
     returned_cursor INTEGER NOT NULL DEFAULT 0
   )`,
   `CREATE INDEX expert_awaited ON expert (kind, expert_no) WHERE active = 1 AND away = 0`,
-  // held_until: null after the hold has ended. The row stays, because it has the order of the completions and the
-  // draft. turn: an expert sees the held item with the highest turn first. undone: the number (n) of the vote that was
-  // taken back, or 0.
+  // `held_until` is null after the hold has ended. The row stays, because it contains the order of the completions and
+  // the draft. An expert sees the held item with the highest `turn` first. `undone` is the number (`n`) of the vote
+  // that was taken back, or 0.
   `CREATE TABLE hold (
     item_id INTEGER NOT NULL,
     expert_no INTEGER NOT NULL,
@@ -251,9 +252,9 @@ export const taskTables: ReadonlyArray<string> = [
     at INTEGER NOT NULL,
     PRIMARY KEY (item_id, expert_no)
   ) WITHOUT ROWID`,
-  // n: the order in which votes were given. Numbers are never reused, because void votes keep theirs. body: the
-  // members of `Vote` except expert, kind, and choice. shown_at: when a person first saw the item; null for automatic
-  // experts.
+  // Votes are numbered by `n` in the order in which they were given. Void votes keep their numbers, so no number is
+  // used twice. `body` contains the members of `Vote` except `expert`, `kind`, and `choice`. `shown_at` is the time
+  // when a person first saw the item, or null for automatic experts.
   `CREATE TABLE vote (
     n INTEGER PRIMARY KEY AUTOINCREMENT,
     ${voteColumns},
@@ -285,8 +286,8 @@ export const taskTables: ReadonlyArray<string> = [
   `CREATE INDEX vote_of_expert ON vote (expert_no)`,
 
   `CREATE INDEX item_open_in_lane ON item (lane, item_id) WHERE open > 0 AND lane > 0`,
-  // assigned: whether only the experts in lane_expert may judge the group. paused: whether the group is hidden from
-  // everybody.
+  // If `assigned` is 1, only the experts in `lane_expert` may judge the group. If `paused` is 1, nobody gets items of
+  // the group.
   `CREATE TABLE lane (
     lane INTEGER PRIMARY KEY AUTOINCREMENT,
     organization TEXT NOT NULL,

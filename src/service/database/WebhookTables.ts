@@ -46,7 +46,7 @@ export const webhookTables: ReadonlyArray<string> = [
     payload TEXT NOT NULL
   )`,
   `CREATE INDEX webhook_message_due ON webhook_message (next_attempt_at, sequence) WHERE state = 'waiting'`,
-  // gathering: the group whose event can still change; see `Outbox`. Each group has at most one such event.
+  // `gathering` names a group whose event can still change (see `Outbox`). Each group has at most one such event.
   `CREATE UNIQUE INDEX webhook_message_gathering ON webhook_message (gathering) WHERE gathering IS NOT NULL`,
   `CREATE INDEX webhook_message_finished ON webhook_message (finished_at) WHERE state <> 'waiting'`,
   `CREATE TABLE webhook_attempt (

@@ -2,10 +2,10 @@
  * The steps of a batch: upload, creation, polls, and download.
  *
  * Guarantees: a step that costs money is recorded before it is taken, and its answer is recorded before the next step.
- * A failed step is repeated at growing intervals, up to 5 minutes, until it succeeds or is refused for good. The
- * creation is repeated only if the endpoint refused it or an operator asks for it. A batch is in doubt if its creation
- * got no answer, or if the endpoint answers 404 or 410 for the batch or its results. A batch in doubt is polled until
- * an operator gives it up.
+ * A failed step is repeated at growing intervals, up to 5 minutes, until it succeeds or the endpoint refuses it for
+ * good. The creation is repeated only if the endpoint refused it or an operator asks for it. A batch is in doubt if its
+ * creation got no answer, or if the endpoint answers 404 or 410 for the batch or its results. A batch in doubt
+ * is searched or polled until the endpoint has it or an operator gives it up.
  */
 import { Clock, type Duration, Effect, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -98,7 +98,7 @@ export const make = (
 
   /**
    * Searches for a batch whose creation got no answer, until the endpoint lists the batch. If `mayRepeat` is set, the
-   * first answer that does not list the batch gives it up.
+   * search ends when the endpoint answers without listing the batch, and the batch is given up.
    */
   const search = Effect.fnUntraced(function* (name: string, mayRepeat: boolean) {
     for (let searches = 0; ; searches++) {
@@ -175,7 +175,7 @@ export const make = (
     }
   })
 
-  /** @returns the batch when it has ended; none if it is given up */
+  /** Waits until the batch has ended, and returns it. Returns none if the batch is given up. */
   const awaitEnd = Effect.fnUntraced(function* (name: string, id: string, isGivenUp: boolean) {
     for (;;) {
       const batch = yield* untilPresent(name, "polled", service.poll(id), isGivenUp)
@@ -184,7 +184,7 @@ export const make = (
     }
   })
 
-  /** Downloads the results. `unreadable`: the number of lines that cannot be read. */
+  /** Downloads the results, and counts the lines that cannot be read. */
   const download = Effect.fnUntraced(function* (name: string, batch: Batch, isGivenUp: boolean) {
     let lines: ReadonlyArray<BatchLine> = []
     let unreadable = 0
@@ -197,7 +197,7 @@ export const make = (
       const [first] = results.value.unreadable
       if (first === undefined) continue
       yield* Effect.logWarning(
-        `${about(name)}: ${count(results.value.unreadable.length, "line")} of its file ${file} cannot be read, the first is line ${first}`,
+        `${about(name)}: ${count(results.value.unreadable.length, "line")} of its file ${file} cannot be read. The first is line ${first}`,
       )
     }
     return { lines, unreadable }

@@ -16,11 +16,11 @@ import type { Ranking } from "../../domain/Ranking.ts"
 export interface JudgeVote {
   /** The completion that the expert prefers. */
   readonly best_completion_index: number
-  /** All completions in groups, best first, if the expert ranks them. The best completion is in the first group. */
+  /** All completions in groups, best first. Undefined if the expert does not rank them. */
   readonly ranking?: Ranking | undefined
   /** Why the expert prefers it. */
   readonly rationale: string
-  /** The answers to the rubric. */
+  /** The reason for the preference. */
   readonly assessment?: (Assessment & Pick<Vote, "flags">) | undefined
   /** Other data to store with the vote, such as a language model's answers in both orders. */
   readonly details?: { readonly [name: string]: Schema.Json } | undefined
@@ -33,8 +33,8 @@ export class JudgeError extends Schema.TaggedError<JudgeError>()("JudgeError", {
   /** The reason, as part of a sentence. */
   problem: Schema.String,
   /**
-   * Whether the expert might answer the same question later. If not, for example because its endpoint refuses the
-   * question, the service leaves the item to other experts.
+   * Whether the expert may be able to answer the same question later. If false, the service leaves the item to other
+   * experts. An example is an endpoint that refuses the question.
    */
   isRetryable: Schema.Boolean,
   /** The minimum delay before a retry, in milliseconds, if known. */
@@ -70,8 +70,8 @@ export interface Expert {
    */
   readonly concurrency?: number | undefined
   /**
-   * Batches of requests that are in doubt: the endpoint may have created them but does not list them, and they are not
-   * sent again. `since`: epoch milliseconds.
+   * Batches in doubt: the endpoint may have created them, but does not list them. Their requests are not sent again.
+   * `since` is in epoch milliseconds.
    */
   readonly doubts?: (() => ReadonlyArray<{ readonly name: string; readonly since: number }>) | undefined
   /** All paid requests of language models that the expert's file of answers records. */

@@ -1,11 +1,11 @@
 /**
- * The file of language models' answers. The key of an answer is the SHA-256 of the request, as canonical JSON with
- * model, messages, and sampling.
+ * The file of language models' answers. Each answer has a key: the SHA-256 of its request, which is the canonical JSON
+ * of model, messages, and sampling.
  *
  * Guarantees: an answer and its cost are on disk before its vote is stored. Unusable answers and refusals are kept as
- * well, so that no restart pays for them again. The key does not contain the endpoint's address, so a model must have
- * the same name at all endpoints that share a file. Does not: keep errors; lock the file. Two processes with one file
- * could buy the same answer (see `NamedExperts`).
+ * well, so that no restart pays for them again. Errors are not kept. The key does not contain the endpoint's address,
+ * so a model must have the same name at all endpoints that share a file. Two processes with one file could buy the same
+ * answer, because the file is not locked here (see `NamedExperts`).
  */
 import { Clock, Effect, Option, Predicate, Schema, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -28,7 +28,7 @@ export interface Answer extends TokenPrice.RequestTokens {
   readonly text: string
   /** The model's name in the answer. */
   readonly model: string | undefined
-  /** Why the answer gives no verdict: the model declines, or the answer cannot be read. */
+  /** The reason why the answer gives no verdict: the model declines, or its answer cannot be read. */
   readonly refusal?: string | undefined
 }
 
@@ -53,19 +53,19 @@ export interface JudgeAnswers {
     unreadable?: number,
   ) => Effect.Effect<void, SqlError>
   /**
-   * Makes the vote on an item count a request, unless another vote counts it already. If the process is killed before
-   * the vote is stored, the item is judged again, and its vote counts the same requests. @returns whether the vote
-   * counts the request
+   * Assigns the cost of a request to the vote on an item, unless another vote has it already. If the process is killed
+   * before the vote is stored, the item is judged again, and its vote gets the same costs. Returns whether the vote has
+   * the cost.
    */
   readonly count: (request: string, item: string) => Effect.Effect<boolean, SqlError>
   /**
-   * Frees the requests of an item that gets no vote, so that the model's next vote counts them. Of `requests`, only
-   * those that no vote counts yet are freed.
+   * Takes costs from an item that gets no vote, so that the model's next vote gets them. If another vote already has
+   * the cost of a request in `requests`, that cost stays there.
    */
   readonly uncount: (item: string, requests: Iterable<string>) => Effect.Effect<void, SqlError>
   /**
-   * Makes the vote on an item count the model's free requests. @returns the tokens of all requests that the vote
-   * counts, except `own`
+   * Gives the vote on an item all costs of the model's requests that no vote has yet. Returns the tokens of all
+   * requests whose costs the vote has, except those in `own`.
    */
   readonly countOthers: (
     model: string,
@@ -118,8 +118,8 @@ const migrations = {
   migrations: {
     "0001_tables": Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      // counted_for: the item whose vote counts the request. '' if the item got no vote, so that no vote counts the
-      // request yet; null until the judgment ends.
+      // `counted_for` is the item whose vote has the cost of the request. It is null until the judgment ends. If the
+      // item got no vote, it is empty until another vote gets the cost.
       yield* sql`CREATE TABLE answer (
         request TEXT PRIMARY KEY,
         endpoint TEXT NOT NULL,
@@ -134,7 +134,7 @@ const migrations = {
         counted_for TEXT
       )`
       yield* sql`CREATE INDEX answer_counted_for ON answer (counted_for) WHERE counted_for IS NOT NULL`
-      // All requests that were paid for. cost: an exact decimal, or null without prices.
+      // All requests that were paid for. `cost` is an exact decimal, or null without prices.
       yield* sql`CREATE TABLE paid (
         model TEXT PRIMARY KEY,
         requests INTEGER NOT NULL,
@@ -142,11 +142,11 @@ const migrations = {
         completion_tokens INTEGER NOT NULL,
         cost TEXT
       )`
-      // Batches whose results are not recorded yet. name: also in the metadata of the batch at the endpoint.
-      // input_file: null until the file is uploaded. asked_at: when the request that creates the batch was last sent,
-      // or null. id: the endpoint's id of the batch, or null. If asked_at is set and id is null, the batch is in doubt.
-      // gone_at: when the endpoint began to answer 404 or 410 for the batch or its results, or null. If it is set, the
-      // batch is in doubt, too.
+      // Batches whose results are not recorded yet. `name` is also in the metadata of the batch at the endpoint.
+      // `input_file` is null until the file is uploaded. `asked_at` is the time when the request that creates the batch
+      // was last sent, or null. `id` is the endpoint's id of the batch, or null. `gone_at` is the time when the
+      // endpoint began to answer 404 or 410 for the batch or its results, or null. A batch is in doubt if it has
+      // `asked_at` but no `id`, or if it has `gone_at`.
       yield* sql`CREATE TABLE batch (
         name TEXT PRIMARY KEY,
         endpoint TEXT NOT NULL,
@@ -157,7 +157,7 @@ const migrations = {
         gone_at INTEGER
       )`
       yield* sql`CREATE TABLE batch_request (batch TEXT, request TEXT, body TEXT NOT NULL, PRIMARY KEY (batch, request))`
-      // times: the number of unreadable results that batches gave for the request.
+      // `times` counts the unreadable results that batches gave for the request.
       yield* sql`CREATE TABLE unreadable (request TEXT PRIMARY KEY, times INTEGER NOT NULL)`
       yield* sql`CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL)`
       yield* sql`INSERT INTO setting VALUES ('marker_key', ${yield* drawMarkerKey})`

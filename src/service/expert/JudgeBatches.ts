@@ -1,12 +1,12 @@
 /**
  * Sends requests to a language model as batches, and waits for the answers.
  *
- * Guarantees: each step of a batch is on disk before it is taken, and its result before the next step. After a crash,
- * the next start continues the batches. If the creation of a batch gets no answer, the batch is in doubt: the
- * endpoint's batches are searched for its name, and its requests are not sent again unless an operator asks for it. All
- * answers of a batch are recorded in one transaction. A request without an answer fails, so that the caller can ask
- * again. After 3 unreadable results, it gets an unusable answer instead. After a defect, the callers are released, and
- * the batch continues later. Does not: delete files at the endpoint.
+ * Guarantees: each step of a batch is recorded on disk before it is taken. Its result is recorded before the next step.
+ * After a crash, the next start continues the batches. If the creation of a batch gets no answer, the batch is in
+ * doubt. The client then searches the endpoint's batches for its name, and sends its requests again only if an operator
+ * asks for it. All answers of a batch are recorded in one transaction. A request without an answer fails, so that the
+ * caller can ask again. After 3 unreadable results, a request gets an unusable answer instead. After a defect, the
+ * requests of a batch fail, and the batch continues later. Files at the endpoint are not deleted.
  */
 import { Cause, Clock, Deferred, Duration, Effect, FiberSet, Option, Queue, Result, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -38,8 +38,8 @@ export interface BatchOptions {
 
 export const defaults = { linger: "10 seconds", pollInterval: "1 minute", maxRequests: 50_000 } as const
 
-/** Endpoints accept files of 200 MB. A smaller file needs less memory. */
-const maxBytes = 100_000_000
+/** Endpoints accept files of 200 MB. In UTF-8, a UTF-16 code unit takes at most 3 bytes. */
+const maxCharacters = 60_000_000
 /** The maximum time for which a batch waits for further requests. */
 const maxGathering = Duration.minutes(5)
 const nameBytes = 12
@@ -47,7 +47,7 @@ const nameBytes = 12
 const maxUnreadable = 3
 
 export interface JudgeBatches {
-  /** Batches in doubt. `since`: epoch milliseconds. */
+  /** The batches in doubt, with the time in epoch milliseconds since which each is in doubt. */
   readonly doubts: () => ReadonlyArray<{ readonly name: string; readonly since: number }>
   /** Asks as part of a batch. The same request is never in two batches at the same time. */
   readonly ask: (request: string, body: string) => Effect.Effect<Answer, JudgeFailed>
@@ -83,8 +83,8 @@ export const make = Effect.fnUntraced(function* (
     )
 
   /**
-   * Records an unreadable result for each of the requests. @returns an unusable answer for each request that has had
-   * `maxUnreadable` such results
+   * Records an unreadable result for each of the requests. If a request has had `maxUnreadable` such results, returns
+   * an unusable answer for it.
    */
   const countUnreadable = Effect.fnUntraced(function* (requests: ReadonlyArray<string>) {
     const rows = yield* sql<{ request: string; times: number }>`INSERT INTO unreadable
@@ -100,7 +100,7 @@ export const make = Effect.fnUntraced(function* (
   /**
    * Ends a batch: records its answers, and resolves its requests.
    *
-   * @param hasUnreadable whether a request without a result may have an unreadable one
+   * @param hasUnreadable whether some results cannot be read. Each request without a result may then have one of them
    */
   const settle = Effect.fnUntraced(function* (
     name: string,
@@ -188,7 +188,7 @@ export const make = Effect.fnUntraced(function* (
     const created = yield* Effect.result(creation)
     if (created._tag === "Success") return yield* collect(name, created.success, sendsAgain && gone_at !== null)
     const { fault, problem } = created.failure
-    // Before the endpoint has read the file, it cannot object to a single question. So the file is too large.
+    // The endpoint has not read the file yet, so it cannot refuse a single question. The file must be too large.
     if (fault === "Question") halve()
     yield* settle(
       name,
@@ -197,9 +197,9 @@ export const make = Effect.fnUntraced(function* (
     )
   })
 
-  /** Fails the requests that callers wait for. The requests stay in the batch, so that they are not sent again. */
+  /** Reports a failure to the callers. The requests stay in the batch, so that they are not sent again. */
   const release = Effect.fnUntraced(function* (name: string) {
-    const failure = new JudgeFailed({ fault: "Endpoint", problem: `${about(name)} failed, and is continued later` })
+    const failure = new JudgeFailed({ fault: "Endpoint", problem: `${about(name)} failed; it is continued later` })
     for (const request of yield* requestsOf(name)) {
       const deferred = open.get(request)
       open.set(request, yield* Deferred.make<Answer, JudgeFailed>())
@@ -211,8 +211,9 @@ export const make = Effect.fnUntraced(function* (
     sql<BatchSteps.BatchRow>`SELECT name, input_file, asked_at, id, gone_at FROM batch WHERE ${where} ORDER BY rowid`
 
   /**
-   * Carries out a batch. A defect does not end the batch. @param sendsAgain whether to send the requests again if the
-   * batch is in doubt
+   * Carries out a batch. A defect does not end the batch.
+   *
+   * @param sendsAgain whether to send the requests again if the batch is in doubt
    */
   const carryOut = (row: BatchSteps.BatchRow, sendsAgain: boolean): Effect.Effect<void> =>
     Effect.catchCause(run(row, sendsAgain), (cause) => {
@@ -230,13 +231,13 @@ export const make = Effect.fnUntraced(function* (
   const gather = Effect.gen(function* () {
     const first = yield* Queue.take(waiting)
     const batch = [first]
-    let bytes = first.body.length
+    let characters = first.body.length
     const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(maxGathering)
-    while (batch.length < maxRequests && bytes < maxBytes && (yield* Clock.currentTimeMillis) < until) {
+    while (batch.length < maxRequests && characters < maxCharacters && (yield* Clock.currentTimeMillis) < until) {
       const next = yield* Effect.timeoutOption(Queue.take(waiting), linger)
       if (Option.isNone(next)) break
       batch.push(next.value)
-      bytes += next.value.body.length
+      characters += next.value.body.length
     }
     const name = Hex.encode(yield* (yield* SecureRandom.SecureRandom).randomBytes(nameBytes))
     const row: BatchSteps.BatchRow = { name, input_file: null, asked_at: null, id: null, gone_at: null }

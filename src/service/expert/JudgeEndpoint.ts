@@ -1,13 +1,13 @@
 /**
  * The client of an OpenAI-compatible endpoint: `POST {base URL}/chat/completions`.
  *
- * Guarantees: concurrency, time, response size, and retries are limited. The client sends nothing during a pause that
- * the endpoint asked for, or for a minute after the endpoint refused the settings, such as the key. It does not follow
- * redirects. No failure or log contains the key. A `JudgeError` says whether the question (not retryable) or the
- * endpoint is at fault. A refusal without a reason, a timeout, or an oversized response counts as the question's fault
- * only if the endpoint has answered other questions. Equal requests at the same time are sent once. With
- * `JudgeAnswers`, a request that was answered before is not sent again. If one request of a judgment fails, the client
- * still waits for the others that were sent, and keeps their answers.
+ * Guarantees: concurrency, time, response size, and retries are limited. If the endpoint asked for a pause, the client
+ * sends nothing until then. If the endpoint refused the settings, such as the key, the client pauses for a minute.
+ * It does not follow redirects. No failure or log contains the key. A `JudgeError` is retryable if the endpoint is at
+ * fault, but not if the question is. A refusal without a reason, a timeout, or an oversized response counts as the
+ * question's fault only if the endpoint has answered other questions. Equal requests at the same time are sent once.
+ * With `JudgeAnswers`, a request that was answered before is not sent again. If one request of a judgment fails, the
+ * client still waits for the others that were sent, and keeps their answers.
  */
 import {
   ByteSize,
@@ -44,8 +44,8 @@ export interface EndpointOptions {
   /** The name of the model at the endpoint. */
   readonly model: string
   /**
-   * Members to add to each request, such as `max_tokens` or `response_format`. Null removes `temperature`, which is 0
-   * by default.
+   * Members to add to each request, such as `max_tokens` or `response_format`. A member `temperature` replaces the
+   * default, 0. If it is null, requests have no temperature.
    */
   readonly body?: { readonly [member: string]: Schema.Json } | undefined
   /** The maximum number of concurrent requests. Default 8. */
@@ -85,11 +85,11 @@ export const makeJudgment: Effect.Effect<Judgment, never, Scope.Scope> = Effect.
 
 export interface Endpoint {
   /**
-   * Asks the model. Fails if it declines to answer.
+   * Asks the model. Fails if the model declines to answer.
    *
    * @param item the item whose vote counts the request, see `JudgeAnswers.count`
-   * @param judgment the owner of the request: after it was sent, the request continues even if the caller is
-   * interrupted
+   * @param judgment the owner of the request. If the caller is interrupted after the request was sent, the request
+   * continues
    */
   readonly complete: (
     messages: ReadonlyArray<Message>,
@@ -131,7 +131,7 @@ export const make = Effect.fnUntraced(function* (
   let withTemperature = true
   let answered = 0
   let notBefore = 0
-  /** The problem if the endpoint's last response refused the settings, such as the key. */
+  /** The reason of the last refusal, if the endpoint's last response refused the settings, such as the key. */
   let refusal: string | undefined
 
   /** The id of a request includes the default temperature, even if the endpoint refused it. */
@@ -154,7 +154,7 @@ export const make = Effect.fnUntraced(function* (
     yield* Effect.sleep(pause)
   })
 
-  /** Sent requests that go on without the caller, by id. */
+  /** The requests that were sent and are not answered yet, by id. They continue if their caller is interrupted. */
   const sent = new Map<string, Fiber.Fiber<Answer, JudgeFailed>>()
 
   /** Sends a request in its turn. If the caller is then interrupted, the request continues until the judgment ends. */

@@ -5,8 +5,8 @@
  * (`PairwiseRanking`). The first order depends only on the item's text, so a restart does not change it. After a
  * limited number of unusable answers, the item is left to other experts. Completions are untrusted; see `JudgePrompt`.
  * If a request fails, the judgment still waits for the requests under way. With `JudgeAnswers`, an interrupted judgment
- * continues with the answers that it already has, and no request is counted in two votes. If an item gets no vote, the
- * judge's next vote counts the item's requests. Does not: make a model deterministic, even at temperature 0.
+ * continues with the answers that it already has. Each request counts in one vote only. If an item gets no vote, its
+ * requests count in the judge's next vote. Even at temperature 0, a model may not be deterministic.
  */
 import { Effect, FiberSet, Option, Random, Result, type Schema } from "effect"
 import type { HttpClient } from "effect/http"
@@ -32,8 +32,8 @@ export interface JudgeOptions extends JudgeEndpoint.EndpointOptions {
    */
   readonly template?: string | undefined
   /**
-   * How to count a pair of completions if the model's preference changes with their order. `tie`, the default, counts
-   * the two as equally good. `abstain` gives no vote if the best completion is uncertain because of the pair.
+   * The rule for two completions if the model's preference changes with their order. With `tie`, the default, the two
+   * count as equally good. With `abstain`, the expert gives no vote if this leaves the best completion uncertain.
    */
   readonly onDisagreement?: "tie" | "abstain" | undefined
   /** The maximum number of times that a question is asked until its answer is usable. Default 3. */

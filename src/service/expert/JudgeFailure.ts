@@ -12,8 +12,8 @@ import { excerpt } from "../../io/Values.ts"
 
 export class JudgeFailed extends Schema.TaggedError<JudgeFailed>()("JudgeFailed", {
   /**
-   * The cause of the failure. `Moment` is a temporary problem; `Length` means that the answer took too long or was too
-   * large. Both are worth a retry soon.
+   * The cause of the failure. `Moment` means a temporary problem. `Length` means that the answer took too long or was
+   * too large. In both cases, a retry soon may succeed.
    */
   fault: Schema.Literals(["Question", "Endpoint", "Moment", "Length", "Temperature"]),
   problem: Schema.String,
@@ -81,7 +81,7 @@ export interface RequestContext {
   readonly apiKey?: Redacted.Redacted<string> | undefined
 }
 
-/** `hasAnswered`: whether the endpoint has answered other questions. If so, a refusal must be due to this question. */
+/** If `hasAnswered`, the endpoint has answered other questions, so a refusal must be due to this one. */
 export const fromStatus = Effect.fnUntraced(function* (
   { body, headers, status }: { readonly status: number; readonly headers?: Headers.Headers; readonly body: unknown },
   { apiKey, baseUrl, model }: RequestContext,

@@ -79,7 +79,7 @@ export const ask = (question: Question, key: string, attempt = 1): ReadonlyArray
   ]
 }
 
-/** The model's verdict. `place`: the position of the better completion, 0 or 1; undefined for a tie. */
+/** The model's verdict. `place` is the position of the better completion, 0 or 1. It is undefined for a tie. */
 export interface Verdict {
   readonly place: 0 | 1 | undefined
   readonly rationale: string
@@ -110,7 +110,7 @@ export const read = (answer: string): Option.Option<Verdict> => {
 
 const maxTries = 50
 
-/** Returns the outermost texts in braces. Texts before `</think>` are the model's reasoning, and are ignored. */
+/** Returns the outermost texts in braces. Ignores the model's reasoning, which ends with `</think>`. */
 export const objectsIn = (answer: string): ReadonlyArray<string> => {
   const text = answer.slice(answer.lastIndexOf("</think>") + 1)
   const found: Array<string> = []

@@ -27,8 +27,8 @@ export interface JudgeSettings extends Omit<JudgeOptions, "model" | "baseUrl" | 
   readonly cache?: string | undefined
   /**
    * Whether requests are sent as batches (`/files` and `/batches` of the endpoint), and how. Answers then take up to 24
-   * hours, and usually cost half. Requires a file of answers, because it records the state of the batches. Default
-   * false.
+   * hours, and usually cost half. A file of answers is required, because the state of the batches is in that file.
+   * Default false.
    */
   readonly batch?: boolean | BatchOptions | undefined
   /** Prices per million tokens, by model. */

@@ -3,8 +3,8 @@
  * item needs votes.
  *
  * Guarantees: a failure or defect of an expert affects only this item. Until a retry, the expert's vote stays reserved,
- * and no later expert votes instead. An invalid vote counts as a defect. After a failure that is not retryable, or
- * three defects on an item, the expert counts as having no answer.
+ * and no later expert votes instead. An invalid vote counts as a defect. If an expert has three defects on the same
+ * item, or a failure that is not retryable, it is treated like an expert without an answer.
  */
 import { Cause, Clock, Effect, Exit, Option, Result, Schema, Semaphore } from "effect"
 import * as Places from "../store/Places.ts"

@@ -3,9 +3,10 @@
  *
  * A completion wins a comparison only if both answers prefer it. Otherwise, the comparison is a tie (Zheng et al. 2023,
  * arXiv:2306.05685, 3.4; for position bias see arXiv:2305.17926 and arXiv:2406.07791). More than two completions are
- * compared by the methods of Qin et al. 2023 (arXiv:2306.17563). `allPairs` ranks by the number of wins, where a tie
- * counts 1/2, with n(n-1) questions. `slidingPass` finds one best completion in a pass from last to first, with 2(n-1)
- * questions. If two completions are tied, it keeps the earlier one.
+ * compared by the methods of Qin et al. 2023 (arXiv:2306.17563). `allPairs` asks n(n-1) questions about n completions,
+ * and ranks them by the number of wins, where a tie counts 1/2. `slidingPass` asks 2(n-1) questions, and finds only the
+ * best completion. It begins with the last two completions, and compares the better one with the one before. If two are
+ * tied, it keeps the earlier one.
  */
 import { Effect } from "effect"
 
@@ -75,8 +76,8 @@ const couldPass = (
   comparisons: ReadonlyArray<Comparison>,
 ): boolean => {
   if (rival === best) return false
-  // An inconsistent comparison was counted as a tie. With another outcome, each of its completions could gain or lose
-  // 1.
+  // An inconsistent comparison was counted as a tie. With another outcome, each of its two completions could score 1
+  // more or 1 less, in doubled scores.
   const swing = comparisons
     .filter((comparison) => !isConsistent(comparison))
     .reduce((sum, comparison) => sum + (isOf(comparison, rival) ? 1 : 0) + (isOf(comparison, best) ? 1 : 0), 0)
@@ -98,9 +99,9 @@ export const slidingPass = Effect.fnUntraced(function* <E>(
 })
 
 /**
- * Whether another completion could be the best. The comparisons are checked from the last to the first. If a checked
- * comparison is inconsistent, the answer is yes. The check ends at the comparison that the best completion, or one tied
- * with it, won: the loser and all completions compared earlier are out.
+ * Whether another completion could be the best. The function checks the comparisons from the last to the first, and
+ * answers yes at the first inconsistent one. It answers no when it reaches a comparison won by the best completion or
+ * by one tied with it, because the loser and all completions compared before cannot be the best.
  */
 const isOpen = (best: number, comparisons: ReadonlyArray<Comparison>): boolean => {
   let carried = best

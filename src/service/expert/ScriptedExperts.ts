@@ -71,8 +71,8 @@ export const random: Expert = {
 export const gold = Gold.gold
 
 /**
- * Asks a language model. Keeps no answers: only an expert that the service gets by name, such as `judge:gpt-4o`, has a
- * file of answers.
+ * Makes an expert that asks a language model. This expert keeps no answers. Only experts that the service gets by name,
+ * such as `judge:gpt-4o`, have a file of answers.
  */
 export const judge = (options: JudgeExpert.JudgeOptions) => {
   const wrong = Kinds.wrongIn(options, JudgeExpert.optionKinds, ["baseUrl", "model"])

@@ -1,8 +1,8 @@
 /**
  * Counts the requests and tokens of a judgment, and their cost.
  *
- * Guarantees: requests that another vote counts (`cached`) and requests of items without votes (`without_vote`) are
- * counted separately from the requests that this judgment paid for.
+ * Guarantees: the requests that this judgment paid for are counted separately from two other kinds. `cached` counts
+ * requests that already count in another vote. `without_vote` counts requests of items that got no vote.
  */
 import type { Schema } from "effect"
 import * as Cost from "../../domain/Cost.ts"

@@ -3,11 +3,11 @@
  *
  * Guarantees: each item is judged, even after a restart. Experts vote in the given order until an item has its votes.
  * An expert without an answer is skipped. An expert that fails is retried with backoff. Slow experts
- * (`Expert.concurrency`) do not delay other tasks. If no expert has an answer, the task stays open or is canceled, and
- * is retried at the next start. The first 1,000 of these tasks are logged. If only language models may judge a task, a
- * prompt is done with fewer votes when each model has voted or has no answer. At most 32 tasks are in memory. If
- * experts answer in batches, no further task is claimed while the tasks in memory have at least as many prompts as a
- * batch.
+ * (`Expert.concurrency`) do not delay other tasks. If no expert has an answer, the task stays open or is canceled. The
+ * next start asks the experts again. The first 1,000 tasks without an answer are logged. If only language models may
+ * judge a task, and each model has voted on a prompt or has no answer, the prompt counts as done with fewer votes. At
+ * most 32 tasks are in memory. If experts answer in batches, no further task is claimed while the tasks in memory have
+ * at least as many prompts as a batch.
  */
 import { Cause, Clock, Duration, Effect, FiberSet, Latch, Layer, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -54,7 +54,7 @@ const lackingReason = ({ lacking, prompts, voters }: LackingTask, failed: string
     : outcome === "shortened"
       ? "these prompts are done with the votes that they have"
       : voters === "judges"
-        ? "only language models may vote on this task: start the service with more language models (--expert judge:MODEL)"
+        ? "only language models may vote on this task, so start the service with more of them (--expert judge:MODEL)"
         : "people can still vote, and a restart of the service asks the automatic experts again")
 
 const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
@@ -182,8 +182,8 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     yield* FiberSet.run(workers, Effect.ensuring(judged, ended))
   })
 
-  // Uninterruptible, because a claim that nobody works on returns to the queue only at the next start. Only the pause
-  // before a retry can be interrupted.
+  // This effect cannot be interrupted, because a claimed item without a worker would return to the queue only at the
+  // next start. Only the pause before a retry can be interrupted.
   const claimAndBegin = persistently(
     Effect.uninterruptible(Effect.tap(Effect.suspend(claim), ({ claims }) => Effect.forEach(claims, begin))),
   )

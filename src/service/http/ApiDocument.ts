@@ -1,8 +1,9 @@
 /**
- * Builds the service's OpenAPI document from the contract's definition, and describes what the contract leaves open.
+ * Builds the service's OpenAPI document. It adds to the contract's definition the rules that the contract does not
+ * contain.
  *
- * Guarantees: the document is all that the author of a client needs. It covers statuses, headers, states, members of
- * requests and results, problems, limits, and the outgoing webhook.
+ * Guarantees: the author of a client needs no other document. Statuses, headers, states, members of requests and
+ * results, problems, limits, and the outgoing webhook are described.
  */
 import { OpenApi } from "effect/http-api"
 import { Predicate } from "effect"
@@ -32,13 +33,13 @@ const schemaOfEvent = {
       properties: {
         group_id: {
           type: "string",
-          description: "The `group` of the tasks. For a task without a group, the task's id.",
+          description: "The `group` of the tasks, or the id of a task without a group.",
         },
         task_ids: {
           type: "array",
           items: { type: "string" },
           description:
-            "All tasks of the group, each completed or cancelled. If results changed later, only the tasks that changed. Fetch these tasks.",
+            "The group's tasks, each completed or cancelled. If results change later, the event lists only the changed tasks. Fetch these tasks.",
         },
       },
     },
@@ -132,8 +133,8 @@ const keywordsOf = (limits: RequestLimits): Record<string, Json> => ({
 const isObject = (value: unknown): value is Json => Predicate.isObject(value) && !Array.isArray(value)
 
 /**
- * Adds JSON Schema keywords to members, by the names of the members. Allows further members, because later versions may
- * add some.
+ * Adds JSON Schema keywords to the members that `keywords` names. Also allows unknown members, because later versions
+ * may add some.
  */
 const withKeywords = (keywords: Record<string, Json>) => {
   const open = (schema: unknown): unknown => {

@@ -3,8 +3,8 @@
  *
  * Guarantees: bodies in memory take at most `maxBodiesPerToken` times the maximum body size per token, and `maxBodies`
  * times that size in total. A request that would exceed a limit waits before its body is read. After 15 seconds, it
- * gets 429 for its token's limit or 503 for the total. A body is parsed only if it is UTF-8 and has at most `maxValues`
- * JSON values. A body of unknown length counts as one of the maximum size.
+ * gets 429 for its token's limit or 503 for the total. If the length of a body is unknown, the maximum size is reserved
+ * for it. A body is parsed only if it is UTF-8 and has at most `maxValues` JSON values.
  */
 import { type Duration, Effect, Option, Semaphore } from "effect"
 import { HttpMethod, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"

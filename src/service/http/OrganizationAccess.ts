@@ -1,9 +1,8 @@
 /**
  * Decides which organization tokens are accepted, and limits the requests of each token.
  *
- * Guarantees: the token with which the service was started (`PREFSTREAM_TOKEN`, or that of an embedded service) is
- * compared by hash, like stored tokens. The time of the comparison therefore reveals nothing. A token has one rate
- * limit for all routes.
+ * Guarantees: all tokens are compared by hash, so the time of a comparison reveals nothing. This is true for stored
+ * tokens, for `PREFSTREAM_TOKEN`, and for the token of an embedded service. A token has one rate limit for all routes.
  */
 import { Context, Effect, Layer, type Option, Redacted } from "effect"
 import { type AcceptedToken, Tokens } from "../account/Tokens.ts"

@@ -17,8 +17,8 @@ import * as SecurityHeaders from "./SecurityHeaders.ts"
 
 const pageBodyBytes = 256 * 1024
 /**
- * Paths with a higher limit: a vote or draft may contain an edited completion, and guidelines may take 3 bytes per code
- * unit.
+ * Bodies of these paths may be larger. A vote or a draft may contain an edited completion. Guidelines may take 3 bytes
+ * per UTF-16 code unit.
  */
 const pageBodyLimits: ReadonlyArray<readonly [url: RegExp, bytes: number]> = [
   [/^\/annotate\/api\/items\//, 1024 * 1024],

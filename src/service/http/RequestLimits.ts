@@ -87,7 +87,7 @@ export const check = (
   if (guidelines !== undefined) {
     expectText(guidelines, limits.guidelinesCharacters, () => ["guidelines"])
     const parsed = Guidelines.parse(guidelines)
-    if (Result.isFailure(parsed)) expect(false, ["guidelines"], `the rubric in the front matter: ${parsed.failure}`)
+    if (Result.isFailure(parsed)) expect(false, ["guidelines"], `invalid rubric in the front matter: ${parsed.failure}`)
   }
   if (group !== undefined) {
     expectText(group, Infinity, () => ["group"])

@@ -2,8 +2,8 @@
  * Security headers for all responses.
  *
  * Guarantees: the dashboard and the annotation page run only the service's own script and style files, nothing inline,
- * and connect only to the service. No other site can frame or embed them, or keep a reference to their window.
- * Responses that have no cache header yet get one that forbids caching.
+ * and connect only to the service. No other site can frame or embed them, or keep a reference to their window. If a
+ * response has no cache header, it gets one that forbids caching.
  */
 import { Context, Option } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -12,8 +12,8 @@ const denyAllPolicy = "default-src 'none'; frame-ancestors 'none'; base-uri 'non
 
 /**
  * The policy of the two pages and of their workers. Completions may be hostile: if the sanitizer misses a script, this
- * policy keeps the browser from running it. Only two named policies (Trusted Types) can turn text into HTML or a
- * script's address: the sanitizer's, and the one that starts the page's worker.
+ * policy keeps the browser from running it. Only two Trusted Types policies can turn text into HTML or a script's
+ * address. One belongs to the sanitizer, the other starts the page's worker.
  */
 export const pagePolicy = (imageHosts: ReadonlyArray<string>) =>
   "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; " +

@@ -1,17 +1,17 @@
 /**
  * The service's address, and the check whether a request comes from the service's own pages.
  *
- * Guarantees: against DNS rebinding, a service on loopback accepts only loopback names and its public name as `Host`; a
- * service on another address accepts any `Host`. An `Origin` belongs to the service's pages if it is the public URL or,
- * on loopback or without a public URL, if it equals the `Host`. If there is a public URL, and the request comes from a
- * private address (a proxy), the client's address is the last one in `X-Forwarded-For`. The addresses of an IPv6 /64
- * network count as one client.
+ * Guarantees: against DNS rebinding, a service on loopback accepts only loopback names and its public name as `Host`. A
+ * service on another address accepts any `Host`. An `Origin` belongs to the service's pages if it is the public URL. If
+ * the service is on loopback or has no public URL, an `Origin` that equals the `Host` also belongs to its pages. If
+ * there is a public URL, and the request comes from a private address (a proxy), the client's address is the last one
+ * in `X-Forwarded-For`. The addresses of an IPv6 /64 network count as one client.
  */
 import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { HttpServer, type HttpServerRequest } from "effect/http"
 import { IpNetwork, NetAddress } from "effect/net"
 
-/** The public URL of the service has a path, a query, a user, or another scheme than HTTP. */
+/** The public URL of the service has a path, a query, or a user, or is not an http or https URL. */
 export class InvalidPublicUrl extends Schema.TaggedError<InvalidPublicUrl>()("InvalidPublicUrl", {
   /** The invalid URL, as the caller wrote it. */
   found: Schema.String,
@@ -102,8 +102,8 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
     origin: publicUrl?.origin ?? local,
     secure,
     /**
-     * Whether traffic with users is private: over TLS, or within this machine. Without TLS, a service that is not bound
-     * to loopback is not private, because other machines can reach it.
+     * Whether nobody on the network can read the traffic with users. This is true if the traffic is encrypted with TLS,
+     * or if it stays within this machine.
      */
     encrypted: secure || (loopback && (publicUrl === undefined || localNames.has(publicUrl.hostname))),
     /** Whether only this machine can reach the service: it is bound to loopback and has no public URL. */

@@ -46,7 +46,7 @@ const Flags = Schema.Array(Schema.String.check(Schema.isMaxLength(80))).check(Sc
 const EditedText = Schema.String.check(Schema.isMaxLength(maxLength.editedCompletion))
 const Step = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9 }))
 
-/** Members not listed here, such as `strength`, have the same type as in a vote, or are null. */
+/** A member that is not listed here, such as `strength`, has the same type as in a vote, or is null. */
 const Assessment = Schema.Struct({
   ...Struct.map(
     Struct.map(Struct.omit(VoteAssessment.fields, ["all_bad", "aspects", "edited"]), Schema.NullOr),
@@ -90,12 +90,12 @@ export const HeldItem = Schema.Struct({
   draft: Schema.NullOr(Draft),
   /** Whether the expert submitted the item and took it back with `undo`. */
   undone: Schema.Boolean,
-  /** When the expert gave the vote that a submission corrects. Null if the expert holds the item to judge it. */
+  /** The time of the vote that a submission replaces. Null if it replaces none. */
   corrects: Schema.NullOr(Schema.Int),
   /** When the item returns to the queue (epoch milliseconds), unless the expert saves a draft before then. */
   held_until: Schema.Int,
   /**
-   * Whether the item belongs to the expert's qualification. Then `task` counts qualification items, and the expert
+   * Whether the item belongs to the expert's qualification. If so, `task` counts qualification items, and the expert
    * cannot skip or flag the item.
    */
   qualification: Schema.Boolean,
@@ -114,8 +114,7 @@ export const Progress = Schema.Struct({
   judged: Schema.Int,
   /** The number of items that this expert has judged since midnight, UTC. */
   judged_today: Schema.Int,
-  /** The number of votes that open tasks still need, from any expert. */
-  /** The votes that people may still give on open tasks. */
+  /** The number of votes that people can still give on open tasks. */
   needed: Schema.Int,
   undoable: Schema.Boolean,
   /** Why this expert gets no work, as a plain sentence. Null if the expert gets work. */
@@ -132,7 +131,7 @@ export const GivenJudgment = Schema.Struct({
   given_at: Schema.Int,
   /** The beginning of the prompt, or of the last turn of a conversation. */
   prompt: Schema.String,
-  /** Groups of positions, best first. If the expert only chose the best, one group with the position of the best. */
+  /** Groups of positions, best first. Only the best position if the expert did not rank the completions. */
   ranking: Schema.Array(Schema.Array(Place)),
   /** Whether the judgment can still be corrected. */
   is_open: Schema.Boolean,
@@ -149,7 +148,7 @@ export const Submission = Schema.Struct({
    * The position of the preferred completion. If null, the lowest position in the top group of `ranking` is preferred.
    */
   best: Schema.NullOr(Place),
-  /** The positions of all completions in groups, best first, if the expert ranked them; null otherwise. */
+  /** The positions of all completions in groups, best first. Null if the expert did not rank them. */
   ranking: Schema.NullOr(Schema.Array(Schema.NonEmptyArray(Place))),
   rationale: Schema.String.check(Schema.isMaxLength(maxLength.rationale)),
   seconds: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)),
@@ -176,10 +175,10 @@ export class AnnotateJoin extends HttpApiGroup.make("join").add(join) {}
  */
 const next = HttpApiEndpoint.post("next", "/next", { success: Work })
 
-/** Saves the draft and extends the hold. Conflict: the expert no longer holds the item. */
+/** Saves the draft and extends the hold. Fails with `Conflict` if the expert no longer holds the item. */
 const saveDraft = HttpApiEndpoint.put("saveDraft", "/items/:item_id/draft", { params, payload: Draft })
 
-/** Submits the vote and returns the next work. Conflict: the expert no longer holds the item. */
+/** Submits the vote and returns the next work. Fails with `Conflict` if the expert no longer holds the item. */
 const submit = HttpApiEndpoint.post("submit", "/items/:item_id/vote", { params, payload: Submission, success: Work })
 
 /** Records that the expert has seen this version of the guidelines, so that the page does not announce it again. */
@@ -197,25 +196,25 @@ const skip = HttpApiEndpoint.post("skip", "/items/:item_id/skip", {
 })
 
 /**
- * Leaves the item to other experts. The operator sees the flag, and the task's result contains it. `other` needs a
- * comment.
+ * Leaves the item to other experts. The operator sees the flag, and the task's result contains it. A flag of kind
+ * `other` requires a comment.
  */
 const flag = HttpApiEndpoint.post("flag", "/items/:item_id/flag", { params, payload: Flagging, success: Work })
 
 /**
- * Takes back the expert's last vote, unless its task is completed. The expert holds the item again, and the vote
- * becomes the draft. If the expert held another item, that item comes next, with its draft. Conflict: no vote can be
- * taken back.
+ * Takes back the expert's last vote. The expert holds the item again, and the vote becomes the draft. If the expert
+ * held another item, that item comes next, with its draft. Fails with `Conflict` if no vote can be taken back, for
+ * example because its task is completed.
  */
 const undo = HttpApiEndpoint.post("undo", "/undo", { success: Work })
 
 /** Returns the expert's last 20 judgments, the latest first, without judgments of qualification items. */
 const judgments = HttpApiEndpoint.get("judgments", "/judgments", { success: Schema.Array(GivenJudgment) })
 
-/** Returns the item of a judgment, with the judgment as its draft. Conflict: the judgment can't be corrected. */
+/** Returns the item of a judgment, with the judgment as its draft. Fails with `Conflict` if it can't be corrected. */
 const judgment = HttpApiEndpoint.get("judgment", "/judgments/:item_id", { params, success: Work })
 
-/** Replaces a judgment, and returns the next work. Conflict: the judgment can no longer be corrected. */
+/** Replaces a judgment, and returns the next work. Fails with `Conflict` if the judgment can't be corrected. */
 const correct = HttpApiEndpoint.put("correct", "/judgments/:item_id", { params, payload: Submission, success: Work })
 
 const session = HttpApiEndpoint.get("session", "/session", {

@@ -20,11 +20,11 @@ export const ExpertSummary = Schema.Struct({
   last_seen_at: Schema.NullOr(Millis),
   judged: Schema.Int,
   /**
-   * `of`: the number of items on which the other experts' votes have a majority. `agreed`: on how many of these items
-   * the expert voted with that majority.
+   * `of` counts the items on which the other experts' votes have a majority. `agreed` counts those items on which the
+   * expert voted with that majority.
    */
   majority: Schema.Struct({ agreed: Schema.Int, of: Schema.Int }),
-  /** `of`: the number of gold items that the expert judged. `right`: the number that the expert judged right. */
+  /** `of` counts the gold items that the expert judged. `right` counts those that the expert judged right. */
   gold: Schema.Struct({ right: Schema.Int, of: Schema.Int }),
 })
 export type ExpertSummary = typeof ExpertSummary.Type
@@ -43,12 +43,12 @@ const invite = HttpApiEndpoint.post("invite", "/experts", {
   payload: Schema.Struct({ name: Name }),
   success: NewInvitation,
 })
-/** Invites all people in the list (see `splitNames`), or nobody. Conflict: the detail says which lines are refused. */
+/** Invites all people in the list (`splitNames`). If a line is refused, invites nobody and fails with `Conflict`. */
 const inviteAll = HttpApiEndpoint.post("inviteAll", "/experts/invitations", {
   payload: Schema.Struct({ names: Schema.String.check(Schema.isMaxLength(maxLength.names)) }),
   success: Schema.Struct({ invitations: Schema.Array(NewInvitation) }),
 })
-/** Conflict: another expert has the name, or the expert is automatic. */
+/** Renames a person. Fails with `Conflict` if another expert has the name, or if the expert is automatic. */
 const rename = HttpApiEndpoint.put("rename", "/experts/:expert_id/name", {
   params: expertParams,
   payload: Schema.Struct({ name: Name }),
@@ -94,7 +94,7 @@ export const ExpertDetail = Schema.Struct({
   latest: Schema.Struct({
     votes: Schema.Int,
     median_seconds: Schema.NullOr(Schema.Finite),
-    /** `chosen`: for each position on the page, how often the expert chose the completion shown there. */
+    /** `chosen` lists, for each position on the page, how often the expert chose the completion shown there. */
     places: Schema.Array(Schema.Struct({ completions: Schema.Int, chosen: Schema.Array(Schema.Int) })),
   }),
   voidings: Schema.Array(Voiding),
@@ -112,13 +112,13 @@ export const Voided = Schema.Struct({
 })
 export type Voided = typeof Voided.Type
 
-/** Conflict: the expert has no valid votes. */
+/** Voids all votes of the expert. Fails with `Conflict` if the expert has no valid votes. */
 const voidVotes = HttpApiEndpoint.post("voidVotes", "/experts/:expert_id/void", {
   params: expertParams,
   payload: Schema.Struct({ reason: Schema.String.check(Schema.isMaxLength(maxLength.reason)) }),
   success: Voided,
 })
-/** Makes the votes valid again, except those that other experts have replaced. Conflict: none of the votes is void. */
+/** Makes the votes valid again, unless another expert has voted instead. Fails with `Conflict` if no vote is void. */
 const restoreVotes = HttpApiEndpoint.post("restoreVotes", "/voidings/:voiding_id/undo", {
   params: { voiding_id: IntFromQuery },
   success: Voided,

@@ -9,7 +9,7 @@ export const Priority = Schema.Literals(priorities)
 export type Priority = typeof Priority.Type
 
 export const GroupSummary = Schema.Struct({
-  /** The group's id; for a task without a group, the task's id. */
+  /** The group's id. If the task has no group, the task's id. */
   group_id: Schema.String,
   priority: Priority,
   paused: Schema.Boolean,
@@ -19,11 +19,11 @@ export const GroupSummary = Schema.Struct({
   tasks: Schema.Int,
   votes: Schema.Int,
   votes_needed: Schema.Int,
-  /** The number of items whose votes wait for another expert, because all active people have judged them. */
+  /** The number of items that all active people have judged, but that still need votes from other experts. */
   waiting: Schema.Int,
   /**
-   * The number of items on which only language models may vote, but none of the service's models can. Items in
-   * `waiting` do not count.
+   * The number of items that only language models may judge, and on which none of the service's models can still vote.
+   * These items do not count in `waiting`.
    */
   waiting_for_judges: Schema.Int,
   created_at: Millis,
@@ -34,8 +34,8 @@ const Queue = Schema.Struct({
   /** Groups with open tasks, in queue order, at most 200. */
   groups: Schema.Array(GroupSummary),
   /**
-   * Open tasks without a group: all that have a priority, assigned experts, or a pause, and at most 50 others, oldest
-   * first. `prompt` is the beginning of the task's first prompt.
+   * Open tasks without a group. All tasks that are paused, or have a priority or assigned experts, are listed, and at
+   * most 50 others, oldest first. `prompt` is the beginning of the task's first prompt.
    */
   tasks: Schema.Array(Schema.Struct({ ...GroupSummary.fields, prompt: Schema.String })),
   /** Pass this value as `after` to get the next page of tasks. Null on the last page. */
@@ -76,8 +76,8 @@ export const GroupDetail = Schema.Struct({
   flagged: Schema.Int,
   days: Days,
   /**
-   * The experts who voted, most votes first. `compared`: the number of votes on items that others also judged.
-   * `agreed`: how many of these votes agree with the others.
+   * The experts who voted, most votes first. `compared` counts the votes on items that other experts also judged.
+   * `agreed` counts those of them that agree with the other votes.
    */
   experts: Schema.Array(
     Schema.Struct({

@@ -23,8 +23,9 @@ export const Withdrawal = Schema.Struct({ reason: Schema.String, by: Schema.Stri
  */
 export const ItemSummary = Schema.Struct({
   /**
-   * The members from here to `prompt` describe the newest item that matches the filter. If that item is decided,
-   * disputed, or withdrawn, `state` is its state; otherwise `state` follows from `votes` and `votes_required`.
+   * The members from `item_no` to `prompt` describe the newest item that matches the filter. If that item is canceled,
+   * decided, disputed, or withdrawn, `state` is its state. Otherwise, `state` follows from `votes` and
+   * `votes_required`.
    */
   item_no: Schema.Int,
   task_id: Schema.String,
@@ -32,13 +33,13 @@ export const ItemSummary = Schema.Struct({
   index: Schema.Int,
   prompt: Schema.String,
   state: ItemState,
-  /** `votes`, `votes_required`, and `flagged` cover all equal items together. */
+  /** `votes`, `votes_required`, and `flagged` describe all equal items together. */
   votes: Schema.Int,
   votes_required: Schema.Int,
   flagged: Schema.Boolean,
   /** The other equal items, newest first, at most 25. */
   equal: Schema.Array(Schema.Struct({ task_id: Schema.String, index: Schema.Int })),
-  /** Null if the item has fewer than two votes or lacks votes. */
+  /** Null if the item has fewer than two votes or still needs votes. */
   agreement: Schema.NullOr(Schema.Finite),
   decision: Schema.NullOr(Decision),
 })
@@ -84,27 +85,28 @@ const exportVotes = HttpApiEndpoint.get("exportVotes", "/votes", {
 
 const itemParams = { task_id: Schema.String, index: IntFromQuery }
 /**
- * Makes the judgment of a lead the item's result. Conflict: the task is canceled, the prompt is withdrawn, an expert is
- * judging it, or `undecided` is set and a lead has already decided it.
+ * Makes the judgment of a lead the item's result. Fails with `Conflict` if the task is canceled, the prompt is
+ * withdrawn, or an expert is judging it. With `undecided`, also fails with `Conflict` if a lead has already decided the
+ * prompt.
  */
 const decide = HttpApiEndpoint.put("decide", "/tasks/:task_id/items/:index/decision", {
   params: itemParams,
   payload: Schema.Struct({
     choice: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
     rationale: Schema.String.check(Schema.isMaxLength(maxLength.decision)),
-    /** Whether to keep an existing decision. */
+    /** If true, an existing decision is kept. */
     undecided: Schema.optionalKey(Schema.Boolean),
   }),
 })
-/** Conflict: the item has no decision or, with `mine`, no decision by the signed-in operator. */
+/** Fails with `Conflict` if there is no decision or, with `mine`, none by the signed-in operator. */
 const withdrawDecision = HttpApiEndpoint.delete("withdrawDecision", "/tasks/:task_id/items/:index/decision", {
   params: itemParams,
   query: { mine: Schema.optionalKey(Schema.Literal("true")) },
 })
 
 /**
- * Withdraws the prompt: nobody judges it any more, and the result says that it is withdrawn. Conflict: the task is
- * canceled, or the prompt is decided or already withdrawn.
+ * Withdraws the prompt: nobody judges it any more, and the result says that it is withdrawn. Fails with `Conflict` if
+ * the task is canceled, or if the prompt is decided or already withdrawn.
  */
 const withdrawPrompt = HttpApiEndpoint.put("withdrawPrompt", "/tasks/:task_id/items/:index/withdrawal", {
   params: itemParams,

@@ -1,8 +1,9 @@
 /**
  * Shared parts of `DashboardApi`: the operator's session, required roles, fields, and errors.
  *
- * Guarantees: any operator may send GET requests, and other requests need the role of manager, unless the endpoint is
- * annotated with `MinRole`. The middleware of `OperatorSession` checks the role before the handler runs.
+ * Guarantees: if an endpoint is annotated with `MinRole`, requests need that role. Otherwise, any operator may send GET
+ * requests, and other requests need the role of manager. The middleware of `OperatorSession` checks the role before the
+ * handler runs.
  */
 import { Context, Option, Schema } from "effect"
 import { type HttpApiEndpoint, HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
@@ -13,7 +14,7 @@ import { Conflict, NotFound, NotSignedIn, TooManyAttempts } from "./WebProblems.
 export const Role = Schema.Literals(roles)
 export type Role = typeof Role.Type
 
-/** Sets the required role of an endpoint, if its HTTP method implies another one. */
+/** Sets the required role of an endpoint. Without it, the role follows from the HTTP method. */
 export class MinRole extends Context.Service<MinRole, Role>()("prefstream/service/MinRole") {}
 
 export const minRoleOf = ({ annotations, method }: Pick<HttpApiEndpoint.Top, "annotations" | "method">): Role =>

@@ -42,13 +42,13 @@ const add = HttpApiEndpoint.post("add", "/operators", {
  * Makes a link that sets a new password. Older links stop working. The old password works until the new one is set.
  */
 const renew = HttpApiEndpoint.post("renew", "/operators/:operator_no/link", { params, success: OperatorLink })
-/** Conflict: the operator is the last admin. */
+/** Changes the operator's role. Fails with `Conflict` if the operator is the last admin. */
 const setRole = HttpApiEndpoint.put("setRole", "/operators/:operator_no/role", {
   params,
   payload: Schema.Struct({ role: Role }),
   success: OperatorSummary,
 })
-/** Ends the operator's sessions. Conflict: the operator is the last admin. */
+/** Ends the operator's sessions. Fails with `Conflict` if the operator is the last admin. */
 const remove = HttpApiEndpoint.delete("remove", "/operators/:operator_no", { params })
 
 export class DashboardOperators extends HttpApiGroup.make("operators")
@@ -56,7 +56,7 @@ export class DashboardOperators extends HttpApiGroup.make("operators")
   .annotateEndpoints(MinRole, "admin")
   .middleware(OperatorSession) {}
 
-/** Changes the operator's own password and ends the other sessions. Forbidden: the current password is wrong. */
+/** Changes the operator's own password and ends the other sessions. Fails with `Forbidden` if `current` is wrong. */
 export const changePassword = HttpApiEndpoint.put("changePassword", "/password", {
   payload: Schema.Struct({ current: Schema.String.check(Schema.isMaxLength(maxLength.password)), password: Password }),
 }).annotate(MinRole, "viewer")

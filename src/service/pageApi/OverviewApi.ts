@@ -16,19 +16,19 @@ const progress = {
   votes_needed: Schema.Int,
 }
 const Bound = Schema.NullOr(Schema.Finite)
-/** `agreed`: how many of the `compared` votes agree with the majority of the other votes on the item. */
+/** `agreed` counts those of the `compared` votes that agree with the majority of the other votes on the item. */
 const agreement = { agreed: Schema.Int, compared: Schema.Int, low: Bound, high: Bound }
 
 export const stuckKinds = ["held", "deferred", "unassignable", "paused", "outage", "doubt", "webhook"] as const
 
 export const StuckWork = Schema.Struct({
   /**
-   * - `held`: an expert holds the item for longer than the hold time
+   * - `held`: an expert has held the item for longer than the hold time
    * - `deferred`: every active person who may judge an item of the task has seen its content
    * - `unassignable`: an item of the task needs a vote that no active expert may give
-   * - `paused`: a paused group with open work, or a paused task without a group
-   * - `outage`: an automatic expert that fails and is not asked before `at`
-   * - `doubt`: a judge's batch that the endpoint may have created; it is not sent again, and `name` is its name
+   * - `paused`: a group with open work is paused, or a task without a group is
+   * - `outage`: an automatic expert fails, and is not asked before `at`
+   * - `doubt`: the endpoint may have created a judge's batch, so it is not sent again; `name` is the batch's name
    * - `webhook`: deliveries fail, or the service disabled the webhook
    */
   kind: Schema.Literals(stuckKinds),
@@ -46,14 +46,14 @@ export const OverviewReport = Schema.Struct({
   total: Schema.Struct(progress),
   /** Groups with open tasks, oldest first, at most 20. */
   groups: Schema.Array(Schema.Struct({ group_id: Schema.String, ...progress })),
-  /** Open disagreements; at most 1,000 are counted. */
+  /** The number of open disagreements. Counts at most 1,000. */
   disagreements: Schema.Int,
   /** Votes on each of the last 30 days (UTC), oldest first. */
   days: Schema.Array(Schema.Struct({ day: Millis, people: Schema.Int, automatic: Schema.Int })),
   /** The last 12 weeks with compared votes, oldest first. `week` is the Monday (UTC). */
   weeks: Schema.Array(Schema.Struct({ week: Millis, ...agreement })),
   /**
-   * The experts with the most votes in the last 28 days, at most 50. `seconds`: the median time of a person's latest
+   * The experts with the most votes in the last 28 days, at most 50. `seconds` is the median time of a person's latest
    * 100 votes.
    */
   experts: Schema.Array(
@@ -66,8 +66,8 @@ export const OverviewReport = Schema.Struct({
     }),
   ),
   /**
-   * The paid requests and tokens of language models that the judges' file of answers records, whether or not they led
-   * to votes. The cost is an exact decimal, or null without prices.
+   * All paid requests and tokens in the judges' file of answers, with or without a vote. The cost is an exact decimal,
+   * or null without prices.
    */
   judges: Schema.Array(
     Schema.Struct({

@@ -42,8 +42,8 @@ export const isAtLeast = (role: Role, min: Role): boolean => roles.indexOf(role)
 export const taskStatuses = ["pending", "in_progress", "completed", "cancelled"] as const
 
 /**
- * `waiting`: no votes yet. `open`: some votes are missing. `disputed`: all votes are given but differ, and no lead has
- * decided.
+ * The item is `waiting` if it has no votes yet, and `open` if it has some but not all of them. It is `disputed` if it
+ * has all its votes but they differ, and no lead has decided.
  */
 export const itemStates = ["waiting", "open", "done", "disputed", "decided", "withdrawn", "cancelled"] as const
 

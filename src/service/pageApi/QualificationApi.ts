@@ -13,16 +13,16 @@ export const QualificationSettings = Schema.Struct({
   items: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxQualificationItems })),
   /** The minimum percentage of these items that a person must judge right to get work. */
   min_percent: Percent,
-  /** People who judge less than this percentage of their latest 20 gold items right are paused. Null: no pause. */
+  /** People who judge less than this percentage of their latest 20 gold items right are paused. If null, nobody is. */
   pause_percent: Schema.NullOr(Percent),
   guidelines: Schema.String.check(Schema.isMaxLength(maxLength.qualificationGuidelines)),
 })
 export type QualificationSettings = typeof QualificationSettings.Type
 
 /**
- * `working`: the person gets work. `qualifying`: the person is judging qualification items. `unavailable`: the gold
- * file has too few items to qualify with. `failed`: too few qualification items were judged right. `paused`: too few of
- * the latest gold items were judged right.
+ * A person who is `working` gets work. A person who is `qualifying` judges qualification items first. If the gold file
+ * has too few items, the person is `unavailable`. A person who judged too few qualification items right has `failed`. A
+ * person who judged too few of the latest gold items right is `paused`.
  */
 export const Standing = Schema.Struct({
   state: Schema.Literals(["working", "qualifying", "unavailable", "failed", "paused"]),
@@ -46,15 +46,15 @@ export const Qualification = Schema.Struct({
 export type Qualification = typeof Qualification.Type
 
 const get = HttpApiEndpoint.get("get", "/qualification", { success: Qualification })
-/** Conflict: the gold file has too few items, or the settings contradict each other. */
+/** Fails with `Conflict` if the gold file has too few items, or if the settings contradict each other. */
 const set = HttpApiEndpoint.put("set", "/qualification", { payload: QualificationSettings, success: Qualification })
 
 const params = { expert_id: Schema.String }
 /** Lets the person work, even if too few of the person's judgments were right. */
 const admit = HttpApiEndpoint.post("admit", "/experts/:expert_id/admit", { params })
 /**
- * Requires the person to qualify again, starting with items that the person has not judged. Conflict: no qualification
- * is required.
+ * Requires the person to qualify again, starting with items that the person has not judged. Fails with `Conflict` if no
+ * qualification is required.
  */
 const requalify = HttpApiEndpoint.post("requalify", "/experts/:expert_id/requalify", { params })
 

@@ -24,14 +24,14 @@ export const TaskSummary = Schema.Struct({
   /** The number of prompts that have all their votes. */
   prompts_done: Schema.Int,
   votes_per_prompt: Schema.Int,
-  /** The number of votes requested in addition to `votes_per_prompt`, when prompts were reopened. */
+  /** The number of additional votes that were requested when prompts were reopened. */
   extra_votes: Schema.Int,
   /** The number of votes that are no longer needed, because their prompts were decided or withdrawn. */
   votes_spared: Schema.Int,
   /** Whether the task's group is paused. If the task has no group, whether the task is paused. */
   paused: Schema.Boolean,
   votes: Schema.Int,
-  /** The number of prompts that somebody flagged, with or without all their votes. */
+  /** The number of prompts that somebody flagged, whether they have all their votes or not. */
   flagged: Schema.Int,
 })
 export type TaskSummary = typeof TaskSummary.Type
@@ -47,7 +47,7 @@ export const TaskItem = Schema.Struct({
   prompt: Schema.String,
   completions: Schema.Array(Schema.String),
   done: Schema.Boolean,
-  /** The number of votes requested in addition to the task's votes per prompt, when the prompt was reopened. */
+  /** The number of additional votes that were requested when the prompt was reopened. */
   extra_votes: Schema.Int,
   votes: Schema.Array(Schema.Struct({ ...Vote.fields, expert_name: Schema.String })),
   voided: Schema.Array(Schema.Struct({ ...Vote.fields, expert_name: Schema.String })),
@@ -63,7 +63,7 @@ export const TaskItem = Schema.Struct({
   ),
   /** Problems that experts reported about the item. `comment` may be empty. */
   flags: Schema.Array(Schema.Struct({ expert_name: Schema.String, kind: FlagKind, comment: Schema.String })),
-  /** The combined result of the votes. Null until the item is done, or if it has no votes. */
+  /** The combined result of the votes. Null if the item is not done, or has no votes. */
   result: Schema.NullOr(
     Schema.Struct({
       best_completion_index: Schema.Int,
@@ -117,8 +117,8 @@ const returnItem = HttpApiEndpoint.post("returnItem", "/tasks/:task_id/items/:in
 })
 
 /**
- * Requests more votes on the task's prompts, from experts who have not judged them yet. Conflict: no prompt has been
- * judged yet, or the task is canceled.
+ * Requests more votes on the task's prompts, from experts who have not judged the prompt yet. Fails with `Conflict` if
+ * nobody has judged the task yet, if it is canceled, or if all chosen prompts are decided or withdrawn.
  */
 const reopen = HttpApiEndpoint.post("reopen", "/tasks/:task_id/reopen", {
   params: taskParams,
@@ -129,7 +129,7 @@ const reopen = HttpApiEndpoint.post("reopen", "/tasks/:task_id/reopen", {
   }),
   success: Schema.Struct({ prompts: Schema.Int }),
 })
-/** Cancels the additional votes that no expert has started on. Conflict: there are no such votes. */
+/** Cancels the additional votes that no expert has begun. Fails with `Conflict` if there are no such votes. */
 const endReopening = HttpApiEndpoint.delete("endReopening", "/tasks/:task_id/reopen", {
   params: taskParams,
   success: Schema.Struct({ prompts: Schema.Int }),
@@ -155,7 +155,7 @@ const guidelines = HttpApiEndpoint.get("guidelines", "/tasks/:task_id/guidelines
   params: taskParams,
   success: GuidelineHistory,
 })
-/** Adds a version for all tasks with the same guidelines. Conflict: `version` is not the newest, or nothing changed. */
+/** Adds a version for tasks with the same guidelines. Fails with `Conflict` if `version` is old or nothing changed. */
 const editGuidelines = HttpApiEndpoint.put("editGuidelines", "/tasks/:task_id/guidelines", {
   params: taskParams,
   payload: Schema.Struct({

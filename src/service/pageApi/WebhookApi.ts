@@ -51,7 +51,7 @@ export const DeliveryDetail = Schema.Struct({
       at: Millis,
       url: Schema.String,
       status: Schema.NullOr(Schema.Int),
-      /** Why no status was received, such as a timeout, or the meaning of a status, such as a redirect. */
+      /** The reason of a failure, such as a timeout or a redirect. Null if the status says enough. */
       error: Schema.NullOr(Schema.String),
       millis: Schema.Int,
       /** The first 1,000 characters of the response body. */
@@ -63,8 +63,8 @@ export type DeliveryDetail = typeof DeliveryDetail.Type
 
 const webhook = HttpApiEndpoint.get("settings", "/webhook", { success: WebhookSettings })
 /**
- * Sets the URL and enables the webhook. If there is no secret, also creates one, which only this response contains.
- * Conflict: deliveries to this address are not allowed.
+ * Sets the URL and enables the webhook. If there is no secret, creates one. Only this response contains the new secret.
+ * Fails with `Conflict` if deliveries to this address are not allowed.
  */
 const setWebhook = HttpApiEndpoint.put("set", "/webhook", {
   payload: Schema.Struct({ url: Schema.String.check(Schema.isMaxLength(maxLength.url)) }),
@@ -88,7 +88,7 @@ const delivery = HttpApiEndpoint.get("delivery", "/deliveries/:message_id", {
   params: deliveryParams,
   success: DeliveryDetail,
 })
-/** Attempts the delivery once more, immediately. If that fails, retries follow the schedule from its start. */
+/** Attempts the delivery once more, immediately. If that fails, the retry schedule begins again. */
 const resend = HttpApiEndpoint.post("resend", "/deliveries/:message_id/resend", { params: deliveryParams })
 
 export class DashboardWebhook extends HttpApiGroup.make("webhook")

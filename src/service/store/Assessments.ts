@@ -54,7 +54,7 @@ export const missingFrom = (
   }
 }
 
-/** Converts an assessment to members of a vote. @param choice the index of the edited completion */
+/** Converts an assessment to members of a vote. `choice` is the index of the edited completion. */
 export const toMembers = (
   assessment: PersonAssessment | undefined,
   rubric: Rubric,
@@ -80,7 +80,7 @@ export const toMembers = (
   })
 }
 
-/** Converts members of a vote to an assessment, or undefined. @param best the position of the edited completion */
+/** Converts members of a vote to an assessment. `best` is the position of the edited completion. */
 export const toPlaces = (
   { all_bad = false, aspects = {}, edited, flags = [], ...others }: Members,
   order: ReadonlyArray<number>,

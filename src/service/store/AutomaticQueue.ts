@@ -1,6 +1,6 @@
 /**
- * The queue for automatic experts. A claim takes all items of a task that the experts can judge; later, their votes are
- * recorded. `VoteQueue` lists the guarantees.
+ * The queue for automatic experts. A claim takes all items of a task that the experts can judge. When the experts have
+ * answered, their votes are recorded. `VoteQueue` lists the guarantees.
  *
  * Each expert has a cursor in memory, which is lost at a restart. The cursor only saves work: the database decides
  * whether an expert may judge an item. When an item returns to the queue, experts check it again.
@@ -18,10 +18,10 @@ import * as Interrupted from "./Interrupted.ts"
 import type { ClaimRequest, Claim, Claims, Judged } from "./VoteQueueModel.ts"
 import { type NewVote, type Task, storableVote, type Voting } from "./Voting.ts"
 
-/** The tasks that an expert must still check: those in `tasks`, and all that have items after `itemId`. */
+/** Tells which tasks an expert must still check: the tasks in `tasks`, and each task with an item after `itemId`. */
 interface Cursor {
   itemId: number
-  /** At most `maxRememberedTasks` tasks. If there would be more, `itemId` goes back to the oldest of them instead. */
+  /** At most `maxRememberedTasks` tasks. If there are more, `itemId` goes back before them, and the set is emptied. */
   readonly tasks: Set<number>
 }
 
@@ -73,8 +73,8 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   }
 
   /**
-   * Makes experts that are not available now check the item again: the order of experts may have changed since their
-   * cursors passed the item.
+   * If experts cannot be asked now, makes them check the item again later. Their cursors have passed it, but the order
+   * of experts may change until then.
    */
   const awaitAgain = (itemId: number, experts: ReadonlyArray<AutomaticExpert>, { isAvailable }: ClaimRequest) => {
     for (const { expert_id } of experts) {
@@ -104,9 +104,9 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   }
 
   /**
-   * Claims the items that the experts can judge. If there are none, `lacking` counts items on which no expert can vote.
-   * `closed`: items that only judges may judge, and whose votes are complete, because each judge has voted or has no
-   * answer.
+   * Claims the items that the experts can judge. If there are none, `lacking` is the number of items on which no expert
+   * can vote. `closed` lists the items that only judges may judge, and whose votes are complete, because each judge has
+   * voted or has no answer.
    */
   const claimOf = Effect.fnUntraced(function* (
     task: Task,
@@ -169,7 +169,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       return [{ item_id, open, held: Math.min(open, eligible.length), experts: eligible.map((row) => row.expert_id) }]
     })
     if (claimed.length === 0) {
-      // While other items of the task are claimed, `lacking` is 0: the task is checked again when their votes are
+      // If other items of the task are claimed, `lacking` is 0, because the task is checked again when their votes are
       // recorded.
       const atWork = lacking === 0 ? [] : yield* sql`SELECT 1 FROM claim WHERE seq = ${task.seq}`
       return { claim: undefined, lacking: atWork.length > 0 ? 0 : lacking, closed }
@@ -218,7 +218,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
         Effect.gen(function* () {
           const rows = yield* activeOf(asking.experts)
           const experts = asking.experts.flatMap((name) => rows.find((row) => row.expert_id === name) ?? [])
-          // Without experts, one cursor finds the tasks that only judges may answer, so that they are reported.
+          // Even without experts, tasks that only judges may judge must be found and reported. One cursor does this.
           const looking =
             experts.length === 0
               ? [cursorOf("")]

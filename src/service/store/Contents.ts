@@ -3,10 +3,11 @@
  * completions, in any order, in the same group and under the same guidelines. Tasks without a group count as one group.
  *
  * Guarantees: nobody gets a content twice. If a person has seen an item's content, the item is deferred: it waits for
- * another person. With `AllowRepeatedVotes`, and for gold items of the service, a content that everybody has seen goes
- * to the people who have seen it least often. Everybody means the people who may judge the item and were active in the
- * last seven days. A deferred item returns to the queue when it need not wait any longer. Automatic experts are asked
- * about every item (see `EqualItems`). A content's id is 52 bits of a hash; a collision only delays a vote.
+ * another person. But with `AllowRepeatedVotes`, and for gold items of the service, a content that everybody has seen
+ * is shown again, to the people who have seen it least often. Everybody means the people who may judge the item and
+ * were active in the last seven days. A deferred item returns to the queue when it need not wait any longer. Automatic
+ * experts are asked about every item (see `EqualItems`). A content's id is 52 bits of a hash. A collision only delays a
+ * vote.
  */
 import { Context, Duration, Effect } from "effect"
 import type { Statement } from "effect/sql"
@@ -34,7 +35,8 @@ export const contentOf = (
 export const activeWithin: Duration.Input = "7 days"
 
 /**
- * Whether people judge a content again, in turn, when all have judged it. By default, its votes wait for other people.
+ * Whether people judge a content again, in turn, when all have judged it. By default, such an item waits for a new
+ * person.
  */
 export const AllowRepeatedVotes = Context.Reference<boolean>("prefstream/service/AllowRepeatedVotes", {
   defaultValue: () => false,
@@ -63,7 +65,7 @@ export const make = Effect.gen(function* () {
   ) => sql`COALESCE((SELECT items FROM seen_content
     WHERE seen_content.content = ${content} AND seen_content.expert_no = ${expert}), 0)`
 
-  /** Selects the experts of these kinds for whom items of the lane wait. */
+  /** Selects the experts of the given kinds who may judge items of the lane and are not away. */
   const inLane = (kinds: ReadonlyArray<string>, lane: Statement.Fragment) => sql`
     SELECT 1 FROM expert AS other INDEXED BY expert_awaited
     WHERE ${sql.in("other.kind", kinds)} AND other.active = 1 AND other.away = 0
@@ -105,10 +107,11 @@ export const make = Effect.gen(function* () {
 
   /**
    * Counts, by task, the items that wait for another expert. An item waits if every person who may judge it has judged
-   * it, has set it aside, or has seen its content. An item that nobody has got yet, or on which automatic experts may
-   * still vote, does not count. If only judges may vote on an item, it waits when each judge of this service has voted
-   * on it, or if there is no judge. If a judge has no answer, the item is done with fewer votes instead. Reads at most
-   * `maxWaitingRead` deferred items and as many other open items, the oldest first.
+   * it, has set it aside, or has seen its content, and no automatic expert may still vote on it. An item that nobody
+   * has got yet does not count. If only judges may vote on an item, it waits when each judge of this service has voted
+   * on it, or if there is no judge. Such an item does not wait if a judge has no answer, because it is then done with
+   * fewer votes. Reads at most `maxWaitingRead` deferred items and the same number of other open items, the oldest
+   * first.
    */
   const waiting = Effect.map(
     sql<{ seq: number; items: number }>`SELECT item_id / ${maxPrompts} AS seq, COUNT(*) AS items FROM (
@@ -130,7 +133,7 @@ export const make = Effect.gen(function* () {
     (rows) => new Map(rows.map(({ items, seq }) => [seq, items])),
   )
 
-  /** Returns deferred items to the queue. If an item has no open votes, it returns later, when a vote opens. */
+  /** Returns deferred items to the queue. If an item needs no vote at the moment, it returns when it needs one. */
   const offerAgain = (rows: Statement.Fragment): Effect.Effect<void, SqlError> =>
     Effect.gen(function* () {
       yield* sql`INSERT OR REPLACE INTO returned_item (item_id)
@@ -145,7 +148,7 @@ export const make = Effect.gen(function* () {
     yield* offerAgain(sql`deferred_item.content = ${met!.content} AND NOT ${isAwaited}`)
   })
 
-  /** Undoes `markSeen` for these holds. Skips automatic experts, for whom nothing is marked. */
+  /** Undoes `markSeen` for these holds. Has no effect on holds of automatic experts. */
   const unmarkSeen = Effect.fnUntraced(function* (
     holds: ReadonlyArray<{ readonly item_id: number; readonly expert_no: number }>,
   ) {
@@ -161,7 +164,7 @@ export const make = Effect.gen(function* () {
   })
 
   const hasJudged = Effect.fnUntraced(function* (itemId: number, expertNo: number) {
-    // Votes on canceled tasks do not count. But an unanswered task may be opened again, so its votes count.
+    // Votes on canceled tasks do not count, except on unanswered tasks, which may be opened again.
     const votes = yield* sql`SELECT 1 FROM item JOIN item AS other INDEXED BY item_of_content
       ON other.content = item.content AND other.item_id <> item.item_id
       JOIN task ON task.seq = other.item_id / ${maxPrompts} AND (status <> 'cancelled' OR unanswered = 1)

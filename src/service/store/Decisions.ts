@@ -62,7 +62,7 @@ export const resultWithoutVotes = (prompt: RequestedPrompt, decision: Chosen, fl
   resultOf(prompt, decision, flags, { expert: decision.operator, decision: recordOf(decision) })
 
 /**
- * Makes the result of a prompt that has no votes, because no expert who may vote on it has an answer.
+ * Makes the result of a prompt that has no votes, because all experts who may vote on it have no answer.
  *
  * @param kind the kind of all these experts; undefined if their kinds differ
  */

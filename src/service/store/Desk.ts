@@ -2,9 +2,10 @@
  * Changes that managers make: they decide items, withdraw prompts, ask for further votes, and void votes.
  *
  * Guarantees: counters of tasks and experts match the valid votes after each commit. The commit of a change also
- * replaces the published result and stores the event for it. If votes are missing after a change, the task is opened
- * again. Its result is then computed from the remaining votes, or withdrawn if a prompt has none. No vote is deleted.
- * Voiding and restoring votes commit task by task, and can be repeated after a crash.
+ * replaces the published result and stores the webhook event about the change. If votes are missing after a change, the
+ * task is opened again. Its result is then computed from the remaining votes. If a prompt has no remaining votes, the
+ * result is withdrawn. No vote is deleted. Voiding and restoring votes commit task by task, and can be repeated after a
+ * crash.
  */
 /* oxlint-disable max-lines -- one state machine: each change of votes or decisions completes or reopens tasks by the same rules */
 import { Clock, Context, Effect, Layer } from "effect"
@@ -67,7 +68,7 @@ const make = Effect.gen(function* () {
     task: Voting.Task,
     itemIds: ReadonlyArray<number>,
     now: number,
-    /** Whether the change only requests more votes and keeps the published result. */
+    /** If true, the change requests more votes, and the published result stays. */
     asksOnly = false,
   ) {
     const { seq, status } = task
@@ -75,7 +76,7 @@ const make = Effect.gen(function* () {
     for (const itemId of itemIds) {
       const [item] = yield* recountItem(task, itemId)
       if (item!.open > 0) open.push(itemId)
-      // An item without all its votes is compared when its last vote is given.
+      // If votes are missing, the item is compared later, when its last vote is given.
       if (item!.votes > 1 && item!.isDone === 1) yield* voting.compare(task, itemId)
     }
     if (open.length > 0) {
@@ -160,7 +161,7 @@ const make = Effect.gen(function* () {
       (rows) => rows[0],
     )
 
-  /** Conflict: the task is canceled, the prompt is withdrawn or may not be decided again, or somebody is judging it. */
+  /** Fails with `Conflict` if the prompt may not be decided, or if somebody is judging it. */
   const decide = Effect.fn("Desk.decide")(({ choice, operator, promptIndex, rationale, taskId, undecided }: Judgment) =>
     changeDecision(taskId, promptIndex, "item.decide", function* (task, itemId, now) {
       const { prompts } = yield* requests.of(task.seq)
@@ -182,7 +183,7 @@ const make = Effect.gen(function* () {
     }),
   )
 
-  /** People who hold the item lose it. The prompt's result then says that there is no judgment. */
+  /** Withdraws a prompt, and ends holds on it. The prompt's result says that there is no judgment. */
   const withdrawPrompt = Effect.fn("Desk.withdrawPrompt")(
     (taskId: string, promptIndex: number, reason: string, operator: string) =>
       changeDecision(taskId, promptIndex, "item.withdraw", function* (task, itemId, now) {
@@ -221,8 +222,8 @@ const make = Effect.gen(function* () {
     })
 
   /**
-   * Lets the item's votes decide again. An item that lacks votes returns to the queue. Conflict: the item has no
-   * decision or, if `operator` is set, no decision by this operator.
+   * Deletes a lead's decision, so that the item's votes decide again. If the item lacks votes, it returns to the queue.
+   * Fails with `Conflict` if the item has no decision. If `operator` is set, only a decision of this operator counts.
    */
   const withdrawDecision = Effect.fn("Desk.withdrawDecision")(
     (taskId: string, promptIndex: number, operator?: string) =>
@@ -241,7 +242,7 @@ const make = Effect.gen(function* () {
     deleteDecision(taskId, promptIndex, "item.restore", sql`choice IS NULL`, "The prompt is not withdrawn."),
   )
 
-  /** `needs` returns items, each with the change in the number of votes that it needs. */
+  /** Changes the number of votes that items need. `needs` returns each item with this change as `votes`. */
   const changeNeeds = (
     taskId: string,
     action: string,
@@ -259,8 +260,8 @@ const make = Effect.gen(function* () {
     })
 
   /**
-   * Only experts who have not judged a prompt can give the additional votes. The task's result stays available in the
-   * meantime. Decided and withdrawn prompts are not reopened. Returns the number of reopened prompts.
+   * Requests additional votes, from experts who have not judged the prompt yet. The task's result stays available in
+   * the meantime. Decided and withdrawn prompts are not reopened. Returns the number of reopened prompts.
    */
   const reopenTask = Effect.fn("Desk.reopen")(
     (taskId: string, votes: number, promptIndices: ReadonlyArray<number> | undefined) =>
@@ -283,7 +284,7 @@ const make = Effect.gen(function* () {
       }),
   )
 
-  /** Cancels additional votes, except those that experts are about to give. Returns the number of prompts changed. */
+  /** Cancels the additional votes that no expert has begun. Returns the number of prompts that need fewer votes. */
   const endReopening = Effect.fn("Desk.endReopening")((taskId: string) =>
     changeNeeds(taskId, "task.end-reopening", function* ({ seq, status }) {
       const open = sql`${itemsOf(sql, seq)} AND extra_votes > 0 AND open > 0`
@@ -338,7 +339,7 @@ const make = Effect.gen(function* () {
 
   const columns = sql.literal("n, item_id, expert_no, choice, body, shown_at, given_at, correct")
 
-  /** Moves votes between `vote` and `voided_vote`. @param copy an INSERT without its FROM */
+  /** Moves votes between `vote` and `voided_vote`. `copy` is an INSERT without its FROM. */
   const transfer = Effect.fnUntraced(function* (
     expertNo: number,
     from: "vote" | "voided_vote",
@@ -355,7 +356,7 @@ const make = Effect.gen(function* () {
     return votes.map(({ item_id }) => item_id)
   })
 
-  /** Items that lack a vote afterwards return to the queue, for other experts. */
+  /** Voids all votes of an expert. If an item then lacks a vote, it returns to the queue, for other experts. */
   const voidVotes = Effect.fn("Desk.voidVotes")(function* (expertId: string, reason: string, operator: string) {
     const now = yield* Clock.currentTimeMillis
     const { expertNo, items, voidingId } = yield* change(
@@ -397,7 +398,7 @@ const make = Effect.gen(function* () {
       }),
     )
     const move = (task: Voting.Task, itemIds: ReadonlyArray<number>) => {
-      // A vote stays void if another expert has voted in its place, or may be about to.
+      // A vote stays void if another expert has voted instead, or is judging the item now.
       const mine = sql`voiding_id = ${voidingId} AND item_id IN (
         SELECT item.item_id FROM item WHERE ${sql.in("item.item_id", itemIds)} AND (open > 0 OR (claimed = 0
           AND votes < ${task.votes_required} + extra_votes

@@ -1,9 +1,10 @@
 /**
  * Reports for managers: filtered items, one expert, one group.
  *
- * Guarantees: `items` filters item by item, newest first, until the page is full; `disputed` items have their own
- * table. Equal items (see `ItemSummary`) form one entry, at the position of the newest matching item. `items` reads
- * task requests only to compute the agreement on equal items. The report on a group reads all the group's votes.
+ * Guarantees: `items` reads items from the newest to the oldest until the page is full. For disputed items, it reads
+ * the table `disputed`. Equal items (see `ItemSummary`) form one entry, at the position of the newest matching item.
+ * `items` reads task requests only to compute the agreement on equal items. The report on a group reads all the group's
+ * votes.
  */
 import { Effect, Option } from "effect"
 import { medianInterval } from "../../domain/Interval.ts"

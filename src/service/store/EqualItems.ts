@@ -1,10 +1,10 @@
 /**
- * Sorts the automatic experts for an item in a group of tasks: those who have voted least on the item's content (see
+ * Sorts the automatic experts for an item in a group of tasks. Experts who have voted less on the item's content (see
  * `Contents`) come first.
  *
- * Guarantees: the time per item is limited, because only the nearest `maxNear` equal items on each side are read. If no
- * item of a task has an equal one, a claim reads nothing, because `mark` has checked the task. Votes of a canceled task
- * count only if it may be opened again.
+ * Guarantees: the time per item is limited, because at most `maxNear` older and `maxNear` newer equal items are read.
+ * If no item of a task has an equal one, a claim reads nothing, because `mark` has checked the task. Votes of a
+ * canceled task count only if it may be opened again.
  */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -12,7 +12,7 @@ import { itemsOf, maxPrompts } from "../database/TaskTables.ts"
 
 const maxNear = 50
 
-/** For each open item of the task, selects the items with the same content, with one row per vote. */
+/** Selects the items with the same content as an open item of the task. An item with several votes has several rows. */
 export const equalItemsOf = (sql: SqlClient.SqlClient, seq: number) => {
   const near = (side: "<" | ">", order: "ASC" | "DESC") => sql`SELECT item_id FROM (
     SELECT near.item_id FROM item AS near INDEXED BY item_of_content
@@ -27,8 +27,8 @@ export const equalItemsOf = (sql: SqlClient.SqlClient, seq: number) => {
 }
 
 /**
- * Marks the task if one of its items has an older equal item, and also marks the tasks of the oldest equal items. Call
- * it when a task of a group is created. The tasks of equal items in between are marked already.
+ * Marks the task if one of its items has an older equal item. Also marks the tasks that contain the oldest of these
+ * equal items. All other tasks with equal items are marked already. Call this when a task of a group is created.
  */
 export const mark = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, seq: number) {
   const first = yield* sql<{ seq: number }>`SELECT DISTINCT first / ${maxPrompts} AS seq FROM (

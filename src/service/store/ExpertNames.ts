@@ -14,7 +14,7 @@ export interface NamedExpert extends Pick<ExpertSummary, "expert_id" | "name" | 
   readonly active: number
 }
 
-/** A name in a list, and its line number, from 1. */
+/** A name in a list. The first line of the list has number 1. */
 export interface ListedName {
   readonly name: string
   readonly line: number
@@ -27,7 +27,7 @@ const isName = Schema.is(Name)
 export const find = (existing: ReadonlyArray<NamedExpert>, name: string): NamedExpert | undefined =>
   existing.find((other) => nameKey(other.name) === nameKey(name))
 
-/** Says that the name is not free, and what to do. */
+/** Returns the message that the name is taken. It also says what to do. */
 export const words = ({ active, kind, name }: NamedExpert): string => {
   if (kind !== "person") return `An automatic expert is named ${name}. Enter another name.`
   return `An expert named ${name} already exists. ${active === 1 ? "Make a new link for" : "Activate"} this expert below, or enter another name.`

@@ -43,7 +43,7 @@ export const rowColumns =
 
 const touchMillis = 60_000
 
-/** The automatic experts of this process. An expert in `outages` fails, and is not asked before `until`. */
+/** The automatic experts of this process. An expert in `outages` fails. The service asks it again at `until`. */
 interface Staff {
   readonly names: ReadonlyArray<string>
   readonly outages: (now: number) => ReadonlyArray<{ readonly name: string; readonly until: number }>
@@ -69,7 +69,7 @@ const make = Effect.gen(function* () {
 
   /** Call this inside `Database.write`. */
   const insert = Effect.fnUntraced(function* (expert: { expert_id: string; name: string; kind: string }, now: number) {
-    // A new expert has not passed any item, so items that returned earlier need not be checked.
+    // The cursor starts at the end of `returned_item`, because a new expert reads all items anyway.
     const rows = yield* sql<Row>`INSERT INTO expert (expert_id, name, kind, created_at, returned_cursor)
       VALUES (${expert.expert_id}, ${expert.name}, ${expert.kind}, ${now},
         COALESCE((SELECT MAX(n) FROM returned_item), 0))
@@ -92,7 +92,7 @@ const make = Effect.gen(function* () {
     )
   })
 
-  /** Adds a person. `along` runs in the same write. Conflict: another expert has the name. */
+  /** Adds a person. `along` runs in the same write. Fails with `Conflict` if another expert has the name. */
   const invite = Effect.fn("Experts.invite")(function* <A>(
     name: string,
     along: (expert: ExpertSummary) => Effect.Effect<A, SqlError>,
@@ -105,7 +105,7 @@ const make = Effect.gen(function* () {
 
   const create = (name: string) => invite(name, Effect.succeed)
 
-  /** Adds all people, or nobody. Conflict: the list is empty or too long, or lines of it are refused. */
+  /** Adds all people. If the list is empty or too long, or a line is refused, adds nobody and fails with `Conflict`. */
   const inviteAll = Effect.fn("Experts.inviteAll")(function* <A>(
     people: ReadonlyArray<ExpertNames.ListedName>,
     along: (expert: ExpertSummary) => Effect.Effect<A, SqlError>,
@@ -118,7 +118,7 @@ const make = Effect.gen(function* () {
     )
   }, write)
 
-  /** Conflict: another expert has the name, or the expert is automatic. */
+  /** Fails with `Conflict` if another expert has the name, or if the expert is automatic. */
   const rename = Effect.fn("Experts.rename")(function* (expertId: string, name: string) {
     const all = yield* names
     const expert = all.find(({ expert_id }) => expert_id === expertId)
@@ -145,8 +145,8 @@ const make = Effect.gen(function* () {
   ).pipe(Effect.withSpan("Experts.list"))
 
   /**
-   * Items held by a deactivated person return to the queue. Items claimed by a deactivated automatic expert return when
-   * their outcome is recorded; the expert's votes are dropped.
+   * If a person is deactivated, the items that the person holds return to the queue. If an automatic expert is
+   * deactivated, the items that it claimed return when their outcome is recorded, and its votes are dropped.
    */
   const setActive = Effect.fn("Experts.setActive")(function* (
     expertId: string,
@@ -173,7 +173,7 @@ const make = Effect.gen(function* () {
     return Option.map(Option.fromUndefinedOr(rows[0]), toSummary)
   }, Effect.uninterruptible)
 
-  /** Records that the expert was present, so that items wait for the expert again. Writes at most once a minute. */
+  /** Records that the expert is active, so that items wait for the expert again. Writes at most once a minute. */
   const touch = Effect.fn("Experts.touch")(function* (expertId: string) {
     const now = yield* Clock.currentTimeMillis
     const seen = yield* sql`SELECT 1 FROM expert
@@ -182,7 +182,7 @@ const make = Effect.gen(function* () {
       yield* write(sql`UPDATE expert SET last_seen_at = ${now}, away = 0 WHERE expert_id = ${expertId}`)
   })
 
-  /** From now on, items wait only for these automatic experts. */
+  /** Sets the automatic experts of this process. Items wait for no other automatic experts. */
   const employ = (automatic: Staff) => {
     staff = automatic
     return write(sql`UPDATE expert SET away = expert_id NOT IN (SELECT value FROM json_each(${JSON.stringify(automatic.names)}))

@@ -1,6 +1,6 @@
 /**
- * At the start of the service, returns items to the queue that automatic experts had claimed when the service last
- * ended.
+ * Runs when the service starts. If automatic experts had claimed items when the service ended, these items return to
+ * the queue.
  *
  * Guarantees: all claims are released. Tasks that were canceled because no expert had an answer are opened again, in
  * the current lanes of their groups; decided items stay closed. If a reopened task has all its votes, it is completed.

@@ -1,7 +1,7 @@
 /**
  * Filters of items, as conditions of a query that joins `item` with `task`, `item_text`, `decision`, and `disputed`.
  *
- * Does not: choose the first table of the join. The speed of the query depends on it.
+ * The query must choose the first table of the join itself, because its speed depends on that choice.
  */
 import { Struct } from "effect"
 import type { SqlClient, Statement } from "effect/sql"

@@ -1,12 +1,12 @@
 /**
- * Lanes of the queue. A group of tasks has its own lane if it is paused, has a priority other than normal, or is
- * assigned to certain experts. All other groups share lane 0.
+ * Lanes of the queue. A group of tasks has its own lane if it is paused, if its priority is not normal, or if only
+ * certain experts may judge it. All other groups share lane 0.
  *
  * Guarantees: only the assigned experts, people or automatic, get items of an assigned group. Nobody gets items of a
  * paused group. People get items of higher priority first, then the oldest. Tasks that join a group later are in its
- * lane. The time to find an expert's lanes is proportional to the number of lanes. The time to list the queue is
- * proportional to the number of lanes and of the rows shown.
- * Does not: order the work of automatic experts, who judge the oldest item first.
+ * lane. Finding an expert's lanes takes time in proportion to the number of lanes. Listing the queue takes time in
+ * proportion to the number of lanes and listed rows. Lanes do not order the work of automatic experts, who judge the
+ * oldest item first.
  */
 import { Effect, Struct } from "effect"
 import { Database } from "../database/Database.ts"
@@ -36,7 +36,7 @@ const normal = priorities.indexOf("normal")
 const numberOf = (priority: Priority): number => normal - priorities.indexOf(priority)
 const priorityOf = (n: number): Priority => priorities[normal - n]!
 
-/** A row in the list of the queue: a group or a task without a group, with its lane if it has one. */
+/** A row in the list of the queue. It is a group, or a task without a group. `lane` is null if the row has no lane. */
 export interface LaneRow extends Omit<GroupSummary, "priority" | "assigned" | "paused" | "waiting"> {
   readonly lane: number | null
   readonly priority: number
@@ -194,8 +194,8 @@ export const make = Effect.fnUntraced(function* ({ waiting }: Pick<Effect.Succes
     COALESCE(paused, 0) AS paused`)
 
   /**
-   * Lists the groups and tasks that have a lane, and the oldest groups and tasks that have none. Reads only the rows of
-   * these, and `waiting`.
+   * Lists the groups and tasks that have a lane, and the oldest groups and tasks that have none. Reads no other groups
+   * and tasks, except to count the items in `waiting`.
    */
   const list = Effect.fnUntraced(function* (after = 0) {
     const groups = yield* sql<LaneRow>`

@@ -66,7 +66,7 @@ export const make = Effect.fnUntraced(function* ({ contents, lanes: { openTo } }
   /** Finds the next item in a lane. If there is none, moves the cursors to the lane's end. */
   const nextInLane = Effect.fnUntraced(function* (expertNo: number, at: Lane) {
     const { item_cursor, lane, returned_cursor } = at
-    // The second search below finds returned items that are after the item cursor.
+    // This search skips returned items after the item cursor, because the search below finds them.
     const returned = yield* firstOpen(
       expertNo,
       sql`returned_item.n`,

@@ -1,10 +1,10 @@
 /**
  * The report on all work for the dashboard's first page.
  *
- * Guarantees: no query reads all votes: votes by day come from `vote_day`, and times from the latest votes of each
- * expert. A report is computed at most every five seconds, whoever asks. The search for unassignable items reads the
- * oldest 10,000 open items, and the items that somebody set aside or that have void votes. Does not: know whether an
- * expert's qualification allows work.
+ * Guarantees: no query reads all votes. Votes by day come from `vote_day`, and times from the latest votes of each
+ * expert. A report is computed at most every five seconds, for all operators together. The search for unassignable
+ * items reads the oldest 10,000 open items, and the items that somebody set aside or that have void votes. It ignores
+ * whether an expert's qualification allows work.
  */
 import { Clock, Effect } from "effect"
 import { medianInterval, wilsonInterval } from "../../domain/Interval.ts"
@@ -110,8 +110,8 @@ export const make = Effect.gen(function* () {
     WHERE since IS NOT NULL OR disabled_reason IS NOT NULL`
 
   /**
-   * Finds tasks with items that need more votes than there are experts left who may vote. The table `candidate`
-   * contains items that need more votes than their lane has experts, and items that some experts may no longer judge.
+   * Finds tasks with items that lack more votes than the remaining experts can give. The table `candidate` contains the
+   * items for which this is possible: there are few experts in the lane, or some may not judge the item.
    */
   const unassignable = (employed: ReadonlyArray<string>) => {
     const works = sql`expert.active = 1 AND (expert.kind = 'person'

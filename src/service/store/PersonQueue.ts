@@ -3,8 +3,8 @@
  * hold time and the grace time for undo.
  *
  * After an undo, an expert may hold several items. The item whose vote was undone last comes first, and the item held
- * before all undos comes last. An expired hold lasts until the queue takes the item back. An expert who gets the item
- * again sees the same order and draft.
+ * before all undos comes last. If a hold has expired, the expert can still use it until the queue takes the item back.
+ * An expert who gets the item again sees the same order and draft.
  */
 /* oxlint-disable max-lines -- one queue, whose statements share their conditions */
 import { Clock, Duration, Effect, Option, Random, Schema } from "effect"
@@ -38,7 +38,7 @@ interface HoldRow {
 }
 
 const maxReleasedPerWrite = 500
-/** The number of their last votes that people can see and correct. */
+/** People can see and correct this number of their latest votes. */
 const maxShown = 20
 
 const DraftText = Schema.fromJsonString(Draft)
@@ -180,7 +180,7 @@ export const make = Effect.fnUntraced(function* (options: {
     } satisfies HeldItem
   })
 
-  /** Renews the current hold, or takes the next item. A negative id means a qualification item. */
+  /** Renews the current hold, or takes the next item. If the item is a qualification item, its id is negative. */
   const next = Effect.fn("VoteQueue.next")(function* (expertId: string) {
     const now = yield* Clock.currentTimeMillis
     const random = yield* Random.Random
@@ -262,7 +262,8 @@ export const make = Effect.fnUntraced(function* (options: {
   }, write)
 
   /**
-   * Takes back the expert's last vote if its task is open. The expert holds the item again; the vote becomes the draft.
+   * Takes back the expert's last vote if its task is open. The expert holds the item again, and the vote becomes the
+   * draft.
    */
   const undo = Effect.fn("VoteQueue.undo")(function* (expertId: string) {
     const now = yield* Clock.currentTimeMillis
@@ -273,7 +274,7 @@ export const make = Effect.fnUntraced(function* (options: {
         const task = vote && (yield* votes.openTaskOf(vote))
         if (vote === undefined || task === undefined) return yield* nothingToUndo
         const { expert_no, item_id } = vote
-        // Without this check, paused people could correct their wrong votes until they are no longer paused.
+        // Without this check, paused people could correct their wrong votes, and so end the pause.
         if ((yield* qualification.standing(expert_no)).state !== "working") return yield* nothingToUndo
 
         yield* votes.takeBack(vote, task)
@@ -318,7 +319,7 @@ export const make = Effect.fnUntraced(function* (options: {
     )
   })
 
-  /** Returns one of the person's last votes, and the vote's task. Conflict: the vote can no longer be changed. */
+  /** Returns a recent vote of the person, and its task. Fails with `Conflict` if it can no longer be changed. */
   const changeable = Effect.fnUntraced(function* (expertId: string, itemId: number) {
     const expert = yield* activeExpert(expertId)
     const latest = expert === undefined ? [] : yield* votes.latest(expert.expert_no, maxShown)
@@ -330,7 +331,7 @@ export const make = Effect.fnUntraced(function* (options: {
     return { vote, task }
   })
 
-  /** The item of a vote, with the vote as its draft. The vote counts until `correct` replaces it. */
+  /** Returns the item of a vote, with the vote as its draft. The vote counts until `correct` replaces it. */
   const judgment = Effect.fn("VoteQueue.judgment")(function* (expertId: string, itemId: number) {
     const { vote } = yield* changeable(expertId, itemId)
     const shown_order = JSON.stringify(PersonVotes.bodyOf(vote).order)

@@ -2,8 +2,8 @@
  * Votes that people give, take back, and correct: the statements that `PersonQueue` uses within one write.
  *
  * Guarantees: a vote can be changed only while its task is open, so a completed task's result never changes this way. A
- * corrected vote is kept in `replaced_vote`, but does not count. A correction keeps the time of the vote. A repeated
- * correction, or one that changes only the seconds, changes nothing.
+ * corrected vote is kept in `replaced_vote`, but does not count. A correction keeps the time of the vote. If a
+ * correction differs from the vote in nothing but the seconds, it changes nothing.
  */
 import { Effect, Equal, type Result, Struct } from "effect"
 import * as Guidelines from "../../api/Guidelines.ts"
@@ -65,8 +65,8 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       ORDER BY n DESC LIMIT ${limit}`
 
   /**
-   * Returns the task of a vote that can be changed: the task is open and not paused, no lead has decided or withdrawn
-   * the item, and no published result contains the vote.
+   * Returns the task of a vote if the vote can be changed. The task must be open and not paused. No lead may have
+   * decided or withdrawn the item. No published result may contain the vote.
    */
   const openTaskOf = Effect.fnUntraced(function* (vote: { readonly item_id: number; readonly expert_no: number }) {
     const { expert_no, item_id } = vote
@@ -81,7 +81,8 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   })
 
   /**
-   * Checks a submission, and makes its vote. Call this before other statements, because a failure does not undo them.
+   * Checks a submission, and makes its vote. Call this before statements that write, because its failure does not roll
+   * them back.
    */
   const voteOf = Effect.fnUntraced(function* (task: Task, subject: Subject, submission: Submission, now: number) {
     const { expertId, expertNo, isRepeated, itemId, order, shownAt } = subject

@@ -1,6 +1,6 @@
 /**
- * Qualification: the gold items that a new person judges before anything else, and the pause of people who judge too
- * few gold items right.
+ * Qualification: new people judge gold items before anything else, and people who judge too few gold items right are
+ * paused.
  *
  * Guarantees: each transaction that gives an item or takes a vote also checks whether the person gets work, so neither
  * a restart nor a second window bypasses the check. People who have already voted must qualify only if an operator
@@ -152,7 +152,7 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
     yield* Audit.record(sql, "qualification.set", "qualification", { items, min_percent, pause_percent })
   }, write)
 
-  /** Stores a decision about a person. `refuse` returns the reason if the decision is not possible. */
+  /** Stores a decision about a person. If the decision is not possible, `refuse` returns the reason. */
   const decide = Effect.fnUntraced(function* (
     kind: "admit" | "requalify",
     expertId: string,

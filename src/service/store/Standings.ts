@@ -2,7 +2,8 @@
  * Computes whether a person gets work, from the qualification items and the other gold items that the person judged.
  *
  * Guarantees: only judgments committed after the operators' last decision about the person count, even if the clock is
- * wrong. Void votes also count. The computation takes time in proportion to the gold items judged since that decision.
+ * wrong. Judgments count even if their votes are void. The computation takes time in proportion to the number of gold
+ * items judged since that decision.
  */
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -36,7 +37,7 @@ export const make = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
       ([row = { n: 0, last_vote: 0, kind: "none" }]) => row,
     )
 
-  /** Whether the person voted after vote number `lastVote`, or took such a vote back and is giving it again. */
+  /** Whether the person gave a vote after number `lastVote`. Void votes and votes just taken back count, too. */
   const hasVotedSince = (expertNo: number, lastVote: number) =>
     Effect.map(
       sql`SELECT 1 WHERE EXISTS (SELECT 1 FROM vote INDEXED BY vote_of_expert

@@ -27,15 +27,15 @@ import { VoteQueue } from "./VoteQueue.ts"
 import * as Voting from "./Voting.ts"
 
 /**
- * A task is in progress from the moment an expert gets its first item until its last votes can no longer be taken back.
- * A task that was canceled because no expert had an answer is opened again at the next start.
+ * A task is in progress from the time when an expert gets the first item. It is completed when its votes can no longer
+ * be taken back. If it was canceled because no expert had an answer, it is opened again at the next start.
  */
 export interface TaskState {
   readonly taskId: string
   readonly status: TaskStatus
 }
 
-/** A task. `answer` is the `TaskResult` as JSON text; none while the task has no result. */
+/** A task. `answer` is the `TaskResult` as JSON text, or none if the task has no result yet. */
 export interface FoundTask extends TaskState {
   readonly answer: Option.Option<Uint8Array>
   /** The number of prompts that wait for another expert. */
@@ -64,8 +64,8 @@ const make = Effect.gen(function* () {
   const reports = yield* TaskReports.make(voting)
 
   /**
-   * Makes a task id of 128 bits: random, or a hash of organization and idempotency key. So a client that lost the
-   * response gets the same id again, even from a service that lost its database.
+   * Makes a task id of 128 bits, at random or from a hash of organization and idempotency key. With a key, a client
+   * that lost the response gets the same id again, even from a service that lost its database.
    */
   const makeTaskId = (organization: string, idempotencyKey: string | undefined) =>
     (idempotencyKey === undefined
@@ -155,7 +155,7 @@ const make = Effect.gen(function* () {
     return { taskId: task_id, status: stored.status } satisfies TaskState
   })
 
-  // One query answers for all tasks, because clients poll many tasks.
+  // Clients poll many tasks, so the counts of all tasks come from one query.
   const waiting = yield* Effect.cachedWithTTL(voting.contents.waiting, "2 seconds")
 
   const find = Effect.fnUntraced(function* (organization: string, taskId: string) {
@@ -181,7 +181,7 @@ const make = Effect.gen(function* () {
       Effect.gen(function* () {
         const rows = yield* sql<{ seq: number }>`SELECT seq FROM task WHERE task_id = ${taskId}`
         const task = rows[0] && (yield* voting.openTask(rows[0].seq))
-        // A task that has all its votes is not canceled for lack of answers: it will be completed.
+        // If a task has all its votes, it is not canceled for lack of answers, because it will be completed.
         if (task === undefined || (unanswered && task.prompts_done === task.prompts)) return false
         yield* voting.cancel(task, unanswered, now)
         yield* Audit.record(sql, "task.cancel", taskId)
@@ -201,7 +201,7 @@ const make = Effect.gen(function* () {
    * Closes prompts that no expert can answer. They keep the votes that they have. If the task would end without any
    * vote, it is canceled instead.
    *
-   * @param itemIds default: prompts that need votes and to which an expert has no answer
+   * @param itemIds the items to close. Default: those that need votes and to which an expert has no answer
    */
   const endUnanswered = Effect.fnUntraced(function* (taskId: string, itemIds?: ReadonlyArray<number>) {
     const now = yield* Clock.currentTimeMillis

@@ -41,7 +41,7 @@ export interface Claim {
   readonly voters: Voters | null
   readonly guidelines: string | undefined
   readonly rubric: Rubric
-  /** Undefined while the guidelines have only one version. */
+  /** Undefined if the guidelines have only one version. */
   readonly guidelinesVersion: number | undefined
   readonly prompts: number
   readonly items: ReadonlyArray<{
@@ -65,10 +65,10 @@ export interface LackingTask extends Pick<Claim, "taskId" | "voters"> {
 
 export interface Claims {
   readonly claims: ReadonlyArray<Claim>
-  /** Tasks that no expert is judging now. `lacking` prompts of each need votes that none of these experts can give. */
+  /** Tasks that no expert is judging now. In each, `lacking` prompts need votes that none of these experts can give. */
   readonly unanswered: ReadonlyArray<LackingTask>
   /**
-   * Tasks that only judges may judge. `lacking` prompts of each are now done with fewer votes, because the remaining
+   * Tasks that only judges may judge. In each, `lacking` prompts are now done with fewer votes, because the remaining
    * judges have no answer.
    */
   readonly shortened: ReadonlyArray<LackingTask>
@@ -89,7 +89,7 @@ export interface Judged {
   readonly guidelinesVersion?: number | undefined
   readonly answers: ReadonlyArray<{
     readonly expert: string
-    /** The vote, or why there is none. The queue does not ask that expert about the item again. */
+    /** The vote, or why there is none. Either way, the queue does not ask this expert about the item again. */
     readonly vote: Result.Result<Omit<Vote, "expert">, string>
   }>
 }

@@ -3,8 +3,8 @@
  *
  * Guarantees: counters match the stored votes, even after an undo. A task is completed only after a grace time since
  * the last vote of a person. A completed task has one result per prompt, in order. A group's event is stored when its
- * last open task ends; if the group has a size, not before all its tasks exist. A group that grows later gets another
- * event.
+ * last open task ends. If the group has a size, the event also waits until that many tasks exist. A group that grows
+ * later gets another event.
  */
 /* oxlint-disable max-lines -- one state machine, whose transitions share their statements */
 import { Cause, Duration, Effect, Latch, Option } from "effect"
@@ -171,7 +171,8 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     })
 
   /**
-   * Stores votes; the caller has updated the items. `done`: items with all their votes. @returns whether the task ended
+   * Stores votes. The caller has updated the items. `done` lists the items that have all their votes now. Returns
+   * whether the task ended.
    */
   const give = Effect.fnUntraced(function* (
     task: Task,
@@ -255,7 +256,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     return last?.at ?? -Infinity
   })
 
-  /** Ends a task that has all its votes. @param votes all votes on the task, if the caller has them */
+  /** Ends a task that has all its votes. `votes` contains all votes on the task, if the caller has them. */
   const complete = Effect.fnUntraced(function* (
     task: Task,
     changes: Statement.Fragment,
@@ -268,7 +269,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     yield* finish(task, changes, now)
   })
 
-  /** Stores the task's result as the response to GET. @param votes all votes on the task, if the caller has them */
+  /** Stores the task's result as the response to GET. `votes` contains all votes, if the caller has them. */
   const writeAnswer = Effect.fnUntraced(function* (
     task: Pick<Task, "seq" | "task_id">,
     votes?: ReadonlyArray<NewVote>,
@@ -318,8 +319,8 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   )
 
   /**
-   * Returns the number of votes per prompt that the task asks for. Also returns the kind of the experts who may vote on
-   * the task, if all have the same kind.
+   * Returns the number of votes that each prompt of the task needs. If only experts of one kind may vote on the task,
+   * also returns that kind.
    */
   const votersOf = Effect.fnUntraced(function* (seq: number) {
     const [task] = yield* sql<Pick<Task, "voters" | "votes_required">>`
@@ -422,8 +423,8 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
       UPDATE hold SET held_until = NULL WHERE ${items} AND held_until IS NOT NULL
       RETURNING item_id, expert_no`
     yield* contents.unmarkSeen(holds)
-    // A canceled task gives no result, so the client may have to ask the same people again. But an unanswered task may
-    // be opened again.
+    // A canceled task gives no result, so the client may need the same people again. For an unanswered task, the votes
+    // still count, because it may be opened again.
     if (!unanswered) {
       yield* contents.unmarkSeen(
         yield* sql<{ item_id: number; expert_no: number }>`SELECT item_id, expert_no FROM vote WHERE ${items}

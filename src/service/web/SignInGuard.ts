@@ -4,8 +4,8 @@
  * Guarantees: cookies are HttpOnly, SameSite=Strict, sent only to the API of their page, and Secure if the address is
  * https. A deactivated expert or a removed operator is signed out immediately. A request that the operator's role does
  * not allow is refused before its handler runs.
- * Does not: separate two services on one host. Browsers share cookies between ports, so signing in to one signs out of
- * the other.
+ * Two services on one host are not separated. Browsers share cookies between ports, so signing in to one service signs
+ * out of the other.
  */
 import { Effect, Layer, Option, Redacted } from "effect"
 import { type Cookies, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"

@@ -79,7 +79,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     yield* sql`INSERT INTO webhook_secret ${sql.insert(row)}`
   })
 
-  /** Sets the URL, and enables the webhook. Stores `secret` if there is none. @returns whether it stored `secret` */
+  /** Sets the URL, and enables the webhook. If there is no secret, stores `secret` and returns true. */
   const writeUrl = Effect.fnUntraced(function* (url: string, secret: Redacted.Redacted<string>, now: number) {
     yield* sql`
       INSERT INTO webhook_endpoint (endpoint_id, url, enabled, disabled_reason, paused_until)
@@ -92,7 +92,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     return true
   })
 
-  /** Replaces the secret. @returns false if there is no webhook */
+  /** Replaces the secret. Returns false if there is no webhook. */
   const writeRotation = Effect.fnUntraced(function* (
     secret: Redacted.Redacted<string>,
     keep: Duration.Duration,

@@ -20,7 +20,7 @@ export interface Due {
   readonly sequence: number
   readonly message_id: string
   readonly next_attempt_at: number
-  /** A later message with the same name replaces this one. Null if this message can no longer be replaced. */
+  /** If a later message has the same value, it replaces this one. Null if this message can no longer be replaced. */
   readonly gathering: string | null
   readonly payload: string
 }
@@ -31,7 +31,7 @@ interface Content {
   readonly tasks: number
   readonly data: unknown
   /**
-   * A later message with the same name replaces this one until its first attempt. If undefined, this message is never
+   * Until the first attempt, a later message with the same value replaces this one. If undefined, this message is never
    * replaced.
    */
   readonly gathering?: string | undefined
@@ -61,7 +61,7 @@ export const make = Effect.fnUntraced(function* (
 ) {
   const random = yield* SecureRandom.SecureRandom
 
-  /** Adds a message, or replaces the waiting message with the same `gathering` name. @returns the message's id */
+  /** Adds a message, or replaces the waiting message with the same `gathering`. Returns the message's id. */
   const writeMessage = Effect.fnUntraced(function* ({ data, gathering, groupId, tasks, type }: Content) {
     const now = yield* Clock.currentTimeMillis
     const message_id = `msg_${Hex.encode(yield* random.randomBytes(16))}`
@@ -159,8 +159,8 @@ export const make = Effect.fnUntraced(function* (
       WHERE sequence = ${sequence}`
 
   /**
-   * Makes waiting messages due now, except those that can still be replaced. Skips messages that are already due at
-   * step 0 of the schedule, because there may be many.
+   * Makes waiting messages due now, except those that can still be replaced. Messages that are already due at step 0 of
+   * the schedule are not written, because there may be many.
    */
   const writeAllDue = (now: number) =>
     sql`
@@ -180,7 +180,7 @@ export const make = Effect.fnUntraced(function* (
     return rows.length > 0
   })
 
-  /** Deletes at most `maxDeletedPerWrite` old messages. @returns whether there may be more */
+  /** Deletes at most `maxDeletedPerWrite` old messages. Returns whether there may be more. */
   const writeForgotten = Effect.fnUntraced(function* (finishedBefore: number) {
     const rows = yield* sql`
       DELETE FROM webhook_message WHERE sequence IN (

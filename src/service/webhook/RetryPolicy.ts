@@ -8,7 +8,7 @@ import { Duration, Effect } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
 import * as RateLimit from "../../api/RateLimit.ts"
 
-/** One delay before each attempt, including the first, counted from the end of the previous attempt. */
+/** The delays before the attempts. Each begins when the previous attempt ends. */
 export type RetrySchedule = ReadonlyArray<Duration.Input>
 
 /**

@@ -4,7 +4,7 @@
  * Guarantees: each message is attempted at least once. If the service ends before an attempt's outcome is stored, the
  * next start repeats the attempt with the same id. At most `concurrency` messages are in memory. While the database is
  * not writable, outcomes wait in memory. Their messages count as attempts in flight, so these messages are not sent
- * again. Does not: guarantee an order, although attempts start in the order of their due times.
+ * again. Attempts start in the order of their due times, but messages may arrive in another order.
  */
 import { Clock, Duration, Effect, FiberSet, Latch, Option, Schedule } from "effect"
 import type { Mac } from "effect/crypto"
@@ -50,7 +50,7 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
         )
 
   /**
-   * After an attempt got its outcome, a shutdown waits until the outcome is stored. If the database fails, the shutdown
+   * When an attempt has an outcome, a shutdown waits until the outcome is stored. If the database fails, the shutdown
    * does not wait.
    */
   const deliver = ({ secrets, url }: Target, found: Due) =>

@@ -2,10 +2,10 @@
  * Decides to which addresses webhooks may be delivered, so that a webhook's URL cannot give access to private networks.
  *
  * Guarantees: a URL is `http` or `https`, without user, password, or fragment. An address is parsed as the operating
- * system would parse it, and is refused unless it is public. Options can allow loopback and private networks, but never
- * unspecified, multicast, broadcast, reserved, or link-local addresses (at a link-local address, cloud servers get
- * credentials). The host name is checked when an operator sets the URL. Its address is checked again at each
- * connection.
+ * system would parse it, and is refused unless it is public. Options can allow loopback and private networks. They
+ * cannot allow unspecified, multicast, broadcast, or reserved addresses. They cannot allow link-local addresses either,
+ * because cloud servers get credentials there. The host name is checked when an operator sets the URL. Its address is
+ * checked again at each connection.
  */
 import { Effect, Option } from "effect"
 import ipaddr from "ipaddr.js"
@@ -36,10 +36,7 @@ const rangeNames: Record<string, string> = {
 
 const privateRanges = new Set(["private", "carrierGradeNat", "uniqueLocal", "deprecatedSiteLocal"])
 
-/**
- * Global unicast, the only IPv6 range in which public addresses are assigned. Some ranges outside it embed IPv4
- * addresses.
- */
+/** Public IPv6 addresses are assigned only in this range (global unicast). Some other ranges embed IPv4 addresses. */
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3")
 /** The prefix of IPv6 addresses that embed an IPv4 address (NAT64). */
 const nat64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96")

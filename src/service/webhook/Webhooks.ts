@@ -24,8 +24,9 @@ import * as Sender from "./Sender.ts"
 import * as WebhookTarget from "./WebhookTarget.ts"
 
 /**
- * An event about a group's tasks. `task_group.completed`: all tasks of the group have ended, or `taskIds` have new
- * results. `task_group.reopened`: the results of `taskIds` are withdrawn until the tasks are completed again.
+ * An event about a group's tasks. `task_group.completed` reports that all tasks of the group have ended, or that
+ * `taskIds` have new results. `task_group.reopened` reports that the results of `taskIds` are withdrawn until the tasks
+ * are completed again.
  */
 export interface GroupCompleted {
   /** Default `task_group.completed`. */
@@ -50,9 +51,9 @@ export interface WebhooksOptions {
   readonly timeout?: Duration.Input | undefined
   /** The maximum number of concurrent attempts. Default 8. */
   readonly concurrency?: number | undefined
-  /** How long the log keeps delivered and failed messages. Default 30 days. */
+  /** How long delivered and failed messages are kept. Default 30 days. */
   readonly keep?: Duration.Input | undefined
-  /** If a group has no size: how long all its tasks must have ended before the event is sent. Default 2 seconds. */
+  /** If a group has no size, its event is sent this long after its last task ended. Default 2 seconds. */
   readonly quiet?: Duration.Input | undefined
   readonly resolver?: GuardedHttpClient.Resolver | undefined
 }

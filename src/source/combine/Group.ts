@@ -114,7 +114,7 @@ export const group = <E, R>(
 const missingModelsMessage = (counts: FileCounts, keys: KeyNumbers): string => {
   const { even, several } = counts.evenKeys(keys.count)
   return (
-    `Models: none, because only ${even} of ${several} prompts are in more than half of the files, and equally often in each: ` +
+    `Models: none, because only ${even} of ${several} prompts occur equally often in more than half of the files: ` +
     "set `model` to the field that names the model, or read each batch of files in a separate run"
   )
 }
@@ -157,7 +157,7 @@ const splitGroup = (group: Group, keyIsId: boolean): ReadonlyArray<SourceRecord>
       const reason = `expected the same prompt as ${describe(head.place)} for key ${describeValue(key)}, found a different prompt`
       rejects.push(reject(place, "invalid_shape", reason))
     } else if (duplicate !== undefined) {
-      const reason = `expected distinct completions from the model ${describeValue(model)} for key ${describeValue(key)}, but its completion at ${describe(duplicate.place)} is identical`
+      const reason = `expected distinct completions from the model ${describeValue(model)} for key ${describeValue(key)}, found the same text as at ${describe(duplicate.place)}`
       rejects.push(reject(place, "duplicate_key", reason))
     } else {
       partsOfModels.set(model, completions.set(completion, part))

@@ -1,9 +1,9 @@
 /**
  * Joins prompts in some files with completions in other files by a key, through a temporary file. The rows of the
- * prompts files come first, in order. Then come the rejected rows of the completions files: invalid rows, repeated
- * keys, and rows without a prompt. If a prompt is rejected, its completions are not reported. If a prompt has a list of
- * models, the completions of its item are in that order, otherwise in the order of the files. Memory: 40 bytes per key
- * plus the key's length.
+ * prompts files come first, in order. Rejected rows of the completions files come last: invalid rows, repeated keys,
+ * and rows without a prompt. If a prompt is rejected, its completions are not reported. If a prompt lists models, its
+ * completions are in the order of this list, otherwise in the order of the files. Memory: 40 bytes per key plus the
+ * key's length.
  */
 import { Effect, Result, Stream } from "effect"
 import { describe, type Origin } from "../../domain/Origin.ts"
@@ -41,7 +41,7 @@ interface Joined {
   readonly metadata: PromptItem["metadata"] | null
 }
 
-/** Numbers of the lists in the scratch file. Completions that have a prompt are in the lists from `completionLists`. */
+/** Numbers of lists in the scratch file. Completions with a prompt are in the lists from number 2. */
 const promptList = 0
 const rejectList = 1
 const completionLists = 2
@@ -158,7 +158,7 @@ const decodeCompletion = (fields: Fields, file: number, row: Row): Result.Result
   })
 }
 
-/** Reads a list of one text as that text. A conversation is decoded later, together with its prompt. */
+/** If the value is a list of one text, the completion is that text. A conversation is stored as JSON until the join. */
 const toCompletion = (
   value: unknown,
   name: string,

@@ -41,14 +41,14 @@ export interface JoinOptions extends Format.FormatOptions {
   readonly metadataPath?: string | undefined
   /**
    * Top-level members of both sides to keep in the metadata. `*` keeps all members that the item does not use.
-   * `Metadata.withCompletions` merges the members of completions.
+   * `Metadata.withCompletions` describes how the members of an item's completions are merged.
    */
   readonly keep?: ReadonlyArray<string> | undefined
   /** Top-level members of both sides to treat as absent. See `LayoutOptions.ignore`. */
   readonly ignore?: ReadonlyArray<string> | undefined
   /**
-   * The path of the best answer in the prompts files. Its value is a model's name, or an index into the record's own
-   * list of models. The index may be in a member `best_completion_index`. Default: `gold`.
+   * The path of the best answer in the prompts files. The answer is a model's name, an index into the record's own list
+   * of models, or an object with this index in `best_completion_index`. Default: `gold`.
    */
   readonly goldPath?: string | undefined
   /** The path of the model's name in the completions files. Default: the file's name, without folder and extensions. */
@@ -59,8 +59,8 @@ export interface JoinOptions extends Format.FormatOptions {
    */
   readonly modelsPath?: string | undefined
   /**
-   * Whether to reject or keep a prompt without a completion in some file. `keep` still rejects a prompt with fewer than
-   * two completions, or without the completion that its gold names. Default: `reject`.
+   * Whether to reject or keep a prompt if some file has no completion for it. `keep` still rejects a prompt with fewer
+   * than two completions, or without the completion that its gold names. Default: `reject`.
    */
   readonly missing?: "reject" | "keep" | undefined
   /** The directory of the temporary file. Default: the system's temporary directory. */
@@ -124,7 +124,7 @@ export interface Members {
   readonly completions: ReadonlySet<string>
 }
 
-/** Applies the defaults and parses the paths. @param isPromptChosen whether the prompt's path is set, not detected */
+/** Applies the defaults and parses the paths. `isPromptChosen` is true if the prompt's path is set, not detected. */
 export const resolve = Effect.fnUntraced(function* (
   options: JoinOptions,
   files: Files,

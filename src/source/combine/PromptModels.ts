@@ -1,6 +1,6 @@
 /**
- * A prompt's record may list models. The list sets the order of the joined completions. A gold answer is the name of a
- * model or an index into the list, even if the files have another order.
+ * A prompt's record may list models. The joined completions are then in the order of this list, not of the files. A
+ * gold answer is a model's name or an index into the list.
  */
 import { Result } from "effect"
 import * as BestCompletion from "../item/BestCompletion.ts"

@@ -14,7 +14,7 @@ import * as Sample from "./Sample.ts"
 export type DetectedCompletions = { readonly members: ReadonlyArray<Sample.Member> } & (
   | { readonly layout: "items"; readonly completions: string; readonly model?: string }
   | { readonly layout: "wide" | "pairs"; readonly completions: ReadonlyArray<string> }
-  /** Without `completion`, the last message in the member is the completion. */
+  /** If `completion` is undefined, the completion is the last message of the conversation in the member. */
   | { readonly layout: "long"; readonly completion: string | undefined }
 )
 
@@ -38,7 +38,7 @@ export const completions = (
   )
   const option =
     candidates[0]!.layout === "long"
-      ? `${OptionText.of("completion")} to one of them, or ${OptionText.of("completions")} to all if a record has both`
+      ? `${OptionText.of("completion")} to one of them; if a record has both, set ${OptionText.of("completions")} to both`
       : candidates[0]!.layout === "items"
         ? OptionText.of("completions")
         : eachCompletion

@@ -133,7 +133,7 @@ const noCompletions = (
   const missing =
     promptPath === undefined ? "no prompt and no completions" : `a prompt at "${promptPath}" and no completions`
   const advice = {
-    any: `${promptPath === undefined ? `${OptionText.of("prompt")} and ` : ""}${OptionText.of("completions")} (a list) or ${CompletionFinder.eachCompletion} (one text column each), ${orJoin}`,
+    any: `${promptPath === undefined ? `${OptionText.of("prompt")} and ` : ""}${OptionText.of("completions")} (for several text columns: ${CompletionFinder.eachCompletion}), ${orJoin}`,
     items: OptionText.of("completions"),
     wide: OptionText.set({ completions: ["FIRST", "SECOND"] }),
     pairs: OptionText.set({ completions: ["BETTER", "OTHER"] }),
@@ -183,7 +183,7 @@ const promptOf = (
   )
 }
 
-/** Advises a template with fixed text and an id, for records without a prompt. Other fields might reveal the answer. */
+/** Advises a prompt of fixed text and an id for records without a prompt. Other fields might reveal the answer. */
 const fixedWords = ({ members }: Sample.Sample): string => {
   const keys = [...KnownNames.ids, ...KnownNames.promptKeys, ...KnownNames.otherKeys]
   const id = members.find(

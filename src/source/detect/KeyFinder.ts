@@ -1,7 +1,7 @@
 /**
  * Finds the key that groups the records of a `long` file, and the member that names the model. A member such as
- * `prompt_id` is the key if most records have it. A member such as `id` is the key only if its values usually repeat
- * together with the prompts. A few exceptions do not count, so a file keeps its key and item ids when it grows.
+ * `prompt_id` is the key if most records have it. A member such as `id` is the key only if most records that repeat its
+ * value or the prompt repeat both. A few exceptions do not count, so a file keeps its key and item ids when it grows.
  */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"

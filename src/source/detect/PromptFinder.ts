@@ -58,7 +58,7 @@ export const contextOf = ({ members }: Sample, usedNames: ReadonlyArray<string>)
   const rest = members.filter(({ name }) => !usedNames.includes(name))
   const [system] = findAll(rest, KnownNames.systemPrompts, ["text"])
   const history = named(rest, KnownNames.histories).find(({ plainName, values }) => {
-    // If the sample has only first turns, their lists of earlier turns are empty.
+    // Empty lists also count, because a sample of only first turns has no earlier turns.
     const isKnown = plainName !== "context" || values.some(History.isTurns)
     return values.length > 0 && isKnown && values.every(History.isTurnsOrNone)
   })
@@ -80,7 +80,7 @@ export const areConversations = (sample: Sample, completions: ReadonlyArray<stri
   return filled.filter(({ cells }) => cells.every(SharedPrompt.isConversation)).length * 2 > filled.length
 }
 
-/** Finds a text column that, in most conversations, has the text of the prompt's only message, a user message. */
+/** Finds a text column that repeats the prompt of most conversations. The prompt must be a single user message. */
 export const promptOfConversations = (sample: Sample, completions: ReadonlyArray<string>): string | undefined => {
   const prompt = find(sample, KnownNames.promptsOfConversations, ["text"])
   if (prompt === undefined) return undefined

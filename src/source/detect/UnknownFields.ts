@@ -31,7 +31,7 @@ export const undetectedMessage = (
   `found no ${option} in ${quoted(members)}: set ${OptionText.of(option)} to the right field${example === undefined ? "" : `, such as ${OptionText.set({ [option]: example })}`}`
 
 export const noMember = (members: ReadonlyArray<string>): string =>
-  members.length === 0 ? "" : `; the first records have no field of this name, but ${quoted(members)}`
+  members.length === 0 ? "" : `; the first records have no field of this name; they have ${quoted(members)}`
 
 const quoted = (names: ReadonlyArray<string>): string =>
   `${quoteNames(names.slice(0, maxShownNames))}${names.length > maxShownNames ? ", …" : ""}`

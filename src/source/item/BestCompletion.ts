@@ -1,8 +1,8 @@
 /**
- * Finds the completion that a value names: by its column (`output_1`), by a part of the column's name (`1`, or
- * `model_a` for `response_a`), or by its model. A value that matches no completion or several completions is a failure.
- * A tie or an empty value is not a gold answer. A number is never an index, because some files count from 0 and others
- * from 1.
+ * Finds the completion that a value names. The value is the column (`response_a`), a part of the column's name (`a`),
+ * such a part after another word (`model_a`), or the model. A value that matches no completion or several completions
+ * is a failure. A tie or an empty value is not a gold answer. A number is never an index, because some files count from
+ * 0 and others from 1.
  */
 import { Result } from "effect"
 import * as KnownNames from "../record/KnownNames.ts"
@@ -56,7 +56,7 @@ const wordsEnd = /[_\s.:-]+|(?<=\p{Ll})(?=\p{Lu})|(?<=\p{L})(?=\p{N})/gu
 
 /**
  * Returns the lowercase aliases of a column's name: the name, its beginnings and endings at word boundaries, and each
- * ending after a word such as `model` (`model_a` for `response_a`).
+ * ending with a prefix such as `model_` (`model_a` for `response_a`).
  */
 const aliasesOf = (name: string): ReadonlySet<string> => {
   const ends = name.length > maxCharacters ? [] : [...name.matchAll(wordsEnd)]

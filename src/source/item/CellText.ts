@@ -11,7 +11,7 @@ import * as Messages from "./Messages.ts"
 /** A cell that begins like this is a list of messages, even if its end is missing. */
 const beginsWithMessage = /^\s*\[\s*\{\s*(["'])(?:role|content|from|value)\1\s*:/
 
-/** Returns a value unchanged if it is not text or not from a text cell. The failure names `path`. */
+/** Parses a cell's messages in Python's notation. Other values stay unchanged. The failure names `path`. */
 export const read = (value: unknown, path: string, isTextual: boolean | undefined): Result.Result<unknown, string> => {
   if (isTextual !== true || typeof value !== "string" || !/^\s*\[/.test(value)) return Result.succeed(value)
   if (Result.isSuccess(Json.parse(value))) return Result.succeed(value)

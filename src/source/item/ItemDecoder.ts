@@ -47,8 +47,8 @@ export interface MemberNames {
 }
 
 /**
- * @param isTextual whether cells are text. If so, completions, models, gold, metadata, and numbers may be text, and an
- * empty text is an absent value
+ * @param isTextual whether the value is from text cells. If so, the lists of completions and models may be JSON text,
+ * numbers may be text, and an empty text is an absent value
  * @param isWellFormed whether the caller knows that no text has a lone surrogate
  */
 export const decode = (
@@ -172,7 +172,7 @@ const toPrompt = (value: unknown, path: string): Result.Result<Prompt, string> =
     : Result.fail(`${path}: expected text or a list of messages, found ${describeValue(value)}`)
 }
 
-/** Returns a value that is not a list unchanged, because the schema refuses it. */
+/** If the value is not a list, it stays unchanged, and the schema refuses it. */
 const toCompletions = (
   value: unknown,
   prompt: Prompt,

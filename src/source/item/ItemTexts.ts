@@ -1,7 +1,7 @@
 /**
- * Copies the texts of an item as JSON from its line, because writing them again would take longer than parsing the
- * line. This requires a line that begins with an optional id, the prompt, and the completions, as `JSON.stringify` or
- * Python's `json.dumps` writes them. The copied texts equal the output of `JSON.stringify`.
+ * Copies the JSON of an item's texts from the item's line, because this is faster than `JSON.stringify`. The line must
+ * begin with an optional id, the prompt, and the completions, as `JSON.stringify` or Python's `json.dumps` writes them.
+ * The copied texts equal the output of `JSON.stringify`.
  */
 import { Result } from "effect"
 import type { PromptItem } from "../../domain/PromptItem.ts"

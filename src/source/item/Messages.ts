@@ -73,7 +73,7 @@ const membersOfRole = new Map([
   ["tool", ["name", "tool_call_id"]],
 ])
 
-/** LLaMA-Factory's role for a turn with only calls. Its value is the JSON text of one call, or of a list of calls. */
+/** LLaMA-Factory's role for a turn with only calls. The turn's content is JSON text: one call, or a list of calls. */
 const callRole = "function_call"
 
 const shareGptRoles = new Map([

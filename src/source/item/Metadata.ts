@@ -1,7 +1,7 @@
 /**
- * Collects the metadata of an item: the metadata object of its record, and the members that `keep` names. If a member
- * and the metadata object have different values under the same name, the record is rejected. The name `*` keeps all
- * members that no other option uses. For completions at `completions[].text`, these include the members next to `text`.
+ * Collects the metadata of an item: the metadata object of its record, and the members that `keep` names. If the
+ * metadata object has another value for the name of a member, the record is rejected. The name `*` keeps all members
+ * that no other option uses. If the completions are at `completions[].text`, `*` also keeps the members next to `text`.
  */
 import { Result } from "effect"
 import type { Metadata } from "../../domain/PromptItem.ts"
@@ -19,8 +19,8 @@ export interface MetadataReader {
 }
 
 /**
- * @param keep names of members. `*` keeps all members, except those in `read`, and the index and rationale of an object
- * in `gold`
+ * @param keep names of members. `*` keeps all members that the other parameters do not read. If the value of `gold` is
+ * an object, only its index and rationale are read
  */
 export const make = (
   metadata: Field | undefined,
@@ -70,7 +70,7 @@ export const columnsWith = (
 
 type Path = ReadonlyArray<Step>
 
-/** Returns the path of the list whose elements the path selects. A path that selects no elements stays unchanged. */
+/** If the path selects the elements of a list, returns the list's path. Otherwise, returns the path unchanged. */
 const listAt = (path: Path): ReadonlyArray<string | number> => {
   const elements = path.indexOf(null)
   return (elements === -1 ? path : path.slice(0, elements)).filter((step) => step !== null)
@@ -81,7 +81,7 @@ const goldMembers = [["best_completion_index"], ["rationale"]]
 const insideOf = (paths: ReadonlyArray<Path>, key: string | number): ReadonlyArray<Path> =>
   paths.flatMap(([step, ...rest]) => (step === key || (step === null && typeof key === "number") ? [rest] : []))
 
-/** Removes the parts at the paths from a value. Returns `undefined` if nothing remains. A list keeps its length. */
+/** Removes the parts that the paths select. Returns `undefined` if nothing remains. A list keeps its length. */
 const restOf = (value: unknown, paths: ReadonlyArray<Path>): unknown => {
   if (paths.length === 0 || typeof value !== "object" || value === null) {
     return paths.some(({ length }) => length === 0) ? undefined : value
@@ -137,7 +137,7 @@ export const merge = (parts: ReadonlyArray<Metadata | undefined>): MergedMetadat
   return { metadata: Object.fromEntries([...names].map((name) => [name, valueOf(name)])), lists }
 }
 
-/** Adds the merged metadata of the completions. If the item has another value under a name, the name gets a prefix. */
+/** Adds the completions' merged metadata. If the item already has another value for a name, the name gets a prefix. */
 export const withCompletions = (
   metadata: Metadata | undefined,
   parts: ReadonlyArray<Metadata | undefined>,

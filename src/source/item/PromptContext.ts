@@ -1,7 +1,7 @@
 /**
- * Adds other members of a record to its item: earlier turns, a system prompt, and tools. Before a text prompt, the
- * system prompt is text, followed by an empty line. Before messages, it is a `system` message, unless the messages
- * already begin with it.
+ * Adds other members of a record to its item: earlier turns, a system prompt, and tools. If the prompt is text, the
+ * new text is the system prompt, an empty line, and the prompt. If the prompt is a list of messages, the system prompt
+ * becomes the first message, unless the list already begins with this message.
  */
 import { Result } from "effect"
 import type { Prompt } from "../../domain/Message.ts"

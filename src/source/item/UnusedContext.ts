@@ -1,7 +1,7 @@
 /**
- * Finds fields that no option uses, but that experts may have to see: texts, turns, and media, which cannot be shown to
- * experts. `KnownNames` has the names of these fields. Fields with other names, and fields within objects, are not
- * checked. Texts that also occur in the item are not reported. Also finds placeholders in a prompt, such as `<image>`.
+ * Finds fields that no option uses, although experts may need them: texts, turns, and media. `KnownNames` has the names
+ * of these fields. Fields with other names, and fields within objects, are not checked. Texts that also occur in the
+ * item are not reported. Also finds placeholders for media in a prompt, such as `<image>`.
  */
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"
@@ -36,12 +36,12 @@ const noFields: ReadonlyArray<Unused> = []
 
 export interface FinderOptions {
   readonly used: Iterable<string>
-  /** Columns that experts need not see. If one of them is named like media, placeholders are ignored, too. */
+  /** Columns that experts need not see. If one has a name of media, such as `images`, placeholders are ignored, too. */
   readonly ignored: ReadonlyArray<string>
   readonly prompt?: Field | undefined
   /**
-   * The set of names to search for. `chosen prompt` leaves out names such as `question`. `completion` has only the
-   * names of contexts and histories.
+   * Selects the names to search for, besides names of media. With `prompt`, these are all names. With `chosen prompt`,
+   * names such as `question` are left out. With `completion`, they are only the names of contexts and histories.
    */
   readonly beside: "prompt" | "chosen prompt" | "completion"
 }
@@ -185,7 +185,7 @@ const optionsFor = (all: ReadonlyArray<Unused>): string => {
 
 const isMedia = ({ kind }: Unused): boolean => kind === "media" || kind === "placeholder"
 
-/** Returns the option that ignores media. If there are only placeholders, any name of media works. */
+/** Returns the option that ignores media. Any name of media in this option makes `finder` ignore placeholders. */
 const ignoreMedia = (all: ReadonlyArray<Unused>): string => {
   const names = new Set(all.filter(({ kind }) => kind === "media").map(({ name }) => name))
   return OptionText.set({ ignore: names.size === 0 ? ["images"] : [...names] })

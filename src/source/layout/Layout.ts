@@ -57,7 +57,7 @@ export interface LayoutOptions {
   /**
    * The path of the known best answer. In `items`, the field contains an object with `best_completion_index`, or only
    * the index. In `wide` and `pairs`, the field contains the column or model of a completion, or a unique part of the
-   * column's name. If the same completion is always the best, set the completion's path. Not for `long`.
+   * column's name. If the same completion is always the best, set `gold` to this completion's path. Not for `long`.
    */
   readonly gold?: string | undefined
   /** The path of an object to copy into the item's metadata. Default: `metadata`, if present. */
@@ -70,7 +70,8 @@ export interface LayoutOptions {
    */
   readonly ignore?: ReadonlyArray<string> | undefined
   /**
-   * Whether to reject or keep records of `wide` that lack a completion. `keep` needs at least two. Default: `reject`.
+   * Whether to reject or keep records of `wide` that lack a completion. Records with fewer than two completions are
+   * always rejected. Default: `reject`.
    */
   readonly missing?: "reject" | "keep" | undefined
 }

@@ -171,7 +171,7 @@ const problemOf = (
   }
   if (name === "long") {
     if (completions !== undefined) {
-      return `a record has one completion: expected ${OptionText.of("completion")} once, and no ${OptionText.of("completions")}`
+      return `expected only one ${OptionText.of("completion")} and no ${OptionText.of("completions")}, because each record has one completion`
     }
     if (gold !== undefined) return `${OptionText.of("gold")} is for layouts items, wide, and pairs`
     if (id !== undefined) {
@@ -185,7 +185,7 @@ const problemOf = (
     const expected = name === "pairs" ? "two" : "two or more"
     return `expected ${expected} ${OptionText.of("completions")} paths, one for each completion, found ${columns.length}`
   }
-  if (new Set(columns).size < columns.length) return `expected each ${OptionText.of("completions")} path once`
+  if (new Set(columns).size < columns.length) return `expected each ${OptionText.of("completions")} path only once`
   return models === undefined || models.length === columns.length
     ? undefined
     : `expected a ${OptionText.of("model")} for each of the ${columns.length} completions, found ${models.length}`

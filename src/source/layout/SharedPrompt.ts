@@ -2,8 +2,8 @@
  * Splits completions that are whole conversations into the prompt and one turn of the assistant per completion. The
  * prompt is the messages with which all conversations begin. Conversations that differ before the last turn are
  * refused. A conversation is a list of messages, or a transcript as in Anthropic's hh-rlhf (`\n\nHuman: …\n\nAssistant:
- * …`; Bai et al. 2022, Training a Helpful and Harmless Assistant with Reinforcement Learning from Human Feedback).
- * Other text is refused, although TRL's `extract_prompt` splits it at the first difference.
+ * …`). Other text is refused, although TRL's `extract_prompt` splits it at the first difference. For hh-rlhf,
+ * see Bai et al. 2022, Training a Helpful and Harmless Assistant with Reinforcement Learning from Human Feedback.
  */
 import { Array as Arr, Option, Result } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"

@@ -122,9 +122,7 @@ const namesOf = (
     return typeof name === "string" && name.trim() !== "" ? name : undefined
   })
 
-/**
- * If each value is a list of one text, a text, or empty, replaces the lists by their texts. Otherwise, changes nothing.
- */
+/** Replaces each list of one text by the text. If a value is not text, a list of texts, or empty, changes nothing. */
 const unwrapTurns = (
   values: ReadonlyArray<unknown>,
   names: ReadonlyArray<string>,

@@ -15,7 +15,7 @@ export const formatOf = (file: string): FormatName | undefined => {
   return formatNames.find((name) => name === extension)
 }
 
-/** Files with names that begin with a dot or `_` are hidden or temporary. */
+/** Excludes hidden and temporary files, whose names begin with a dot or `_`. */
 export const isDataFile = (name: string): boolean =>
   /^[^._]/.test(name) && !descriptions.includes(name) && formatOf(name) !== undefined
 

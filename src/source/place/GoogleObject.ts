@@ -93,7 +93,7 @@ const refused = `the storage refuses the credentials (401), which may have expir
 const forbidden =
   "these credentials do not permit reading; they need storage.objects.get, and storage.objects.list for folders and patterns"
 
-/** The library finds credentials by these variables. It is called once for all files, because it may run programs. */
+/** The library finds credentials by these variables. Files share the result, because the search may run programs. */
 const credentialVariables = [
   "GOOGLE_APPLICATION_CREDENTIALS",
   "CLOUDSDK_CONFIG",

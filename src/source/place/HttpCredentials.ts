@@ -1,8 +1,8 @@
 /**
- * Finds the credentials for a URL: its user and password, otherwise a token of `PREFSTREAM_HTTP_TOKENS`
- * (`HOST=TOKEN`, separated by spaces), otherwise the host's entry in `.netrc`. A token is for one host and port. Tokens
- * and `.netrc` are not sent unencrypted, except to this machine. The entry `default` of `.netrc` is ignored, because it
- * would be sent to every host.
+ * Finds the credentials for a URL. User and password in the URL come first, then a token of `PREFSTREAM_HTTP_TOKENS`,
+ * then the host's entry in `.netrc`. `PREFSTREAM_HTTP_TOKENS` has entries `HOST=TOKEN`, separated by spaces. A token is
+ * for one host and port. Tokens and `.netrc` are not sent unencrypted, except to this machine. The entry `default` of
+ * `.netrc` is ignored, because it would be sent to every host.
  */
 import { Effect, FileSystem, Path, Result } from "effect"
 import * as Base64 from "effect/encoding/Base64"

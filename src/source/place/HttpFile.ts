@@ -184,7 +184,7 @@ const refusals: ReadonlyMap<number, string> = new Map<number, string>([
     "the server requires authorization (401); set PREFSTREAM_HTTP_TOKENS=HOST=TOKEN, add the host to ~/.netrc, or use a signed URL",
   ],
   [403, "the server denies access (403); check the credentials, or whether the URL's signature has expired"],
-  [416, "the file became shorter while it was read"],
+  [416, "the file became shorter while it was read; run again"],
   ...[301, 302, 303, 307, 308].map(
     (status) => [status, `the server redirects more than ${maxRedirects} times, or without a target`] as const,
   ),

@@ -144,7 +144,7 @@ const collect = <A>(iterator: AsyncIterator<A, undefined>, values: Array<A> = []
     return collect(iterator, values)
   })
 
-/** If a dataset does not exist, the Hub also answers 401. */
+/** The Hub answers 401 to a wrong token, but also if a dataset does not exist. */
 const refusalOf =
   (repository: string, revision: string, page: string, hasToken: boolean) =>
   (name: string, { headers, status }: HttpFile.Answer): SourceError | undefined => {

@@ -1,8 +1,8 @@
 /**
  * Expands files, folders, patterns such as `items/*.jsonl.gz`, URLs, and `-` to a list of files, without repetitions
  * and in the order of the arguments. The files of a folder or pattern are sorted by code unit. A folder means the data
- * files directly in it. If the folder is a dataset that prefstream wrote, it means the dataset's pairs. A missing file
- * is an error. A folder or pattern without files is reported.
+ * files directly in it. If prefstream wrote the folder as a dataset, the folder means the pairs. A missing file is
+ * an error. A folder or pattern without files is reported.
  */
 import { Effect, FileSystem, Glob, Option, Path, type PlatformError, Schema } from "effect"
 import * as FileExtensions from "./FileExtensions.ts"
@@ -71,7 +71,7 @@ const filesOf = (name: string) => {
 const folderProblem = (folder: string, files: ReadonlyArray<string>): string | undefined => {
   const split = files.includes("dataset_dict.json") ? '["train"]' : ""
   return split !== "" || files.some((name) => name.endsWith(".arrow"))
-    ? `a folder written by save_to_disk in Hugging Face datasets, whose Arrow files cannot be read; convert it to Parquet: datasets.load_from_disk(${JSON.stringify(folder)})${split}.to_parquet("new.parquet")`
+    ? `save_to_disk in Hugging Face datasets wrote this folder, and its Arrow files are not supported; convert them to Parquet: datasets.load_from_disk(${JSON.stringify(folder)})${split}.to_parquet("new.parquet")`
     : undefined
 }
 

@@ -1,7 +1,8 @@
 /**
  * Reads a file on this machine. A stream ends at the size that the file had when the stream began, and fails if the
  * file became shorter. If the file is removed or replaced, open streams still read the old file. Overwritten bytes are
- * not noticed. All slices read the same open file. If it changed after the first slice, `sliced` fails at its end.
+ * not noticed. All slices read the same open file. If this file changed after the first slice, the stream `sliced`
+ * fails at the end.
  */
 import { Array, Cause, Effect, FileSystem, Option, type PlatformError, type Pull, Scope, Stream } from "effect"
 import { fromPlatformError, type SourceError, unreadable } from "../record/SourceError.ts"

@@ -11,7 +11,7 @@ import type { Input } from "./Input.ts"
 export const memoryLimitBytes = 16 * 1024 * 1024
 
 interface Memory {
-  /** All pieces so far. Emptied when they exceed the limit. */
+  /** All pieces so far. The array is emptied when the pieces exceed the limit. */
   pieces: Array<Uint8Array>
   isDiscarded: boolean
   count: number

@@ -1,5 +1,5 @@
 /**
- * Copies input to a private file if it cannot be read in slices. The file exists until the scope closes. For a pipe,
+ * Copies input that cannot be read in slices to a private file. The file exists until the scope closes. For a pipe,
  * the file exists until the process ends.
  */
 import { Effect, FileSystem, type Path, type PlatformError, Scope, Stream } from "effect"

@@ -9,8 +9,8 @@
  * ```
  *
  * In a template, `{{` and `}}` mean braces, and `\n`, `\t`, and `\\` mean line feed, tab, and backslash. A paragraph is
- * left out if all its fields are absent, null, or blank. A template without any other paragraph has no value. A list of
- * texts becomes these texts, separated by empty lines.
+ * left out if all its fields are absent, null, or blank. If no paragraph with a field is left, the template has no
+ * value. If a field is a list of texts, the template has all these texts, separated by empty lines.
  */
 import { Result } from "effect"
 import * as FieldPath from "../../io/FieldPath.ts"
@@ -23,7 +23,7 @@ export type Step = string | number | null
 
 export interface Field {
   readonly text: string
-  /** The text on one line, for rejects. */
+  /** `text` with escaped line breaks, for rejects. */
   readonly name: string
   /** The name for users. If the path is a single member, this is the member's name. */
   readonly label: string
@@ -31,7 +31,7 @@ export interface Field {
   readonly paths: ReadonlyArray<ReadonlyArray<Step>>
   readonly columns: ReadonlyArray<string>
   /**
-   * If a template's field contains a list or an object, returns an object that names the field, not a text.
+   * Returns the value. If a field of a template cannot be written as text, this is an object with that field.
    *
    * @param isTextual whether cells may be JSON text
    */

@@ -9,9 +9,9 @@ export const plain = (name: string): string => name.trim().toLowerCase().replace
 
 /** Names of the prompt in records whose completions are conversations that contain the prompt. */
 export const promptsOfConversations = words("prompt instruction question input")
-/** Lists of messages, which may be in text cells. */
+/** Names of lists of messages in files whose cells are all text, such as CSV files. */
 export const conversations = words("messages conversations conversation dialog dialogue")
-/** Lists of messages in formats other than text cells. */
+/** Names of lists of messages in other files. */
 export const promptLists = [...conversations, ...words("context history input")]
 export const promptTexts = words(
   "instruction question query input problem user_prompt context history user_input user_query user_message post",
@@ -54,7 +54,7 @@ export const otherCompletionTexts = words("answer prediction candidate reply ass
 export const completionStems = words(
   "response output completion answer generation generations candidate assistant conversation reply summary human_ref model bot chatbot system agent",
 )
-/** Stems that need a letter or number, such as `bot_a`. Their columns name models if other columns hold completions. */
+/** Stems that need a letter or number, such as `bot_a`. If other columns hold completions, such columns name models. */
 export const namingStems = wordSet("model bot chatbot system agent")
 /** Pairs of columns that an experiment compares. One name is from the first list, and one is from the second. */
 export const comparedColumns = [

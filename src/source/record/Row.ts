@@ -25,7 +25,7 @@ export interface Row {
 }
 
 export interface PlainItem {
-  /** The value that was read as this item. For a value that was rewritten, the item is not valid. */
+  /** The value from which `item` was read. If the row now has another value, `item` is outdated. */
   readonly of: unknown
   readonly item: PromptItem
   readonly identity: ItemIdentity

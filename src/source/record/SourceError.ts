@@ -4,7 +4,7 @@ import { type PlatformError, Predicate, Schema } from "effect"
 
 /** The file does not exist. */
 export class FileNotFound extends Schema.TaggedError<FileNotFound>()("FileNotFound", {
-  /** The name that the caller passed. For a URL, without user and query. */
+  /** The name that the caller passed, without the user and the query of a URL. */
   file: Schema.String,
 }) {
   override get message(): string {
@@ -14,7 +14,7 @@ export class FileNotFound extends Schema.TaggedError<FileNotFound>()("FileNotFou
 
 /** The file cannot be opened, read, or decoded. */
 export class FileUnreadable extends Schema.TaggedError<FileUnreadable>()("FileUnreadable", {
-  /** The name that the caller passed. For a URL, without user and query. */
+  /** The name that the caller passed, without the user and the query of a URL. */
   file: Schema.String,
   /** The problem and what to do about it. */
   problem: Schema.String,
@@ -58,7 +58,7 @@ export class ScratchFailed extends Schema.TaggedError<ScratchFailed>()("ScratchF
   cause: Schema.Defect(),
 }) {
   override get message(): string {
-    return `the scratch file for the join or group failed: ${this.problem}; the scratch file needs about as much disk space as the input, in the job folder (commands that send nothing use TMPDIR; in a program, set \`scratchDirectory\`)`
+    return `the scratch file for the join or group failed: ${this.problem}; the scratch file needs about as much disk space as the input. It is in the job folder, or in TMPDIR if the command sends nothing. A program can set \`scratchDirectory\``
   }
 }
 

@@ -14,8 +14,8 @@ import { isOne, isZero, partsOf, unwrap } from "./ChoiceValue.ts"
 /**
  * `index` counts from 0. `number` counts from 1, and 0 is a tie. On a `scale`, a number below 0 means the first of two
  * completions, a number above 0 the second, and 0 a tie. `text` is the text of the completion. `name` is its letter,
- * column, model, or side (`left`, `right`). The others have a value for each completion: `scores` (the highest is
- * best), `ranks` (the lowest is best), and `one-hot` (the chosen one is 1).
+ * column, model, or side (`left`, `right`). `scores`, `ranks`, and `one-hot` have a value for each completion. The
+ * highest score or the lowest rank is the best. In `one-hot`, the chosen completion has 1.
  */
 export const choiceKinds = ["index", "number", "scale", "text", "name", "scores", "ranks", "one-hot"] as const
 /** How a value identifies a completion. */
@@ -27,7 +27,7 @@ export const isPerCompletion = (kind: ChoiceKind | undefined): boolean =>
 export interface Reading {
   readonly kind?: ChoiceKind | undefined
   readonly map?: ChoiceMap | undefined
-  /** The completion's index, if the choice's column is a completion's column. Every choice is then this completion. */
+  /** The index of the completion that all votes choose. Set if choices are read from the column of that completion. */
   readonly constantChoice?: number | undefined
 }
 

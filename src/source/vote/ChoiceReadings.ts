@@ -94,7 +94,7 @@ export const decide = (
     const [list] = choices.filter(({ value }) => Array.isArray(value))
     if (list !== undefined) {
       return Result.fail(
-        `${describeField([list])} lists: if they have a value for each completion, set ${OptionText.set({ choiceAs: "scores" })} (the highest is best), ranks (the lowest is best), or one-hot`,
+        `${describeField([list])} lists: if each list has one value per completion, set ${OptionText.set({ choiceAs: "scores" })}. If the lowest value is the best, replace scores by ranks. If 1 marks the best completion, replace scores by one-hot`,
       )
     }
     return areTruthValues
@@ -116,14 +116,15 @@ export const decide = (
     ...(labels === undefined ? [] : [ofKind("name")]),
   ].filter(reads)
   const outcomes = possibleReadings.map((reading) => outcomesOf(reading, counted, labels).join())
-  // Drops `name` if an earlier reading has the same outcomes. Keeps others, because later values may distinguish them.
+  // Drops `name` if an earlier reading has the same outcomes. Keeps all other readings, because later values may have
+  // different outcomes.
   const distinctReadings = possibleReadings.filter(
     ({ kind }, i) => kind !== "name" || outcomes.indexOf(outcomes[i]!) === i,
   )
   const [first] = distinctReadings
   if (first === undefined) {
     return Result.fail(
-      `${describeField(counted)} ${joinWords(listValues(numbers))}, which do not match any of the ${completions} completions: set ${OptionText.of("choice")} to the field with the choice, ${OptionText.of("choiceMap")} to the meaning of each number, such as ${OptionText.set({ choiceMap: example(numbers.toSorted((a, b) => a - b)) })}, or ${OptionText.of("choiceAs")}`,
+      `${describeField(counted)} ${joinWords(listValues(numbers))}, which do not match any of the ${completions} completions: if another field contains the choice, set ${OptionText.of("choice")} to that field. Otherwise, set ${OptionText.of("choiceMap")} to the meaning of each number, such as ${OptionText.set({ choiceMap: example(numbers.toSorted((a, b) => a - b)) })}, or set ${OptionText.of("choiceAs")}`,
     )
   }
   return isAll && distinctReadings.length === 1
@@ -160,7 +161,7 @@ const unknownTexts = (choices: ReadonlyArray<SampledChoice>): string => {
   const orMap =
     Object.keys(choiceMap).length === 0
       ? ""
-      : `, or ${OptionText.set({ choiceMap })}, where … is ${ChoiceMap.expectedMeanings}`
+      : `, or set ${OptionText.set({ choiceMap })}. Replace each … in it by a meaning: ${ChoiceMap.expectedMeanings}`
   return `${describeField(choices)} ${joinWords(listValues(values))}, which do not match any completion: set ${OptionText.of("choice")} to the field with the choice${orMap}`
 }
 
@@ -216,7 +217,7 @@ const ask = (
     [
       `${describeField(choices)} ${joinWords(listValues(values))}, which can have several meanings. Two records:`,
       ...first.map((one, i) => `  ${places[i]}: ${recordOf(one, labels)}`),
-      `Add the option that gives the better completion in both records (or another ${OptionText.of("choiceMap")}):`,
+      `Add the option that reads both records correctly, or another ${OptionText.of("choiceMap")}:`,
       ...readings.map((reading) => {
         const outcomes = outcomesOf(reading, first, labels).map((outcome, i) => `${places[i]}: ${outcome}`)
         return `  ${reading.option.padEnd(width)}  ${outcomes.join("; ")}`

@@ -1,7 +1,7 @@
 /**
  * Recognizes exports of annotation tools, and prefstream's own tables, by the shape of the first records. Rewrites each
- * record so that it has a list `votes`. A record without answers may lack the shape if its members occur in records
- * with the shape. Votes that were skipped or not submitted are left out.
+ * record so that it has a list `votes`. A record without answers may lack the shape, but all its members must occur in
+ * records that have the shape. Votes that were skipped or not submitted are left out.
  * https://docs.argilla.io/latest/reference/argilla/records/responses
  */
 import { Record } from "effect"
@@ -198,7 +198,7 @@ const answersToVotes = (columns: ReadonlyArray<Answers>, fields: ReadonlyArray<s
   })
 }
 
-/** Whether prefstream wrote the record, with apostrophes for spreadsheets. In other tables, apostrophes are content. */
+/** Whether prefstream added apostrophes for spreadsheets to the record. In other records, apostrophes are content. */
 const isNeutralized = (record: Members): boolean =>
   !Object.hasOwn(record, VoteRow.rawColumn) && VoteRow.columns.every((name) => Object.hasOwn(record, name))
 

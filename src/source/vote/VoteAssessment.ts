@@ -1,7 +1,7 @@
 /**
  * Reads `all_bad`, `edited`, `aspects`, `details`, and the expert's `kind` of a vote, in the form of `VoteRow`. Other
- * tables may use these names differently. Therefore, the details, text cells, and kinds that the built-in service does
- * not use are read only if the record has both `all_bad` and `aspects`.
+ * tables may use these names differently. If a record lacks `all_bad` or `aspects`, its `details` and text cells are
+ * ignored, and its `kind` is read only if the built-in service uses this kind.
  */
 import { Option, Predicate, Record, Schema } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"

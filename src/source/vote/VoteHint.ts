@@ -35,7 +35,7 @@ export const of = (
   return `${where}: prefstream import reads existing votes; a run sends the items to experts again`
 }
 
-/** If most values are gold answers, names the first value that is not, because it prevents detection as gold. */
+/** If most values are gold answers, describes the first other value. This value prevents detection as gold. */
 const oddLabel = (
   { records, rows }: Sample.Sample,
   name: string,
@@ -50,7 +50,7 @@ const oddLabel = (
   const [first] = wrong
   return first === undefined || wrong.length * 2 >= records.length
     ? ""
-    : `, which are not gold answers because of ${describeValue(first.value)} (${Origin.describe(originOf(first.row.place))})`
+    : `, not used as gold because ${describeValue(first.value)} is not a gold answer (${Origin.describe(originOf(first.row.place))})`
 }
 
 export const ofLabels = (rows: ReadonlyArray<Row>): string | undefined => {

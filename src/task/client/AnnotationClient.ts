@@ -27,9 +27,9 @@ export interface Sending<E> {
   readonly isDoubtful: boolean
   /** Runs just before the first request is sent. If it fails, nothing is sent. */
   readonly claim: Effect.Effect<unknown, E>
-  /** Runs before each retry after `claim` has run. If it fails, nothing is sent. */
+  /** Runs in place of `claim` before a retry, unless `release` has run since. If it fails, nothing is sent. */
   readonly beforeRetry: Effect.Effect<unknown, E>
-  /** Runs if an attempt may have created the task without a usable response. */
+  /** Runs if an attempt gave no usable response, but may have created the task. */
   readonly doubt: Effect.Effect<unknown>
   /** Runs before the wait for a retry, if the service ignores keys and the request certainly created nothing. */
   readonly release: Effect.Effect<unknown, E>
@@ -123,7 +123,7 @@ const make = Effect.fnUntraced(function* <R>(
       .pipe(
         Effect.mapError((failure) => {
           if (!isClientError(failure)) return failure
-          // If an earlier attempt may have created the task, a later refusal does not show that the task was refused.
+          // An earlier attempt may have created the task, even if a later attempt is refused.
           return (isDoubtful || doubts > 0) && (failure.reason._tag === "Refused" || failure.reason._tag === "TooLarge")
             ? transport.unusable(
                 `an earlier attempt may have created the task; a later attempt failed: ${failure.message}`,

@@ -139,7 +139,7 @@ const sentence = (detail: string): string => detail.replace(/\.$/, "")
 export const maybeDone = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable" ? reason.maybeDone : reason._tag === "UnusableAnswer" && reason.isForeign === true
 
-/** If the response to a read was lost, sets `maybeDone` to false, because a read creates nothing. */
+/** Sets `maybeDone` to false if there was no response to a read, because a read creates nothing. */
 export const withoutDoubt = (failure: AnnotationClientError): AnnotationClientError => {
   const { baseUrl, reason } = failure
   // If the service answers a read with an error, the error may concern only this task, so polls of other tasks
@@ -182,14 +182,19 @@ export const refusal = (
       return new TooLarge({ detail })
     case "rejected":
       return new Refused({ status, detail })
+    // With a key, the first request with this key may still be in progress.
+    case "conflict":
+      if (onNotFound === "task" || idempotencyKey === "honored") break
+      return new Refused({ status, detail })
     case "notFound":
     case "wrongAddress":
       return kind === "notFound" && onNotFound === "task"
         ? new TaskUnknown({ status, detail })
         : new NoSuchService({ detail: `${response.request.method} answers ${status}: ${detail}` })
   }
-  // A gateway also answers 503 when its connection to the service breaks, so the request may have been carried out. A
-  // 503 with `Retry-After` usually means that it was not. It is safe to assume this if the service honors keys.
+  // A gateway also answers 503 when its connection to the service breaks, so the service may have carried out the
+  // request. A 503 with `Retry-After` usually means that the service did not. If the service honors keys, this
+  // assumption is safe.
   const isDeferred = status === 503 && retryAfter !== undefined && idempotencyKey === "honored"
   return new Unavailable({
     status,
@@ -229,9 +234,9 @@ const Problem = Schema.Struct({
   errors: Schema.optionalKey(Schema.Unknown),
 })
 
-/** Finds the reason in an error's body: in the members of RFC 9457 or similar ones, or else the start of the body. */
+/** Finds the reason in an error's body, which is often in the format of RFC 9457. Default: the start of the body. */
 const problemDetail = (body: string): string => {
-  // In prefstream's messages, backticks surround option names.
+  // Backticks would mark words of the service as names of prefstream's options.
   const text = body.replaceAll("`", "'")
   const problem = Option.getOrUndefined(Schema.decodeUnknownOption(Schema.fromJsonString(Problem))(text))
   if (problem === undefined) return text.trim() === "" ? "no reason given" : excerpt(text, maxDetailCharacters)

@@ -1,9 +1,8 @@
 /**
  * The protocol of the contract: `POST /tasks` and `GET /tasks/{task_id}`, unless the service's settings change them.
  *
- * Guarantees: without changes by settings, a request is sent as the ledger stores it, and a response is stored as
- * received. With `resultPaths` or `choice`, a response is converted to a `TaskResult`, which is stored together with
- * the response.
+ * Guarantees: without such changes, a request is sent as the ledger stores it, and a response is stored as received.
+ * With `resultPaths` or `choice`, a response is converted to a `TaskResult`, and both are stored together.
  */
 import { Bytes, Effect, Option, Predicate, Result, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
@@ -122,7 +121,8 @@ const reader = ({ choice, resultPaths }: Pick<ServiceSettings, "choice" | "resul
       Result.fail(`${list.path}[${i}].${path}: expected ${expected}, found ${describeValue(value)}`)
     const text = prompts.get(item)
     const prompt = typeof text === "string" || typeof text === "number" ? text : undefined
-    // Results may omit the prompt if they are in the order of the prompts, unless `resultPaths.prompt` is set.
+    // If `resultPaths.prompt` is not set, a result without a prompt is valid: results are then in the order of the
+    // prompts.
     if (prompt === undefined && (text ?? resultPaths.prompt) !== undefined) {
       return fail(prompts.path, "a text or a position", text)
     }

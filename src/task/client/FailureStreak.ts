@@ -4,8 +4,8 @@
  * - if the service refuses the first tasks and accepts none, or
  * - if the service gives several tasks the same id.
  *
- * If the caller continues afterwards, the failures still count until a task is accepted: the next failure ends the run
- * again.
+ * If the caller continues afterwards, the next failure of the same kind ends the run again, unless the service has
+ * accepted a task in the meantime.
  */
 import { AnnotationClientError, TasksRefused, UnusableAnswer } from "./AnnotationClientError.ts"
 

@@ -28,8 +28,8 @@ export interface PromptVote extends Omit<ImportedVote, "choice" | "expert" | "ra
 /**
  * The result of one prompt: the best completion, a ranking, both, or the votes of several experts. Without `best`, the
  * ranking's first completion is the best. With `votes`, the completion with the most first-choice votes is the best. If
- * several completions tie, the earliest vote for one of them decides. `withdrawn`: the service will never judge this
- * prompt.
+ * several completions tie, the earliest vote for one of them decides. With `withdrawn`, the service will never judge
+ * this prompt.
  *
  * Leave out a prompt without a result: the task then counts as invalid, and the raw response is kept.
  */
@@ -76,7 +76,7 @@ export const toResultItems = (
     return prompts.map((_, at) => items.get(at)!)
   })
 
-/** Converts references to indices. A failure names the member below `place`, the path of the result. */
+/** Converts references to indices. A failure gives the path of the wrong member, which begins with `place`. */
 const reader = ({ completions }: TaskPrompt, place: string) => {
   const indexOf = (reference: unknown, member: string): Result.Result<number, string> => {
     const index = typeof reference === "string" ? completions.indexOf(reference) : reference
@@ -153,8 +153,8 @@ const mostFirstPlaces = (votes: ReadonlyArray<ImportedVote>): number | undefined
 }
 
 /**
- * Makes the view of a completed task. Its body is a `TaskResult` with the raw answers. If the results do not fit, the
- * body has the raw answers and, as `program`, the results that a program read from them.
+ * Makes the view of a completed task. If the results fit, `body` is a `TaskResult` with the raw answers. Otherwise
+ * `body` has the raw answers, and `program` in it has the results that the custom protocol returned.
  */
 export const completed = (
   taskId: string,

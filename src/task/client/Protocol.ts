@@ -4,11 +4,11 @@
  * Guarantees, whatever the program does: a task is claimed in the ledger before `create` is called. Each call, and each
  * further request of a call, waits for its turn. Each request to the service's origin gets the token. After a failure,
  * the task counts as possibly created, unless the request certainly did not create it. A write is any request except
- * `GET`, `HEAD`, and `OPTIONS`. If the service ignores keys, the library sends no further write after one that may have
- * been carried out. A result is checked against the task.
+ * `GET`, `HEAD`, and `OPTIONS`. If the service ignores keys and may have carried out a write, the library sends no
+ * further write. A result is checked against the task.
  *
- * Does not limit requests that a program sends without `http` and `repeatable`: the throttle counts a call without them
- * as one request, without a timeout.
+ * A program should send its requests with `http` or `repeatable`. Other requests have no timeout, and the throttle does
+ * not limit them.
  */
 import { Duration, Effect, Schema, identity } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
@@ -37,8 +37,8 @@ export type Http = HttpClient.HttpClient.With<AnnotationClientError>
 export interface Call {
   /**
    * Sends a request. A path is relative to the service's base URL. The response is read completely. A status other than
-   * 2xx is a failure with a reason. From the second request of the call on, the library repeats failed reads, and
-   * writes that the service certainly did not carry out, for at most `patience`.
+   * 2xx is a failure with a reason. Within a call, the first request is not repeated. Later reads that failed, and
+   * later writes that the service certainly did not carry out, are repeated for at most `patience`.
    *
    * If the response to a write is lost (timeout, broken connection, 5xx), the call ends. The task then gets the state
    * `in_doubt`, unless the service honors keys.
@@ -69,7 +69,7 @@ export interface PollCall extends Call {
 
 /** The state of a task. */
 export type PollAnswer =
-  /** `waiting`: the number of prompts that wait for another expert, if the service reports it. */
+  /** `waiting` is the number of prompts that wait for another expert, if the service reports it. */
   | { readonly _tag: "Open"; readonly status: string; readonly waiting?: number }
   /** The task will never complete. A task with the status `canceled` is not paid for. */
   | { readonly _tag: "Failed"; readonly status: string }
@@ -91,8 +91,8 @@ export interface Protocol {
   /** Returns the state of a task, with its results if it is completed. May be called again at any time. */
   readonly poll: (taskId: string, call: PollCall) => Effect.Effect<PollAnswer, unknown>
   /**
-   * Returns the ids of the tasks that a webhook delivery names. Replaces the paths in the service's settings. If it
-   * returns undefined, the delivery concerns every outstanding task.
+   * Returns the ids of the tasks that a webhook delivery names, or undefined if the delivery concerns every outstanding
+   * task. Replaces the paths in the service's settings.
    */
   readonly taskIdsOf?: ((payload: unknown) => ReadonlyArray<string> | undefined) | undefined
 }
@@ -192,6 +192,8 @@ export const make = Effect.fnUntraced(function* (
           // A call without a turn is a probe, which repeats nothing.
           if (turn === undefined || asksTooMuch(failure, patience)) return false
           if (!isLost && failure.reason._tag !== "Unavailable") return false
+          // If nothing was sent, the caller repeats the call, and says that the service is down.
+          if (wasFirst && !isLost) return false
           if (!isRepeatable && (wasFirst || (isWrite && isLost))) return false
           if (isLost && ++losses > profile.retries) return false
           const now = yield* SteadyClock.now

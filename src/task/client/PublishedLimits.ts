@@ -3,10 +3,10 @@
  * whether the service declares `Idempotency-Key`, and whether a task may have the members `group`, `votes`, and
  * `voters`.
  *
- * Guarantees: a request for the document takes at most 5 seconds. It is repeated at most twice, only after 429 or 503,
- * and after the time in `Retry-After`. The client's rate limit also counts this request (`FirstRequest`). Without a
- * usable document, there are no limits, keys count as ignored, and tasks have only the contract's members. If the
- * document could not be read and the run asks for votes, `membersFor` reads it again, because the service could
+ * Guarantees: a request for the document takes at most 5 seconds. After a 429 or 503, the request is repeated at most
+ * twice, each time after the wait in `Retry-After`. The client's rate limit also counts this request (`FirstRequest`).
+ * Without a usable document, there are no limits, keys count as ignored, and tasks have only the contract's members. If
+ * the document could not be read and the run asks for votes, `membersFor` reads it again, because the service could
  * otherwise give and bill more votes than the run asks for. References (`$ref`) are not followed.
  */
 import { Context, Duration, Effect, Layer, Option, Predicate, Schedule, Schema } from "effect"
@@ -55,8 +55,9 @@ const nothing: Published = { ...unlimited, idempotencyKey: "ignored", taskMember
 const timeLimit = "5 seconds"
 
 const maxRequests = 3
-/** The wait after 429 or 503 without `Retry-After`, and the longest wait after which the request is repeated. */
+/** The wait after 429 or 503 without `Retry-After`. */
 const usualWait = Duration.seconds(1)
+/** If the service asks for a longer wait, the request is not repeated. */
 const maxWait = Duration.minutes(1)
 
 const maxBytes = 4 * 1024 * 1024
@@ -163,7 +164,7 @@ const given = (limit: number, published: number): number => (limit === Infinity 
 
 /**
  * Returns the published members that tasks may have. Members that `requestExtra` sets are left out. If the settings
- * change `createRequest`, there are none.
+ * change `createRequest`, all members are left out.
  */
 export const membersOf = (
   { createRequest, requestExtra }: Pick<ServiceSettings, "createRequest" | "requestExtra">,
@@ -217,7 +218,7 @@ const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   const possible = membersOf(profile, { group: true, maxVotes: 1 })
   if (unread !== undefined && idempotencyKey === "declared") {
     yield* Effect.logWarning(
-      `${identity}: openapi.json could not be read (${unread}), so tasks whose request may have arrived will be in doubt; to send such requests again with the same key, use \`idempotencyKey: "honored"\``,
+      `${identity}: openapi.json could not be read (${unread}), so if a request may have arrived, its task will be in doubt; to send such requests again with the same key, use \`idempotencyKey: "honored"\``,
     )
   }
   if (isUnread && (possible.group || possible.maxVotes > 0)) {

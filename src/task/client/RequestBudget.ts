@@ -19,7 +19,7 @@ export interface RequestBudget {
   readonly sent: () => void
   /** Records that the service asked for a pause of this many milliseconds. */
   readonly pause: (millis: number) => Effect.Effect<void>
-  /** Halves the rate after a 429 or 503. `halvings`: its value when the slot of the refused request was reserved. */
+  /** Halves the rate after a 429 or 503. `halvings` is the number that `take` returned before the refused request. */
   readonly halveRate: (halvings: number) => Effect.Effect<void>
   readonly answered: Effect.Effect<void>
 }

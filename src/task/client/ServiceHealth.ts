@@ -5,8 +5,8 @@
  * Guarantees: a probe polls a task, so it creates nothing. Probes poll different tasks, 1 to 30 seconds apart with
  * jitter, and respect `Retry-After`. After `patience`, all waiting requests fail with `Down`. If a probe of a made-up
  * task fails with an error that a healthy service could also give, requests continue one at a time, polls first. If the
- * service ignores keys, this happens only if a poll is waiting. Effect's `CircuitBreaker` is not used: it rejects calls
- * instead of letting them wait, and uses the next call as a probe, even if it creates a task.
+ * service ignores keys, requests continue in this way only if a poll is waiting. Effect's `CircuitBreaker` is not used:
+ * it rejects calls instead of letting them wait, and uses the next call as a probe, even if that call creates a task.
  */
 import { Duration, Effect, Result } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
@@ -43,7 +43,7 @@ const isInconclusive = ({ reason }: AnnotationClientError): boolean =>
 export const make = Effect.fnUntraced(function* (
   profile: Pick<ServiceSettings, "baseUrl" | "patience" | "downAfter" | "idempotencyKey">,
   throttle: Throttle<AnnotationClientError>,
-  /** Returns the next probe. `failed`: the number of probes that have failed so far. */
+  /** Returns the next probe. `failed` is the number of probes that have failed so far. */
   probeAfter: (failed: number) => Probe,
 ) {
   const scope = yield* Effect.scope
@@ -90,7 +90,7 @@ export const make = Effect.fnUntraced(function* (
         `${profile.baseUrl} has been down since ${instant(downSince)} (${wordsOf(last)}): waiting ${deadline > latest ? "without a time limit" : `until ${instant(deadline)} at the latest`}`,
       )
     })
-    // A probe failed, requests continued (`throttle.resume(true)`), and one of these requests also failed.
+    // After the failed probe, requests continued (`throttle.resume(true)`), but also failed. So the service is down.
     if (probes > 0) yield* logDown
     while (true) {
       const now = yield* SteadyClock.now

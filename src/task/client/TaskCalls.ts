@@ -6,11 +6,11 @@ import type { Turn } from "./Throttle.ts"
 
 /** The state of a task, as `GET /tasks/{task_id}` shows it. */
 export type TaskView =
-  /** `waiting`: the number of prompts that wait for another expert, if the service reports it. */
+  /** `waiting` is the number of prompts that wait for another expert, if the service reports it. */
   | { readonly _tag: "Open"; readonly status: string; readonly waiting?: number }
   /**
-   * `body` is a `TaskResult` as JSON. `named` is the id in its `task_id`, if there is one. `problem`: the reason why
-   * the response gives no `TaskResult`. Then `body` contains the raw response.
+   * If `problem` is undefined, `body` is a `TaskResult` as JSON, and `named` is its `task_id`, if present. Otherwise
+   * `problem` is the reason why the response gives no `TaskResult`, and `body` contains the raw response.
    */
   | {
       readonly _tag: "Completed"
@@ -32,7 +32,7 @@ export interface TaskCalls {
     turn: Turn,
     doubt: Effect.Effect<unknown>,
   ) => Effect.Effect<string, AnnotationClientError>
-  /** `task` is the request of the task as it was sent. It is read only if the response cannot be read without it. */
+  /** `task` is the request of the task as it was sent. It is read only if the response alone is not enough. */
   readonly poll: (
     taskId: string,
     task: Effect.Effect<TaskRequest, unknown>,

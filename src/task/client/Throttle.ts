@@ -1,12 +1,12 @@
 /**
  * Decides when a request to the service may be sent. Each request waits here for its turn.
  *
- * Guarantees: at most `requestsPerSecond` are sent in any second, and at most `concurrency` are in flight. Three
- * creations are sent per poll, if both wait. 429 and 503 halve both limits, which then recover. `Retry-After` and
- * quotas apply to all requests. A request that would wait for them longer than `patience` fails immediately. With a
- * `RequestBudget`, requests are sent in its time slots, and the rate limit and pauses apply to all processes that share
- * the budget. Effect's `RateLimiter` is not used: it sends a whole second's requests in one burst, and does not take
- * unused slots back.
+ * Guarantees: at most `requestsPerSecond` are sent in any second, and at most `concurrency` are in flight. If creations
+ * and polls wait, three creations are sent per poll. 429 and 503 halve both limits, which then recover. `Retry-After`
+ * and quotas apply to all requests. A request that would wait longer than `patience` for `Retry-After` or a quota fails
+ * immediately. With a `RequestBudget`, requests are sent in its time slots, and the rate limit and pauses apply to all
+ * processes that share the budget. Effect's `RateLimiter` is not used: it sends a whole second's requests in one burst,
+ * and an unused slot cannot be returned to it.
  */
 /* oxlint-disable max-lines -- rate, concurrency, pauses, quotas, and slots decide together when the next request is sent */
 import { Deferred, Duration, Effect, Latch, Option } from "effect"
@@ -44,6 +44,8 @@ const catchUp = 100
 const takeAhead = 50
 /** A reserved slot can be used at most this many milliseconds late. */
 const maxSlotDelay = 40
+/** A request counts as late by at most this many milliseconds. The first ones wait for connections. */
+const maxLateness = 150
 /** Milliseconds of safety margin, since requests may arrive closer together than they were sent. */
 const margin = (requestsPerSecond: number): number => Math.min(50, Math.max(10, 100 / requestsPerSecond))
 
@@ -51,10 +53,9 @@ const margin = (requestsPerSecond: number): number => Math.min(50, Math.max(10, 
  * Returns the rate of the budget's slots. With this rate, at most `requestsPerSecond` arrive in any second, even if
  * some requests are late.
  */
-export const slotsPerSecond = (requestsPerSecond: number): number =>
-  (1000 * requestsPerSecond) / (1000 + maxSlotDelay + margin(requestsPerSecond))
+export const slotsPerSecond = (requestsPerSecond: number): number => (1000 * requestsPerSecond) / (1000 + maxLateness)
 
-/** Maximum number of sending times to remember. At higher rates, a shorter window keeps the same rate. */
+/** Maximum number of sending times to remember. At higher rates, the window is shorter than a second. */
 const maxRemembered = 10_000
 
 /** Number of creations that are sent for each poll, if both wait. */
@@ -70,8 +71,9 @@ const recovery = Duration.toSeconds("30 seconds")
 /** Maximum milliseconds of a pause that one response can cause. */
 const maxPause = Duration.toMillis("1 day")
 
-/** Shorter pauses are not logged. `minWarningInterval`: minimum milliseconds between warnings about the rate. */
+/** Pauses up to this length are not logged. */
 const longPause = Duration.toMillis("5 seconds")
+/** Minimum milliseconds between warnings about the rate. */
 const minWarningInterval = Duration.toMillis("1 minute")
 
 export const make = Effect.fnUntraced(function* <E>(settings: {
@@ -88,6 +90,10 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   const { concurrency, patience, requestsPerSecond, usedUp } = settings
   const budget = Option.getOrUndefined(settings.budget ?? Option.none())
   const slowest = Math.min(requestsPerSecond, 0.2)
+  /**
+   * The latest times at which the service may have received the last requests. A request without a response may be
+   * late by `maxLateness`. A response that took longer than the fastest one shows how late its request may have been.
+   */
   const departures = new Float64Array(Math.min(Math.ceil(requestsPerSecond), maxRemembered)).fill(-Infinity)
   const window = (1000 * departures.length) / requestsPerSecond + margin(requestsPerSecond)
   const waiting: Readonly<Record<Kind, Array<Waiter<E>>>> = { create: [], poll: [] }
@@ -102,6 +108,8 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   let perSecond = requestsPerSecond
   let halvings = 0
   let nextAt = 0
+  /** Milliseconds of the fastest response. */
+  let fastest = Infinity
   let pausedUntil = 0
   let pausedBy: E | undefined
   let held = false
@@ -134,6 +142,9 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     budget?.sent()
     return { halvings, ordinal: ++ordinal }
   }
+
+  const placeOf = ({ ordinal: seen }: Permit): number | undefined =>
+    ordinal - seen < departures.length ? (seen - 1) % departures.length : undefined
 
   const maxInFlight = () => Math.max(1, budget?.atOnce(Math.floor(atOnce)) ?? Math.floor(atOnce))
 
@@ -253,9 +264,9 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   /**
    * Waits for a turn and runs a call, which may give the turn back early. The wait can be interrupted.
    *
-   * @param isNextStep whether an earlier request of the call may have created something. Then the turn comes before
-   *   those of other calls, and a wait of less than `maxStepWait` is finished, so that a stop does not put the task in
-   *   doubt.
+   * @param isNextStep whether an earlier request of the call may have created something. If so, the call gets its turn
+   *   before other calls, and its wait can be interrupted only after `maxStepWait`, so that a stop rarely puts the task
+   *   in doubt
    */
   const turn = <A, E2, R>(kind: Kind, call: (turn: Turn) => Effect.Effect<A, E2, R>, isNextStep = false) =>
     Effect.uninterruptibleMask((restore) =>
@@ -296,13 +307,23 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   return {
     turn,
-    /**
-     * Corrects the recorded time of sending: `Sending.claim` runs after the turn and before the request, and takes
-     * time.
-     */
-    leaving: ({ ordinal: seen }: Permit) =>
+    /** Corrects the recorded time of sending, because `Sending.claim` takes time between the turn and the request. */
+    leaving: (permit: Permit) =>
       Effect.map(SteadyClock.now, (now) => {
-        if (ordinal - seen < departures.length) departures[(seen - 1) % departures.length] = now
+        const place = placeOf(permit)
+        if (place !== undefined) departures[place] = now + maxLateness
+      }),
+    /** Notes that the response to a request has begun. */
+    answered: (permit: Permit) =>
+      Effect.map(SteadyClock.now, (now) => {
+        const place = placeOf(permit)
+        if (place === undefined) return
+        const latest = departures[place]!
+        const millis = now - (latest - maxLateness)
+        fastest = Math.min(fastest, millis)
+        // The first requests open connections, so none of them tells how fast a response can be.
+        departures[place] = Math.min(latest, permit.ordinal > departures.length ? now - fastest : now)
+        changed.openUnsafe()
       }),
     accepted: ({ halvings: seen }: Permit) => {
       if (seen !== halvings || (atOnce === concurrency && perSecond === requestsPerSecond)) return
@@ -349,7 +370,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       held = true
       slots.length = 0
     }),
-    /** Continues after `hold`. `carefully`: one request at a time, beginning with a poll, until the limits recover. */
+    /** Continues after `hold`. If `carefully`, sends one request at a time, polls first, until the limits recover. */
     resume: (carefully = false) =>
       Effect.sync(() => {
         held = false

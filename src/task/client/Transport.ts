@@ -123,6 +123,7 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
     permit?: Throttle.Permit,
   ): Effect.Effect<A, AnnotationClientError> =>
     (permit === undefined ? request : Effect.andThen(throttle.leaving(permit), request)).pipe(
+      Effect.tap(() => (permit === undefined ? Effect.void : throttle.answered(permit))),
       Effect.flatMap((response) =>
         Effect.map(ResponseBody.read(response, profile.maxAnswerBytes), (answer) => ({ response, answer })),
       ),

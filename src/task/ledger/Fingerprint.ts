@@ -3,9 +3,9 @@
  * the same data again.
  *
  * Guarantees: two states of a ledger that give different datasets have different digests. The digest may change
- * although the dataset does not, for example when a task is sent. Only the small row of each task is read, because it
- * changes with the task's result and request: a new result raises `completed_at`, and a new request changes `seq`, the
- * key, or the size. The key for experts' pseudonyms distinguishes two ledgers that are otherwise equal.
+ * although the dataset does not, for example when a task is sent. Only the small row of each task is read. Requests
+ * and results need not be read: a new result raises `completed_at`, and a new request changes `seq`, `item_count`, or
+ * the idempotency key. The key for experts' pseudonyms distinguishes two ledgers that are otherwise equal.
  */
 import { Array as Arr, Effect, Option, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

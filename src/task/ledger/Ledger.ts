@@ -69,9 +69,9 @@ export interface LedgerSharingOptions {
 export interface LedgerPostgresOptions extends LedgerOptions, PostgresUrl.Login {}
 
 /**
- * Inserts change pages all over the index of items, so SQLite's default cache of 2 MB would write each page many times.
- * A request or result needs only a few pages of 16 kB. With pages of 64 kB, a run was not faster, and wrote four times
- * as much to the write-ahead log.
+ * Inserts change pages all over the index of items. With SQLite's default cache of 2 MB, each page would be written
+ * many times. A page has 16 kB, so that a request or result needs only a few pages. With pages of 64 kB, a run was not
+ * faster, and wrote four times as much to the write-ahead log.
  */
 const sqliteOptions = {
   cacheBytes: 32 * 1024 * 1024,

@@ -194,7 +194,7 @@ export const workingClient = (location: LedgerLocation) => lockedClient(location
 export const layerReadonly = (location: LedgerLocation) =>
   LedgerReader.layer({ job: location.job }).pipe(Layer.provide(existingClient(location)))
 
-/** Whether the ledger has `runs` of the job, only the job's `name`, or `nothing`. */
+/** Returns `runs` if the job has runs, `name` if only its name is recorded, or `nothing` if it is not in the ledger. */
 export const recordOf = Effect.fn("LedgerLocation.recordOf")((location: LedgerLocation) =>
   Jobs.recordOf(location.job).pipe(
     Effect.provide(existingClient(location)),

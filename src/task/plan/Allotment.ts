@@ -1,8 +1,8 @@
 /**
  * Selects the batches that can be planned within a budget.
  *
- * Guarantees: batches are selected in order, each item with all of its votes. From the last batch, only the items that
- * the budget allows are selected. A plan and a preview of the same batches have the same result.
+ * Guarantees: batches are selected in order. The last batch contains only the items that the budget allows. An item is
+ * selected only if the budget allows all of its votes. A plan and a preview of the same batches have the same result.
  */
 import { Array as Arr } from "effect"
 import type { BatchItem } from "../ledger/schema/Model.ts"

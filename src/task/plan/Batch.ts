@@ -4,8 +4,8 @@
  * Guarantees:
  * - No batch exceeds a limit, except a batch of one item that is larger than `maxBytes`. No prompt occurs twice in a
  *   batch.
- * - Items are placed first-fit, in the order of the input. Without the items of closed batches, all other batches stay
- *   the same. So a run that is restarted after a kill builds the same remaining batches.
+ * - Items are placed first-fit, in the order of the input. If the items of closed batches are left out, the other
+ *   batches stay the same. So a run that is restarted after a kill builds the same remaining batches.
  * - A gold item follows its item, in the same batch if both fit.
  * - An item in an incomplete batch keeps only its own bytes in memory, not the chunk of input that it came from.
  */

@@ -11,7 +11,7 @@ import { beyondLimits, conflict, identifyReordered } from "./TaskRequests.ts"
 
 export type Classified =
   | { readonly _tag: "New" | "Known"; readonly item: BatchItem }
-  /** `isReordered`: another item has the same completions in another order. */
+  /** If `isReordered` is true, another item has the same completions in another order. */
   | { readonly _tag: "Duplicate"; readonly isReordered: boolean }
   | { readonly _tag: "Rejected"; readonly reject: Reject }
 

@@ -94,9 +94,7 @@ const pickAt = (metadata: Metadata, path: Lists[number], drawn: ReadonlyArray<nu
 
 const drawnName = "drawn_completions"
 
-/**
- * Adds the drawn indices to the metadata. Other lists in the metadata stay complete: they may not refer to completions.
- */
+/** Adds the drawn indices to the metadata. Other lists stay complete, because they may list something else. */
 const withDrawn = (metadata: Metadata, drawn: ReadonlyArray<number>): Metadata => ({
   ...metadata,
   [Object.hasOwn(metadata, drawnName) ? `completions[].${drawnName}` : drawnName]: drawn,

@@ -1,6 +1,6 @@
 /**
- * Remembers the hashes of items that were read and are not in the ledger. Memory: two hashes of 52 bits per item, about
- * 60 bytes. Among a million items, the probability that at least one is mistaken for a duplicate is 1 in 9,000.
+ * Remembers items that were read and are not in the ledger. Two hashes of 52 bits represent an item, and take about 60
+ * bytes of memory. If a million items are read, the probability is 1 in 9,000 that a new item counts as already seen.
  */
 import * as Sha256 from "../../node/Sha256.ts"
 import type { BatchItem } from "../ledger/schema/Model.ts"

@@ -2,8 +2,8 @@
  * Shuffles the completions of an item before they are sent, to prevent position bias in the data.
  *
  * Guarantees: every order is equally likely, and depends only on the seed, the item's id, and the vote. The algorithm
- * is Fisher-Yates (Durstenfeld 1964, Algorithm 235), with SHA-256 as the source of random numbers. To keep all results
- * equally likely, numbers from the largest multiple of the range on are rejected.
+ * is Fisher-Yates (Durstenfeld 1964, Algorithm 235), with SHA-256 as the source of random numbers. If a number is
+ * not below the largest multiple of the range, another number is drawn, so that all results are equally likely.
  */
 import * as Sha256 from "../../node/Sha256.ts"
 import type { CompletionOrder } from "../ledger/schema/CompletionOrder.ts"

@@ -37,7 +37,7 @@ const refusals = {
 
 /** A body was refused before its signature was verified. */
 export class BodyRefused extends Schema.TaggedError<BodyRefused>()("BodyRefused", {
-  /** `too_many`: too many arrive at the same time; `encoded`: the body is compressed. */
+  /** `too_many` means that too many bodies arrive at the same time. `encoded` means that the body is compressed. */
   reason: Schema.Literals(["too_large", "too_slow", "too_many", "broken", "encoded"]),
   /** The HTTP status of the answer. */
   status: Schema.Int,

@@ -34,7 +34,7 @@ export interface DeliveryOptions {
   readonly taskIdPaths?: ReadonlyArray<string> | undefined
   /**
    * The location of a delivery's id, if the scheme does not sign an id: a header, or a path in the payload such as
-   * `event.id`. Default: the header that the scheme names (`id`).
+   * `event.id`. Default: the header in the scheme's setting `id`.
    */
   readonly deliveryId?: { readonly header: string } | { readonly path: string } | undefined
 }

@@ -4,7 +4,7 @@
  *
  * Guarantees: only a delivery with a valid signature and a recent time counts, and it is in the ledger before the
  * answer 204. A repeated, reordered, or lost delivery only changes when tasks are polled. The separate server has no
- * TLS. `collect` fetches the results, not this module.
+ * TLS. This module does not fetch results. `collect` fetches them.
  */
 import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"

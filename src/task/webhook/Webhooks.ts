@@ -27,7 +27,7 @@ export { type ReceivedDelivery, type VerifiedDelivery } from "../../api/WebhookS
 export { InvalidWebhookSetting, MalformedSecret, SignatureRefused }
 export { BodyRefused } from "./Bodies.ts"
 
-/** Headers of a request: of Fetch, of `node:http`, or an object. Names may be in any case. */
+/** Headers of a request: Fetch's `Headers`, `headers` of `node:http`, or another object. Names may be in any case. */
 export type HeadersInput =
   | Iterable<readonly [string, string]>
   | { readonly [name: string]: string | ReadonlyArray<string> | undefined }

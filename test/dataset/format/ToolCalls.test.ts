@@ -69,7 +69,7 @@ it("calls that differ in their ids alone make no pair where a format has no ids"
   }
   assert.strictEqual(
     refusal("llamafactory-sharegpt", pair),
-    "rejected: expected a turn that differs from `chosen` in more than tool call ids, found the same turn",
+    "rejected: expected a turn that differs from `chosen` not only in tool call ids, found the same turn",
   )
   assert.isUndefined(refusal("openai-preference", pair))
 })
@@ -167,7 +167,7 @@ describe("a side of openai-preference", () => {
       const [omission] = encode("openai-preference", [several(chosen, rejected)]).omitted
       assert.strictEqual(
         `${omission?.field}: ${omission?.reason}`,
-        `${side}: expected one message after the tool calls and results that both sides begin with, found ${count} messages`,
+        `${side}: expected one message after the tool results that both sides share, found ${count} messages`,
       )
     },
   )

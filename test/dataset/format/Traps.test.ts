@@ -67,7 +67,7 @@ describe("refused with its reason", () => {
     [
       "openrlhf",
       { chosen: "a", rejected: "a\n\n" },
-      'rejected: expected a text that differs from `chosen` in more than trailing line feeds, found "a\\n\\n"',
+      'rejected: expected a text that differs from `chosen` not only in trailing line feeds, found "a\\n\\n"',
     ],
     [
       "trl-tpo",
@@ -189,7 +189,7 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
         row("q", "a", "b", { margin: 0 }),
         row("q", "a", "b", { margin: 0.5 }),
       ],
-      ["3: margin: expected a whole number (as in earlier rows), or a decimal point in all rows, found 0.5"],
+      ["3: margin: expected a whole number, as in earlier rows, or decimal points in all rows, found 0.5"],
     ],
     [
       "openrlhf",

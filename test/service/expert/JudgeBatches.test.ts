@@ -289,7 +289,7 @@ describe("results that cannot be read", () => {
       ["judge:m", "last", "judge:m"],
     )
     assert.isAtMost(Math.max(...stub.paid.values()), 3)
-    assert.isNotEmpty(logs.messages.filter((line) => /2 lines of its file \S+ cannot be read, .* line \d/.test(line)))
+    assert.isNotEmpty(logs.messages.filter((line) => /2 lines of its file \S+ cannot be read\. .* line \d/.test(line)))
     const sent = stub.batches.length
     yield* Effect.flatMap(start(service), (base) => votesOn(base, prompts(3)))
     assert.strictEqual(stub.batches.length, sent)
@@ -348,7 +348,7 @@ describe("without a service", () => {
     )
     const batches = yield* JudgeBatches.make(client, context(stub), answers, quick)
     const failure = yield* Effect.flip(batches.ask("r", questionBody))
-    assert.include(failure.message, "failed, and is continued later")
+    assert.include(failure.message, "failed; it is continued later")
     assert.strictEqual((yield* batches.pending("r")!).promptTokens, 100)
     assert.strictEqual(stub.batches.length, 1)
   })

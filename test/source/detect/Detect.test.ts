@@ -353,12 +353,12 @@ describe("Detect", () => {
     [
       "prompts alone",
       [{ question_id: "x", turns: [{ content: "Write a melody in ABC notation." }] }],
-      `found no prompt and no completions in "question_id", "turns" (nested text: turns[0].content): set \`prompt\` and \`completions\` (a list) or \`completions: ["…", "…"]\` (one text column each), ${join}`,
+      `found no prompt and no completions in "question_id", "turns" (nested text: turns[0].content): set \`prompt\` and \`completions\` (for several text columns: \`completions: ["…", "…"]\`), ${join}`,
     ],
     [
       "prompts alone, by their usual name",
       [{ prompt: "Q", category: "c" }],
-      `found a prompt at "prompt" and no completions in "prompt", "category": set \`completions\` (a list) or \`completions: ["…", "…"]\` (one text column each), ${join}`,
+      `found a prompt at "prompt" and no completions in "prompt", "category": set \`completions\` (for several text columns: \`completions: ["…", "…"]\`), ${join}`,
     ],
     [
       "completions alone",
@@ -383,7 +383,7 @@ describe("Detect", () => {
     [
       "several texts of long records",
       [{ prompt: "Q", response: "A", output: "B" }],
-      `several fields might contain the completions: "response", or "output"; to choose, set \`completion\` to one of them, or \`completions\` to all if a record has both`,
+      `several fields might contain the completions: "response", or "output"; to choose, set \`completion\` to one of them; if a record has both, set \`completions\` to both`,
     ],
     [
       "two texts that nothing is known of",
@@ -399,7 +399,7 @@ describe("Detect", () => {
     [
       "a path that is none",
       [{ prompt: "Q", completions: ["A", "B"] }],
-      `\`prompt\`: not a template: "{a": expected a field and "}" after "{" at character 1; the first records have no field of this name, but "prompt" and "completions"`,
+      `\`prompt\`: not a template: "{a": expected a field and "}" after "{" at character 1; the first records have no field of this name; they have "prompt" and "completions"`,
       { prompt: "{a" },
     ],
   ])("says what it found: %s", ([, records, problem, options]) => {

@@ -513,7 +513,7 @@ describe("MakeLayout", () => {
   it.each<readonly [options: LayoutOptions, problem: string]>([
     [{ layout: "wide", completions: ["a"] }, `layout wide: ${each} 1`],
     [{ layout: "wide" }, `layout wide: ${each} 0`],
-    [{ layout: "wide", completions: ["a", "a"] }, "layout wide: expected each `completions` path once"],
+    [{ layout: "wide", completions: ["a", "a"] }, "layout wide: expected each `completions` path only once"],
     [
       { layout: "wide", completions: ["a", "b"], model: "m" },
       "layout wide: expected a `model` for each of the 2 completions, found 1",
@@ -538,7 +538,7 @@ describe("MakeLayout", () => {
     ],
     [
       { layout: "long", completions: "a" },
-      "layout long: a record has one completion: expected `completion` once, and no `completions`",
+      "layout long: expected only one `completion` and no `completions`, because each record has one completion",
     ],
     [
       { layout: "items", id: "a..b" },

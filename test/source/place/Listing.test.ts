@@ -48,7 +48,7 @@ describe("names of files", () => {
       const { message } = yield* Effect.flip(Listing.expand([`${folder}/${name}/`]))
       assert.strictEqual(
         message,
-        `${folder}/${name}/: cannot be read: a folder written by save_to_disk in Hugging Face datasets, whose Arrow files cannot be read; convert it to Parquet: datasets.load_from_disk("${folder}/${name}")${split}.to_parquet("new.parquet")`,
+        `${folder}/${name}/: cannot be read: save_to_disk in Hugging Face datasets wrote this folder, and its Arrow files are not supported; convert them to Parquet: datasets.load_from_disk("${folder}/${name}")${split}.to_parquet("new.parquet")`,
       )
     }
   })

@@ -288,6 +288,28 @@ describe("a protocol of a program's own", () => {
     assert.strictEqual(maybeDoneOf(yield* run(create())), true)
   })
 
+  test("refuses a second step that is answered with 409 at once, so that a protocol can take it as done", function* () {
+    const reasons: Array<string> = []
+    const published: Protocol = {
+      ...upsert,
+      create: (_task, { repeatable }) =>
+        Effect.andThen(repeatable.post("/drafts"), repeatable.post("/drafts/1/publish")).pipe(
+          Effect.catch(({ reason }) => Effect.sync(() => void reasons.push(reason._tag))),
+          Effect.as("1"),
+        ),
+    }
+    const { arrivals, run } = yield* at(published, (nth) => (nth === 1 ? ok : nth === 2 ? "reset" : { status: 409 }), {
+      idempotencyKey: "ignored",
+    })
+    assert.isTrue(Result.isSuccess(yield* run(create())))
+    assert.deepStrictEqual(reasons, ["Refused"])
+    assert.deepStrictEqual(paths(arrivals), [
+      "POST /v1/drafts",
+      "POST /v1/drafts/1/publish",
+      "POST /v1/drafts/1/publish",
+    ])
+  })
+
   test("does not repeat a lost write that is not repeatable, as a second step", function* () {
     const { arrivals, run } = yield* at(upsert, (nth) => (nth === 1 ? ok : "reset"), { idempotencyKey: "ignored" })
     assert.strictEqual(maybeDoneOf(yield* run(create())), true)

@@ -79,6 +79,35 @@ describe("Throttle", () => {
     })
   }
 
+  for (const requestsPerSecond of [2, 20, 200]) {
+    test(`has at most ${requestsPerSecond} requests arrive in any second if connections are slow to open`, function* () {
+      const throttle = yield* make({ requestsPerSecond, concurrency: 64 })
+      const arrivals: Array<number> = []
+      const request = throttle.turn("poll", ({ permit }) =>
+        Effect.gen(function* () {
+          yield* throttle.leaving(permit)
+          // The first requests are 120 ms under way, later ones 2 ms, but now and then one is late.
+          yield* Effect.sleep(permit.ordinal <= requestsPerSecond || permit.ordinal % 17 === 0 ? 120 : 2)
+          arrivals.push(yield* Clock.currentTimeMillis)
+          yield* Effect.sleep(1)
+          yield* throttle.answered(permit)
+        }),
+      )
+      const asking = yield* Effect.forkChild(
+        Effect.all(
+          Array.from({ length: 64 }, () => Effect.forever(request)),
+          { concurrency: "unbounded" },
+        ),
+      )
+      for (let i = 0; i < 6_000; i++) yield* TestClock.adjust("1 millis")
+      yield* Fiber.interrupt(asking)
+      for (let i = 0; i + requestsPerSecond < arrivals.length; i++) {
+        assert.isAtLeast(arrivals[i + requestsPerSecond]! - arrivals[i]!, 1000, `from request ${i}`)
+      }
+      assert.isAtLeast(arrivals.length, 5 * requestsPerSecond)
+    })
+  }
+
   test("lets one request go in two seconds where half of one is allowed in one", function* () {
     const throttle = yield* make({ requestsPerSecond: 0.5 })
     const times: Array<number> = []

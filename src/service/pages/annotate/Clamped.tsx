@@ -17,7 +17,7 @@ export interface ClampedProps {
   readonly children: (text: string) => ComponentChildren
 }
 
-/** Approximate limits on how much of a shortened text is rendered. CSS may reduce the height further. */
+/** Approximate size of the rendered part of a shortened text. CSS may show less of this part. */
 const renderLimits = { characters: 8_000, lines: 150 }
 
 export const Clamped = ({ text, expand, name, children }: ClampedProps) => {

@@ -50,8 +50,8 @@ export const Completion = (props: CompletionProps) => {
       tabIndex={isMarked ? 0 : -1}
       aria-label={`Completion ${number}`}
       aria-describedby={`standing-${place}`}
-      // A mouse moves the focus before the click. If that focus marked the completion, the layout could move, and the
-      // click would miss.
+      // Only focus from the keyboard marks the completion. A mouse press also moves the focus, but if it marked the
+      // completion, the layout could move before the click.
       onFocusIn={(event) => {
         if (event.target instanceof Element && event.target.matches(":focus-visible")) onMark()
       }}

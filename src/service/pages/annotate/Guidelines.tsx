@@ -1,6 +1,6 @@
 /**
- * Shows the client organization's guidelines above an item. A notice says whether the item belongs to a qualification,
- * or whether the expert is correcting a judgment. Guidelines that the expert has not seen are open until the expert
+ * Shows the client organization's guidelines above an item. A notice appears if the item belongs to a qualification, or
+ * if the expert is correcting a judgment. Guidelines that the expert has not seen are open until the expert
  * closes them or gets another item.
  */
 import { useEffect, useMemo, useState } from "preact/hooks"
@@ -28,10 +28,10 @@ const digestOf = (text: string): string => {
   return `${text.length}/${hash}`
 }
 
-/** Whether the guidelines are open, and a function that opens or closes them for the current item. */
+/** Returns whether the guidelines are open, and a function that opens or closes them for the current item. */
 export const useGuidelines = ({ guidelines, item_id }: HeldItem) => {
   const digest = useMemo(() => digestOf(guidelines ?? ""), [guidelines])
-  /** Entries `DIGEST@ITEM`. `ITEM` is the item on which the guidelines are open, or 0 if the expert has closed them. */
+  /** Each entry is `DIGEST@ITEM`. `ITEM` is the item on which the guidelines are open, or 0 if they are closed. */
   const read = () => (readPreference("guidelines") ?? "").split(" ").filter((entry) => entry !== "")
   const write = (item: number) => {
     const others = read().filter((entry) => !entry.startsWith(`${digest}@`))

@@ -6,7 +6,7 @@ import { type Conversation, Turns } from "./Turns.tsx"
 
 export interface PromptProps {
   readonly item: Pick<HeldItem, "prompt" | "turns">
-  /** The prompt, or its beginning while shortened. Its length also limits the turns of a conversation. */
+  /** The prompt or its beginning. The shown turns of a conversation have about as many characters as this text. */
   readonly text: string
   readonly source: boolean
 }
@@ -19,8 +19,8 @@ export const Prompt = ({ item: { prompt, turns }, text, source }: PromptProps) =
   )
 
 /**
- * If not all turns fit, the box shows the last turns, because the completions answer them. `--end` is the height from
- * the last user turn to the end. CSS makes the box that high, up to a limit.
+ * If not all turns fit, the box shows the last turns, because the completions answer them. The CSS variable `--end` is
+ * the height from the last user turn to the end. The box gets this height, up to a limit.
  */
 const LastTurns = ({ turns }: { readonly turns: Conversation }) => {
   const list = useRef<HTMLOListElement>(null)

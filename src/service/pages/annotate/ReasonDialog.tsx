@@ -26,7 +26,7 @@ const kinds = {
   },
 } as const
 
-/** Maximum characters that can be typed, so that the reason, including the preset, stays within the API's limit. */
+/** Maximum characters of the typed text. Text and preset together then stay within the API's limit. */
 const limit = 1_800
 
 export interface ReasonDialogProps {
@@ -38,7 +38,7 @@ export interface ReasonDialogProps {
 export const ReasonDialog = ({ kind, onClose, onReason }: ReasonDialogProps) => {
   const { title, about, presets, action } = kinds[kind]
   const id = useId()
-  // Null: nothing is chosen yet. Empty: the expert wants to type another reason.
+  // The chosen reason is null before the choice, and empty if the expert wants to type another reason.
   const [preset, setPreset] = useState<string | null>(null)
   const [words, setWords] = useState("")
   const field = useRef<HTMLTextAreaElement>(null)

@@ -1,9 +1,9 @@
 /**
- * Shows the questions of the task besides the choice. `Rubric` has ratings, problem marks, and the edit of the best
+ * Shows the additional questions of the task. `Rubric` has ratings, problem marks, and a field to edit the best
  * completion. `LastQuestions`, beside the submit button, has the strength of the preference and "All bad".
  *
- * Guarantees: only questions that the task asks are shown. While the focus is on marks or ratings, digit keys set them
- * instead of choosing a completion.
+ * Guarantees: only questions that the task asks are shown. While the focus is on a rating or a problem mark, digit keys
+ * do not choose a completion.
  */
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import type { ComponentChildren, RefObject } from "preact"
@@ -86,7 +86,7 @@ export const Rubric = ({ item, entry, marks, ratings, edit, onEdit, onMark }: Ru
   )
 }
 
-/** Callers consume all digits, even digits that they do not use. Otherwise, the digit would choose a completion. */
+/** Callers must consume every digit key, because an unconsumed digit key chooses a completion. */
 const isDigit = (event: KeyboardEvent): boolean => /^[0-9]$/.test(event.key) && isPlain(event)
 
 export const LastQuestions = ({ item, entry, onEdit }: Pick<RubricProps, "item" | "entry" | "onEdit">) => {
@@ -241,7 +241,7 @@ const Edit = ({ item, entry, edit, onEdit }: Pick<RubricProps, "item" | "entry" 
         value={edited ?? original}
         onFocus={({ currentTarget }) => {
           setOpen(true)
-          // The field becomes visible in the next frame. It is scrolled, because the bar at the bottom may cover it.
+          // The field becomes visible in the next frame. The bar at the bottom may cover it, so the page scrolls.
           requestAnimationFrame(() => currentTarget.scrollIntoView({ block: "nearest" }))
         }}
         onInput={(event) => {

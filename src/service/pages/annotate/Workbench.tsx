@@ -149,7 +149,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys, onJudgments }:
         setReader(null)
         return improved.current?.focus()
       case "leave":
-        // On Escape, the browser closes the reader, but may report this late. A key pressed in between would be lost.
+        // The browser closes the reader on Escape, too, but may report it late. Keys pressed meanwhile would be lost.
         if (reader !== null) return setReader(null)
         if ([rationale, improved, marks, ratings].some(({ current }) => current?.contains(document.activeElement)))
           return mark(marked)
@@ -184,8 +184,8 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys, onJudgments }:
       class="stack bench"
       inert={!isShown}
       onClick={(event) => {
-        // Only a mouse click moves the focus. If a key pressed the button, `detail` is 0. Submitting may have moved the
-        // focus already.
+        // Only a mouse click moves the focus. If a key pressed the button, `detail` is 0. The submit button is left
+        // out, because submitting may have moved the focus.
         const button = event.target instanceof Element ? event.target.closest("button:not(.submit)") : null
         if (event.detail === 0 || button === null || document.activeElement === improved.current) return
         const card = button.closest("article") ?? cards.current[marked]

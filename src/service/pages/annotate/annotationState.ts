@@ -54,13 +54,13 @@ export interface AnnotationState {
   readonly holdEvery: number
   readonly inFlight: { readonly ask: Ask; readonly revision: number } | null
   readonly wanted: Wanted | null
-  /** Set while requests fail because of the connection or the service. They are retried. */
+  /** Set while requests fail because of the connection or the service. Failed requests are retried. */
   readonly trouble: { readonly words: string; readonly attempts: number; readonly waiting: boolean } | null
   /** The code of the invitation that is being redeemed. */
   readonly code: string | null
   /**
    * Set while it is unknown whether a submission has arrived. `judged` is the number of items that the expert had
-   * judged before; `broke` says whether the connection broke before the response.
+   * judged before the submission. `broke` says whether the connection broke before the response.
    */
   readonly unsure: { readonly judged: number; readonly broke: boolean } | null
   readonly notice: Notice | null
@@ -105,7 +105,7 @@ export type Command =
       readonly _tag: "ask"
       readonly ask: Ask
       readonly sent: Sent
-      /** Whether the page may close before the response arrives. The browser must then still send the request. */
+      /** Whether the browser must send the request even if the page closes. */
       readonly leaving: boolean
     }
   /** Restarts the timer, which then fires after `after` milliseconds. Null stops the timer. */

@@ -14,7 +14,7 @@ import type { AnnotationState, Ask, Command, Event, Failure, Notice } from "./an
 import { initial, type Sent, type SignedOut, type Timer, type Wanted } from "./annotationState.ts"
 import * as entries from "./entry.ts"
 
-/** A draft is saved `saveDelayMillis` after the last change, but at most `maxSaveDelayMillis` after the first. */
+/** A draft is saved after `saveDelayMillis` without a change, or at the latest after `maxSaveDelayMillis`. */
 export const saveDelayMillis = 800
 export const maxSaveDelayMillis = 5_000
 /** The interval between polls for an item while the expert has none. */
@@ -304,7 +304,7 @@ const noticeOf = (ask: Ask, work: Work, state: AnnotationState, isRestored: bool
 const failed = (state: AnnotationState, ask: Ask, failure: Failure, now: number): Step => {
   const rested = { ...state, inFlight: null }
   if (ask === "join" && failure.status >= 400 && failure.status < 500 && failure.status !== 429) {
-    // If the expert has opened a used link again in the same browser, there is already a session.
+    // A used link may be opened again in the same browser, which already has a session.
     return enter({ ...rested, code: null, signedOut: "invitation" })
   }
   if (failure.status === 401) {
@@ -333,7 +333,7 @@ const failed = (state: AnnotationState, ask: Ask, failure: Failure, now: number)
   return send({ ...rested, wanted: null, saveDue: false, notice: { tone: "bad", text: failure.detail } }, now)
 }
 
-/** If a connection breaks, a browser may send a request twice. Even if the second fails, the first may have arrived. */
+/** If a connection breaks, a browser may send a request again. If this fails, the first request may have arrived. */
 const mayHaveArrived = (state: AnnotationState, broke: boolean): AnnotationState["unsure"] =>
   state.unsure ?? (state.progress === null ? null : { judged: state.progress.judged, broke })
 
@@ -419,7 +419,7 @@ const onVisibility = (state: AnnotationState, visible: boolean, now: number): St
   if (!visible) return send({ ...next, saveDue: next.saveDue || isUnsaved(next) }, now, true)
   if (next.phase !== "working") return [next, []]
   if (next.item === null) return onTimer(next, "poll", now)
-  // The hold may have ended while the page was hidden. A save tells the expert before the expert writes more.
+  // The hold may have ended while the page was hidden. A save shows this to the expert before the expert writes more.
   return now - next.lastSave > 60_000 ? send({ ...next, saveDue: true }, now) : [next, []]
 }
 

@@ -6,7 +6,7 @@
  */
 
 export interface Attention {
-  /** The milliseconds counted up to `since`. */
+  /** The working time before `since`, in milliseconds. */
   readonly counted: number
   /** The time up to which `counted` is complete; null while the page is hidden. */
   readonly since: number | null

@@ -64,7 +64,7 @@ const say = (entry: Entry, said: Partial<Said>): Entry => ({ ...entry, said: { .
 export const setStrength = (entry: Entry, strength: number): Entry =>
   say(entry, { strength: entry.said.strength === strength ? null : strength })
 
-/** Moves the strength one step up or down. One step below the weakest clears it. */
+/** Moves the strength one step up or down. A step down from the weakest strength clears the strength. */
 export const stepStrength = (entry: Entry, step: 1 | -1, strengths: number): Entry => {
   const next = Math.min((entry.said.strength ?? 0) + step, strengths)
   return say(entry, { strength: next < 1 ? null : next })
@@ -77,7 +77,7 @@ export const toggleFlag = (entry: Entry, flag: string): Entry => {
   return say(entry, { flags: flags.includes(flag) ? flags.filter((each) => each !== flag) : [...flags, flag] })
 }
 
-/** Sets a rating. Giving the same rating again, or null, clears it. */
+/** Sets a rating. If `rating` is null or already set, clears the rating. */
 export const rate = (entry: Entry, aspect: string, place: number, rating: number | null): Entry => {
   const { [aspect]: own, ...rest } = entry.said.aspects
   // `Object.hasOwn` is needed because an aspect may be named `constructor`.
@@ -116,7 +116,7 @@ export const switchMode = (entry: Entry): Entry => {
 
 type Rubric = HeldItem["rubric"]
 
-/** A missing answer: `words` ask for it, and `place` is the CSS selector of its field. */
+/** Describes a missing answer. `words` ask for the answer. `place` is the CSS selector of its field. */
 export interface Missing {
   readonly words: string
   readonly place: string | null

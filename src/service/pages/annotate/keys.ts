@@ -117,7 +117,7 @@ export const help: ReadonlyArray<KeyGroup> = [
   {
     title: "Additional questions, if the task has any",
     keys: [
-      [["+", "-"], "Raise or lower how much better the best completion is"],
+      [["+", "-"], "Change how much better the best completion is"],
       [["N"], "Mark that not even the best completion is good enough"],
       [
         ["A"],

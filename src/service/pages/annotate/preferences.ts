@@ -1,5 +1,5 @@
 /**
- * An expert's display preferences. They are kept in local storage or, if the browser denies it, until the page closes.
+ * An expert's display preferences. Local storage keeps them. If the browser denies access to it, the page keeps them.
  */
 import { useState } from "preact/hooks"
 import { attempt } from "./localCopies.ts"

@@ -10,7 +10,7 @@ export interface Differences {
   readonly toggle: () => void
   readonly setBase: (place: number) => void
   readonly nextBase: () => void
-  /** Null if no differences are shown in that completion. */
+  /** Returns null if the completion shows no differences. */
   readonly partsOf: (place: number) => { readonly kind: "ins" | "del"; readonly parts: ReadonlyArray<Part> } | null
 }
 

@@ -6,8 +6,8 @@ import { type Action, actionOf, type Where } from "./keys.ts"
 export const useKeys = (handle: (action: Action) => boolean | void): void => {
   const latest = useRef(handle)
   latest.current = handle
-  // A layout effect runs before the browser paints the next item. After the paint, a key must not be lost or applied to
-  // the previous item.
+  // A layout effect adds the listener before the browser paints the next item. A key pressed after the paint is then
+  // neither lost nor applied to the previous item.
   useLayoutEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (event.defaultPrevented) return

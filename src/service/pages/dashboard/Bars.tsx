@@ -1,4 +1,4 @@
-/** A small bar chart. Its numbers are in a table below it, which screen readers and keyboards reach. */
+/** A small bar chart. A table below the chart shows the numbers, also to screen readers. */
 import { Table } from "./Table.tsx"
 
 interface Bar {
@@ -10,7 +10,7 @@ interface Bar {
 interface BarsProps {
   readonly label: string
   readonly heads: readonly [name: string, value: string]
-  /** Formats the value of a full bar. */
+  /** Formats `max` for the chart's caption. */
   readonly full: (max: number) => string
   readonly bars: ReadonlyArray<Bar>
   /** The value of a full bar. Default: the greatest value. */

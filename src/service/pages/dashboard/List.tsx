@@ -51,7 +51,7 @@ interface FilterLinksProps {
   readonly filter: Filter
   readonly page: Page
   readonly query: Query
-  /** The counts to show: the first for the option that removes the filter, then one per option. */
+  /** The counts to show. The first count is for the link that removes the filter. The others are for `options`. */
   readonly counts?: ReadonlyArray<string>
 }
 
@@ -78,7 +78,7 @@ interface FilterFormProps {
   readonly label: string
   readonly page: Page
   readonly query: Query
-  /** The label of the submit button. Null: there is no button, and a selection applies immediately. */
+  /** The label of the submit button. If it is null, there is no button, and a selection applies immediately. */
   readonly submit?: string | null
 }
 
@@ -105,7 +105,7 @@ export const FilterForm = ({ filters, label, page, query, submit = "Filter" }: F
       const [type, fieldClass] = i === 0 ? (["search", "wide"] as const) : (["text", ""] as const)
       return <Field key={field.name} {...attributes} type={type} fieldClass={fieldClass} maxLength={maxLength.filter} />
     }
-    // After the options have loaded, a new key makes Preact replace the field, so that its value can be an option.
+    // After the options have loaded, the new key makes Preact replace this field, so that it can select its value.
     // Other fields keep the user's input.
     return (
       <Select
@@ -150,7 +150,7 @@ interface ListProps<A, Row> extends Omit<TableProps<Row>, "rows"> {
 
 const nextOf = (data: object) => ("next" in data && typeof data.next === "number" ? data.next : null)
 
-/** Shows the rows of a resource as a table, with links to newer and older rows, or a text if there are none. */
+/** Shows the rows of a resource as a table, with links to newer and older rows. */
 export const List = <A extends object, Row>({ resource, rows, above, below, at, ...table }: ListProps<A, Row>) => (
   <Loaded resource={resource}>
     {(data) => (

@@ -202,7 +202,7 @@ const words: Readonly<Record<StuckWork["kind"], string>> = {
   unassignable: "Nobody is left who may vote on this item. Invite or assign experts, or add judges.",
   paused: "Paused",
   outage: "The automatic expert has failed; next attempt",
-  doubt: "A batch may have been created, so it is not sent again",
+  doubt: "The endpoint may already have this batch, so it is not sent again",
   webhook: "Webhook deliveries are failing",
 }
 

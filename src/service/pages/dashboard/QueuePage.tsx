@@ -189,7 +189,7 @@ const Change = ({ entry }: { readonly entry: Entry }) => (
 
 const Assigned = ({ group }: { readonly group: Entry }) => {
   const experts = useResource("experts", () => ask("GET /experts"), undefined)
-  // The newest tasks are enough, because all tasks of a group usually need the same number of votes per prompt.
+  // Loads only the newest tasks, because all tasks of a group usually need the same number of votes per prompt.
   const tasks = useResource("tasks", () => ask("GET /tasks", { query: { limit: 50, text: group.group_id } }), undefined)
   const votes = (tasks.data?.tasks ?? [])
     .filter((task) => task.group_id === group.group_id && isOpen(task))

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact"
 
 export interface Column<A> {
-  /** The column's heading. It is empty for buttons. */
+  /** The column's heading. A column of buttons has an empty heading. */
   readonly label: string
   /** Returns the cell's content, or null if this row has none. */
   readonly cell: (row: A) => ComponentChildren

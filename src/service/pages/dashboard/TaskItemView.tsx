@@ -31,7 +31,7 @@ interface Props {
 }
 
 interface ViewProps extends Props {
-  /** If set, the page asks which completion is best, and has no other action. The value is the choice, or null. */
+  /** The choice on the page where leads decide, or null before the choice. Without `chosen`, actions are shown. */
   readonly chosen?: number | null
 }
 

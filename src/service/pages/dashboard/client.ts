@@ -1,7 +1,7 @@
 /**
  * The dashboard's requests, typed by `DashboardApi`.
  *
- * Guarantees: if a response to `ask` says that the session has ended, the listener of `whenSessionEnds` is called, too.
+ * Guarantees: if a response to `ask` says that the session has ended, the listener of `whenSessionEnds` is called.
  */
 import type { DashboardApi } from "../../pageApi/DashboardApi.ts"
 import type { Requests } from "../../pageApi/PageClient.ts"

@@ -1,7 +1,7 @@
 /**
  * Formats numbers, shares, times, and rankings for the dashboard.
  *
- * Guarantees: only exact shares are shown as 0 % or 100 %. Months are written as words, so that dates are unambiguous.
+ * Guarantees: no share is rounded to 0 % or 100 %. Months are written as words, so that dates are unambiguous.
  */
 import { withoutData } from "../shared/images.ts"
 

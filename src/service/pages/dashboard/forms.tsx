@@ -39,7 +39,7 @@ interface FormProps<A> {
   readonly ask: (values: Values) => Promise<Answer<A>>
   readonly success?: string | ((value: A, values: Values) => string)
   readonly onDone?: (value: A) => void
-  /** If set, the form has a button that closes it, and closes after success. */
+  /** If set, the form has a button that closes the form. A successful request also closes the form. */
   readonly onClose?: () => void
   readonly words?: typeof problemWords
   readonly children: ComponentChildren

@@ -34,8 +34,8 @@ export interface Resource<A> {
 export const Reload = createContext(() => {})
 
 /**
- * Loads the data for `key`, and again every `every` milliseconds while the page is visible. An open dialog pauses the
- * reloads, so that the dialog's row stays on the page.
+ * Loads the data for `key`. While the page is visible, loads the data again at the interval `every`, in milliseconds.
+ * An open dialog pauses these reloads, because a reload might remove the row that opened the dialog.
  */
 export const useResource = <A>(key: string, load: () => Promise<Answer<A>>, every: number | undefined): Resource<A> => {
   const epoch = useContext(Epoch)

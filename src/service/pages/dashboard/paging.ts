@@ -1,9 +1,9 @@
 /**
  * Links to newer and older pages of a list that the service returns newest first.
  *
- * The service returns only the position where the older page begins (`next`). So the dashboard remembers the visited
- * pages, its trail, and the link to newer rows leads back along the trail. After a reload, there is no trail, and the
- * link leads to the newest page.
+ * The service returns only the position where the older page begins (`next`). Therefore, the dashboard remembers a
+ * trail of the visited pages. The link to newer rows leads back along the trail. After a reload, there is no trail, and
+ * the link leads to the newest page.
  */
 
 import { useRef } from "preact/hooks"

@@ -166,9 +166,9 @@ interface LoadedProps<A> {
 }
 
 /**
- * Shows a resource's data. Until there is data, shows that it is loading, or why loading failed. An action inside
- * reloads this data and the data around it. If a reload removes the focused element, the section's heading gets the
- * focus.
+ * Shows a resource's data. Until there is data, shows that it is loading, or why loading failed. Actions in `children`
+ * reload the data of this component and of the `Loaded` components around it. If a reload removes the focused element,
+ * the section's heading gets the focus.
  */
 export const Loaded = <A,>({ resource, children }: LoadedProps<A>) => {
   const place = useRef<HTMLDivElement>(null)

@@ -89,7 +89,7 @@ type Place<P extends Page> = {
   readonly [name: string]: string | number | undefined
 } & ((typeof paths)[P] extends `${string}:id` ? { readonly id: string } : unknown)
 
-/** Returns the address of a page, for a link. `id` is the object's id. The other members become the query. */
+/** Returns the address of a page, for a link. `place` has the object's `id`. Its other members become the query. */
 export const href = <P extends Page>(
   page: P,
   ...[place]: (typeof paths)[P] extends `${string}:id` ? [Place<P>] : [Place<P>?]

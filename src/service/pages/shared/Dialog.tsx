@@ -12,7 +12,7 @@ export const useModal = (): RefObject<HTMLDialogElement | null> => {
   useLayoutEffect(() => {
     const dialog = element.current
     if (dialog?.open === false) dialog.showModal()
-    // `close` returns the focus at once. If the dialog is already closed, `close` does not move the focus.
+    // `close` returns the focus before the dialog is removed. If the dialog is already closed, `close` does nothing.
     return () => dialog?.close()
   }, [])
   return element

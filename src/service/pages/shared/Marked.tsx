@@ -2,7 +2,7 @@
 import type { Part } from "./difference.ts"
 
 export interface MarkedProps {
-  /** The element for parts that the other text lacks: inserted or deleted. */
+  /** The element that marks parts that the other text lacks. */
   readonly kind: "ins" | "del"
   readonly parts: ReadonlyArray<Part>
 }

@@ -15,7 +15,7 @@ export interface Part {
 export interface Difference {
   readonly left: ReadonlyArray<Part>
   readonly right: ReadonlyArray<Part>
-  /** The share of the words, from 0 to 1, that both texts have in common. */
+  /** The share of words that both texts have in common, from 0 to 1. */
   readonly same: number
 }
 
@@ -41,7 +41,7 @@ export const difference = (left: string, right: string): Difference | null => {
   return { left: joined(sides.left), right: joined(sides.right), same: all === 0 ? 1 : same / all }
 }
 
-/** Marks the spaces between two marked parts, too, so that the parts look like one. */
+/** Also marks the spaces between two marked parts, so that these parts look like one part. */
 const joined = (parts: ReadonlyArray<Part>): ReadonlyArray<Part> => {
   const result: Array<Part> = []
   for (const [index, part] of parts.entries()) {

@@ -40,7 +40,7 @@ rules["link_open"] = (tokens, index, options, _env, renderer) => {
   const token = tokens[index]
   if (token !== undefined && isLink(attribute(token, "href"))) outward(token)
   else if (token !== undefined) {
-    // Only images may have `data:` addresses, so the link becomes a `span`.
+    // A link with a `data:` address becomes a `span`, because only images may have such an address.
     const close = tokens.slice(index).find(({ level, type }) => type === "link_close" && level === token.level)
     for (const end of [token, close]) if (end !== undefined) Object.assign(end, { tag: "span", attrs: null })
   }
@@ -100,7 +100,7 @@ const outward = (token: Token) => {
 const textOf = (tokens: ReadonlyArray<Token> | null | undefined): string =>
   (tokens ?? []).map((token) => (token.type === "image" ? textOf(token.children) : token.content)).join("")
 
-/** Returns the text without formulas, which have their own direction. */
+/** Returns the text without formulas, because formulas have their own direction. */
 const proseOf = (token: Token): string => textOf(token.children?.filter((child) => !isMath(child)))
 
 /** Blocks that get the direction of their own text. */

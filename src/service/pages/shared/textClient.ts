@@ -1,9 +1,9 @@
 /**
  * Renders and compares texts in a worker, so that no text can block the page.
  *
- * Guarantees: jobs run one at a time. Loading the modules of a job may take thirty seconds, and the job three seconds.
- * After that, the worker is terminated, and a new worker runs the other jobs. A job that is no longer needed is not
- * started.
+ * Guarantees: jobs run one at a time. Loading the modules of a job may take thirty seconds. The job itself may take
+ * three seconds. After that, the worker is terminated, and a new worker runs the other jobs. A job that is no longer
+ * needed is not started.
  */
 import type { Difference } from "./difference.ts"
 import { allowedImages } from "./allowedImages.ts"

@@ -1,10 +1,10 @@
 /**
- * Decompresses gzip (RFC 1952), Zstandard (RFC 8878), and Brotli (RFC 7932) while files are read, with all members or
- * frames. If a file is truncated, damaged, or followed by other bytes, the stream returns the data before the fault,
- * except the last 64 kB, and then fails with a `SourceError`. Damage without a checksum can go unnoticed. The decoder's
- * window is at most 128 MiB. A file is refused if it expands to more than 1 GiB and to more than 1,000 times its size
- * (texts expand to less than 20 times). `Unpacker` reads members and frames itself, because Node's streams ignore bytes
- * after them.
+ * Decompresses gzip (RFC 1952), Zstandard (RFC 8878), and Brotli (RFC 7932) while files are read. All members or frames
+ * of a file are read. If a file is truncated, damaged, or followed by other bytes, the stream returns the data before
+ * the fault, except the last 64 kB, and then fails with a `SourceError`. Damage without a checksum can go unnoticed.
+ * The decoder's window is at most 128 MiB. A file is refused if it expands to more than 1 GiB and to more than 1,000
+ * times its size (texts expand to less than 20 times). `Unpacker` reads members and frames itself, because Node's
+ * streams ignore bytes after them.
  */
 import { Cause, Effect, Option, Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../../record/SourceError.ts"
@@ -79,7 +79,7 @@ export const unpack =
           unpackedBytes += output.length
           if (unpackedBytes > limit.bytes && unpackedBytes > limit.times * reader.pulledBytes) {
             const times = Math.round(unpackedBytes / reader.pulledBytes)
-            const problem = `${formatCount(reader.pulledBytes)} bytes decompress to ${formatCount(unpackedBytes)}, ${formatCount(times)} times as many: the file may be a decompression bomb. If you trust the file, decompress it and use the result as input`
+            const problem = `${formatCount(reader.pulledBytes)} bytes decompress to ${formatCount(unpackedBytes)} bytes (${formatCount(times)} times the size): the file may be a decompression bomb. If you trust the file, decompress it and use the result as input`
             return yield* new Unpacker.Fault({ problem })
           }
           return [output] as const

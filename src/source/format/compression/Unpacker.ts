@@ -1,6 +1,6 @@
 /**
  * Decodes the members of a compressed file. Fails for truncated members and for bytes after the last member. Node's own
- * streams (`Decompress`) do not notice these faults.
+ * streams ignore such bytes, and some versions of Node accept a truncated Zstandard frame.
  */
 import { Data, Effect } from "effect"
 import * as Decompress from "../../../node/Decompress.ts"

@@ -30,7 +30,7 @@ export interface CsvDialect {
 export interface CsvOptions {
   /** One ASCII character, or `\t` for a tab. Default: detected. */
   readonly delimiter?: string | undefined
-  /** `double`: quotes enclose cells and are doubled within them. `none`: quotes are plain text. Default: detected. */
+  /** With `double`, quotes enclose cells and are doubled in them. With `none`, quotes are text. Default: detected. */
   readonly quote?: "double" | "none" | undefined
   /**
    * Whether the first record names the columns. If not, the columns are named `column_1`, `column_2`, … Default: true.
@@ -45,8 +45,8 @@ const delimiters = [",", "\t", ";", "|"]
 const sniffedRecords = 200
 
 /**
- * Detects the dialect. The best delimiter splits the most records, and at least half of all, into as many cells as the
- * first record.
+ * Detects the dialect. A delimiter qualifies if it splits at least half of the records into as many cells as the first
+ * record. The best delimiter does so for the most records.
  */
 export const sniff = (head: Uint8Array, options: CsvOptions = {}, isWhole = true): CsvDialect => {
   const header = options.header ?? true
@@ -93,7 +93,8 @@ const sniffDelimiter = (
     ),
   }))
   const withSeveralCells = candidates.filter(({ cells, share }) => cells > 1 && share >= 0.5)
-  // If no delimiter qualifies, the file has one column. The best delimiter is then a character that does not occur.
+  // If no delimiter qualifies, the file has one column. A delimiter that does not occur fits all records, so it is
+  // selected.
   const usable =
     withSeveralCells.length > 0 ? withSeveralCells : candidates.map((candidate) => ({ ...candidate, cells: 1 }))
   return usable.reduce((best, candidate) =>
@@ -206,7 +207,7 @@ class RowReader {
     const place = { file: this.#file, line, raw }
     if (this.#isAmbiguous(raw, columns.length)) {
       const lines = raw.split("\n").length
-      const problem = `found ${lines} lines that are one record if quotes enclose cells, or ${lines} records if they do not`
+      const problem = `found ${lines} lines that may be one record with quoted cells, or ${lines} records with quotes as plain text`
       return reject(place, "invalid_csv", `${problem}; set \`quote: "double"\` or \`quote: "none"\``)
     }
     if (this.#dialect.header && columns.every((name, at) => name === plainCell(cells[at]))) {

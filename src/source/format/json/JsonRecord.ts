@@ -1,7 +1,7 @@
 /**
  * Parses the JSON of one record by RFC 8259, with two exceptions. `NaN`, which Python writes for missing values,
- * becomes null, as in Parquet. A byte order mark, which concatenated files may contain, is removed. `json` is the
- * corrected text.
+ * becomes null, as in Parquet. A byte order mark, which concatenated files may contain, is removed. `JsonRecord.json`
+ * is the text after these changes.
  */
 import { Result } from "effect"
 import * as Json from "../../../io/Json.ts"

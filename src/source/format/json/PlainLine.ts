@@ -1,6 +1,6 @@
 /**
- * Reads an item `{"id": …, "prompt": "…", "completions": ["…", …]}` without a JSON parser. It accepts a line only if
- * the line is exactly as `JSON.stringify` or Python's `json.dumps` writes it, and under these conditions:
+ * Reads an item `{"id": …, "prompt": "…", "completions": ["…", …]}` without a JSON parser. It accepts only lines
+ * exactly as `JSON.stringify` or Python's `json.dumps` writes them. A line must also meet these conditions:
  *
  * - The id is absent, a text of 1 to 200 characters that is not blank, or an integer of up to 15 digits.
  * - The prompt is not blank.
@@ -16,7 +16,7 @@ export interface PlainLine {
   readonly id: Id
   readonly prompt: string
   readonly isSpaced: boolean
-  /** The start and end of each text, including its quotes, in turn. The prompt comes first. */
+  /** For each text, two numbers: its start and its end, including the quotes. The prompt comes first. */
   readonly texts: ReadonlyArray<number>
 }
 

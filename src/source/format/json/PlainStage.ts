@@ -14,7 +14,7 @@ export interface Setup {
   readonly maxHeldBytes: number
 }
 
-/** `size` bytes of the file. The answer returns the buffer. `isLast` marks the end of the file. */
+/** A message with `size` bytes of the file. The answer returns the buffer. `isLast` marks the end of the file. */
 export interface Ask {
   readonly buffer: Uint8Array<ArrayBuffer>
   readonly size: number
@@ -27,12 +27,12 @@ export interface Answer {
   readonly bytes: Uint8Array<ArrayBuffer>
   /** Groups of three numbers: the number of items, then start and end of the other lines that follow these items. */
   readonly runs: Int32Array<ArrayBuffer>
-  /** For each item: start and end in `bytes`, 1 if its line has spaces, the number of its texts, and their `starts`. */
+  /** For each item: start and end in `bytes`, 1 if its line has spaces, the number of `starts`, and the `starts`. */
   readonly places: Int32Array<ArrayBuffer>
   readonly ids: ReadonlyArray<PlainLine.Id>
   readonly prompts: ReadonlyArray<string>
   readonly contentHashes: ReadonlyArray<string>
-  /** The hashes with sorted completions, for items without an id whose completions are not sorted. */
+  /** Hashes of items with their completions sorted. Undefined if these are sorted, or if the item has an id. */
   readonly sortedHashes: ReadonlyArray<string | undefined>
   readonly sha256?: string
 }

@@ -1,6 +1,7 @@
 /**
- * Reads JSON Lines with a thread for plain lines (`PlainStage`). The rows equal those of `JsonLines`, but rows of plain
- * lines also have their item and its identity. The input audit gets the file after its last byte was read.
+ * Reads JSON Lines with a thread for plain lines (`PlainStage`). The rows equal those of `JsonLines`, but a row of a
+ * plain line also contains the item and the item's identity. The input audit gets the file after its last byte was
+ * read.
  */
 import { Array as Arr, Cause, Context, Effect, type Pull, Result, type Scope, Stream } from "effect"
 import type { ItemBytes } from "../../../domain/ItemBytes.ts"

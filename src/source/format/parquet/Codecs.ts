@@ -32,7 +32,7 @@ const writeCopy = (offset: number, length: number, to: Output): void => {
 }
 
 const requireFull = (to: Output): Uint8Array =>
-  to.at === to.bytes.length ? to.bytes : corrupt(`a page of ${to.bytes.length} bytes ends after ${to.at}`)
+  to.at === to.bytes.length ? to.bytes : corrupt(`a page has only ${to.at} of its ${to.bytes.length} bytes`)
 
 const decompressSnappy = (from: Uint8Array, size: number): Uint8Array => {
   const to: Output = { bytes: new Uint8Array(size), at: 0 }

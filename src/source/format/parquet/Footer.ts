@@ -74,7 +74,7 @@ const parse = (bytes: Uint8Array, end: number): Footer => {
   const total = groups.reduce((sum, group) => sum + group.rows, 0)
   // Some writers set the file's row count to 0.
   if (total !== rows && rows > 0)
-    corrupt(`the footer is damaged: it has ${rows} rows, but its row groups have ${total}`)
+    corrupt(`the footer is damaged: it states ${rows} rows, but its row groups have ${total}`)
   if (total > 0 && schema.leaves.length === 0) corrupt("the file has rows, but no columns")
   return { rows: total, schema, groups }
 }

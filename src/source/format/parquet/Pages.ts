@@ -98,7 +98,8 @@ export class Pages {
   }
 
   /**
-   * Copies the page to its own buffer, because `hyparquet` may read beyond the page. `isEmpty`: all values are null.
+   * Copies the page to its own buffer, because `hyparquet` may read beyond the page. `isEmpty` tells whether all values
+   * are null.
    */
   #unpack(page: Page): { readonly bytes: Uint8Array; readonly isEmpty: boolean } {
     const { header, stored } = page
@@ -226,10 +227,10 @@ export class Pages {
       let length = 0
       let total = 0
       for (const [i, prefix] of prefixes.entries()) {
-        if (prefix > length) corrupt("a value shares more bytes with the previous value than that value has")
+        if (prefix > length) corrupt("a value repeats more bytes than the previous value has")
         length = prefix + suffixes[i]!
         if (type === "FIXED_LEN_BYTE_ARRAY" && length !== width)
-          corrupt("a value has a different length than its column")
+          corrupt("a value does not have its column's fixed length")
         total += length
       }
       this.#spend(total)

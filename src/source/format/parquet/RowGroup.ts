@@ -1,7 +1,7 @@
 /**
  * Reads the rows of a row group in arrays. If the number of rows differs from the footer's, reading fails and names the
- * row group and column. Only the chunks of the requested columns are read. All of them are in memory at once. Above
- * `maxBytes`, they are refused.
+ * row group and column. Only the chunks of the requested columns are read, and all of these are in memory at once. If
+ * they need more than `maxBytes`, reading fails.
  */
 import { Array, Effect, Option, Result, Stream } from "effect"
 import type { DecodedArray } from "hyparquet"

@@ -1,6 +1,6 @@
 /**
- * Converts assembled values of `hyparquet` to rows of JSON values. A null list and an empty list remain different. A
- * value that is missing instead of null throws `CorruptFile`.
+ * Converts assembled values of `hyparquet` to rows of JSON values. A null list and an empty list remain different. If a
+ * value is missing instead of null, reading the row throws `CorruptFile`.
  */
 import { corrupt } from "./CorruptFile.ts"
 import type { Node } from "./Schema.ts"

@@ -346,7 +346,7 @@ const itemsOf = (
   at: ReadonlyMap<number, ReadonlyArray<ItemRow>>,
 ): ReadonlyArray<ItemRow | undefined> =>
   Array.from({ length: row.item_count }, (_, i) => {
-    // An item has the `seq` of its first vote. Later votes of the batch have higher numbers.
+    // `at` has items by their `seq` in the first vote, so the numbers of earlier votes are subtracted.
     const [item, ...more] = at.get(row.seq - (row.vote - 1) * row.batch_items + i) ?? []
     return more.length === 0 && item?.campaign === row.campaign ? item : undefined
   })

@@ -201,12 +201,12 @@ export const compact = Effect.fn("LedgerMaintenance.compact")(function* (locatio
 
 /** Options of `prune`. */
 export interface PruneOptions {
-  /**
-   * Removes data from before this time, in epoch milliseconds. Default: removes the rejects of all runs but the last,
-   * and no results.
-   */
+  /** Removes rejects from before this time, in epoch milliseconds. Default: the rejects of all runs except the last. */
   readonly before?: number | undefined
-  /** Whether to also remove requests and results from before then. Later exports omit these items. Default false. */
+  /**
+   * Whether to also remove requests and results that are older than `before`. If `before` is not set, none are removed.
+   * Later exports omit the items of removed results. Default false.
+   */
   readonly results?: boolean | undefined
   /** Whether to only count and remove nothing. Default false. */
   readonly dryRun?: boolean | undefined

@@ -1,11 +1,11 @@
 /**
- * Counts votes and their prices. A task that asks for N votes on an item counts N times. Until its result is stored, a
- * vote counts at the highest price of the experts who may vote (`domain/Voters`). With a result, it counts at the price
- * for its expert's kind. The prices are those of the time when the task was planned. If the task was planned without
- * prices, the job's current prices apply.
+ * Counts votes and their prices. A task that asks for N votes on an item counts N times. Until the task's result is
+ * stored, each vote counts at the highest price of the experts who may vote (`domain/Voters`). Later, each vote counts
+ * at the price for the kind of the expert who voted. The prices are those of the time when the task was planned. If the
+ * task was planned without prices, the job's current prices apply.
  *
- * Guarantees: if the service lets only these experts vote, a task's first result never raises the price of a vote. A
- * later result can raise the price, if its expert is of a more expensive kind.
+ * Guarantees: if the service lets no other experts vote, a task's first result never raises the price of a vote. A
+ * later result can raise the price, if the new vote is from a more expensive kind of expert.
  */
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
@@ -24,7 +24,7 @@ export interface Charge {
 
 export const votesOfTask = "item_count * asks"
 
-/** Returns SQL for the number of an attempt's votes that count after another attempt has replaced it. */
+/** Returns SQL for the number of votes that still count if another attempt replaces this attempt. */
 export const votesOfAttempt = ({ sentAt, state }: Pick<Issue, "sentAt" | "state">): string => {
   const wasUnsent = (state === "planned" || state === "superseded") && sentAt === null
   if (state === "refused" || wasUnsent) return "0"

@@ -2,9 +2,9 @@
  * Reads the counts and rejects of files that only earlier runs have read. The last run's counts do not include these
  * files.
  *
- * Guarantees: a run that reads a file to its end replaces what earlier runs recorded about the file, even if the
- * file has changed. For a file that no run has read to its end, the last run with a reject in the file counts. Records
- * from a source that is not a file (`Source.make`) count only in the last run.
+ * Guarantees: if a run reads a file to its end, the counts and rejects of earlier runs for this file are ignored, even
+ * if the file has changed. If no run has read a file to its end, the rejects are those of the last run that rejected a
+ * record of the file. If a source is not a file (`Source.make`), only the last run's records from this source count.
  */
 import { Effect, Option, Stream } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
@@ -21,7 +21,7 @@ export const readEarlierRuns = (context: LedgerContext) => {
       onSome: (campaign) => sql`job = ${job} AND campaign = ${campaign}`,
     })
 
-  /** For each file, the last run that read it to its end. For each run, the number of records in these files. */
+  /** `runOf` has the last run that read each file to its end. `recordsOf` sums the records of these files by run. */
   const lastReads = Effect.fnUntraced(function* (campaign: Option.Option<number>) {
     const rows = yield* sql<{ file: string; run: number; records: number }>`
       SELECT file, run, records FROM input WHERE ${within(campaign)} ORDER BY run`

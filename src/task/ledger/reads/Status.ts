@@ -1,8 +1,8 @@
 /**
  * Counts and times of tasks and items, and the tasks that wait for a person.
  *
- * Guarantees: the counts of all states are from the same moment. They read each task's small row once or twice, which
- * is fast for a hundred thousand tasks.
+ * Guarantees: the counts of all states are from the same moment. The queries read each task's small row once or twice,
+ * which is fast for a hundred thousand tasks.
  */
 import { Duration, Effect, Option, Record } from "effect"
 import * as SteadyClock from "../../../io/SteadyClock.ts"
@@ -13,7 +13,7 @@ import { type Issue, type LedgerContext, type StateCounts, TaskState } from "../
 /** States of tasks that wait for a decision. */
 export const issueStates = ["in_doubt", "failed", "invalid", "refused"] as const satisfies ReadonlyArray<TaskState>
 
-/** `items`: an item with several votes counts once per vote. */
+/** In `items`, an item with several votes counts once per vote. */
 interface CountRow {
   readonly campaign: number
   readonly state: TaskState
@@ -78,8 +78,8 @@ export interface Progress {
   readonly lastHour: Arrivals
   readonly lastDay: Arrivals
   /**
-   * Tasks and items that were judged since the oldest outstanding task was submitted (at most one day ago), in
-   * campaigns with open tasks. `lastAt` is the time of the last result among them.
+   * Counts the tasks and items that were judged in campaigns with open tasks. The count begins at `since`, when the
+   * oldest outstanding task was submitted, but at most one day ago. `lastAt` is the time of the last counted result.
    */
   readonly pace: Option.Option<Arrivals & { readonly since: number; readonly lastAt: number }>
 }

@@ -74,9 +74,9 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
   const isElsewhere = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
 
   /**
-   * Reads the next page while the current page is processed. This needs a snapshot, in which no new data appears, and
-   * PostgreSQL, which runs in another process. Reading takes a sixth of an export's time, so reading several parts in
-   * parallel would save no more.
+   * Reads the next page while the current page is processed. This is useful only with PostgreSQL, which runs in another
+   * process, and safe only in a snapshot, in which no new data appears. Reading takes a sixth of an export's time, so
+   * one page ahead is enough.
    */
   const readAhead = <A, E, R>(pages: Stream.Stream<A, E, R>): Stream.Stream<A, E, R> =>
     Stream.unwrap(
@@ -145,7 +145,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     )
   })
 
-  /** The refused and given-up tasks of the first vote in a campaign, with the items that no other vote will judge. */
+  /** Returns the refused and given-up tasks of first votes, with the items whose votes were all refused or given up. */
   const dropped = (campaign: Option.Option<number>): Stream.Stream<DroppedTask, SqlError> =>
     pages(
       (after) => sql<
@@ -206,7 +206,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     },
   ).pipe(Stream.flattenIterable)
 
-  /** Milliseconds from submission to result, for each completed task that was sent, of one campaign or of all. */
+  /** Returns the milliseconds from submission to result of each completed task. Imported tasks are left out. */
   const turnarounds = (campaign: Option.Option<number>): Stream.Stream<number, SqlError> =>
     pages(
       (after) => sql<{

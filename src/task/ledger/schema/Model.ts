@@ -85,9 +85,9 @@ export interface RunTerms extends CampaignTerms {
   readonly confidence?: number | undefined
   /**
    * Rule that sends items from judges (language models) to people. The first `votes` votes on each new item are by
-   * judges. If they are less certain than the rule requires, a person votes on the item. While the item's confidence is
-   * below `confidence`, more people vote, up to `votesUpTo` votes in total. Needs a service that accepts `voters` in a
-   * task. The job keeps the rule until a run sets `votes`.
+   * judges. If the judges are less certain than the rule requires, a person votes on the item. While the item's
+   * confidence is below `confidence`, more people vote, up to `votesUpTo` votes in total. Needs a service that accepts
+   * `voters` in a task. The job keeps the rule until a run sets `votes`.
    */
   readonly peopleWhen?: PeopleWhen | undefined
   /**
@@ -107,11 +107,11 @@ export interface Run {
 }
 
 export interface BatchItem extends SourceItem {
-  /** The user's id. Default: the hash of the content. */
+  /** The id from the input. Default: the hash of the content. */
   readonly itemId: string
   readonly contentHash: string
   readonly prompt: string
-  /** The element of the task's `prompts`, as UTF-8. */
+  /** The item as an element of the task's `prompts`: JSON in UTF-8. */
   readonly bytes: ItemBytes
   /** Hash of the content to send, if only some of the completions are sent. */
   readonly sentHash?: string | undefined
@@ -163,7 +163,7 @@ export interface NewTask {
 }
 
 /**
- * Votes that were given elsewhere, as the result of a task that was never sent. `result` has the format of a response.
+ * Votes that experts gave elsewhere. The ledger stores `result` like a response of the service.
  */
 export interface ImportedResult {
   readonly taskId: string
@@ -209,7 +209,7 @@ export interface Delivery {
   readonly taskIds: Option.Option<ReadonlyArray<string>>
 }
 
-/** `due`: tasks of this ledger are due now; `unknown`: all ids are unknown; `repeated`: an earlier delivery, again. */
+/** A delivery is `due` if it makes tasks of this ledger due, and `unknown` if all of its task ids are unknown. */
 export type DeliveryOutcome = "due" | "unknown" | "repeated"
 
 /** A request's prompts with their completions in the input's order, and the items' details in the same order. */

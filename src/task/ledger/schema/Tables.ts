@@ -3,13 +3,13 @@
  *
  * `seq` is the ordinal of a task's first item in its job, over all campaigns. So a task can be split into two rows
  * without renumbering others. Each vote of a batch has its own range of `batch_items` numbers, even if the vote is not
- * planned yet. The first vote begins at `batch`. An `item` has the `seq` of its first vote.
+ * planned yet. The first vote begins at `batch`. `item.seq` is in the range of the first vote.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Migrations from "../../../sql/Migrations.ts"
 
-/** Tables for the input and the terms of runs. `max_rejects` and `failure`: why a run ended. */
+/** Tables for the input and the terms of runs. `max_rejects` (the exceeded limit) and `failure` say why a run ended. */
 const createInput = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const bytes = yield* Migrations.bytes
@@ -103,12 +103,13 @@ const createInput = Effect.gen(function* () {
  * - `attempt` increases when the items are planned again under another key.
  * - `part`: the part of the job that the task belongs to. Batches are assigned to parts in turn.
  * - `sent_at`: the start of the attempt's first request that the service may have accepted, or null.
- * - `resend_at`: when a person asked to resend the task. `pruned_at`: when its request and result were removed.
+ * - `resend_at`: the time when a person asked to resend the task.
+ * - `pruned_at`: the time when the task's request and result were removed.
  * - `task_id` is unique, so that no result counts twice.
  * - `expected`: a summary that the result must match (`Expected.ts`).
  *
- * If several processes share a job, `part_owner` names the owner of each part. `claim_epoch` is the part's epoch in
- * which its owner claimed a task for sending, and `claim_until` is the end of the claim (`Parts.ts`).
+ * If several processes share a job, `part_owner` names the owner of each part. The owner claims a task before it sends
+ * the task. `claim_epoch` is the part's epoch at that time, and `claim_until` is the end of the claim (`Parts.ts`).
  */
 const createTasks = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -218,8 +219,8 @@ const createDeliveries = Effect.gen(function* () {
 
 /**
  * - `canceled`: whether the service canceled a failed task.
- * - `votes` of an attempt: how many of its votes count against a budget.
- * - `over_budget_count`: new items of a run that the budget did not allow to plan.
+ * - `votes` in `task_attempt`: the number of votes that count against a budget.
+ * - `over_budget_count`: the number of a run's new items that were not planned, because they exceeded the budget.
  * - `price_list`: the number of the list of prices that applied when a task was planned, or null without prices.
  * - `prices`: prices as `domain/Prices` encodes them.
  * - `vote_kinds`: the kinds of experts as `VoteKinds` encodes them, if the task has a result.
@@ -239,15 +240,15 @@ const addSpending = Effect.gen(function* () {
 })
 
 /**
- * `least_votes`: the number of votes that are planned with the batch. Later ones, up to `votes`, are planned item by
- * item. Null if all votes are planned with the batch.
+ * `least_votes` is the number of votes that are planned with the batch, or null for all votes. Further votes are
+ * planned item by item.
  */
 const addFurtherVotes = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE task ADD COLUMN least_votes INTEGER`
 })
 
-/** `run` is the last run that read the file to its end; for files recorded by older versions, the job's last run. */
+/** `run` is the last run that read the file to its end. For files of older versions, it is the job's last run. */
 const addRunOfInput = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE input ADD COLUMN run BIGINT NOT NULL DEFAULT 0`
@@ -260,8 +261,8 @@ const addRunOfInput = Effect.gen(function* () {
  *   `seq` range of `vote`.
  * - `gold_items`: the number of new items of the input with a known answer; 0 in later votes.
  * - `waiting_items`: the number of items of a submitted task that waited for another expert at its last poll.
- * - `voters`: `judges` or `people` if only they may vote, or null if anyone may. In `run`, this applies to the tasks
- *   that are planned for new items.
+ * - `voters`: the only experts who may vote (`judges` or `people`), or null for anyone. In the table `run`, these are
+ *   the voters of new items.
  */
 const addVotesOfTask = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

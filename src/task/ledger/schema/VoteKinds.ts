@@ -3,11 +3,11 @@
  * depends on these kinds.
  *
  * Guarantees: the same result gives the same text.
- * - If the task asks for one vote, but an item has votes of several kinds, the item counts at the highest of their
- *   prices.
+ * - If the task asks for one vote, but an item has votes of several kinds, one vote counts, at the highest price of
+ *   these kinds.
  * - If the task asks for several votes, each vote counts at the price of its kind. A missing vote has the kind that the
- *   item's annotations name. If an item has more votes than the task asks for, all count at the highest of their
- *   prices.
+ *   item's annotations name. If an item has more votes than the task asks for, only the requested number of votes
+ *   counts, each vote at the highest price of the item's kinds.
  */
 import { Result, Schema } from "effect"
 import * as Cost from "../../../domain/Cost.ts"
@@ -17,7 +17,7 @@ import * as Voters from "../../../domain/Voters.ts"
 import * as FieldPath from "../../../io/FieldPath.ts"
 
 /**
- * Number of votes, each paid at the price of one of these kinds. Kinds are unique and sorted. Null is an unknown kind.
+ * A number of votes, and the possible kinds of each vote. Kinds are unique and sorted. Null is an unknown kind.
  */
 const Group = Schema.Struct({ votes: Schema.Int, kinds: Schema.NonEmptyArray(Schema.NullOr(Schema.String)) })
 type Group = typeof Group.Type
@@ -26,7 +26,7 @@ const Groups = Schema.fromJsonString(Schema.Array(Group))
 const decode = Schema.decodeUnknownSync(Groups)
 
 /**
- * Reads the kinds of a result's votes. Null if the service reports none. `asks`: votes per item that the task asks for.
+ * Reads the kinds of a result's votes. Null if the service reports none. The task asks for `asks` votes on each item.
  */
 export type ReadKinds = (results: ReadonlyArray<{ readonly annotations?: unknown }>, asks?: number) => string | null
 

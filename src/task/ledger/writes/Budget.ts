@@ -6,8 +6,7 @@
  * Guarantees: in any period, the number of slots is at most the rate times the period, plus one. Workers get slots in
  * the order in which they ask. If the service asks one worker for a pause, all workers pause. If the service refuses a
  * request because of load, the rate of all workers is halved, and recovers in half a minute. If the clock is set back,
- * requests are delayed by at most half a minute plus the time of 64 requests (one per worker), and a pause starts
- * again.
+ * a pause begins again, and requests wait for at most half a minute plus 64 slots (one slot for each of 64 workers).
  */
 import { Effect, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -17,7 +16,7 @@ import { databaseClock } from "./Parts.ts"
 /** A worker reserves the slots of at most this many seconds at a time, but at least one slot. */
 const leaseSeconds = 0.25
 
-/** If the next slot is more than this (milliseconds) plus `maxRequestsAhead` requests ahead, the clock was set back. */
+/** If the next slot is later than `maxAhead` milliseconds plus `maxRequestsAhead` slots, the clock was set back. */
 const maxAhead = 30_000
 const maxRequestsAhead = 64
 

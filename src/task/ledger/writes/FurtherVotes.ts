@@ -42,9 +42,9 @@ export interface VoteCourse {
    * Whether the item has a vote that has not ended: it is planned, superseded, being sent, outstanding, or in doubt.
    */
   readonly isWaiting: boolean
-  /** Whether a vote that has not ended is a further vote, which was not planned with the item. */
+  /** Whether the item waits for a further vote: a vote that was not planned with the item. */
   readonly waitsForFurther: boolean
-  /** Whether only people may give a vote that has not ended. */
+  /** Whether the item waits for a vote that only people may give. */
   readonly waitsForPeople: boolean
   /** Number of the next vote. None if the item has its maximum number of votes. */
   readonly next: Option.Option<number>
@@ -100,7 +100,7 @@ export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
 
   const asksFurther = Effect.map(settingOf({ job, sql }, "confidence"), (text) => text !== undefined)
 
-  /** Whether items may need further votes, because votes have ended since items were last chosen for them. */
+  /** Whether votes have ended since items were last chosen for further votes. If so, more items may need votes. */
   const hasUnseenVotes = Effect.gen(function* () {
     if (!(yield* asksFurther)) return false
     return (yield* settingOf({ job, sql }, endedVotesSeen)) !== String(yield* endedVotes)

@@ -204,7 +204,7 @@ export const writeItems = (
     })
   })
 
-  /** Records which known items a run has read, and deletes these records of earlier runs. Returns the items' `seq`. */
+  /** Adds items to the table `known`, and deletes the rows of earlier runs. Returns the `seq` of each item. */
   const insertKnown = Effect.fnUntraced(function* ({ campaign, run }: Model.Run, itemIds: ReadonlyArray<string>) {
     if (itemIds.length === 0) return []
     const rows = yield* inChunks(
@@ -284,8 +284,8 @@ export const writeItems = (
   const noted = new Set<string>()
 
   /**
-   * Stores the settings `conversations` and `tools` when a row first has them. Returns their names, which the caller
-   * must add to `noted` after the commit.
+   * Stores the setting `conversations` if a task is the first with messages, and `tools` if a task is the first with
+   * tools. Returns the names of the stored settings. The caller must add them to `noted` after the commit.
    */
   const note = Effect.fnUntraced(function* (rows: ReadonlyArray<TaskRow>) {
     const found = [

@@ -65,7 +65,7 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
 
     channel: Effect.map(sql<{ channel: string }>`SELECT ${channel} AS channel`, (rows) => rows[0]!.channel),
 
-    /** SQL condition for the tasks of this process's parts. `task`: the alias of the table in the statement. */
+    /** SQL condition for the tasks of this process's parts. The parameter is the alias of `task` in the statement. */
     areMine,
 
     /** SQL condition for this process's tasks to send. Their `due_at` is 0, so the index returns them by `seq`. */
@@ -192,7 +192,7 @@ export const writeParts = (
           ? Effect.andThen(delivered, latches.hinted.open)
           : restartSending,
 
-    /** Owns a part until the scope closes. Requests that are in flight then are finished and recorded. */
+    /** Owns a part until the scope closes. After that, the requests in flight are still finished and recorded. */
     takePart: (part: number) =>
       Effect.acquireRelease(
         Effect.gen(function* () {
@@ -211,8 +211,8 @@ export const writeParts = (
     /**
      * Records that this process still owns its parts, and how many milliseconds ago it last made progress and got a
      * response. The cluster assigns parts to workers. If it assigns a part to this process, but the ledger names
-     * another owner in more than `patience` consecutive renewals, this process takes the part again. The other worker
-     * may have taken it late, after a suspension.
+     * another owner in more than `patience` consecutive renewals, this process takes the part again. This happens
+     * if the other worker was suspended, and took the part too late.
      */
     renewParts: Effect.fnUntraced(function* (progressedAgo: number, answeredAgo: number, patience: number) {
       if (owned.worker === undefined || owned.parts.size === 0) return

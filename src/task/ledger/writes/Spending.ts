@@ -1,10 +1,10 @@
 /**
  * The cost of a job's votes, and the number of votes that its budget allows.
  *
- * An item in a task is one vote, or several if the task asks for several votes on each item. A vote counts from the
- * time it is planned, also while its task is `in_doubt` and after its result arrived. A vote does not count if the
- * service refused or canceled its task, if its task was superseded or given up before it was sent, or if it was
- * imported. `reads/Charges` decides its price.
+ * A task asks for one or several votes on each of its items. A vote counts from the time it is planned, also while its
+ * task is `in_doubt` and after its result arrived. A vote does not count if the service refused or canceled its task,
+ * if its task was superseded or given up before it was sent, or if it was imported. `reads/Charges` decides the price
+ * of a vote.
  *
  * Guarantees: the job has the prices and budget of the last run that set them. Votes are counted from the rows of tasks
  * and attempts, not from a running total. So a count inside a transaction is exact, even if a process was killed
@@ -21,7 +21,7 @@ import type { Charge, Here } from "../reads/Charges.ts"
 import type { BatchItem, LedgerContext, NewTask } from "../schema/Model.ts"
 import { inCampaign, priceListSetting, setSetting, settingOf } from "../schema/Rows.ts"
 
-/** The setting with the number of items that needed a further vote and got none when items were last chosen. */
+/** The setting with the number of items that need a further vote, but for which no further vote was planned. */
 export const wantedVotes = "votes_wanted"
 
 /** The setting with the number of votes that had ended when items were last chosen for further votes. */
@@ -30,7 +30,7 @@ export const endedVotesSeen = "votes_ended_seen"
 /** The setting with the rule by which items go to people. Absent without one. */
 export const peopleWhenSetting = "people_when"
 
-/** The voters of further votes: people, if items go from judges to people. Null: anyone. */
+/** Returns the voters of further votes: `people` if items go from judges to people, or null for anyone. */
 export const furtherVoters = (here: Here) =>
   Effect.map(settingOf(here, peopleWhenSetting), (rule): Voters.Voters | null => (rule === undefined ? null : "people"))
 
@@ -57,7 +57,7 @@ export interface Spending {
   readonly budget: Option.Option<Cost.Decimal>
   /** Votes that count and are no longer open: their tasks have a result or have ended without one. */
   readonly spent: Charge
-  /** Spent votes by kind of expert, most votes first. The last entry: unknown kinds, and tasks without a result. */
+  /** Spent votes by kind of expert, most votes first. Votes of unknown kind, also those without a result, are last. */
   readonly kinds: ReadonlyArray<Charge & { readonly kind: string | null }>
   /** Votes that are planned, being sent, outstanding, or in doubt. */
   readonly committed: Charge
@@ -227,14 +227,14 @@ export interface Routed {
   readonly isPriced: boolean
 }
 
-/** Whether any task of the campaign is for judges or people only. If no campaign is given, checks all campaigns. */
+/** Whether any task of the campaign limits who may vote. If no campaign is given, checks all campaigns. */
 const isRouted = ({ job, sql }: Here, campaign: Option.Option<number>) =>
   Effect.map(
     sql`SELECT 1 FROM task t WHERE job = ${job} AND seq >= 0 AND voters IS NOT NULL AND ${inCampaign(sql, campaign)} LIMIT 1`,
     (rows) => rows.length > 0,
   )
 
-/** Items that went from judges to people, over all campaigns. None if no task is for judges or people only. */
+/** Items that went from judges to people, over all campaigns. None if no task limits who may vote. */
 const routedOf = Effect.fnUntraced(function* (here: Here) {
   if (!(yield* isRouted(here, Option.none()))) return Option.none<Routed>()
   const terms = yield* termsOf(here)
@@ -268,7 +268,7 @@ export const setTerms = Effect.fnUntraced(function* (here: Here, { budget, price
   else if (budget !== undefined) yield* setSetting(here, "budget", String(budget))
 })
 
-/** SQL condition for the last unsent tasks, no more than the excess requires. Without an excess, it matches no task. */
+/** SQL condition that selects unsent tasks, the last ones first, until their cost covers the excess over the budget. */
 const lastOf = Effect.fnUntraced(function* (
   { job, sql }: Here,
   unsent: Fragment,

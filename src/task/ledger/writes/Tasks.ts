@@ -200,7 +200,7 @@ export const writeTasks = (
     /** Keeps the result of a completed task, which is then no longer due. */
     keepResult: (seq: number) =>
       change("keepResult", sql`UPDATE task SET due_at = 0 WHERE ${here} AND seq = ${seq} AND state = 'completed'`),
-    /** Binds the ledger to a service. `moved`: the service is the same, at a new address. */
+    /** Binds the ledger to a service. If `moved` is true, the service may have a new address. */
     bindService: Effect.fn("Ledger.bindService")(function* (identity: string, moved: boolean) {
       const bound = yield* Rows.settingOf({ job, sql }, "service")
       if (bound === identity) return
@@ -319,8 +319,8 @@ export const writeTasks = (
     markFailed: (seq: number, reason: string, taskId?: string, isCanceled?: boolean) =>
       markLost("failed", seq, reason, taskId, isCanceled),
     /**
-     * Stores a result. If `taskId` is set, the task must still have this id and a state that allows a result
-     * (`stillNamed`); if it does not, nothing changes. `kinds`: see `VoteKinds`.
+     * Stores a result. If `taskId` is set, but the task has another id or a state that allows no result, nothing
+     * changes (`stillNamed`). `kinds` is the text that `VoteKinds` makes.
      */
     markCompleted: (seq: number, result: string, taskId?: string, kinds?: string | null) =>
       storeResult(seq, result, "completed", null, taskId, kinds),
@@ -382,8 +382,8 @@ export const writeTasks = (
       WHERE ${here} AND state = 'submitted' AND due_at > ${latest} AND ${owned.areMine()}`)
     }),
     /**
-     * Returns due tasks, the earliest due first: outstanding tasks, and tasks to poll once more. With `horizon`, only
-     * tasks that were due at that time. First follows the hints, except for tasks in `underWay`.
+     * Follows the hints, except for tasks in `underWay`. Then returns due tasks, the earliest due first: outstanding
+     * tasks, and tasks to poll once more. If `horizon` is set, returns only tasks that were due at that time.
      */
     due: Effect.fn("Ledger.due")(function* (
       limit: number,
@@ -421,8 +421,8 @@ export const writeTasks = (
       }
     }),
     /**
-     * Postpones the next poll by `millis`. With `taskId`, only under the condition of `stillNamed`. `waiting`: the
-     * number of the task's items that wait for another expert; undefined if the poll failed.
+     * Postpones the next poll by `millis`. If `taskId` is set, the condition `stillNamed` must be true. `waiting` is
+     * the number of the task's items that wait for another expert, or undefined if the poll failed.
      */
     postpone: Effect.fnUntraced(function* (seq: number, millis: number, taskId?: string, waiting?: number) {
       const now = yield* SteadyClock.now

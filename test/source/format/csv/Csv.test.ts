@@ -301,7 +301,7 @@ it.effect.each<[string, Csv.CsvDialect, Array<string>]>([
     "a record of TSV that is several without quoting is a reject",
     tab,
     [
-      '2 invalid_csv found 2 lines that are one record if quotes enclose cells, or 2 records if they do not; set `quote: "double"` or `quote: "none"`',
+      '2 invalid_csv found 2 lines that may be one record with quoted cells, or 2 records with quotes as plain text; set `quote: "double"` or `quote: "none"`',
       '4 {"a":"x","b":"1\\n2"}',
     ],
   ],

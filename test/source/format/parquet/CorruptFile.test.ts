@@ -104,7 +104,7 @@ describe("a damaged Parquet file", () => {
     [
       "has row groups of other rows than its own",
       hand({ footer: { field_3: 5n } }),
-      "the footer is damaged: it has 5 rows, but its row groups have 4",
+      "the footer is damaged: it states 5 rows, but its row groups have 4",
     ],
     [
       "has two columns of one name",
@@ -184,7 +184,7 @@ describe("a damaged Parquet file", () => {
     [
       "has an LZ4 block that ends too soon",
       alone(dataPage(1, new Uint8Array(100), { stored: Buffer.from([0x20, 1, 2]) }), { codec: "LZ4_RAW" }),
-      "a page of 100 bytes ends after 2",
+      "a page has only 2 of its 100 bytes",
     ],
     [
       "has a checksum that does not fit",
