@@ -211,10 +211,12 @@ const client = Effect.tryPromise({
   catch: (cause) => new PushError({ reason: new HubClientMissing({ cause }) }),
 })
 
+const repositoryForm = "user/name or organization/name"
+const tokenForm = "an access token, which begins with hf_"
 // prettier-ignore
 const kinds: Kinds.KindsOf<PushOptions> = {
-  repository: Kinds.text, token: Kinds.redacted, branch: Kinds.text,
-  public: Kinds.flag, expertNames: Kinds.flag, endpoint: Kinds.text, requestTimeout: Kinds.timeAbove0,
+  repository: [repositoryForm, Kinds.anyText[1]], token: [tokenForm, Kinds.redacted[1]], branch: Kinds.text,
+  public: Kinds.flag, expertNames: Kinds.flag, endpoint: Kinds.anyText, requestTimeout: Kinds.timeAbove0,
 }
 
 const check = (option: string, expected: string, isValid: boolean) =>
@@ -233,8 +235,8 @@ export const push = Effect.fn("Dataset.push")(function* (
   const wrong = Kinds.wrongIn(options, kinds, ["repository", "token"])
   if (wrong !== undefined) yield* check(wrong.setting, wrong.expected, false)
   const { branch = "main", repository } = options
-  yield* check("repository", "user/name or organization/name", /^[\w.-]+\/[\w.-]+$/.test(repository))
-  yield* check("token", "an access token, which begins with hf_", Hub.isToken(options.token))
+  yield* check("repository", repositoryForm, /^[\w.-]+\/[\w.-]+$/.test(repository))
+  yield* check("token", tokenForm, Hub.isToken(options.token))
   const hub = yield* client
   const endpoint = (options.endpoint ?? hub.HUB_URL).replace(/\/+$/, "")
   yield* check("endpoint", "the address of a server, such as https://huggingface.co", Hub.isEndpoint(endpoint))

@@ -6,7 +6,8 @@
  */
 import { Duration, Effect, Layer, Option, Predicate, Redacted, Stream } from "effect"
 import { SettingInvalid } from "./SettingInvalid.ts"
-import { describeValue, isObject, quoteNames } from "./Values.ts"
+import * as OptionText from "./OptionText.ts"
+import { describeValue, isObject, joinWords } from "./Values.ts"
 
 export type Kind = readonly [expected: string, isRight: (value: unknown) => boolean]
 
@@ -65,7 +66,7 @@ export const wrongIn = (
   name = "options",
 ): { readonly setting: string; readonly expected: string; readonly found: string } | undefined => {
   if (!isObject(settings)) {
-    const expected = required.length === 0 ? "an object" : `an object with ${quoteNames(required)}`
+    const expected = required.length === 0 ? "an object" : `an object with ${joinWords(required.map(OptionText.of))}`
     return { setting: name, expected, found: describeValue(settings) }
   }
   for (const [setting, [expected, isRight]] of Object.entries(kinds)) {

@@ -131,7 +131,7 @@ const table: {
   edited: [Kinds.text, ({ edited }) => (edited === "chosen" ? { edited } : {})],
   expertNames: [Kinds.flag, ({ expertNames }) => (expertNames === true ? { expert_names: true } : {})],
   annotationPaths: [
-    Kinds.recordOf("an object with field paths", Kinds.text),
+    Kinds.recordOf("an object with field paths", Kinds.anyText),
     ({ annotationPaths: paths }) => (paths === undefined ? {} : { annotation_paths: defined(paths) }),
   ],
   formats: [Kinds.list],

@@ -57,7 +57,7 @@ const placeKinds: Kinds.Kinds = {
   directory: ["the path of the job folder", Kinds.text[1]],
   newLedger: Kinds.flag,
   ledger: ["a path, or a URL such as postgres://user@host/database", isLedger],
-  job: Kinds.text,
+  job: Kinds.anyText,
 }
 
 /** Fails without the job folder's name: programs may be written without a type check. */

@@ -20,7 +20,7 @@ export class ServiceOptionInvalid extends Schema.TaggedError<ServiceOptionInvali
 const kinds: Kinds.Kinds = {
   ...Kinds.all(Kinds.object, "judge limits"),
   ...Kinds.all(Kinds.time, "turnaround hold undoGrace"),
-  ...Kinds.all(Kinds.text, "gold publicUrl hostname"),
+  ...Kinds.all(Kinds.text, "gold publicUrl host"),
   ...Kinds.all(Kinds.flag, "cancelUnanswered allowRepeatedVotes pages allowPrivateWebhooks"),
   ...Kinds.all(Kinds.number, "votes port"),
   token: Kinds.redacted,

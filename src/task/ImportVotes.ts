@@ -96,7 +96,7 @@ const notImported = ({ origin }: BatchItem, raw: string | undefined): Reject => 
 })
 
 const kinds: Kinds.Kinds = {
-  ...Kinds.all(Kinds.text, "guidelines taskType"),
+  ...Kinds.all(Kinds.anyText, "guidelines taskType"),
   maxRejects: ["a whole number, or a percentage up to 100%", RejectLimit.isLimit],
 }
 

@@ -32,7 +32,7 @@ interface JudgedTask {
 
 const kinds: Kinds.Kinds = {
   campaign: ['the number of a campaign, or "all"', (value) => value === "all" || Number.isSafeInteger(value)],
-  annotationPaths: Kinds.recordOf("an object with field paths", Kinds.text),
+  annotationPaths: Kinds.recordOf("an object with field paths", Kinds.anyText),
 }
 
 /** Matches results to their tasks. For speed, one call takes many tasks, because a task may have only one item. */

@@ -153,7 +153,7 @@ export const groupForm = "a text of 1 to 255 characters, not blank"
 export const isGroup = (text: string): boolean => text.trim() !== "" && text.length <= 255
 
 const kinds = {
-  ...Kinds.all(Kinds.text, "guidelines taskType group peopleWhen"),
+  ...Kinds.all(Kinds.anyText, "guidelines taskType group peopleWhen"),
   ...Kinds.all(Kinds.object, "batch gold"),
   resubmit: Kinds.texts,
 }
