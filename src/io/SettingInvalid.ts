@@ -1,7 +1,7 @@
-/** The error for an invalid pipeline setting. This file imports little, so that commands for a job start quickly. */
+/** The error for an invalid setting or option. This file imports little, so that commands for a job start quickly. */
 import { Schema } from "effect"
 
-/** An invalid setting of a pipeline. It is reported before anything is submitted. */
+/** An invalid setting of a pipeline, or option of a function. It is reported before anything is submitted. */
 export class SettingInvalid extends Schema.TaggedError<SettingInvalid>()("SettingInvalid", {
   /** The name of the setting, such as `thresholds.longer-chosen`. */
   setting: Schema.String,
