@@ -169,9 +169,9 @@ const makeNumbers = (mayRepeat: boolean) => {
 /** Makes the pairs of a judgment. @throws SettingInvalid if the program's own strategy throws, or returns no pairs */
 const pairsOf = (strategy: PairStrategy, judgment: Judgment): ReadonlyArray<PreferencePair> => {
   if (isBuiltIn(strategy)) return strategy(judgment)
-  const failure = (found: string) => {
+  const failure = (actual: string) => {
     const setting = `pairs (${settingsOf(strategy).strategy}, item ${JSON.stringify(judgment.itemId)})`
-    return new SettingInvalid({ setting, expected: "a function that returns a list of pairs", found })
+    return new SettingInvalid({ setting, expected: "a function that returns a list of pairs", found: actual })
   }
   const pairs = Result.getOrThrowWith(
     Result.try(() => strategy(judgment)),

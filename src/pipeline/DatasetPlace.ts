@@ -20,8 +20,8 @@ export const locate = Effect.fnUntraced(function* (
   path: string,
 ): Effect.fn.Return<Place, DatasetUnreadable, FileSystem.FileSystem | Path.Path> {
   if (typeof path !== "string") {
-    const found = describeValue(path)
-    return yield* new DatasetUnreadable({ file: "path", expected: "the path of a dataset or of a job", found })
+    const actual = describeValue(path)
+    return yield* new DatasetUnreadable({ file: "path", expected: "the path of a dataset or of a job", found: actual })
   }
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
