@@ -58,7 +58,7 @@ export type WebhookScheme =
       readonly secrets?: undefined
     }
 
-/** Looks up the settings of a scheme by its name. Settings are returned unchanged. */
+/** If `scheme` is a name, returns the settings of the scheme with this name. Otherwise, returns `scheme`. */
 export const settingsOf = Effect.fnUntraced(function* (
   scheme: string | HmacSignature.SignatureSettings,
 ): Effect.fn.Return<HmacSignature.SignatureSettings, WebhookSignature.InvalidWebhookSetting> {

@@ -132,7 +132,7 @@ export class InvalidWebhookSetting extends Schema.TaggedError<InvalidWebhookSett
 /** The default for `tolerance`, 5 minutes. */
 export const defaultTolerance: Duration.Input = "5 minutes"
 
-/** Receivers remember ids for twice this time, because a future-dated delivery stays valid that long. */
+/** Maximum of `tolerance`. Receivers remember ids for 2 hours: a delivery dated 1 hour ahead is valid for 2 hours. */
 export const maxTolerance: Duration.Input = "1 hour"
 
 export const layerMac: Layer.Layer<Mac.Mac> = Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto))

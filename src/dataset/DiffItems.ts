@@ -70,7 +70,7 @@ export const make = ({
   texts,
 }: {
   readonly columns: ReadonlyArray<string>
-  /** Whether the outcomes of A's and of B's job are among the records. */
+  /** Whether the outcomes of A's job, and those of B's job, are known. */
   readonly hasLedger: readonly [boolean, boolean]
   /** The names of the settings that differ; undefined if a manifest has no settings. */
   readonly settings: ReadonlyArray<string> | undefined

@@ -103,7 +103,7 @@ const carriedOut = Effect.fnUntraced(
     const [, script = ""] = process.argv
     let pid: number | undefined
     const kill = () => killGroup(pid)
-    // If this process ends before the run, the run is killed.
+    // If this process exits while the run is in progress, the run is killed.
     yield* Effect.acquireRelease(
       Effect.sync(() => process.on("exit", kill)),
       () => Effect.sync(() => process.off("exit", kill)),

@@ -39,7 +39,7 @@ const moved = (setting: Setting, definition: Definition, move: (path: string) =>
     : setting.values.map((value) => located(definition, value, move)),
 })
 
-/** Whether the setting applies only to runs, unless it is in the section `serve`. */
+/** Whether the command `serve` ignores the setting outside the section `serve`. */
 const isOfRuns = (name: string, { group }: Definition): boolean =>
   group === "EXPERTS" || name === "votes" || name === "gold"
 

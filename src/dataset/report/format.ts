@@ -52,7 +52,7 @@ export const seconds = (total: number | null): string => {
   const [unit, size] = units[at] ?? ["s", 1]
   const [next, small] = units[at + 1] ?? ["", size]
   const parts = Math.round(total / small)
-  // Rounding can give a whole larger unit, such as 60 minutes.
+  // Rounding can turn 59.6 minutes into 60 minutes, which must become 1 h.
   const [, larger] = units[at - 1] ?? ["", Number.POSITIVE_INFINITY]
   if (parts * small >= larger) return seconds(parts * small)
   const per = size / small
