@@ -58,7 +58,6 @@ export type WebhookScheme =
       readonly secrets?: undefined
     }
 
-/** If `scheme` is a name, returns the settings of the scheme with this name. Otherwise, returns `scheme`. */
 export const settingsOf = Effect.fnUntraced(function* (
   scheme: string | HmacSignature.SignatureSettings,
 ): Effect.fn.Return<HmacSignature.SignatureSettings, WebhookSignature.InvalidWebhookSetting> {

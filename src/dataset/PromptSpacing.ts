@@ -10,7 +10,7 @@
  * - If these rows have fewer prompts, swaps reduce the number of batches in which rows of one prompt are neighbors.
  * - If the rows of one prompt fill the memory, they become neighbors.
  *
- * Not covered: if several processes train, their batches start at other rows, and can still have such neighbors.
+ * Not covered: if several processes train, their batches start at other rows, so the swaps can miss neighbors.
  */
 import * as Sha256 from "../node/Sha256.ts"
 

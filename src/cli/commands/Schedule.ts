@@ -103,7 +103,6 @@ const carriedOut = Effect.fnUntraced(
     const [, script = ""] = process.argv
     let pid: number | undefined
     const kill = () => killGroup(pid)
-    // If this process exits while the run is in progress, the run is killed.
     yield* Effect.acquireRelease(
       Effect.sync(() => process.on("exit", kill)),
       () => Effect.sync(() => process.off("exit", kill)),

@@ -139,7 +139,6 @@ const parsePrice = (text: string): Option.Option<readonly [kind: string, amount:
   return kind === "" ? Option.none() : Option.as(Cost.parsePrice(amount), [kind, amount])
 }
 
-/** Returns the prices by kind of expert. Returns none if a kind has two prices, or if no price is without a kind. */
 const pricesOf = (
   prices: ReadonlyArray<readonly [kind: string, amount: string]>,
 ): Option.Option<Prices.Price | undefined> => {

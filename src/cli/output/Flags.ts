@@ -33,7 +33,6 @@ const flags = new Map([
   ["webhook.path", "--webhook-path"],
 ])
 
-/** Phrases in messages of the library, with the words that replace them on the command line. */
 const phrases: { readonly [text: string]: string } = {
   "`Source.join`": "--completions FILE",
   "`Job.giveUp`": "--give-up",

@@ -221,7 +221,6 @@ const reading = (report: RunReport): string =>
 export const rejectCount = ({ code, count, first }: RejectCount): string =>
   `${number(count)} ${code}, first ${Origin.describe(first)}: ${inFlags(first.reason)}`
 
-/** The number of records that earlier runs read and rejected, because the report's other counts omit them. */
 export const earlier = ({ read, rejected }: RunReport["earlier"]): string | false => {
   if (read + rejected === 0) return false
   const did = read === 0 ? "" : `read ${count(read, "record")} from other files${rejected === 0 ? "" : " and "}`

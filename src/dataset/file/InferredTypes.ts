@@ -112,7 +112,6 @@ export const make = (features: Features) => {
   }
 }
 
-/** Size of the sample at the start of a file: `datasets` infers types only from these bytes. */
 const inferredBytes = 10 * 1024 * 1024
 
 /** Makes a check for the rows of a file, in order. It returns the first column that `datasets` cannot read. */
