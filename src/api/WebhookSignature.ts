@@ -42,9 +42,9 @@ export interface Attempt {
   readonly body: Uint8Array
 }
 
-/** A delivery is refused. `reason` says why, and `detail` gives particulars. */
+/** A webhook delivery is refused because of its signature or its signed time. */
 export class SignatureRefused extends Schema.TaggedError<SignatureRefused>()("SignatureRefused", {
-  /** If it is `too_old` or `too_new`, the signed time differs from this machine's clock by more than the tolerance. */
+  /** For `too_old` and `too_new`, the signed time differs from this machine's clock by more than the tolerance. */
   reason: Schema.Literals([
     "header_missing",
     "header_malformed",

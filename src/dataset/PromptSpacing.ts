@@ -107,7 +107,7 @@ export const make = <Row>() => {
       const counts = Array.from(prompts.values(), ({ rows }) => rows.length).filter((count) => count > 0)
       const most = counts.reduce((a, b) => Math.max(a, b), 0)
       const total = counts.reduce((a, b) => a + b, 0)
-      // The largest possible distance between rows of a prompt that has the most rows.
+      // The rows of the most frequent prompt can be at most this far apart.
       const room = (total - counts.filter((count) => count === most).length) / (most - 1)
       distance = most < 2 ? maxDistance : Math.max(2, Math.min(maxDistance, Math.floor(room)))
       const offset = position

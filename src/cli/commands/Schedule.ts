@@ -26,7 +26,7 @@ import { schedulable } from "./Schedulable.ts"
 
 const names: ReadonlyArray<string> = schedulable.map(({ name }) => name)
 
-/** Exit statuses of a run after which the schedule continues even with `--stop-on-failure`. */
+/** If a run ends with one of these exit statuses, the schedule continues even with `--stop-on-failure`. */
 const expected: ReadonlyArray<number> = [ExitStatus.done, ExitStatus.waiting, ExitStatus.busy]
 
 export const command = makeCommand(

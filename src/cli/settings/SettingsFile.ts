@@ -4,7 +4,7 @@
  * the settings in it apply only to that command.
  *
  * Guarantees: relative paths are relative to the file's folder. Secrets are refused. An error names file, line, key,
- * and the expected value. The flags check the values, as they check typed values.
+ * and the expected value. Values are checked in the same way as on the command line.
  */
 import { Effect, FileSystem, Path, Predicate } from "effect"
 import { isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument, type ParsedNode, stringify } from "yaml"
