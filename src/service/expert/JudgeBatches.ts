@@ -5,7 +5,7 @@
  * After a crash, the next start continues the batches. If the creation of a batch gets no answer, the batch is in
  * doubt. The client then searches the endpoint's batches for its name, and sends its requests again only if an operator
  * asks for it. All answers of a batch are recorded in one transaction. A request without an answer fails, so that the
- * caller can ask again. After 3 unreadable results, a request gets an unusable answer instead. After a defect, the
+ * caller can ask again. After 3 unreadable results, a request counts as answered without a verdict. After a defect, the
  * requests of a batch fail, and the batch continues later. Files at the endpoint are not deleted.
  */
 import { Cause, Clock, Deferred, Duration, Effect, FiberSet, Option, Queue, Result, type Scope } from "effect"
