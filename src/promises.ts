@@ -61,7 +61,7 @@ export interface EmbeddedService extends Omit<ServiceOptions, "experts" | "token
 export interface PlainSettings extends Omit<Pipeline.Settings, "source"> {
   /** Names of files, or the program's own records: an array, or an iterable that may be asynchronous. */
   readonly source: string | ReadonlyArray<string> | Iterable<unknown> | AsyncIterable<unknown>
-  /** How to read the source. Files have the options of `Source.files`, and records those of `Source.make`. */
+  /** How to read the source: the options of `Source.files` for files, or the options of `Source.make` for records. */
   readonly input?: Source.FilesOptions | Source.MakeOptions | undefined
   /** The annotation service. */
   readonly service: RemoteService | EmbeddedService
@@ -176,7 +176,7 @@ const pipelineOf = (plain: PlainSettings) => {
   return Pipeline.make({ ...settings, source: sourceOf(source, input), service: serviceOf(plain) })
 }
 
-/** Never throws: programs without a type check get wrong settings as a rejection. */
+/** If a program without type checks passes invalid settings, the promise rejects. The function itself never throws. */
 const ofPipeline = <A, E>(
   settings: PlainSettings,
   use: (pipeline: ReturnType<typeof pipelineOf>) => Effect.Effect<A, E, Pipeline.Platform>,

@@ -40,7 +40,10 @@ export const isCreate = (text: string): boolean => /^(POST|PUT) \/[^\s{}]*(\{key
 export const pollForm = "GET or POST, and a path with {task_id}, such as GET /tasks/{task_id}"
 export const isPoll = (text: string): boolean => /^(GET|POST) \/[^\s{}]*\{task_id\}[^\s{}]*$/.test(text)
 
-/** Returns the method and path of a request. `name`, an idempotency key or a task id, replaces the placeholder. */
+/**
+ * Returns the method and path of a request.
+ * @param name the idempotency key or task id that replaces `{key}` or `{task_id}` in the path
+ */
 export const requestOf = (form: string, name: string) => ({
   method: (["POST", "PUT"] as const).find((method) => form.startsWith(method)) ?? ("GET" as const),
   path: form.slice(form.indexOf("/")).replace(/\{\w+\}/, encodeURIComponent(name)),

@@ -37,8 +37,9 @@ export interface ServiceSettings extends ItemLimits {
   /** The organization token. Each request carries it as `authorization` says. */
   readonly token: Redacted.Redacted<string>
   /**
-   * How requests carry the token. `Bearer` and `Token` are schemes of the `Authorization` header. `Basic` requires a
-   * token `USER:PASSWORD`. `X-Api-Key:` is another header, and `X-Auth: Key` is a header with the scheme `Key`.
+   * How requests carry the token. The value `Bearer`, `Token`, or `Basic` sets the scheme in the header
+   * `Authorization`. The value `X-Api-Key:` sets another header, and `X-Auth: Key` sets another header and its scheme.
+   * `Basic` requires a token `USER:PASSWORD`.
    */
   readonly authorization: string
   /** The name under which a ledger knows the service. A ledger belongs to one service. Default: the base URL. */
@@ -78,8 +79,8 @@ export interface ServiceSettings extends ItemLimits {
   /** Paths of members in the answer to a poll, if they differ from the contract's. Defaults: `resultPlaces`. */
   readonly resultPaths: ContractSettings.ResultPaths
   /**
-   * The form of a choice. `index` counts from 0, and `index-1` from 1. `text` is the completion's text. `letter` is A
-   * for the first completion. Labels such as `left,right` name the completions in the order of the request.
+   * How results name the chosen completion. `index`: a number from 0. `index-1`: a number from 1. `letter`: A is the
+   * first completion. `text`: the completion's text. `left,right`: the label of each completion, in request order.
    */
   readonly choice: string
   /**
@@ -88,8 +89,8 @@ export interface ServiceSettings extends ItemLimits {
    */
   readonly taskIdPaths: ReadonlyArray<string>
   /**
-   * Path of the expert's kind in each of `annotations.votes`, such as `annotator.role`. A vote without a kind has the
-   * kind at the same path in `annotations`. Prices per kind of expert require a kind.
+   * Path of the expert's kind in each of `annotations.votes`, such as `annotator.role`. If a vote has no value at this
+   * path, the kind is read at this path in `annotations`. Prices per kind of expert require a kind.
    */
   readonly kindPath: string
   /** Statuses of a task that has results. */
@@ -187,7 +188,7 @@ export class ServiceSettingsError extends Schema.TaggedError<ServiceSettingsErro
 /** The required form of a base URL, for messages. */
 export const baseUrlForm = "http://… or https://…, without user, password, query, or fragment"
 
-/** Rejects URLs with a query or a password: requests append paths to the base URL, and messages show it. */
+/** Rejects a URL with a password, because messages show base URLs, or with a query, because paths are appended. */
 export const isBaseUrl = (text: string): boolean =>
   /^https?:\/\/[^/@?#\s]+(\/[^@?#\s]*)?$/i.test(text) && URL.canParse(text)
 

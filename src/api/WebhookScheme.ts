@@ -58,7 +58,6 @@ export type WebhookScheme =
       readonly secrets?: undefined
     }
 
-/** Looks up the settings of a scheme by its name. Settings are returned unchanged. */
 export const settingsOf = Effect.fnUntraced(function* (
   scheme: string | HmacSignature.SignatureSettings,
 ): Effect.fn.Return<HmacSignature.SignatureSettings, WebhookSignature.InvalidWebhookSetting> {

@@ -42,9 +42,9 @@ export interface Attempt {
   readonly body: Uint8Array
 }
 
-/** A delivery is refused. `reason` says why, and `detail` gives particulars. */
+/** A webhook delivery is refused because of its signature or its signed time. */
 export class SignatureRefused extends Schema.TaggedError<SignatureRefused>()("SignatureRefused", {
-  /** If it is `too_old` or `too_new`, the signed time differs from this machine's clock by more than the tolerance. */
+  /** For `too_old` and `too_new`, the signed time differs from this machine's clock by more than the tolerance. */
   reason: Schema.Literals([
     "header_missing",
     "header_malformed",
@@ -132,7 +132,7 @@ export class InvalidWebhookSetting extends Schema.TaggedError<InvalidWebhookSett
 /** The default for `tolerance`, 5 minutes. */
 export const defaultTolerance: Duration.Input = "5 minutes"
 
-/** Receivers remember ids for twice this time, because a future-dated delivery stays valid that long. */
+/** Maximum of `tolerance`. Receivers remember ids for 2 hours: a delivery dated 1 hour ahead is valid for 2 hours. */
 export const maxTolerance: Duration.Input = "1 hour"
 
 export const layerMac: Layer.Layer<Mac.Mac> = Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto))

@@ -28,7 +28,7 @@ export const write = Effect.fnUntraced(function* <A, E, R>(
     fs.makeTempDirectory({ directory: parent, prefix: partialPrefix(name) }).pipe(about(parent)),
     Effect.fnUntraced(function* (partial) {
       yield* lock(partial)
-      // Other users cannot read a temporary directory, so the dataset goes into a subdirectory with the usual mode.
+      // The temporary directory has mode 700. The new dataset needs the usual mode, so it is written to a subdirectory.
       const next = paths.join(partial, "next")
       yield* fs.makeDirectory(next).pipe(about(next))
       const result = yield* fill(next)

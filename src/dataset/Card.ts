@@ -2,9 +2,9 @@
  * `README.md`: the dataset card, with front matter for the Hugging Face Hub.
  *
  * Guarantees: `load_dataset` on the folder finds the splits with their types. Unknown facts are left out. The library
- * `datasets` reads all configurations of a folder in the file format of the first one, which is Parquet. Therefore,
- * only trainer formats in Parquet become configurations. For formats in JSON Lines, the card shows how to load the
- * files. Trainer formats without rows, and their files, are not listed.
+ * `datasets` reads all configurations of a folder in one file format, here Parquet. Therefore, only trainer formats in
+ * Parquet become configurations. For formats in JSON Lines, the card shows how to load the files. Trainer formats
+ * without rows, and their files, are not listed.
  */
 import { Number, Option, Record } from "effect"
 import { parse, stringify } from "yaml"

@@ -111,7 +111,7 @@ export interface Options<E = never, R = never> {
   readonly shardBytes?: number | undefined
   /** Facts for the card and the manifest. */
   readonly facts?: DatasetFacts | undefined
-  /** Whether to write a dataset without pairs, even in place of one with pairs. If false (default), `write` fails. */
+  /** Whether a dataset with 0 pairs is written, and replaces an earlier dataset. If false (default), `write` fails. */
   readonly allowEmpty?: boolean | undefined
   /** Called after all pairs are written and before the dataset appears. */
   readonly finalize?: ((written: Manifest.Written) => Effect.Effect<FinalAttachments, E, R>) | undefined

@@ -80,7 +80,7 @@ export interface DiffExample {
   readonly changes: { readonly [column: string]: { readonly a: Json; readonly b: Json } }
 }
 
-/** The pairs that differ in one way. */
+/** The pairs of one `DiffKind`: flipped, changed, gone, or added. */
 export interface PairDifference {
   /** Number of pairs. */
   readonly pairs: number

@@ -1,13 +1,13 @@
 /**
- * Compares the records of one item after the other, and counts the pairs by kind and reason.
+ * Compares two datasets item by item, and counts the pairs by kind and reason.
  *
  * Guarantees: each pair matches at most one pair of the other dataset: an equal pair if possible, else a pair with the
  * same choice, else a pair with the opposite choice. The time grows with the square of an item's number of pairs.
  */
 
 /**
- * A record begins with these numbers, and the values of the columns follow. `low` and `high` are the hashes of `chosen`
- * and `rejected`, the smaller hash first.
+ * A record begins with these numbers, and the values of the columns follow. `chosen` and `rejected` have a hash each:
+ * `low` is the smaller hash, and `high` is the larger hash.
  */
 export const field = {
   item: 0,
@@ -70,7 +70,7 @@ export const make = ({
   texts,
 }: {
   readonly columns: ReadonlyArray<string>
-  /** Whether the outcomes of A's and of B's job are among the records. */
+  /** Whether the outcomes of A's job, and those of B's job, are known. */
   readonly hasLedger: readonly [boolean, boolean]
   /** The names of the settings that differ; undefined if a manifest has no settings. */
   readonly settings: ReadonlyArray<string> | undefined

@@ -18,7 +18,7 @@ import { DatasetUnreadable } from "./file/DatasetError.ts"
 const partitionCount = 256
 const bufferRecords = 256
 
-/** Represents null. No number in a row and no hash has this value. */
+/** The number that stands for null. Hashes are not negative, and columns do not contain this number. */
 const nullValue = -Number.MAX_SAFE_INTEGER
 
 export const hash = Sha256.leading52Bits

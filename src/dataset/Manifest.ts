@@ -15,7 +15,7 @@ export const fileName = "manifest.json"
 export const DatasetFile = Schema.Struct({
   /** Path relative to the directory, with `/` as separator. */
   path: Schema.String,
-  /** Number of rows; null for a text file without rows. */
+  /** Number of rows; null for a file that does not contain rows, such as `README.md`. */
   rows: Schema.NullOr(Schema.Int),
   bytes: Schema.Int,
   /** The digest in hexadecimal. */

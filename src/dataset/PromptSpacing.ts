@@ -1,15 +1,16 @@
 /**
  * Orders rows so that neighbors have different prompts. To estimate the KL divergence, KTO trainers combine each prompt
- * with another row's completion. They rotate the completions of each batch of consecutive rows by one, so the first
- * prompt gets the last completion. A batch has `per_device_train_batch_size` rows in TRL (1.10,
- * trl/trainer/kto_trainer.py), and 1,000 rows in LLaMA-Factory (0.9.6, data/processor/feedback.py). If there are
- * several processes, each process makes batches from its own contiguous part of the rows.
+ * with the previous row's completion. In each batch of consecutive rows, the first prompt gets the last completion. A
+ * batch has `per_device_train_batch_size` rows in TRL (1.10, trl/trainer/kto_trainer.py), and 1,000 rows in
+ * LLaMA-Factory (0.9.6, data/processor/feedback.py).
  *
- * Guarantees: if the rows in memory have enough other prompts, rows of one prompt are at least 1,000 rows apart, so no
- * batch of up to 1,000 rows has two of them. With fewer other prompts, rows of one prompt are as far apart as possible,
- * and swaps reduce the number of batches in which they are neighbors. Batches are counted from the file's first row. A
- * prompt's hash decides which of its rows comes first, so that labels mix. The same rows give the same order. Memory
- * holds 32 MB of rows. If the rows of one prompt fill this memory, they become neighbors.
+ * Guarantees: the same rows give the same order. Memory holds 32 MB of rows.
+ *
+ * - If these rows have enough prompts, rows of one prompt are at least 1,000 rows apart.
+ * - If these rows have fewer prompts, swaps reduce the number of batches in which rows of one prompt are neighbors.
+ * - If the rows of one prompt fill the memory, they become neighbors.
+ *
+ * Not covered: if several processes train, their batches start at other rows, so the swaps can miss neighbors.
  */
 import * as Sha256 from "../node/Sha256.ts"
 
@@ -71,6 +72,7 @@ export const make = <Row>() => {
     const prompt = choose()
     if (prompt === undefined) return undefined
     const { key, rows } = prompt
+    // The hash selects the row, so that not every prompt's first row has the same label.
     const drawn = key % rows.length
     const { row, size } = rows[drawn]!
     const end = rows.pop()!
@@ -105,7 +107,7 @@ export const make = <Row>() => {
       const counts = Array.from(prompts.values(), ({ rows }) => rows.length).filter((count) => count > 0)
       const most = counts.reduce((a, b) => Math.max(a, b), 0)
       const total = counts.reduce((a, b) => a + b, 0)
-      // The largest possible distance between rows of a prompt that has the most rows.
+      // The rows of the most frequent prompt can be at most this far apart.
       const room = (total - counts.filter((count) => count === most).length) / (most - 1)
       distance = most < 2 ? maxDistance : Math.max(2, Math.min(maxDistance, Math.floor(room)))
       const offset = position

@@ -57,9 +57,7 @@ export const make = (
   let rows = 0
   let bytes = 0
 
-  /**
-   * Opens a shard. Its files have the names of a single shard. If there are several shards, `finish` renames the files.
-   */
+  /** Opens a shard with file names `…-of-00001`. If several shards are written, `finish` renames the files. */
   const open = (): Shard => {
     const writers = folders.map((folder) => {
       const file = OutputFile.create(directory, pathOf(folder, split, shards, 1))

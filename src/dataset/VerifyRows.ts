@@ -116,7 +116,7 @@ interface ExpectedLines {
     readonly line: string
   }
   readonly misfit: ReturnType<typeof InferredTypes.inOrder>
-  /** Lines at the start of the first JSON Lines file, before Parquet's first row; undefined until they are read. */
+  /** Lines in the first JSON Lines file before the line of Parquet's first row; undefined until this file is read. */
   leading?: Set<string>
 }
 

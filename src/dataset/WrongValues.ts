@@ -1,4 +1,4 @@
-/** Checks of values that programs without a type check pass to `write`. */
+/** Checks the arguments of `write`, because programs in JavaScript can pass values of any type. */
 import { Effect } from "effect"
 import * as PairBytes from "../domain/PairBytes.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"

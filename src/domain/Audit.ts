@@ -38,7 +38,7 @@ export interface AuditRater {
   readonly votes: number
   /** Agreement of the rater with a person. For `people`, it is the agreement of two people on an item. */
   readonly agreement: AuditAgreement | null
-  /** Agreement by parts of the votes. */
+  /** The rater's agreement on parts of the rater's votes: by `models`, `length`, `position`, or a metadata field. */
   readonly slices: ReadonlyArray<AuditSlice>
   /** Share of comparisons with the same answer in both orders of the completions. */
   readonly swap_consistency: AuditEstimate | null
@@ -68,13 +68,16 @@ export interface AuditPolicy {
 
 /** A comparison of policies. It covers the items that have a reference, a vote of a judge, and a vote of a person. */
 export interface AuditPolicies {
-  /** The known answer of the item (`gold`), or the majority of the item's people without one of them (`people`). */
+  /**
+   * With `gold`, the reference is the item's known answer. With `people`, each person who voted on the item is left out
+   * in turn, and the reference is the majority of the remaining people.
+   */
   readonly reference: "gold" | "people"
   /** Number of compared items. If there are fewer than 10, differences have no interval. */
   readonly items: number
   /** The accepted loss of accuracy against people. */
   readonly within: number
-  /** The cheapest policy whose `difference` is at least −`within`. Without prices, fewer people's votes are cheaper. */
+  /** The cheapest policy whose `difference` is at least −`within`. Without prices, `people_votes` is the cost. */
   readonly cheapest: string | null
   /** The policies. In the last policy, only people vote. */
   readonly policies: ReadonlyArray<AuditPolicy>

@@ -64,7 +64,7 @@ export const firstOfText = (completions: ReadonlyArray<string>): ReadonlyArray<n
 
 export const countDifferent = (completions: ReadonlyArray<string>): number => new Set(firstOfText(completions)).size
 
-/** Counts the code points of a completion. A list from `make` remembers the number. */
+/** Counts the code points of a completion. */
 export const charactersAt = (completions: ReadonlyArray<string>, index: number): number => {
   const source = texts.of(completions)
   return source === undefined

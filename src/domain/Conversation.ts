@@ -19,8 +19,9 @@ import { isJsonObject, type Message, type Prompt, type ToolCall } from "./Messag
  * Hello
  * ```
  *
- * If a line of content looks like a header (in brackets, after an empty line), `render` puts a backslash before the
- * line, even if the line already begins with backslashes. In a role, a line feed is written `\n`, a backslash `\\`.
+ * If a line of content is in brackets and follows an empty line, `render` puts a backslash before the line, because the
+ * line looks like a header. If the line already has backslashes before its brackets, `render` adds one more. In a role,
+ * a line feed is written `\n`, a backslash `\\`.
  *
  * Each tool call has its own header above its arguments. If an assistant message has calls but no content, it has no
  * header of its own, unless it follows another assistant message:
@@ -84,7 +85,7 @@ export const contents = (prompt: Prompt): ReadonlyArray<string> =>
     ? [prompt]
     : prompt.flatMap(({ content, tool_calls = [] }) => [content, ...tool_calls.map((call) => call.function.arguments)])
 
-/** Parses a text that `render` produced into messages; none if the text does not begin with a header. */
+/** Parses the output of `render`. Returns none if the text does not begin with a header. */
 export const parse = (text: string): Option.Option<Arr.NonEmptyReadonlyArray<Message>> => {
   const lines = text.split("\n")
   // A header is never the last line, because at least an empty line follows it.

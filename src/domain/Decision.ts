@@ -1,6 +1,6 @@
 /**
- * A lead's decision on an item, which replaces the item's votes. A lead supervises experts. If an item has only one
- * result, and the service's choice does not follow from the votes, a vote table stores this choice as a decision.
+ * A decision on an item, which replaces the item's votes. Leads, who supervise experts, make decisions. If an item's
+ * only result contradicts the votes in the result, a vote table stores the service's choice as a decision.
  *
  * Guarantees: the result of a decided item names the completion that the lead chose. `annotations.decision` says who
  * decided and when. The votes stay in the result. `agreement` is the share of first choices for the decided completion.
@@ -37,7 +37,10 @@ export const readIn = (annotations: Annotations, best: number): Decision | undef
   return Option.getOrElse(asDecision(told), () => ({ ...told, by: null, at: null }))
 }
 
-/** Returns the service's choice as a decision if the votes lead to another choice. Call it only if no lead decided. */
+/**
+ * If the majority of the votes contradicts the service's choice, returns the service's choice as a decision. Call it
+ * only for an item without a lead's decision.
+ */
 export const ofService = (
   { rationale }: Annotations,
   best: number,
@@ -64,7 +67,6 @@ const agreementWith = (
   return parts.reduce((sum, part) => sum + part, 0) / votes.length
 }
 
-/** Applies a decision to a result. Members that describe only the votes' choice are removed. */
 export const decided = <A extends ResultItem>(
   result: A,
   completions: ReadonlyArray<string>,

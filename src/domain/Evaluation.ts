@@ -19,7 +19,10 @@ export interface EvaluationSlice {
   readonly longer: AuditEstimate
 }
 
-/** Pairs with similar predicted probabilities that the completion with the higher score is preferred. */
+/**
+ * Pairs with similar predictions. A prediction is the probability that people prefer the completion with the higher
+ * score.
+ */
 export interface CalibrationBin {
   /** Lower bound of the probability, at least 0.5. The upper bound is 0.1 higher. */
   readonly from: number
@@ -79,8 +82,8 @@ export interface Evaluation {
     readonly log_loss: number | null
   }
   /**
-   * `pairs` counts the pairs whose rejected completion has the higher score. `items` counts the items of these pairs.
-   * `with_tools` counts those of these items that have tools.
+   * A pair is disputed if its rejected completion has the higher score. `items` counts the items with a disputed pair.
+   * `with_tools` counts the items with tools and a disputed pair.
    */
   readonly disputed: { readonly pairs: number; readonly items: number; readonly with_tools: number }
   /** At most 100 of the disputed pairs, in order of difference, greatest first. */

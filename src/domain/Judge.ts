@@ -17,7 +17,7 @@ export const Judges = Schema.Struct({
   rules: names,
   /** Files with known answers; their experts are named `gold:FILE`. */
   gold_files: names,
-  /** Language models; their experts are named `judge:MODEL`. */
+  /** Names of language models, from expert names such as `judge:MODEL`. */
   models: names,
 })
 export type Judges = typeof Judges.Type

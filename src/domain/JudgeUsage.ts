@@ -1,10 +1,11 @@
 /**
  * The token cost of a language model's vote, from `details.usage` of the vote.
  *
- * Guarantees: the sum of `paid` over all votes counts each request once. If a judge's requests on an item led to no
- * vote, `paid` of the judge's next vote includes them. `whole` is the cost of all requests that the vote needed, even
- * if their answers came from a cache and `paid` of another vote includes them. A cost is undefined if the judge had no
- * prices.
+ * - `paid`: the cost of the vote's requests, and of the judge's earlier requests that led to no vote.
+ * - `whole`: the cost of the vote's requests, and of the requests whose answers came from a cache.
+ *
+ * Guarantees: the sum of `paid` over all votes counts each request once. If the judge had no prices, both costs are
+ * undefined.
  */
 import { Option, Schema } from "effect"
 import * as Cost from "./Cost.ts"

@@ -60,7 +60,7 @@ export interface Judgment extends LedgerItem {
   readonly unread?: "annotations" | "judgments" | "votes"
   /** The number of votes that the task asked for but the result does not contain. Absent if no votes are missing. */
   readonly missingVotes?: number
-  /** One-based number of the vote on the item. If each task asks for one vote, each task has its own number. */
+  /** One-based number of the vote among the item's votes in all tasks. */
   readonly vote: number
   /** When the result was recorded, in epoch milliseconds; absent if the votes were imported. */
   readonly completedAt?: number

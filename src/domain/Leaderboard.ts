@@ -57,7 +57,10 @@ export interface LeaderboardRow {
   readonly win_rate: Estimate
   /** Number of items on which the model was compared with another model. */
   readonly items: number
-  /** Comparisons that the model won. A vote compares the model with each other completion that the vote ranks. */
+  /**
+   * Comparisons that the model won. A vote with a ranking compares every two completions in the ranking. A vote without
+   * a ranking compares the chosen completion with all other completions.
+   */
   readonly wins: number
   /** Comparisons in which a vote gave both completions the same rank. */
   readonly ties: number

@@ -23,7 +23,7 @@ export const form = `${Cost.amountForm}, above 0; to set another price for one k
 const recordOf = (price: Price): { readonly [kind: string]: Cost.Amount } =>
   Predicate.isObject(price) ? price : { [other]: price }
 
-/** Parses prices. Returns none if an amount is invalid, a kind has no name, or the price of other votes is missing. */
+/** Parses prices. Returns none if an amount is invalid, a kind has no name, or `default` is missing. */
 export const parse = (price: Price): Option.Option<Prices> => {
   const amounts = Object.entries(recordOf(price)).map(([kind, amount]) =>
     Option.map(kind.trim() === "" ? Option.none() : Cost.parsePrice(amount), (price) => [kind.trim(), price] as const),

@@ -112,7 +112,7 @@ export interface SourceItem {
   readonly identity?: ItemIdentity | undefined
 }
 
-/** JSON texts of the item `of`. They are valid for this object only, because a modified copy can have other texts. */
+/** JSON texts of an item. They are valid only for the object in `of`, because a modified copy can have other texts. */
 export interface ItemTexts {
   readonly of: PromptItem
   readonly json: ReadonlyArray<string>

@@ -37,8 +37,8 @@ export interface Agreement {
   /** Items whose votes all prefer the same completion. */
   readonly unanimous: number
   /**
-   * Items on which several completions are best and no lead (who supervises experts) decided. With `dawid-skene`,
-   * weighted votes decide which completions are best.
+   * Items on which several completions are best. If a lead decided an item, the item does not count. With
+   * `dawid-skene`, weighted votes determine the best completions.
    */
   readonly ties: number
   /** Mean share of an item's votes that prefer the chosen completion. */
@@ -85,7 +85,7 @@ export interface ExpertRow {
    * Null if the expert has no vote on an item with several votes or with a known answer.
    */
   readonly reliability: number | null
-  /** Votes that prefer one completion on items with a known answer. */
+  /** Votes on items with a known answer. If a vote ranks several completions first, the vote does not count. */
   readonly gold_votes: number
   /** Votes among `gold_votes` that prefer the known answer. */
   readonly gold_right: number
@@ -127,9 +127,9 @@ export interface GoldVotes {
 export interface GoldReport {
   /** Judged gold items that were mixed in. */
   readonly mixed_in: number
-  /** Results on the items that `mixed_in` and `in_input` count. */
+  /** Judged items of the input that have a known answer. */
   readonly in_input: number
-  /** Results on these items. Each result was paid for once. */
+  /** Results on all of these items, mixed in or from the input. Each result was paid for once. */
   readonly results: number
   /** Votes that prefer one completion; others are neither right nor wrong. */
   readonly votes: number

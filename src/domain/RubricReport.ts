@@ -11,8 +11,8 @@ export interface StrengthReport {
   /** Distribution of the strengths in single votes. */
   readonly votes: Distribution
   /**
-   * Mean strength of the items with each outcome of the votes. An item's strength is the mean over the votes for the
-   * best completion, as in the dataset's column `strength`.
+   * For each outcome of the votes, the mean strength of the items. An item's strength is the mean strength of the votes
+   * that prefer the item's best completion, as in the dataset's column `strength`.
    */
   readonly by_outcome: ReadonlyArray<{
     /**

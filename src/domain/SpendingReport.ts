@@ -24,8 +24,8 @@ export interface KindCost extends VotesCost {
   /** Votes among `gold_votes` that prefer the known answer; 0 if no dataset was written. */
   readonly gold_right: number
   /**
-   * Mean cost of a right vote of this kind: the cost of its results on items with a known answer, at the mean price of
-   * the kind, divided by `gold_right`. Null if there are no right votes.
+   * Mean cost of a right vote of this kind: the kind's mean cost per vote, times the number of the kind's results on
+   * items with a known answer, divided by `gold_right`. Null if there are no right votes.
    */
   readonly cost_per_right_vote: string | null
   /**

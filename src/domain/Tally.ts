@@ -43,13 +43,13 @@ export const rankTexts = (ranking: Ranking, first: ReadonlyArray<number>): Ranki
 /**
  * Counts votes by these rules:
  * 1. Completions with the same text are one choice, at the best rank among them.
- * 2. Each vote gives one first-choice vote; a vote that ranks several texts first splits it equally. The text with the
- *    most first-choice votes is best.
+ * 2. Each vote gives one first-choice vote. If a vote ranks several texts first, each of them gets an equal part of the
+ *    first-choice vote. The text with the most first-choice votes is best.
  * 3. If several texts have the most first-choice votes, the one with the highest mean Borda score over the votes with a
  *    ranking is best. In a ranking of m texts, the text at rank r (1 to m) scores m − r; texts with the same rank share
  *    the mean.
- * 4. If several texts are still equal, the one that the earliest vote chose is best; otherwise the one with the lowest
- *    index.
+ * 4. If several texts are still equal, the earliest vote that chose one of them decides. If no vote chose one of them,
+ *    the text with the lowest index is best.
  *
  * @param ballots in the order in which they were cast; at least one
  */
@@ -137,8 +137,8 @@ const hasText = (text: string | undefined): boolean => text !== undefined && tex
 export const topOf = ({ choice, ranking }: Choice): ReadonlyArray<number> => ranking?.[0] ?? [choice]
 
 /**
- * Adds the Borda scores of one ranking. They are doubled to be integers: 2 for each completion ranked lower, and 1 for
- * each other completion of the same rank. Sums are enough for rule 3, because each ranking contains all completions.
+ * Adds the Borda scores of one ranking, doubled to be integers: 2 for each completion ranked lower, and 1 for each
+ * other completion of the same rank. All rankings contain all completions, so the sums give the same order as means.
  */
 const addBorda = (scores: Array<number>, completions: number, ranking: Ranking | undefined) => {
   let below = completions

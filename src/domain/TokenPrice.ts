@@ -32,7 +32,6 @@ const half = ({ scale, units }: Cost.Decimal): Cost.Decimal => ({ units: units *
 
 const digitsOfMillion = 6
 
-/** Returns a function that computes the cost of a request, or none if a price is invalid. */
 export const reader = ({ batchInput, batchOutput, input, output }: TokenPrice) =>
   Option.map(
     Option.all({

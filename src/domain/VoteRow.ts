@@ -50,7 +50,7 @@ export const VoteRowSchema = Schema.Struct({
   gold: Schema.NullOr(Schema.Unknown),
   /** The flags on the item in this task, including problems marked in votes. Each of the item's votes repeats them. */
   flags: list(Schema.Unknown),
-  /** A decision that counts instead of the votes on the item in this task. Each of the item's votes repeats it. */
+  /** A lead's decision on the item in this task, which replaces the votes. All votes on the item have the decision. */
   decision: Schema.NullOr(Decision),
   /** The item's metadata; null if the item has none. */
   metadata: Schema.NullOr(Schema.Unknown),

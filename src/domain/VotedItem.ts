@@ -18,7 +18,7 @@ export interface VotedItem extends SourceItem {
   readonly isCheck?: boolean
   /** Problems that experts reported, as `Flag.flagsIn` reads them. */
   readonly flags?: unknown
-  /** The task in which the votes were given. Other records of the task may repeat the flags. */
+  /** The id of the votes' task. If several records of an item have the same task, the import adds `flags` only once. */
   readonly taskId?: string
   /** A lead's decision that counts instead of the votes. */
   readonly decision?: Decision

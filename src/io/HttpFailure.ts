@@ -1,9 +1,8 @@
 /**
  * Classifies failed HTTP requests by their status, or by an error code of Node or undici in the chain of causes. The
- * text of a message is never used. All clients use these kinds to decide whether to retry, and to name the cause.
+ * text of a message is never used. All clients use the kinds to decide whether to retry, and to name the cause.
  */
 
-/** The kinds of these statuses. `kindOf` also knows the kind of any other status. */
 const kinds = {
   401: "unauthorized",
   /** The service, or a proxy in front of it, refuses every request, so the run ends. */

@@ -1,5 +1,6 @@
 /**
- * Guesses whether bytes that are not UTF-8 are Windows-1252. Only a message that suggests the encoding uses the guess.
+ * Guesses whether bytes that are not UTF-8 are Windows-1252. The guess decides only whether an error
+ * message suggests this encoding.
  */
 
 const windows1252 = new TextDecoder("windows-1252")

@@ -17,7 +17,7 @@ export type Step = Data.TaggedEnum<{
   Output: { readonly bytes: Uint8Array }
   /** All input so far was decoded and returned. The decoder needs more input. */
   NeedsInput: {}
-  /** The compressed data ended. `unused` contains the bytes of the last write that follow the data. */
+  /** The compressed data ended. `unused` is the rest of the last write, from the end of the data. */
   Ended: { readonly unused: Uint8Array }
 }>
 export const Step = Data.taggedEnum<Step>()

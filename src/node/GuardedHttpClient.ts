@@ -1,8 +1,8 @@
 /**
  * Adapter: an HTTP client on undici that connects only to permitted addresses. Right before each connection, the guard
- * checks the address, whether it comes from the URL or from a DNS lookup. This prevents DNS rebinding. Redirects are
- * not followed, proxy variables are ignored, and idle connections are closed after 4 seconds, or as the server's
- * `Keep-Alive` header says, within 10 minutes. The client sets no timeout for requests.
+ * checks the address, whether it comes from the URL or from a DNS lookup. This prevents DNS rebinding. The client
+ * follows no redirects, ignores proxy variables, and sets no timeout for requests. The client closes idle connections
+ * after 4 seconds. If the server's `Keep-Alive` header gives a time, the client uses this time, but at most 10 minutes.
  */
 import * as dns from "node:dns"
 import { isIP, type LookupFunction } from "node:net"

@@ -185,8 +185,8 @@ const numbersIn = ({ decode, encode, makeRegistry, OID }: typeof PgTypes) => {
 
 /**
  * Sets what a session needs, whatever the server's own settings are. Settings that the server's version does not have
- * are skipped. If workers share the job, a process that is suspended in a transaction loses its session after 5
- * seconds. Otherwise, the other workers would wait for the rows that it has locked.
+ * are skipped. If workers share the job, the server ends a session that is idle in a transaction for 5 seconds, because
+ * a suspended process would keep its rows locked for the other workers.
  */
 const configureSession = (
   sql: SqlClient.SqlClient,
@@ -196,8 +196,8 @@ const configureSession = (
     sharedBy,
   }: Pick<PostgresClientConfig, "readonly" | "sharedBy"> & {
     /**
-     * If set, the statement changes settings only in the session of this server process. In other sessions, it returns
-     * no rows.
+     * The server's process id of a session (`pg_backend_pid()`). If another session runs the statement, the statement
+     * changes no settings and returns no rows.
      */
     readonly process?: number | undefined
   } = {},

@@ -108,7 +108,7 @@ const readable = (filename: string): string | URL => {
   return filename
 }
 
-/** Whether this version of Node reads text only up to its first NUL. Such text is then refused on writing. */
+/** Whether this version of Node reads text only up to its first NUL. If true, `bind` refuses text with a NUL. */
 const cutsTextAtNul = (db: DatabaseSync): boolean => db.prepare("SELECT 'a' || char(0) AS text").get()?.text === "a"
 
 const bind = (params: ReadonlyArray<unknown>, refuseNul: boolean): Array<SQLInputValue> =>
@@ -134,7 +134,6 @@ const bind = (params: ReadonlyArray<unknown>, refuseNul: boolean): Array<SQLInpu
         return null
       case "object":
         if (param === null || param instanceof Uint8Array) return param
-        // Node would treat an object as named parameters and skip it.
         throw refuse(`a ${param.constructor?.name ?? "object"}`)
       default:
         throw refuse(`a ${typeof param}`)

@@ -162,7 +162,7 @@ export interface OwnCheck {
   readonly valueOf: (item: JudgedItem, pairs: ReadonlyArray<PreferencePair>) => number | boolean | undefined
 }
 
-/** `valueOf` of a check that the program defines threw an exception or returned an invalid value. */
+/** The function `valueOf` of an `OwnCheck` threw an exception or returned an invalid value. */
 export class OwnCheckFailed extends Schema.TaggedError<OwnCheckFailed>()("OwnCheckFailed", {
   /** The name of the check. */
   check: Schema.String,
@@ -184,7 +184,6 @@ export const isOwn = (value: unknown): value is OwnCheck =>
   Object.hasOwn(value, "valueOf") &&
   [typeof value["name"], typeof value["measure"], typeof value["valueOf"]].join() === "string,string,function"
 
-/** Collects the values of a check that the program defines. Its `add` throws `OwnCheckFailed`. */
 export const measureOwn = (check: OwnCheck) => {
   const { advice = "", direction = "below", measure, name, threshold = null, valueOf } = check
   let [sum, count, of, isShare] = [0, 0, 0, true]

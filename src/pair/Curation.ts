@@ -67,8 +67,8 @@ export interface CurationOptions {
   /** Minimum number of votes per item. Items with fewer votes are left out. Default: 1. */
   readonly minVotes?: number | undefined
   /**
-   * An item with several votes is left out if a smaller share of its votes is for the best completion. From 0 to 1.
-   * Default: 0.
+   * Minimum share of an item's votes that prefer the best completion, 0 to 1. Items with a lower share are left out.
+   * Items with one vote are not checked. Default: 0.
    */
   readonly minAgreement?: number | undefined
   /**
@@ -307,7 +307,7 @@ const makeState = (
   const copiedTally = makeTally()
   /** The number of results with a list of judgments in an unknown form, and the first of these results. */
   let unread: { readonly place: string; readonly itemId: string; readonly count: number } | undefined
-  /** Counts missing votes that tasks asked for, and the results that lack them. These results have no list of votes. */
+  /** Numbers of missing votes, and of results with missing votes. `short` counts results with a list of votes. */
   const missing = { results: 0, votes: 0 }
   /** The same counts as in `missing`, but for results with a list of votes. */
   const short = { results: 0, votes: 0 }

@@ -179,7 +179,7 @@ export const fullRanking = ownNamed({ strategy: "full-ranking" }, (judgment) =>
   }),
 )
 
-/** The built-in strategies, by the names in their settings. */
+/** The built-in strategies, by name. */
 export const strategies = {
   "best-against-rest": () => bestAgainstRest,
   "best-against-one": bestAgainstOne,

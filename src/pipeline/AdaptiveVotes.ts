@@ -1,5 +1,5 @@
 /**
- * Chooses the items that need another vote most. The choice follows from the judgments in the ledger.
+ * Chooses the items for which another vote helps most.
  *
  * Guarantees: the choice depends only on the ledger and the annotation paths. Gold items that were mixed into the input
  * get no further votes. Known answers help to estimate the experts' reliabilities. If `peopleWhen` is set, items with a
@@ -37,7 +37,10 @@ export const furtherTermsOf = ({
   return votesUpTo > votes ? Option.some({ confidence, bound }) : Option.none()
 }
 
-/** Counts the further votes that may still be planned for items that need another vote now or wait for a result. */
+/**
+ * Returns the number of further votes that may still be planned. If an item needs another vote now or waits for a
+ * result, all its remaining votes count.
+ */
 export const furtherVotesLeft = Effect.fn("AdaptiveVotes.furtherVotesLeft")(function* (
   settings: ReadSettings,
   campaign: number,

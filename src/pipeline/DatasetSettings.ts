@@ -86,8 +86,8 @@ export const wholeShares = (shares: Shares): Shares => {
 }
 
 /**
- * Maps each setting to its kind. A setting that changes the dataset's rows also has a function, which returns what the
- * manifest records of the setting. A missing setting is a type error.
+ * Maps each setting to its kind. If a setting changes the dataset's rows, a function returns the members of the
+ * manifest for this setting. If a setting is missing here, TypeScript reports an error.
  */
 const table: {
   readonly [Name in keyof Required<DatasetSettings>]: readonly [

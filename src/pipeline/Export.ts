@@ -98,7 +98,7 @@ interface ExportSettings extends DatasetSettings, Pick<ResultsSettings, "campaig
   readonly unvoted?: { readonly tools: boolean; readonly table: SplitTable.SplitTable | undefined }
 }
 
-/** Writes the results that exist at the start. Fails with `ThresholdsExceeded` if a value exceeds its threshold. */
+/** Writes the ledger's results to the dataset. Fails with `ThresholdsExceeded` if a value exceeds its threshold. */
 export const exportDataset = Effect.fn("Export.exportDataset")(
   function* ({ unvoted, ...settings }: ExportSettings) {
     yield* validate(settings)

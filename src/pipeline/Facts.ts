@@ -125,7 +125,9 @@ const minLanguageShare = 0.01
 export const of = Effect.fnUntraced(function* (
   campaign: ResultsSettings["campaign"],
   settings: DatasetSettings,
-  /** Maps voters' names to pseudonyms. A name shows whether its voter is a person, a rule, a gold file, or a model. */
+  /**
+   * Maps voters' real names to pseudonyms. A real name shows whether the voter is a person, rule, gold file, or model.
+   */
   names: ReadonlyMap<string, string>,
   report: QualityReport,
 ) {

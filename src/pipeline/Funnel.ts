@@ -4,8 +4,8 @@
  * Guarantees: each count is the previous count minus the losses of the step, except for pairs, because an item may give
  * several. Each item of the campaign counts once, however many runs read it and however many votes it has.
  *
- * If several runs read the same file, each run finds the same duplicates, rejects, and imported further votes. To count
- * them once, some counts of earlier runs are left out:
+ * If several runs read the same file, each run finds the same duplicates and rejects. If several runs import the same
+ * file, each run finds the same further votes. Therefore, some counts of earlier runs are left out:
  * - A reject of an earlier run counts only if no later run has read the file with the reject.
  * - The duplicates and further votes of an earlier run count only if no later run has read any of that run's files.
  */

@@ -43,7 +43,7 @@ export interface InspectionOptions<E = never, R = never> extends CompletionDraw.
   /** Whether to continue even if none of the first 100,000 records can be used. */
   readonly readAll?: boolean | undefined
   /**
-   * Returns which of the items earlier runs have read, as a map from item id to content hash. Default: none.
+   * Returns the content hash of each item that an earlier run has read, by item id. Default: no such items.
    *
    * @internal
    */
@@ -68,9 +68,9 @@ export interface Inspection {
   readonly known: number
   /** Number of items with more completions than `completionsPerItem`. */
   readonly drawn: number
-  /** Records of an item that appeared earlier in this input. */
+  /** Records of an item that appeared earlier in this input, and `reordered` records. */
   readonly duplicates: number
-  /** Number of duplicates with the same completions as another item, in another order. */
+  /** Records with the completions of another item in another order. The other item may be from an earlier run. */
   readonly reordered: number
   /** Records that cannot be used. */
   readonly rejected: number

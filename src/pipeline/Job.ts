@@ -3,8 +3,8 @@
  * rejects and votes, and the maintenance of its ledger. To read the job's results, provide `layerReadonly` to
  * `Tasks.judgments` or `Tasks.judgedItems`.
  *
- * Guarantees: no function needs the source or the service. With `layerReadonly`, reading works while another process
- * runs the job, and changes nothing. A decision applies to all of the given tasks or to none.
+ * Guarantees: no function needs the source or the service. `layerReadonly` never changes the ledger, and works while
+ * another process runs the job. A decision applies to all of the given tasks or to none.
  */
 import { Effect, Layer } from "effect"
 import * as IdLimit from "../domain/IdLimit.ts"

@@ -70,8 +70,8 @@ export interface JobStatus extends RunReport.RunReport {
    */
   readonly waiting_for_experts: { readonly tasks: number; readonly items: number }
   /**
-   * Tasks and items that wait for a judge. Only judges may vote on these items, but none of the service's language
-   * models can vote on them.
+   * Tasks and items that wait for another judge. Only judges (language models) may vote on these items. Each judge of
+   * the service has already voted on them, or the service has no judge.
    */
   readonly waiting_for_judges: { readonly tasks: number; readonly items: number }
   /** When an outstanding task will next be polled; the present time if a poll is due. */
@@ -125,7 +125,7 @@ const day = Duration.toMillis("1 day")
 /** Results count as stopped if none arrived for this multiple of the mean time between two results. */
 const stoppedAfterGaps = 10
 
-/** Results count as stopped after this time at the earliest, because one round of polls brings many results at once. */
+/** Results count as stopped only if none arrived for this time. One round of polls brings many results at once. */
 const stoppedAfter = Duration.toMillis("15 minutes")
 
 const estimateOf = ({ counts, pace }: Progress, now: number): Option.Option<Estimate> => {
@@ -167,7 +167,7 @@ export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option
   const ledger = yield* LedgerReader
   const now = yield* Clock.currentTimeMillis
   const progress = yield* ledger.progress
-  // A process that uses the ledger alone has replaced all workers, so none are listed.
+  // If a process has exclusive access to the ledger, no workers are running, so none are listed.
   const isAlone = Option.exists(holder, (holder) => holder !== "unknown" && holder.worker !== true)
   const workers = isAlone ? [] : yield* ledger.workers
   const budget = yield* ledger.budget

@@ -99,7 +99,7 @@ export const leaderboards = Effect.fn("Pipeline.leaderboards")(
   keepNames,
 )
 
-/** Rates the models by all results so far; none if no vote compares two models. */
+/** Rates the models by all results so far. Returns `Option.none()` if no vote compares two models. */
 export const leaderboard = (settings: LeaderboardSettings) =>
   Effect.map(leaderboards(undefined, settings), ([all]) => Option.fromNullishOr(all?.leaderboard))
 

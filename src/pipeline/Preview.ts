@@ -1,10 +1,9 @@
 /**
  * Predicts what a run would do, from its input and its ledger.
  *
- * Guarantees: sends and records nothing. A run with the same input and the same ledger gives the same counts, including
- * the items beyond its budget. If the number of votes is a range, totals have a minimum and a maximum. The counts leave
- * out tasks that `resubmit` would send again. They also leave out tasks that exceed the budget, even with
- * `newCampaign`.
+ * Guarantees: sends and records nothing. A run with the same input and the same ledger gives the same counts. If the
+ * number of votes is a range, totals have a minimum and a maximum. If items exceed the budget, only `over_budget`
+ * counts their tasks and votes. Tasks that `resubmit` would send again are not counted.
  */
 import { Effect, Option } from "effect"
 import * as Cost from "../domain/Cost.ts"
@@ -140,8 +139,8 @@ export const preview = Effect.fn("Preview.preview")(function* (
   const { requestsPerSecond } = settings
   const priceOf = (prices: Prices.Prices) => Voters.priceOf(prices, voters)
   const { votesUpTo = votes } = settings
-  // Items with a known answer get no further votes. If the budget is exceeded, the number of known answers among the
-  // items within the budget is unknown, but then no votes are left for further votes.
+  // Items with a known answer get no further votes. If the new items exceed the budget, no further votes are left, so
+  // known answers are not subtracted.
   const uncertain = inspection.items - over_budget - (over_budget > 0 ? 0 : inspection.gold)
   const furtherOfNew = uncertain * Math.max(0, votesUpTo - votes)
   const wanted =

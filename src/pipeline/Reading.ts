@@ -87,9 +87,9 @@ export const readAndSubmit = Effect.fnUntraced(function* <E, R>(
 })
 
 /**
- * Returns the last two folder names of the absolute path, because the default folder name is the same for all jobs.
- * This name is in the tasks' default group, and so in their idempotency keys. It does not depend on the ledger, which
- * may be lost.
+ * Returns the last two folder names of the absolute path. One name is not enough, because the default folder name is
+ * the same for all jobs. The tasks' default group, and so their idempotency keys, contain the returned name. Therefore,
+ * the name does not depend on the ledger, which may be lost.
  */
 const nameOf = (directory: string) =>
   FileSystem.FileSystem.use((fs) => fs.realPath(directory)).pipe(

@@ -35,7 +35,7 @@ export interface Rebuilt {
   readonly files: number
   /** Number of votes in the table. */
   readonly votes: number
-  /** The differences; no errors if every file has the same bytes. */
+  /** Errors and warnings, such as files that differ. */
   readonly findings: ReadonlyArray<Finding>
 }
 

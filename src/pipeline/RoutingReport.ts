@@ -13,11 +13,10 @@ export interface RoutingReport {
   readonly known_answers: number
   /** Items that went to people. */
   readonly to_people: number
-  /** Votes that people were asked for. */
+  /** Number of votes requested from people. */
   readonly people_votes: number
   /**
-   * The cost of `people_votes`. Until the result of a vote arrives, the highest price of people counts for the vote.
-   * Null without a price.
+   * The cost of `people_votes`. A vote without a result counts at the highest price for people. Null without a price.
    */
   readonly people_cost: string | null
 }

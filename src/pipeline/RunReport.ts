@@ -74,7 +74,7 @@ export interface RunReport {
   readonly not_submitted: number
   /** Records of votes that were given elsewhere; 0 for a run that submits. */
   readonly imported: number
-  /** Records of an item that appeared earlier in this input. */
+  /** Records that repeat an item of this input. In an import, records whose votes were already imported. */
   readonly duplicates: number
   /** Number of duplicates with the same completions as another item, in another order. */
   readonly reordered: number
@@ -107,11 +107,11 @@ export interface RunReport {
   readonly issues: ReadonlyArray<IssueReport>
   /** The dataset that the command wrote; null if it wrote none. */
   readonly dataset: DatasetInfo | null
-  /** Items with results that give no pair, by reason; null if this command read no results for a dataset. */
+  /** Items that have results but give no pair, by reason. Null if this command did not read the results. */
   readonly left_out: FunnelStep["lost"] | null
   /** The first pair of the dataset. */
   readonly example: PreferencePair | null
-  /** Whether workers send and poll the tasks, so that the command only read the input. */
+  /** Whether this command only read the input, and workers send and poll the tasks. */
   readonly shared_with_workers: boolean
   /** Duration of the command; null for `status`. */
   readonly seconds: number | null

@@ -76,8 +76,8 @@ const warnOfShares = Effect.fnUntraced(function* (
 })
 
 /**
- * Reads all planned items. Fails with `SplitsInvalid` if the shares are invalid, or with `SettingInvalid` if no item
- * has the field.
+ * Reads all planned items. If the shares are invalid, fails with `SplitsInvalid`. If `by` is not a field path, or no
+ * item's metadata has the field `by`, fails with `SettingInvalid`.
  */
 export const make = Effect.fnUntraced(function* ({ by, ...options }: SplitTableOptions) {
   const ledger = yield* LedgerReader

@@ -1,10 +1,12 @@
 /**
  * Detects a worker that makes no progress, for example because it waits for a response that never arrives.
  *
- * Guarantees: a worker fails with `WorkerStalled` if its tasks were due at every check for longer than `limit`, and in
- * that time one of two things happened. Either the worker sent no request, or the service answered as expected, but
- * only to other workers. If the ledger does not answer, tasks count as due. Time during which the machine slept does
- * not count. `limit` must be longer than a request can take.
+ * Guarantees: a worker whose tasks are always due fails with `WorkerStalled` if, for longer than `limit`,
+ * - the worker sent no request, or
+ * - the service gave the worker no expected response, but answered other workers.
+ *
+ * If the ledger does not answer, tasks count as due. If the machine sleeps, at most 40 seconds of the sleep count.
+ * `limit` must be longer than a request can take.
  */
 import { Duration, Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -30,8 +32,8 @@ const interval = Duration.seconds(20)
 const maxCheckInterval = 2 * Duration.toMillis(interval)
 
 /**
- * Minimum time by which another worker's last response is newer than this worker's last response. If the difference is
- * smaller, the service may be down.
+ * Another worker's last response must come at least this long after this worker's last response. Otherwise, the service
+ * may be down, and this worker does not count as stalled.
  */
 const minLeadMillis = 60_000
 
@@ -42,8 +44,8 @@ export const watch = Effect.fnUntraced(function* (worker: {
   readonly othersAnsweredWithin: (millis: number) => Effect.Effect<boolean, SqlError>
   readonly limit: Duration.Duration
   /**
-   * Called with two times in epoch milliseconds: the time of the last expected response, and the last time at which the
-   * worker got an expected response or had nothing to do.
+   * Called at each check, with times in epoch milliseconds. `answeredAt` is the last check that found a new response.
+   * `progressedAt` is the last check that found a new response or no due task.
    */
   readonly onCheck: (answeredAt: number, progressedAt: number) => void
 }) {
@@ -52,11 +54,9 @@ export const watch = Effect.fnUntraced(function* (worker: {
   let last = yield* SteadyClock.now
   let answeredAt = 0
   let progressedAt = last
-  /**
-   * Milliseconds for which tasks were due. For `silent`, no request was sent in that time. For `unanswered`, no request
-   * was answered as expected.
-   */
+  /** How long tasks have been due without a request, in milliseconds. */
   let silent = 0
+  /** How long tasks have been due without an expected response, in milliseconds. */
   let unanswered = 0
   while (true) {
     yield* Effect.sleep(interval)

@@ -1,10 +1,10 @@
 /**
  * One of several processes that share a job, with one ledger in PostgreSQL.
  *
- * Guarantees: one worker at a time reads the input and plans further votes (a round after all results have arrived), so
- * the tasks are the same as with one process. The tasks are divided into parts, and each part has one owner: the worker
- * that claims, sends, and polls its tasks (`task/ledger/writes/Parts`). If a worker is lost, others take its parts. The
- * dataset does not depend on the workers.
+ * Guarantees: one worker at a time reads the input. After all results have arrived, one worker plans the next round of
+ * votes. So the tasks are the same as with one process. The tasks are divided into parts, and each part has one owner:
+ * the worker that claims, sends, and polls the part's tasks (`task/ledger/writes/Parts`). If a worker is lost, other
+ * workers take its parts. The dataset does not depend on the workers.
  *
  * All workers share the limits of requests per second and of concurrent requests, but each worker may always have one
  * request in flight. A worker that is stopped releases its parts immediately, and then finishes its in-flight requests.
@@ -76,8 +76,8 @@ export interface WorkerOptions {
   /** Called with the worker's name before it joins the others. */
   readonly onBegin?: ((name: string) => Effect.Effect<void>) | undefined
   /**
-   * Called if the worker stalls. A process should exit in this function: by default, the worker fails only after the
-   * hanging operation has ended.
+   * Called if the worker stalls. Default: the worker fails, but only after the hanging operation has ended. To stop
+   * immediately, exit the process in this function.
    */
   readonly onStalled?: ((failure: Watchdog.WorkerStalled) => Effect.Effect<never, Watchdog.WorkerStalled>) | undefined
 }
@@ -97,7 +97,7 @@ const maxRestartInterval = Duration.minutes(5)
 
 const restartSendingInterval = Duration.seconds(30)
 
-/** Time without progress after which a worker counts as stalled, in addition to the request timeout. */
+/** If a worker makes no progress for the request timeout plus this time, the worker counts as stalled. */
 const stallLimit = Duration.minutes(10)
 
 const renewInterval = Duration.seconds(5)
@@ -110,7 +110,7 @@ const permanentFailures = ["SqlError", "OtherService", "TermsChanged", "TooManyR
 /**
  * Restarts an effect each time it fails for a temporary reason.
  *
- * @param progress returns a number that changes with each success; without `progress`, the delay never grows
+ * @param progress returns a number that changes with each success. If omitted, each delay is `restartInterval`
  */
 const retrying = Effect.fnUntraced(function* <A, E, R>(
   what: string,
@@ -204,7 +204,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
       `part ${part}`,
       task(
         ledger.takePart(part).pipe(
-          // The part's previous owner may have used a longer poll interval, so its next polls may be too late.
+          // If the part's previous owner had a longer poll interval, the part's tasks may be due too late.
           Effect.andThen(ledger.dueWithin(Duration.toMillis(Duration.fromInputUnsafe(pollInterval.max)))),
           Effect.andThen(Effect.never),
           Effect.scoped,

@@ -1,6 +1,6 @@
 /**
- * A source of a program's own records. In origins and rejects, the file is `name`, and the line is the record's number,
- * from 1. The layout is not detected. Without `layout`, each record is an item.
+ * A source of a program's own records. In origins and rejects, `file` is the option `name`, and `line` is the record's
+ * number, from 1. The layout is not detected. Without `layout`, each record is an item.
  */
 import { Array, Effect, type FileSystem, Option, type Path, Predicate, Result, Stream } from "effect"
 import { type KindsOf, text } from "../io/SettingKinds.ts"
@@ -62,7 +62,7 @@ export const make = <E = never, R = never>(
   }
 }
 
-/** The default of `id`, which `MakeLayout` has only for the layout `items`. */
+/** Sets the default of `id` for `wide` and `pairs`, because `MakeLayout` sets the default only for `items`. */
 const withId = (options: LayoutOptions): LayoutOptions =>
   options.layout === "wide" || options.layout === "pairs" ? { id: "id", ...defined(options) } : options
 

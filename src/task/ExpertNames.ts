@@ -1,8 +1,8 @@
 /**
  * Puts pseudonyms in place of experts' names in votes, flags, and a lead's decision.
  *
- * Guarantees: an expert has one pseudonym in a job. If only an expert's name shows that the expert is automatic, the
- * vote gets a kind, because the pseudonym hides the name. Only the job's ledger has the key of the pseudonyms. Unknown
+ * Guarantees: an expert has one pseudonym in a job. If a vote has no kind, but has the name of an automatic expert, the
+ * kind is added, because the pseudonym hides the name. Only the job's ledger has the key of the pseudonyms. Unknown
  * members of flags are left out, since they may contain a name. Texts by experts (rationales, comments) and data of the
  * input (metadata, file paths) stay unchanged.
  */

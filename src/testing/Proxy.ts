@@ -1,5 +1,5 @@
 /**
- * An HTTP proxy on loopback between prefstream and a fake service, which can disturb each request.
+ * An HTTP proxy on loopback between prefstream and a fake service. The proxy can disturb each request.
  *
  * Guarantees: a request that is passed on reaches the service completely, even if the client disconnects. The proxy
  * sends each request that it passes on exactly once. Requests without a fault are passed on unchanged.

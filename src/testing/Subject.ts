@@ -54,7 +54,7 @@ export interface ProtocolModule {
   readonly url: URL | string
   /** The export that is a `Tasks.Protocol`, or a function that returns one. Default `protocol`. */
   readonly name?: string | undefined
-  /** The argument of that function. */
+  /** If the export is a function, its argument. */
   readonly options?: Schema.Json | undefined
 }
 

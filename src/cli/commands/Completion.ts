@@ -56,7 +56,7 @@ const completed = (all: ReadonlyArray<Command.Command.Any>) => {
   })
 }
 
-/** Makes Readline complete file names, and add no space after an incomplete value such as `judge:`. */
+/** Adapts the script so that Bash completes file names, and adds no space after a value such as `judge:`. */
 const inBash = (script: string): string =>
   script.replaceAll(/_prefstream--paths -[df] "\$cur" "\$_comp_word"/g, "COMPREPLY=()").replace(
     "complete -F _prefstream prefstream",

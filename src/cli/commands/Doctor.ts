@@ -197,7 +197,7 @@ const service = Effect.fnUntraced(function* (flags: ServiceFlags) {
   return [answered(address.baseUrl, answer, others), clock(answer.headers["date"], before, after)]
 })
 
-/** Checks the service and the token. The requests were for a task that does not exist. */
+/** Judges the service and the token by the answers to polls of a task that does not exist. */
 const answered = (
   baseUrl: string,
   { headers, status }: HttpClientResponse.HttpClientResponse,

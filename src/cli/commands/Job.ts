@@ -94,7 +94,7 @@ export const preview = Effect.fnUntraced(function* (
   yield* Console.log(flags.json ? JSON.stringify(inRejects(preview)) : printable(PreviewSummary.text(preview)))
 })
 
-/** Saves the settings for later commands, then runs `work`. Only workers can share the open ledger. */
+/** Saves the settings for later commands, then runs `work`. */
 export const savingSettings = Effect.fnUntraced(function* <E, R>(
   work: Effect.Effect<RunReport.RunReport, E, R>,
   { directory }: Place,

@@ -138,8 +138,8 @@ const decisionOf = Effect.fnUntraced(function* ({ adopt, all, giveUp, sendAgain,
 })
 
 /**
- * Returns the named tasks, those in `--all STATE`, or all that need attention. If no process uses the ledger, which
- * `isIdle` says, tasks whose sending was interrupted count as in doubt.
+ * Returns the named tasks, the tasks in the state of `--all`, or all tasks that need attention.
+ * @param isIdle whether no process uses the ledger; if so, tasks whose sending was interrupted count as in doubt
  */
 const numbersOf = Effect.fnUntraced(function* (
   { all, tasks }: Pick<Flags, "all" | "tasks">,

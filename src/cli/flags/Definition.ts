@@ -45,7 +45,7 @@ export interface Definition {
   readonly isSwitch?: true
   /** Values, or beginnings of values, that shell completion offers. */
   readonly values?: ReadonlyArray<string>
-  /** Names of other flags or of groups. If this option is typed, their settings from files are ignored. */
+  /** If this flag is on the command line, settings of these flags or groups from files are ignored. */
   readonly replaces?: ReadonlyArray<string>
 }
 

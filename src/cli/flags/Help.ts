@@ -10,7 +10,7 @@ export interface Layout {
   readonly isAll: boolean
 }
 
-/** If a command has more flags than this, help groups them, and only `--help-all` shows all of them. */
+/** If a command has more flags, its help shows flags in groups, and only `--help-all` shows all flags. */
 const maxUngrouped = 20
 
 type Row = readonly [name: string, text: string]
@@ -35,9 +35,9 @@ const rowOf = ({ aliases, description, name, type }: FlagDoc): Row => {
   const words = Option.getOrElse(description, () => "")
   return [
     [`--${name}`, ...aliases].join(", ") +
-      // For `--log-level`, the library lists all levels as the value's name, which is too long for a column.
+      // For `--log-level`, `type` is the list of all levels, which is too long for a column.
       (type === "boolean" ? "" : ` ${name === "log-level" ? "LEVEL" : type}`),
-    // The value's name already lists the choices, so the description omits them.
+    // The first column already shows the choices, so they are removed from the description.
     name !== "log-level" && type.includes("|") ? words.replace(/ \(choices: [^)]*\)$/, "") : words,
   ]
 }

@@ -27,7 +27,6 @@ type Rule = { readonly flags: ReadonlyArray<string>; readonly why?: string } & (
   | { readonly notWith: Condition }
 )
 
-/** Whether a flag is set: it has a value, occurs at least once, or is switched on or off. */
 const isGiven = (value: unknown): boolean => value !== undefined && !(Array.isArray(value) && value.length === 0)
 
 const spelled = (flag: string, value?: unknown): string => `--${value === false ? "no-" : ""}${kebab(flag)}`

@@ -139,7 +139,6 @@ const parsePrice = (text: string): Option.Option<readonly [kind: string, amount:
   return kind === "" ? Option.none() : Option.as(Cost.parsePrice(amount), [kind, amount])
 }
 
-/** Returns the prices by kind of expert. Returns none if a kind occurs twice, or if each price names a kind. */
 const pricesOf = (
   prices: ReadonlyArray<readonly [kind: string, amount: string]>,
 ): Option.Option<Prices.Price | undefined> => {
@@ -151,7 +150,6 @@ const pricesOf = (
     : Option.some(byKind.size === 1 ? price : { [Prices.other]: price, ...Object.fromEntries(byKind) })
 }
 
-/** @param saved the end of the description: where the prices are saved, or the default */
 export const priceFlag = (saved: string) =>
   repeated(
     parsed("price", parsePrice, Prices.form),

@@ -33,7 +33,6 @@ const flags = new Map([
   ["webhook.path", "--webhook-path"],
 ])
 
-/** Options that do not become one flag with the same value. */
 const phrases: { readonly [text: string]: string } = {
   "`Source.join`": "--completions FILE",
   "`Job.giveUp`": "--give-up",

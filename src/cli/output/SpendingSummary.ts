@@ -6,7 +6,7 @@ import { type Rows, rowsOf } from "./Text.ts"
 
 export const votesCost = ({ cost, votes }: VotesCost): string => `${count(votes, "vote")} (${cost})`
 
-/** Whether the budget is enough for another item, because some votes cost less than planned. */
+/** Whether the budget still pays for another item. If prices differ by kind, votes can cost less than planned. */
 export const hasRoom = ({ spending, votes }: RunReport): boolean =>
   spending !== null && Object.keys(spending.prices).length > 0 && (spending.left?.votes ?? 0) >= votes
 

@@ -31,7 +31,6 @@ export interface TextOptions {
   readonly given: string
   /** The next step to name if tasks or results are missing; default: a command that fits the report. */
   readonly later?: string | undefined
-  /** The ledger to name; default: the one in the job folder. */
   readonly ledger?: string | undefined
 }
 
@@ -222,7 +221,6 @@ const reading = (report: RunReport): string =>
 export const rejectCount = ({ code, count, first }: RejectCount): string =>
   `${number(count)} ${code}, first ${Origin.describe(first)}: ${inFlags(first.reason)}`
 
-/** Says that the counts are those of the last run, and what earlier runs read and rejected in addition. */
 export const earlier = ({ read, rejected }: RunReport["earlier"]): string | false => {
   if (read + rejected === 0) return false
   const did = read === 0 ? "" : `read ${count(read, "record")} from other files${rejected === 0 ? "" : " and "}`

@@ -148,7 +148,7 @@ const filledIn = Effect.fnUntraced(function* (parsed: ParsedArguments.ParsedArgu
         !replaced.has(setting.name) &&
         !replaced.has(parsed.definitions[setting.name]?.group ?? "")
   const files = [last.project.settings, project?.settings ?? []]
-  // If the last run used the same file, the file's current content takes precedence.
+  // If the last run used this project file, the file's current settings take precedence over the saved settings.
   if (project !== undefined && (yield* isSameFile(project.file, last.project.file))) files.reverse()
   const all = [...chosen]
   for (const setting of isOfPipeline ? last.given : [...last.given, ...files.flat()]) {
@@ -164,7 +164,8 @@ const filledIn = Effect.fnUntraced(function* (parsed: ParsedArguments.ParsedArgu
 })
 
 /**
- * Typed operands replace `files`. For a command that reads no items, `files` counts only if it names a pipeline file.
+ * If the command line has operands, they replace `files`. If the command reads no items, `files` counts only if it
+ * names a pipeline file.
  */
 const takesFiles = ({ values }: Setting, { operandName, operands }: ParsedArguments.ParsedArguments): boolean =>
   operands.length === 0 &&
@@ -212,8 +213,8 @@ const lastRun = Effect.fnUntraced(function* (
 })
 
 /**
- * For each flag in a message, and for an input file at its start, appends where the setting is set. Typed settings are
- * left out.
+ * Appends to a message where its flags are set, unless on the command line. If the message starts with an input file,
+ * also appends where `files` is set.
  */
 export const withSources = (message: string, { all }: Settings): string => {
   const isNamed = ({ name, values }: Setting) =>
@@ -233,7 +234,7 @@ export const announceFromLastRun = Effect.gen(function* () {
     yield* Console.error(`Using settings of the last run: ${names.join(", ")} (see settings.yaml in the job folder)`)
 })
 
-/** Whether a missing ledger may be created. If `newLedger` is undefined, true if the last run had another job. */
+/** Whether a new ledger may replace a lost ledger. If `newLedger` is undefined, returns whether the job has changed. */
 export const mayBeNew = Effect.fnUntraced(function* (newLedger: boolean | undefined, directory: string) {
   const { all, parsed } = yield* Current
   if (newLedger !== undefined || parsed === undefined) return newLedger
@@ -249,7 +250,7 @@ const followers: ReadonlySet<string> = new Set([
   "audit", "collect", "doctor", "export", "export-votes", "leaderboard", "plan", "resolve", "status", "ledger backup", "ledger check", "ledger compact", "ledger prune",
 ]) // prettier-ignore
 
-/** Saves the settings. If the last run had the same job, also keeps its settings that have no flag here. */
+/** Saves the settings. If the job is unchanged, keeps the last run's settings for flags that this command lacks. */
 export const save = Effect.fn("Settings.save")(function* (directory: string) {
   const { all, project, parsed } = yield* Current
   if (parsed === undefined) return

@@ -4,7 +4,7 @@
  * the settings in it apply only to that command.
  *
  * Guarantees: relative paths are relative to the file's folder. Secrets are refused. An error names file, line, key,
- * and the expected value. The flags check the values, as they check typed values.
+ * and the expected value. Values are checked in the same way as on the command line.
  */
 import { Effect, FileSystem, Path, Predicate } from "effect"
 import { isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument, type ParsedNode, stringify } from "yaml"
@@ -39,7 +39,7 @@ const moved = (setting: Setting, definition: Definition, move: (path: string) =>
     : setting.values.map((value) => located(definition, value, move)),
 })
 
-/** Whether the setting applies only to runs, unless it is in the section `serve`. */
+/** Whether the command `serve` ignores the setting outside the section `serve`. */
 const isOfRuns = (name: string, { group }: Definition): boolean =>
   group === "EXPERTS" || name === "votes" || name === "gold"
 

@@ -107,7 +107,7 @@ export class DatasetError extends Schema.TaggedError<DatasetError>()("DatasetErr
   }
 }
 
-/** A dataset cannot be read: it has no manifest that this version reads, no such split, or a damaged file. */
+/** A dataset cannot be read: its manifest is missing or invalid, a requested split is missing, or a file is damaged. */
 export class DatasetUnreadable extends Schema.TaggedError<DatasetUnreadable>()("DatasetUnreadable", {
   /** The path of the file. */
   file: Schema.String,

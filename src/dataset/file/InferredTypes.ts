@@ -1,8 +1,8 @@
 /**
  * Predicts the types that `load_dataset("json", …)` infers from the first 10 MB of the first file (datasets 5.0.1,
  * packaged_modules/json/json.py, utils/json.py, and table.py). `load_dataset` fails if a later row has a type or a
- * member that the first 10 MB do not have. Examples are a text after only nulls, and `tool_calls` after messages
- * without them.
+ * member that the first 10 MB do not have. For example, a column has only nulls in the first 10 MB and a text later,
+ * or the first message with `tool_calls` comes later.
  *
  * In version 4.7 and later, objects with different members get the type Json, which keeps each object's members. Other
  * objects get a struct type, as do all objects in earlier versions. In a struct, missing members become null, and
@@ -112,7 +112,6 @@ export const make = (features: Features) => {
   }
 }
 
-/** The number of bytes from which `datasets` infers types. */
 const inferredBytes = 10 * 1024 * 1024
 
 /** Makes a check for the rows of a file, in order. It returns the first column that `datasets` cannot read. */

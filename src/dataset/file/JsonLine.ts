@@ -1,8 +1,8 @@
 /**
  * Serializes a row as one line of JSON whose column types readers infer correctly.
  *
- * Guarantees: `JSON.parse` returns an equal row. Numbers of a `float64` column always have a decimal point, because
- * `load_dataset` infers types from the first 10 MB of a file and fails if a fraction follows only integers.
+ * Guarantees: `JSON.parse` returns an equal row. Numbers of a `float64` column always have a decimal point. Without
+ * one, `load_dataset` would infer integers from a file's first 10 MB, and fail at a later fraction.
  */
 import { type Cell, type EncodedRow, Text } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"

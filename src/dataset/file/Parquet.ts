@@ -122,7 +122,7 @@ export const make = (file: OutputFile, features: Features): RowWriter => {
   }
 }
 
-/** For a smaller column, the writer itself decides quickly whether to make a dictionary. */
+/** If a column has fewer bytes, the writer quickly decides for itself whether to make a dictionary. */
 const minPlainBytes = 1024 * 1024
 
 /**
@@ -160,8 +160,8 @@ const keyOf = (bytes: Uint8Array, start: number, length: number): number => {
 const makeTexts = () => {
   let group = Symbol()
   /**
-   * The views of the group's texts. If a `Text` had its own view, a `Text` that is remembered after the group ends
-   * would keep the buffer in memory.
+   * The views of the group's texts. A `Text` has only an index into this array: some `Text`s outlive the group, and a
+   * view in a `Text` would keep the buffer in memory.
    */
   let views: Array<Uint8Array> = []
   const known = new Map<number, Uint8Array>()
@@ -214,7 +214,7 @@ const makeTexts = () => {
 
 type Bounds = ParquetWriter["pendingIndexes"][number]
 
-/** Copies a column's minimum and maximum: the writer keeps them until the file ends, but later texts overwrite them. */
+/** Copies a column's minimum and maximum, because later groups overwrite the buffer before the writer uses both. */
 const copyBounds = ({ chunk, columnIndex }: Bounds): void => {
   const copy = <A>(value: A) => (value instanceof Uint8Array ? value.slice() : value)
   const statistics = chunk.meta_data?.statistics

@@ -2,7 +2,7 @@
 import type { FileDigest } from "../../node/OutputFile.ts"
 import type { EncodedRow } from "./EncodedRow.ts"
 
-/** Writes rows to a file. Calls block, and throw the system's errors. */
+/** Writes rows to a file. The functions are synchronous, and throw the system's errors. */
 export interface RowWriter {
   /** Writes the next row. The caller may reuse the row's bytes afterwards. */
   readonly write: (row: EncodedRow) => void

@@ -28,7 +28,6 @@ const dummy = "[[dummy_message]]"
 const endsInWhiteSpace =
   /^[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]|[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]$/
 
-/** Describes the text that axolotl needs. Returns undefined if axolotl would find this answer correctly. */
 const cutProblem = (answer: string): string | undefined => {
   if (endsInWhiteSpace.test(answer))
     return "text without leading or trailing white space (axolotl searches for the text after applying a chat template)"

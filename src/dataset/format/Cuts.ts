@@ -19,7 +19,6 @@ const extractedPromptEnd = (chosen: string, rejected: string): number => {
   return Math.max(length - 1, 0)
 }
 
-/** @param endOf returns the end of the prompt in the text that both sides begin with */
 export const commonBeginnings =
   (endOf: (shared: string) => number) =>
   ({ chosen, rejected }: JsonRow): ReadonlyArray<Problem> => {

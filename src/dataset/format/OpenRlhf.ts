@@ -5,9 +5,9 @@
  *
  * If the option `margin` is set, the column `margin` has the pair's margin; otherwise, it has 0. OpenRLHF reads it with
  * `--model.margin_loss_enable`. OpenRLHF strips line feeds from the end of both sides, so the text format omits a pair
- * whose sides differ only in these line feeds. From rendered messages, OpenRLHF cuts off as much text as the rendered
- * prompt has. If the template starts each answer with a text, such as DeepSeek's with `<think>`, the rendered prompt
- * ends with this text. Completions that do not start with this text then lose their beginning.
+ * whose sides differ only in these line feeds. From rendered messages, OpenRLHF cuts off the length of the rendered
+ * prompt. If the template adds a text to the prompt's end, such as DeepSeek's `<think>`, a completion without this text
+ * loses its beginning.
  */
 import { Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"

@@ -14,11 +14,11 @@ import type { Omission } from "../file/OmittedPairs.ts"
 /** Options for the trainer formats that support them. */
 export interface FormatOptions {
   /**
-   * Whether to write the pair's margin as `margin`, or 0 if the pair has no margin. The formats `openrlhf*` support
-   * this option, and so do the formats `trl*`, except the unpaired formats and TPO. Default: false.
+   * Whether to write the pair's margin as `margin`. If the pair has no margin, or a negative margin, `margin` is 0.
+   * The `openrlhf*` and `trl*` formats support this option, except the unpaired formats and TPO. Default: false.
    */
   readonly margin?: boolean | undefined
-  /** The source of the margin: `vote_margin` (negative values count as 0), or `strength`. Default: `votes`. */
+  /** The field with the pair's margin: `vote_margin` for `votes`, `strength` for `strength`. Default: `votes`. */
   readonly marginFrom?: "votes" | "strength" | undefined
   /** Whether to write tool definitions, if the format can contain them. Default: false. */
   readonly tools?: boolean | undefined

@@ -4,8 +4,8 @@
  * row.
  *
  * TRL concatenates plain-text prompts and completions. If prompts are questions, use a conversational format, so that
- * the chat template separates question and answer. The reward trainer reads each side of `trl-implicit` completely. The
- * DPO and KTO trainers take the text that both sides begin with as the prompt. This does not change DPO's loss, but
+ * the chat template separates question and answer. The reward trainer reads each side of `trl-implicit` completely. For
+ * the DPO and KTO trainers, the prompt is the common beginning of both sides. This does not change DPO's loss, but
  * changes KTO's.
  *
  * Arguments of tool calls are objects, as chat templates need them (section "Tool Calling"); `tools` is JSON text. A

@@ -92,13 +92,12 @@ export const promptOf =
     return typeof prompt === "string" ? prompt : JSON.stringify(prompt)
   }
 
-/** Maximum number of completions that the check remembers. Rows of the same prompt are much closer together. */
+/** Maximum number of recent completions that the check remembers. Repeats of older completions are not found. */
 const maxRememberedCompletions = 200_000
 
 /**
- * Finds rows that repeat an earlier row's prompt and completion, whatever the label, and rows that have the previous
- * row's prompt.
- * @param columns the columns that problems name
+ * Returns a function that takes rows in order. It finds rows with the prompt and completion of an earlier row, and rows
+ * with the prompt of the previous row.
  */
 export const check = (
   partsOf: (row: JsonRow) => Parts,

@@ -52,7 +52,7 @@ export const seconds = (total: number | null): string => {
   const [unit, size] = units[at] ?? ["s", 1]
   const [next, small] = units[at + 1] ?? ["", size]
   const parts = Math.round(total / small)
-  // Rounding can give a whole larger unit, such as 60 minutes.
+  // Rounding turns 3,599.6 s into 3,600 s, which is 1 h and no longer 60 min.
   const [, larger] = units[at - 1] ?? ["", Number.POSITIVE_INFINITY]
   if (parts * small >= larger) return seconds(parts * small)
   const per = size / small

@@ -120,7 +120,7 @@ export const drawHistogram =
     const shared = sharedAxis.map((each) => drawnBins(each, unit))
     const edges = shared.flatMap((bins) => bins.flatMap(({ from, to }) => [from, to]))
     const isLog = edges.every((edge) => edge >= 0) && shared.some((bins) => !isEven(bins))
-    // A logarithmic axis has no 0. A first bin that begins at 0 is drawn from half of its upper edge.
+    // A logarithmic axis has no 0. If a bin begins at 0, the axis begins at half of the smallest edge above 0.
     const low = isLog
       ? Math.min(...edges.map((edge) => edge || Infinity)) / (edges.includes(0) ? 2 : 1)
       : Math.min(...edges)

@@ -16,8 +16,8 @@ export interface Series {
 const maxSteps = 12
 
 /**
- * Returns the values of a scale of a few whole numbers, each with the number of answers per series. Returns `undefined`
- * for other scales.
+ * Returns the whole numbers from the lowest to the highest answer, with each series' number of answers. Returns
+ * `undefined` if there are more than 12 numbers, or if a bin of a histogram has more than one number.
  */
 export const stepsOf = (
   series: ReadonlyArray<Series>,

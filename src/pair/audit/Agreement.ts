@@ -5,13 +5,13 @@
  *   answers (`stats/CohenKappa`). The person is drawn from those who voted on the item. If the rater is people, two
  *   different people are drawn, which gives the human ceiling. A tie is a separate answer (L. Zheng et al., 2023,
  *   "Judging LLM-as-a-judge with MT-Bench and Chatbot Arena", 4.2, setup S1). Each item has the weight 1.
- * - Categories of kappa: a tie, and each completion by its place in the input. For two models, they are the first
- *   model, a tie, and the second model. A vote that does not compare their completions does not count.
- * - Bias to longer texts: texts as long as the choice are left out. The bias is the share of the rest that are shorter
- *   than the choice. Bias to the first position: the share of the other texts that were shown after the choice. For
- *   random choices, both are 1/2, whatever the number of completions.
- * - If a judge's vote contains its answers in both orders of the completions, its bias to the first position is the
- *   share of answers that prefer the completion shown first. The agreement of such a judge has no slices by position.
+ * - Categories of kappa: a tie, and each completion by its place in the input. In a slice by `models`, the categories
+ *   are the first model, a tie, and the second model. A vote for neither model's completion does not count.
+ * - Bias to longer texts: the share of the unchosen texts that are shorter than the choice. Texts as long as the choice
+ *   do not count. For random choices, the bias is 1/2.
+ * - Bias to the first position: the share of the unchosen texts that were shown after the choice. For random choices,
+ *   the bias is 1/2. If a judge's vote contains answers in both orders of the completions, the bias is the share of
+ *   answers that prefer the completion shown first. Such votes are in no slice by position.
  *
  * Guarantees: each kind of slice has at most `maxRows` rows, for the values with the most items.
  */
@@ -95,7 +95,8 @@ const modelPairsOf = ({ models, texts }: Ballots) =>
 /**
  * Audits one rater.
  *
- * @param ballotsOf the rater's ballots on an item: at most one for a judge or the jury, one per person for people
+ * @param ballotsOf returns the rater's ballots on an item. A judge or the jury has at most one ballot. The rater
+ * `people` has the ballots of all people.
  * @param field the metadata field of the items' groups
  */
 export const audit = (

@@ -1,9 +1,9 @@
 /**
  * The votes of judges and people on an item, and their majority.
  *
- * Guarantees: `tops` contains the texts that a vote ranks first. For each of these texts, it contains the index of the
- * first completion with the text. If there are several texts, the vote is a tie. `swap` summarizes a judge's answers in
- * both orders of the completions, if the vote's `details` contain answers, as those of `judge:MODEL` do.
+ * Guarantees: for each text that a vote ranks first, `tops` contains the index of the first completion with the text.
+ * If `tops` has several indices, the vote is a tie. If the vote's `details` contain a judge's answers in both orders of
+ * the completions, `swap` summarizes the answers. The votes of `judge:MODEL` contain such details.
  */
 import { Option, Schema } from "effect"
 import { charactersAt, firstOfText } from "../../domain/CompletionTexts.ts"

@@ -34,7 +34,7 @@ interface Outcome {
   readonly people: number
 }
 
-/** An outcome on an item. `difference` is its accuracy minus the accuracy of people on the item. */
+/** An outcome on an item. `difference` is the outcome's accuracy minus the people's accuracy. */
 interface Comparison extends Outcome {
   readonly index: number
   readonly difference: number
@@ -120,7 +120,7 @@ export const compare = (
     const [judge_votes, people_votes] = [votes.length / comparisons.length, peopleVotes / comparisons.length]
     return [{ policy, accuracy, difference, judge_votes, people_votes, cost: Option.getOrNull(cost) }]
   })
-  // Leaves out a policy with a bound if people vote on the same items as with the next lower bound.
+  // If a higher bound sends no further items to people, the policy with the higher bound is left out.
   const rows = policies.filter(
     ({ people_votes, policy }, i) =>
       !routes.some(({ name }) => name === policy) || people_votes > (policies[i - 1]?.people_votes ?? 0),

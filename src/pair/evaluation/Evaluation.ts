@@ -13,9 +13,9 @@
  *   M. E. Terry, 1952), the same as in the training of reward models. Expected calibration error: M. P. Naeini, G.
  *   Cooper, and M. Hauskrecht, 2015.
  *
- * Guarantees: one pass in constant memory, except for one entry per value of a slice, at most `maxValues` for each
- * kind. A kind of slice with only one value is left out. Assumes that the pairs of an item are consecutive, as in a
- * dataset.
+ * Guarantees: reads the pairs once. Memory does not grow with the number of pairs. Each kind of slice has at most
+ * `maxValues` values; all further values count as `(other)`. A kind with only one value is left out, except a metadata
+ * field. Assumes that the pairs of an item are consecutive, as in a dataset.
  */
 import { Effect, Stream } from "effect"
 import type { AuditEstimate } from "../../domain/Audit.ts"

@@ -42,7 +42,7 @@ export const optionKinds = { controls: Kinds.texts, ...Kinds.all(Kinds.number, "
 export interface LeaderboardOptions {
   /** How ties count. Default: `davidson`, by which a tie is an outcome with its own probability. */
   readonly ties?: LeaderboardMethod["ties"] | undefined
-  /** Properties of completions whose effects on votes are estimated with the models' abilities. Default: none. */
+  /** Properties of completions. One fit estimates both their effects on votes and the ratings. Default: none. */
   readonly controls?: LeaderboardMethod["controls"] | undefined
   /** Standard deviation of the abilities' prior, above 0, in natural logarithms of odds. Default: 3, a weak prior. */
   readonly prior?: number | undefined

@@ -38,7 +38,6 @@ export const make = () => {
     return kind
   }
   return {
-    /** @param hasChoice whether the votes led to a choice. False for a tie if items with ties are left out */
     add: (item: JudgedItem, consensus: Consensus, hasChoice: boolean): void => {
       if (item.gold === undefined) return
       if (item.isCheck) mixedIn++

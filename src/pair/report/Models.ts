@@ -3,8 +3,8 @@
  *
  * Guarantees: only pairs with completions by two different models count. A text that several models wrote counts for
  * each of them. A model's win rate is the mean, over its items, of the share of pairs that it won. Each item thus
- * counts once. If only the best completion is paired with the others, each of K equally good models wins 1/K of its
- * pairs.
+ * counts once. If the only pairs are the best completion against each of the rest, a model wins either all or none of
+ * an item's pairs. K equally good models then have win rates of 1/K, not 1/2.
  */
 import { firstOfText } from "../../domain/CompletionTexts.ts"
 import type { JudgedItem } from "../../domain/Judgment.ts"
@@ -19,7 +19,7 @@ interface ModelTally {
   won: number
 }
 
-/** Maximum number of rows, which limits the report if names are unique per completion and do not name models. */
+/** Maximum number of rows. If each completion had its own model name, the report would grow with the input. */
 const maxRows = 100
 
 export const make = () => {

@@ -1,9 +1,9 @@
 /**
  * Counts the experts' answers to a rubric: strengths, whether all completions are bad, edits, and ratings by aspect.
  *
- * Guarantees: an item's strength and edit come from the item's consensus, the same as in the dataset's columns. So does
- * the answer whether all completions are bad. A rating counts once for each side (chosen, rejected) on which its
- * completion occurs. Memory: 40 bytes per different number, and a few more per aspect and model.
+ * Guarantees: the strength, the edit, and `all_bad` of an item come from the item's consensus, as in the dataset's
+ * columns. A rating counts once for each side (chosen, rejected) on which its completion occurs. Memory: 40 bytes per
+ * different number, and a few more per aspect and model.
  */
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import type { AspectReport, RubricReport, StrengthReport } from "../../domain/RubricReport.ts"

@@ -26,10 +26,10 @@ export const twoSided = (successes: number, trials: number, probability = 0.5): 
 }
 
 /**
- * Returns the p-value of an outcome below the expected one: the probability of the outcome's tail, plus that of the
- * outcomes in the other tail that are not more probable than the outcome.
+ * Returns the p-value if `successes` is below the expected number. The p-value adds the probability of at most
+ * `successes`, and the probabilities in the upper tail that do not exceed the probability of `successes`.
  *
- * @param otherTail the first outcome that is not below the expected one
+ * @param otherTail the smallest number of successes in the upper tail
  */
 const fromBelow = (successes: number, trials: number, p: number, q: number, otherTail: number): number => {
   const limit = logProbability(successes, trials, p, q) + Math.log1p(tolerance)

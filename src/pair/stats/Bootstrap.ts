@@ -7,8 +7,8 @@
  *
  * - There are fewer than `minItems` items. Shares then have Wilson's interval with one trial per item
  *   (`domain/Interval`). Other values have no interval.
- * - The value is the same in all resamples. The interval of a mean then assumes that a share of the items may have the
- *   lowest or the highest possible value. That share is Wilson's upper bound if no item in the sample has such a value.
+ * - The value is the same in all resamples. The interval of a mean then allows a share of the items to have
+ *   the lowest possible value, or the highest. The share is the upper bound of Wilson's interval for 0 of n items.
  *   Kappa has no interval.
  */
 import { Record } from "effect"
@@ -27,7 +27,7 @@ type Range = readonly [lowest: number, highest: number]
 export const share: Range = [0, 1]
 export const difference: Range = [-1, 1]
 
-/** Means of equal values differ by less than this. */
+/** Means that differ by less than this are equal, except for rounding. */
 const rounding = 1e-12
 
 /** Computes values from the number of times that each item was drawn. A value that cannot be computed is null. */

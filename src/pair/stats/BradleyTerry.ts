@@ -23,7 +23,7 @@ export interface Design {
   /** The two different players of each row. */
   readonly one: ArrayLike<number>
   readonly other: ArrayLike<number>
-  /** The covariates, each with one value per row: an advantage of `one`, such as 1 if it plays at home, else −1. */
+  /** The covariates. Each has one value per row, such as 1 if player `one` plays at home, and −1 if `other` does. */
   readonly covariates: ReadonlyArray<ArrayLike<number>>
 }
 
@@ -41,7 +41,8 @@ export interface FitOptions {
   /** The fit to start from, such as the fit of similar counts. Default: all players are equal. */
   readonly start?: Fit | undefined
   /**
-   * The fit stops when no parameter changes by more than this. The remaining error is about its square. Default: 1e-6.
+   * The fit stops when no parameter changes by more than this number. The remaining error is about the number's square.
+   * Default: 1e-6.
    */
   readonly tolerance?: number | undefined
 }

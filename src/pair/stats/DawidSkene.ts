@@ -4,11 +4,12 @@
  * the right choice of an item is known, it is fixed as the item's class (W. Tang and M. Lease, 2011, "Semi-supervised
  * consensus labeling for crowdsourcing", SIGIR workshop on crowdsourcing for information retrieval).
  *
- * Guarantees: deterministic. The number of iterations is bounded. The posterior never decreases, except perhaps with
- * juries that are approximated: those with more than two parties, or with two parties and more than two completions.
- * One estimate starts from the majority. If right choices are known, another estimate starts from the votes on those
- * items. The result is the estimate with the higher posterior. Not guaranteed: the global maximum. If most experts make
- * the same errors, the estimate considers their choices right, unless known choices contradict them.
+ * Guarantees: deterministic. The number of iterations is bounded. An iteration can decrease the posterior only if a
+ * jury is evenly split on an item with more than two completions, because `weightOf` is then an approximation. One
+ * estimate starts with each expert's agreement with the other votes. If right choices are known, another estimate
+ * starts with each expert's share of right votes on these items. The result is the estimate with the higher posterior.
+ * Not guaranteed: the global maximum. If most experts make the same errors, the estimate considers their choices right,
+ * unless known choices contradict them.
  */
 import * as NumberList from "./NumberList.ts"
 
@@ -19,9 +20,9 @@ export interface Limits {
 }
 
 /**
- * `expert` is a zero-based number. `choice` is any number that identifies the choice. If a jury is evenly split into
- * parties, each party is an expert with a vote. In all votes of this expert, `parties` is the number of parties.
- * Default 1.
+ * If several parties of a jury vote (`votes/Jury`), each party is an expert. `parties` is the number of these parties,
+ * and is equal in all votes of an expert. Default 1. `expert` is a zero-based number. `choice` is any number that
+ * identifies the choice.
  */
 export type ExpertVote = readonly [expert: number, choice: number, parties?: number | undefined]
 
@@ -45,13 +46,12 @@ export interface Fit {
 const votesBefore = 3
 const rightBefore = (parties: number): number => (parties === 1 ? 2 : votesBefore / parties)
 
-/** The reliability of an expert without votes that measure it. */
+/** An expert's most probable reliability by the prior, before any votes. */
 export const priorOf = (parties = 1): number => rightBefore(parties) / votesBefore
 
 /**
- * The weight of a vote. At most one party of a jury is right, so their votes do not err independently. With this
- * weight, two parties count exactly as one expert whose vote may be for either choice. For more parties, the weight is
- * an approximation.
+ * The weight of a vote. For two parties and two completions, one vote follows from the other, so each counts half. For
+ * more parties or completions, the weight is an approximation.
  */
 const weightOf = (parties: number): number => (parties === 1 ? 1 : 1 - 1 / parties)
 
@@ -59,12 +59,10 @@ const weightOf = (parties: number): number => (parties === 1 ? 1 : 1 - 1 / parti
 const minGain = 1e-6
 
 /**
- * Returns the probability that each completion is the right one, by the votes on its item in the model of `make`. The
- * probabilities add up to 1.
+ * For each completion, returns the probability that it is right, in the model of `make`. The probabilities add up to 1.
  *
- * @param isCandidate for each completion, whether it may be the right one; at least one may
- * @param votes for each vote, the expert's reliability, the index of the choice (a candidate), and the number of
- * parties
+ * @param isCandidate for each completion, whether it may be right; true for at least one
+ * @param votes the votes on the item: the expert's reliability, the index of the choice (a candidate), and `parties`
  * @param texts the number of different completions
  */
 export const posterior = (
@@ -99,7 +97,7 @@ export const make = () => {
   const truths = NumberList.make(Uint32Array)
   const voters = NumberList.make(Uint32Array)
   const choiceList = NumberList.make(Uint32Array)
-  /** For each expert that is a party, the number of parties. */
+  /** Maps each expert whose votes have `parties` above 1 to this number. */
   const partiesOf = new Map<number, number>()
   let expertCount = 0
   let maxVotes = 0
@@ -164,10 +162,7 @@ export const make = () => {
       for (let vote = start; vote < end; vote++) if (choices[vote] === truth) right[experts[vote]!]!++
     }
 
-    /**
-     * Updates the reliabilities from the right votes. Returns the largest change. @param of for each expert, the number
-     * of votes
-     */
+    /** Updates the reliabilities from `right`. `of` has each expert's number of votes. Returns the largest change. */
     const update = (of: Uint32Array): number => {
       let change = 0
       for (let expert = 0; expert < expertCount; expert++) {
@@ -272,7 +267,7 @@ export const make = () => {
 
   return {
     /**
-     * Adds an item. Votes without a name may share one expert, who then votes several times.
+     * Adds an item. If votes have no name, they may all have the same expert number.
      *
      * @param completions the number of completions to choose from
      * @param truth the right choice, if it is known

@@ -103,10 +103,7 @@ const mirrored = (sorted: SortedNumbers, whole: boolean): ReadonlyArray<number> 
   ]
 }
 
-/**
- * Edges of log-spaced bins, in tenths of a power of ten. They divide a factor of ten into ten or five nearly equal
- * ratios.
- */
+/** Edges of bins from 1 to below 10, in tenths. The ratio of neighboring edges is nearly constant. */
 const ten = [10, 12, 15, 20, 25, 30, 40, 50, 60, 80]
 const five = [10, 15, 25, 40, 60]
 

@@ -15,12 +15,16 @@ import * as Moments from "./Moments.ts"
 export const make = () => {
   /** The number of values by category, in units with at least two values. */
   const totals: Array<number> = []
-  /** Number of ordered pairs of different values, by the size of their unit. Sums of these integers are exact. */
+  /**
+   * Maps a unit's number of values to the number of ordered pairs of different values in all such units. The sums are
+   * exact, so the order of units has no effect.
+   */
   const different = new Map<number, number>()
 
   return {
     /**
-     * Adds a unit. `counts` is the unit's number of values in each category. Categories beyond its end have no values.
+     * Adds a unit. `counts` has the number of values in each category. If the last categories have no values, `counts`
+     * may omit these categories.
      */
     add: (counts: ReadonlyArray<number>): void => {
       const values = Number.sumAll(counts)
@@ -48,7 +52,10 @@ export const make = () => {
 /** Alpha for interval data, in constant memory. */
 export const makeInterval = () => {
   const all = Moments.make()
-  /** The sum, over units, of half the squared differences of all ordered pairs, divided by the unit's size minus 1. */
+  /**
+   * The sum of n S / (n − 1) over units of n values. S is the sum of squares around the unit's mean. 2 n S is the sum
+   * of the squared differences of all ordered pairs.
+   */
   let within = 0
   return {
     add: (values: ReadonlyArray<number>): void => {
@@ -58,7 +65,6 @@ export const makeInterval = () => {
         unit.add(value)
         all.add(value)
       }
-      // The squared differences of all ordered pairs of n values sum to 2 n times the squares around their mean.
       within += (values.length * unit.squares()) / (values.length - 1)
     },
     /** Returns null if there are no pairs, or if all values are equal. */

@@ -2,15 +2,14 @@
  * Computes, from the experts' accuracy, the probabilities that the majority of votes is right and that two votes agree.
  *
  * - A vote is right with the probability of its expert's accuracy, independently of other votes. A wrong vote is
- *   equally likely for each of the other completions. For two completions, this is the jury theorem (Condorcet, 1785,
+ *   equally likely for each of the other completions. For two completions, see the jury theorem (Condorcet, 1785,
  *   "Essai sur l'application de l'analyse à la probabilité des décisions rendues à la pluralité des voix"; B. Grofman,
- *   G. Owen, and S. L. Feld, 1983, "Thirteen theorems in search of the truth"). For more completions, it is the
- *   extension to pluralities (C. List and R. E. Goodin, 2001, "Epistemic democracy: generalizing the Condorcet jury
- *   theorem").
+ *   G. Owen, and S. L. Feld, 1983, "Thirteen theorems in search of the truth"). For more completions, see C. List and
+ *   R. E. Goodin (2001, "Epistemic democracy: generalizing the Condorcet jury theorem").
  * - If experts have different accuracies, the number of right votes has a Poisson binomial distribution. The experts of
- *   an item are drawn without replacement. The probability of a set is proportional to the product of its experts'
- *   weights (S. X. Chen, A. P. Dempster, and J. S. Liu, 1994, "Weighted finite population sampling to maximize
- *   entropy").
+ *   an item are drawn without replacement. The more weight experts have, the more likely they are drawn: the
+ *   probability of a set of experts is proportional to the product of their weights (S. X. Chen, A. P. Dempster, and
+ *   J. S. Liu, 1994, "Weighted finite population sampling to maximize entropy").
  * - The earliest vote decides a tie, as in `domain/Tally` for votes without a ranking. All orders of votes are equally
  *   likely, so each of t tied completions wins with probability 1 / t.
  *
@@ -37,7 +36,9 @@ export type RightVotes = ReadonlyArray<number>
 export const rightVotes = (voters: ReadonlyArray<Voter>, votes: number): RightVotes => {
   const size = Math.min(votes, voters.length)
   const total = voters.reduce((sum, { weight }) => sum + weight, 0)
-  /** `sums[n][right]` sums the weights of all sets of n experts, each times the probability of `right` right votes. */
+  /**
+   * `sums[n][right]` sums over all sets of n experts: the set's weight times the probability of `right` right votes.
+   */
   const sums = Array.from({ length: size + 1 }, (_, n) => Array.from({ length: n + 1 }, () => Number(n === 0)))
   for (const { accuracy, weight } of voters) {
     for (let n = size; n > 0; n--) {
@@ -71,10 +72,9 @@ export const agreementOf = (rights: RightVotes, completions: number): number => 
 }
 
 /**
- * Returns the probability that the right votes win, if the wrong votes are spread at random over the other completions.
- * Sums the multinomial probabilities of all spreads in which no other completion has more votes. Each is divided by the
- * number of tied completions. The generating function of the spreads is that of one completion, Σ (x / others)^l / l!,
- * to the power of `others`.
+ * Returns the probability that the right votes win, if each wrong vote is for a random other completion. If `tied`
+ * other completions tie with the right one, the right one wins with probability 1 / (`tied` + 1). The probabilities
+ * come from generating functions. Each other completion is a factor with the term (x / others)^l / l! for l votes.
  */
 const winning = (right: number, wrong: number, others: number): number => {
   if (right === 0) return 0

@@ -34,8 +34,8 @@ export const make = (evaluationPrompts: Iterable<string>) => {
 
   return {
     /**
-     * Finds the evaluation prompt that a prompt or completion covers most. If it covers several equally, returns the
-     * first.
+     * Returns the evaluation prompt with the highest `coverage` in the text. If several prompts have this coverage,
+     * returns the first.
      */
     find: (text: string): Overlap | undefined => {
       if (evaluations.length === 0) return undefined
@@ -77,11 +77,11 @@ const evaluationsOf = (prompts: Iterable<string>): ReadonlyArray<Evaluation> => 
 }
 
 /**
- * Maps each n-gram to the evaluation prompts to compare with a text that has this n-gram.
+ * Maps each n-gram to evaluation prompts. If a text contains the n-gram, `find` compares the text with these prompts.
  *
- * A prompt's most frequent n-grams do not map to it, as long as they cover at most half of the prompt. A contaminated
- * text always contains another n-gram of the prompt. So a text that begins like all questions of an evaluation ("Answer
- * the following …") is not compared with each of them.
+ * A prompt's most frequent n-grams are left out. Together, these n-grams cover at most half of the prompt. A
+ * contaminated text covers more than half, so it also contains another n-gram. If all questions of an evaluation begin
+ * alike ("Answer the following …"), a text with this beginning is not compared with each question.
  */
 const indexOf = (evaluations: ReadonlyArray<Evaluation>): ReadonlyMap<number, ReadonlyArray<Evaluation>> => {
   const frequency = new Map<number, number>()

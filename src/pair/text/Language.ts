@@ -74,7 +74,10 @@ const languageOfScript = ({ count, han, hangul, kana }: Letters): string | undef
   return kana > (han + kana) / 10 ? "ja" : "zh"
 }
 
-/** Minimum share of Han characters and kana. A text with a smaller share may only quote them. */
+/**
+ * Han characters and kana, each counted as three letters, must exceed this share. With a smaller share, the text is
+ * probably in another language, with quotations.
+ */
 const minShareOfScript = 0.6
 
 /** Parts of a text that are not words: code, TeX, and addresses. */

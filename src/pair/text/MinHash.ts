@@ -24,7 +24,8 @@ const leaves = power(shingleUnits)
 const leavesEastAsian = power(shingleUnitsEastAsian)
 
 /**
- * Maximum number of shingles to keep for filling empty bins. With more shingles, one text in 10^13 has an empty bin.
+ * Maximum number of shingles to keep for filling empty bins. If a text has this many different shingles, the
+ * probability that any bin is empty is below 10^-13.
  */
 const maxKept = 4096
 
@@ -54,7 +55,7 @@ const hashAll = (text: string): number => {
   let waiting = 0
   let five = 0
   let three = 0
-  // The last five code units plus 1. `a` is the latest. If there is no code unit, the number is 0.
+  // Each variable is a code unit plus 1, or 0 before the start of the text. `a` is the latest code unit.
   let [a, b, c, d, e] = [0, 0, 0, 0, 0]
   for (let i = 0; i < length; i++) {
     const code = text.charCodeAt(i) + 1
@@ -76,7 +77,7 @@ const hashAll = (text: string): number => {
   return hashBuffered(waiting, count)
 }
 
-/** Hashes the buffered shingles into bins. Adds new shingles to those that are kept. */
+/** Hashes the buffered shingles into bins. Adds hashes to `kept`, except recent repeats. Returns the number kept. */
 const hashBuffered = (waiting: number, before: number): number => {
   let count = before
   for (let i = 0; i < waiting; i++) {

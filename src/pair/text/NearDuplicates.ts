@@ -41,7 +41,9 @@ export type SearchFailed = ScratchFile.ScratchFileFailed | ThreadFailed
 const bands = 18
 const bandBytes = 6
 const maxInBand = 32
-/** Maximum number of prompts. Each number to sort has 27 bits of a key's hash, followed by 26 bits of the ordinal. */
+/**
+ * Maximum number of prompts: an ordinal has 26 bits. In a number to sort, the ordinal follows 27 bits of a key's hash.
+ */
 export const maxCount = 2 ** 26
 const wordsPerSignature = MinHash.signatureBytes / 4
 

@@ -1,19 +1,18 @@
 /**
- * Assigns groups of prompts to splits: prompts of one group, and their near-duplicates, are in the same split.
+ * Assigns prompts to splits, so that prompts of one group, and near-duplicates, are in the same split.
  *
- * Guarantees: the groups are the components of the graph in which prompts of one group, and near-duplicates, are
- * neighbors. Their splits depend on the seed and the components, and not on the order of the prompts. Components are
- * assigned by descending size. The split is drawn at random, in proportion to the room that each split has left. A
- * split takes part if the component fits, or if the split is empty and the component is at most twice as large as the
- * split. If no split takes part, the component goes to the split with the most room. Small components thus fill the
- * shares.
+ * Guarantees: prompts of one group, and near-duplicates, are neighbors in a graph. Each component of the graph is
+ * assigned as a whole. The splits depend on the seed and the components, and not on the order of the prompts.
+ * Components are assigned by descending size. The split is drawn at random, in proportion to the room that each split
+ * has left. A split takes part if the component fits, or if the split is empty and the component is at most twice as
+ * large as the split. If no split takes part, the component goes to the split with the most room.
  *
  * Not guaranteed: that a component keeps its split when prompts are added. Memory: 60 bytes per prompt and 60 MB, for
  * at most 2^26 prompts (`NearDuplicates`).
  *
- * Two classes of scikit-learn (1.6) each do a part of this. `GroupShuffleSplit` draws groups by the seed, but keeps the
- * share of the groups instead of the prompts. `StratifiedGroupKFold` assigns groups by descending size, but the seed
- * has no effect on large groups.
+ * Two classes of scikit-learn (1.6) each do a part of this. `GroupShuffleSplit` draws groups by the seed, but its
+ * shares count groups, and not prompts. `StratifiedGroupKFold` assigns groups by descending size, but the seed has no
+ * effect on large groups.
  */
 import type { Split } from "../../domain/Split.ts"
 import { maxCount } from "./NearDuplicates.ts"
@@ -36,10 +35,10 @@ export const disjointSets = (count: number) => {
   }
 }
 
-/** Calls `join` with two ordinals of one key, so that all ordinals of a key are joined. Keys have 52 bits. */
+/** Calls `join` with each key's first ordinal and each further ordinal of the key. Keys have 52 bits. */
 export const joinEqual = (keys: Float64Array, join: (one: number, other: number) => void): void => {
-  // A Map of all keys would fail above 2^24 entries. Numbers with 27 bits of the key and 26 of the ordinal sort
-  // quickly.
+  // A Map of all keys would fail above 2^24 entries. Instead, sorts numbers that have 27 bits of the key and then 26
+  // bits of the ordinal.
   const numbers = keys.map((key, ordinal) => Math.floor(key / 2 ** 25) * maxCount + ordinal).toSorted()
   const ordinalOf = new Map<number, number>()
   let prefix = -1

@@ -1,8 +1,8 @@
 /**
  * Combines the votes on an item into one judgment.
  *
- * Guarantees: the same votes give the same judgment. `byMajority` takes the choice of an item with one task from the
- * task's result. If the item has several tasks, `domain/Tally` counts their votes. `byProbability` weights votes by the
+ * Guarantees: the same votes give the same judgment. If an item has one task, `byMajority` takes the choice from the
+ * task's result. If an item has several tasks, `domain/Tally` counts their votes. `byProbability` weights votes by the
  * experts' reliability (Dawid & Skene, 1979). `aggregate` in `pipeline/DatasetSettings` selects the method. The default
  * is `defaultAggregation`. If a lead has decided (`annotations.decision`), the decision is the choice. The votes then
  * determine only the agreement, the assessment, and, if the decision has no ranking, the ranking.
@@ -45,7 +45,7 @@ export interface Consensus {
   readonly by: "majority" | "reliability" | "service" | "lead"
   /** Whether the chosen completion has more first choices than any other. */
   readonly isMajority: boolean
-  /** Whether several votes, counted or weighted, leave more than one completion as the best. */
+  /** Whether the votes end in a tie between the best completions. False for a single vote. */
   readonly isTie: boolean
 }
 

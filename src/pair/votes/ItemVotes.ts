@@ -27,8 +27,8 @@ export interface ItemVote extends Assessment.Assessment {
   /** The preferred text, as the index of the first completion with this text. */
   readonly choice: number
   /**
-   * The expert's ranking, if the service sends one, as groups of equal rank, best first. The index of the first
-   * completion with a text represents the text.
+   * The expert's ranking, if the service sends one, as groups of equal rank, best first. If several completions have
+   * the same text, the ranking contains only the index of the first.
    */
   readonly ranking: Ranking | undefined
   /** Zero-based position of the choice in `order`. Null if several texts are at the top, or the text occurs twice. */
@@ -39,9 +39,9 @@ export interface ItemVote extends Assessment.Assessment {
   readonly seconds: number | null
   /** Null if the rationale is missing or blank. */
   readonly rationale: string | null
-  /** The vote's details, unchanged, if it has any. */
+  /** The vote's `details`, as the service sent them. */
   readonly details?: unknown
-  /** The path of a list in the result that may contain several votes, but is not a valid list of votes. */
+  /** If a list in the result may contain votes but is invalid, the path of the list. */
   readonly unread?: string
 }
 

@@ -12,7 +12,7 @@
  * reliable, the jury's vote is a tie.
  *
  * Guarantees: the votes of the jury depend on its judges' votes alone, and not on the judges' names or their order.
- * Votes of judges with several texts at the top are left out.
+ * If a judge's vote has several texts at the top, the vote is left out.
  */
 import * as Judge from "../../domain/Judge.ts"
 import { isDecided, type ItemVote } from "./ItemVotes.ts"
@@ -49,8 +49,8 @@ const juryOf = (judges: ReadonlyArray<ItemVote>): ReadonlyArray<CountedVote> => 
 export const isJudge = ({ expert, kind }: ItemVote): boolean => Judge.roleOf(expert, kind ?? null) === "judge"
 
 /**
- * Returns the votes for exactly one text. With `jury`, the votes of judges come first, as one vote for each of the
- * largest parties.
+ * Leaves out votes with several texts at the top. If `jury` is true, the votes of judges are replaced: each of the
+ * largest parties has one vote. These votes come first.
  */
 export const counted = (votes: ReadonlyArray<ItemVote>, jury: boolean): ReadonlyArray<CountedVote> => {
   const decided = votes.filter(isDecided)

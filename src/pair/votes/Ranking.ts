@@ -7,7 +7,10 @@ import { Ranking } from "../../domain/Ranking.ts"
 
 const asRanking = Schema.decodeUnknownOption(Ranking)
 
-/** For each completion, the first index with its text. Copies of the best completion have its index. */
+/**
+ * For each completion, the index that represents its text: `bestCompletionIndex` for the best text, and the text's
+ * first index for other texts.
+ */
 export const representatives = ({ bestCompletionIndex, completions }: Judgment): ReadonlyArray<number> => {
   const first = firstOfText(completions)
   return first.map((index) => (index === first[bestCompletionIndex] ? bestCompletionIndex : index))

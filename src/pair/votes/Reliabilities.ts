@@ -33,11 +33,14 @@ export interface Reliabilities {
 
 /** Options of an estimate. */
 export interface ReliabilityOptions {
-  /** Whether the votes of an item's judges count as one vote (`Jury`). Errors that judges share then count once. */
+  /** Whether the votes of an item's judges count as one vote (`Jury`). An error of several judges then counts once. */
   readonly jury?: boolean | undefined
 }
 
-/** Counts of a judge's votes. `forChoice` counts the votes for the choice of the jury's pattern or party. */
+/**
+ * Counts a judge's votes on the items of one jury pattern or party (`Jury`). `forChoice` counts those votes that agree
+ * with the pattern or party.
+ */
 interface JudgeTally {
   readonly parties: number
   /** A vote for none of the parties counts in each party's tally as 1 / `parties`. */
@@ -116,9 +119,9 @@ export const make = ({ jury = false }: ReliabilityOptions = {}) => {
 }
 
 /**
- * Returns the probability that each completion is the best. A vote is right with the probability of the expert's
- * reliability. A wrong vote is equally likely for each other completion. If any completion has votes, completions
- * without votes have the probability 0, even if the experts are unreliable.
+ * For each completion, returns the probability that it is the best. The probability that a vote is right is the
+ * expert's reliability. A wrong vote is equally likely for each of the other completions. If any completion has votes,
+ * completions without votes have the probability 0, even if the experts are unreliable.
  */
 const posterior = (
   completions: ReadonlyArray<string>,

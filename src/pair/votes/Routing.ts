@@ -2,15 +2,15 @@
  * Selects the items of a jury that go to people, and those on which people vote again.
  *
  * An item goes to people if the certainty of its jury is below `bound`, or if no judge has decided. People vote again
- * on an item until the probability of its best completion reaches `confidence`. The least certain items come first. The
- * probabilities come from `stats/DawidSkene`, where each pattern of the jury is one expert (`Jury`). To estimate a
- * pattern's reliability, a sample of its items goes to people, even if the jury seems certain. The size of the sample
+ * on an item until the probability of its best completion reaches `confidence`. The least certain items come first.
+ * `stats/DawidSkene` estimates the probabilities, and treats each pattern of votes (`Jury`) as one expert. To estimate
+ * a pattern's reliability, a sample of its items goes to people, even if the jury seems certain. The size of the sample
  * is three times the square root of the pattern's number of items. Items with a known answer count in the sample, but
  * never go to people.
  *
  * Guarantees: the same votes give the same items, in any order of the items. Items of one pattern are drawn by a hash
- * of their ids, so that those with people's votes are a random sample of the pattern. Not guaranteed: that a pattern's
- * items are alike. An item that most judges misread in the same way stays wrong if its pattern is certain.
+ * of their ids, so that those with people's votes are a random sample of the pattern. Not guaranteed: that a pattern is
+ * equally reliable on all its items. If the jury seems certain, people may never see an item that most judges misread.
  *
  * `test/pair/votes/Routing.test.ts` has simulations with correlated judges. When the model assumed independent judges
  * instead, `jury<0.9` ended with 88 to 92% right items, because the model overestimated how certain the judges were.

@@ -1,11 +1,11 @@
 /**
- * Throttles sign-in attempts by address, and by name and address.
+ * Throttles sign-in attempts per address, and per pair of address and name.
  *
- * Guarantees: an address can make 60 attempts without a delay, and 10 attempts with the same name. After that, one more
- * attempt without a delay becomes possible per second, and one with the same name per 90 seconds. Delayed attempts run
- * one after another, 1 second apart, or 10 seconds apart with the same name. An attempt that would wait longer than 40
- * seconds is refused. Attempts from one address never lock out other addresses. Delays are logged. A restart forgets
- * all attempts. At most 10,000 addresses and names are tracked. The least recently used are forgotten.
+ * Guarantees: an address has 60 attempts without a delay, and regains 1 attempt per second. A pair has 10 attempts
+ * without a delay, and regains 1 attempt per 90 seconds. Further attempts from an address run 1 second apart. Further
+ * attempts of a pair run 10 seconds apart. If an attempt would wait longer than 40 seconds, the attempt is refused.
+ * Attempts from one address never lock out other addresses. Delays are logged. A restart forgets all attempts. At most
+ * 10,000 addresses and 10,000 pairs are tracked. The least recently used are forgotten.
  */
 import { Clock, Effect, Schema } from "effect"
 import * as Sha256 from "../../node/Sha256.ts"
@@ -18,7 +18,7 @@ export class AttemptsExceeded extends Schema.TaggedError<AttemptsExceeded>()("At
 interface Pace {
   /** The number of attempts that are not delayed. */
   readonly burst: number
-  /** The time after which one more attempt is not delayed. */
+  /** The time in which an address or pair regains one attempt without a delay. */
   readonly restoreMillis: number
   /** The time between two delayed attempts. */
   readonly turnMillis: number
@@ -31,7 +31,7 @@ const maxCounters = 10_000
 const logEveryMillis = 15 * 60_000
 
 interface Counter {
-  /** The number of undelayed attempts that still count. It decreases by one every `restoreMillis`. */
+  /** The number of recent attempts without a delay, at most `burst`. It decreases by one every `restoreMillis`. */
   used: number
   countedAt: number
   nextTurn: number

@@ -3,7 +3,8 @@
  *
  * Guarantees: an entry is stored in the same transaction as its change, or not at all. The service cannot change or
  * delete entries. The actor comes from the context in which `Database.write` is called.
- * Does not: record reads, refused changes, or actions of experts; protect against somebody who edits the file.
+ * The log does not record reads, refused changes, or actions of experts. The log gives no protection against somebody
+ * who edits the file.
  */
 import { Clock, Context, Effect } from "effect"
 import type { SqlClient } from "effect/sql"

@@ -51,9 +51,9 @@ export class Database extends Context.Service<
   {
     readonly sql: SqlClient.SqlClient
     /**
-     * Runs statements that change the database. `Audit` gets the current actor. The statements may wait only for the
-     * database, because other writes share their transaction. Only a `SqlError` rolls back, so fail with any other
-     * error before changing anything.
+     * Runs statements that change the database. `Audit` gets the current actor. Other writes share the transaction, so
+     * do not wait in `statements` for anything except the database. Only a `SqlError` rolls the transaction back. Any
+     * other error must come before the first change.
      */
     readonly write: <A, E = never>(statements: Effect.Effect<A, E | SqlError>) => Effect.Effect<A, E | SqlError>
   }

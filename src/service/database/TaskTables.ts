@@ -88,8 +88,8 @@ export const taskTables: ReadonlyArray<string> = [
   `CREATE TABLE task_result (seq INTEGER PRIMARY KEY, answer TEXT NOT NULL)`,
 
   // Groups that a client named. A task without a group counts as a group of its own, and has no row here. `votes` and
-  // `votes_needed` count votes of the group's open tasks only. `items`, `items_done`, `all_votes`, and `all_needed`
-  // count those of all tasks that are not canceled. `first_open` is the oldest open task, or null.
+  // `votes_needed` are sums over the open tasks. `items`, `items_done`, `all_votes`, and `all_needed` are sums over all
+  // tasks that are not canceled. `first_open` is the oldest open task, or null.
   `CREATE TABLE task_group (
     organization TEXT NOT NULL,
     group_id TEXT NOT NULL,
@@ -162,11 +162,11 @@ export const taskTables: ReadonlyArray<string> = [
     WHERE organization = NEW.organization AND group_id = NEW.group_id;
   END`,
 
-  // The sum of `votes`, `claimed`, active holds, and `open` is the task's `votes_required` plus `extra_votes`. But if
-  // the task is finished, or a lead decided or withdrew the item, `open` is 0. `extra_votes` counts the votes requested
-  // when the item was reopened. `claimed` counts the votes that automatic experts are about to give. `content` is
-  // explained in `Contents`. If `repeatable` is 1, a person may judge the content more than once. That is so for the
-  // service's own gold items, which measure each person repeatedly. If `for_judges` is 1, people may not vote.
+  // `open` is the task's `votes_required` plus `extra_votes`, minus `votes`, `claimed`, and active holds. If the task
+  // is finished, or the item was decided or withdrawn, `open` is 0. `extra_votes` counts the votes requested when the
+  // item was reopened. `claimed` counts the votes that automatic experts are about to give. `content` is explained in
+  // `Contents`. If `repeatable` is 1, a person may judge the content more than once. The service's own gold items are
+  // repeatable, because they measure each person repeatedly. If `for_judges` is 1, people may not vote.
   `CREATE TABLE item (
     item_id INTEGER PRIMARY KEY,
     open INTEGER NOT NULL,

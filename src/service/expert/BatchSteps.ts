@@ -4,8 +4,8 @@
  * Guarantees: a step that costs money is recorded before it is taken, and its answer is recorded before the next step.
  * A failed step is repeated at growing intervals, up to 5 minutes, until it succeeds or the endpoint refuses it for
  * good. The creation is repeated only if the endpoint refused it or an operator asks for it. A batch is in doubt if its
- * creation got no answer, or if the endpoint answers 404 or 410 for the batch or its results. A batch in doubt
- * is searched or polled until the endpoint has it or an operator gives it up.
+ * creation got no answer, or if the endpoint answers 404 or 410 for the batch or its results. The client asks the
+ * endpoint for a batch in doubt until the endpoint has the batch, or an operator gives up the batch.
  */
 import { Clock, type Duration, Effect, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

@@ -18,9 +18,9 @@ export interface JudgeVote {
   readonly best_completion_index: number
   /** All completions in groups, best first. Undefined if the expert does not rank them. */
   readonly ranking?: Ranking | undefined
-  /** Why the expert prefers it. */
+  /** Why the expert prefers this completion. */
   readonly rationale: string
-  /** The reason for the preference. */
+  /** The answers to the questions of the rubric. */
   readonly assessment?: (Assessment & Pick<Vote, "flags">) | undefined
   /** Other data to store with the vote, such as a language model's answers in both orders. */
   readonly details?: { readonly [name: string]: Schema.Json } | undefined

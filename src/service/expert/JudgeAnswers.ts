@@ -59,13 +59,13 @@ export interface JudgeAnswers {
    */
   readonly count: (request: string, item: string) => Effect.Effect<boolean, SqlError>
   /**
-   * Takes costs from an item that gets no vote, so that the model's next vote gets them. If another vote already has
-   * the cost of a request in `requests`, that cost stays there.
+   * If an item gets no vote, releases the item's costs and the costs of `requests` for the model's next vote. Costs
+   * that another vote already has stay with that vote.
    */
   readonly uncount: (item: string, requests: Iterable<string>) => Effect.Effect<void, SqlError>
   /**
-   * Gives the vote on an item all costs of the model's requests that no vote has yet. Returns the tokens of all
-   * requests whose costs the vote has, except those in `own`.
+   * Finds the model's requests for items that got no vote, and assigns their costs to the vote on `item`. Returns the
+   * tokens of all requests whose costs this vote has, except the requests in `own`.
    */
   readonly countOthers: (
     model: string,
@@ -118,8 +118,8 @@ const migrations = {
   migrations: {
     "0001_tables": Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      // `counted_for` is the item whose vote has the cost of the request. It is null until the judgment ends. If the
-      // item got no vote, it is empty until another vote gets the cost.
+      // `counted_for` is the item whose vote has the cost of the request. Until the judgment ends, `counted_for` is
+      // null. If the item gets no vote, `counted_for` is an empty string until another vote gets the cost.
       yield* sql`CREATE TABLE answer (
         request TEXT PRIMARY KEY,
         endpoint TEXT NOT NULL,

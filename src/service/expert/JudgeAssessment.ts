@@ -1,5 +1,5 @@
 /**
- * Asks a language model the questions of a rubric about an item whose best completion it has chosen.
+ * Asks a language model the questions of a rubric about an item, after the model has chosen the best completion.
  *
  * Guarantees: the answers obey the same rules as answers of people (`store/Assessments`). After an invalid answer, the
  * model is told the problem, and asked once more. Texts are enclosed as in `JudgePrompt`.

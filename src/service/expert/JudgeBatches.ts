@@ -5,7 +5,7 @@
  * After a crash, the next start continues the batches. If the creation of a batch gets no answer, the batch is in
  * doubt. The client then searches the endpoint's batches for its name, and sends its requests again only if an operator
  * asks for it. All answers of a batch are recorded in one transaction. A request without an answer fails, so that the
- * caller can ask again. After 3 unreadable results, a request gets an unusable answer instead. After a defect, the
+ * caller can ask again. After 3 unreadable results, a request counts as answered without a verdict. After a defect, the
  * requests of a batch fail, and the batch continues later. Files at the endpoint are not deleted.
  */
 import { Cause, Clock, Deferred, Duration, Effect, FiberSet, Option, Queue, Result, type Scope } from "effect"
@@ -30,8 +30,8 @@ export interface BatchOptions {
   /** The maximum number of requests in a batch. Default 50,000. */
   readonly maxRequests?: number | undefined
   /**
-   * Decides at the start about batches in doubt that the endpoint does not list. `wait`, the default, continues to
-   * search for them. `send-again` creates them again, so that they may be paid for twice.
+   * How a start treats batches in doubt. `wait`, the default, keeps asking the endpoint for them. `send-again` sends
+   * their requests again if the endpoint does not have them. The requests may then be paid for twice.
    */
   readonly doubts?: "wait" | "send-again" | undefined
 }
@@ -40,10 +40,9 @@ export const defaults = { linger: "10 seconds", pollInterval: "1 minute", maxReq
 
 /** Endpoints accept files of 200 MB. In UTF-8, a UTF-16 code unit takes at most 3 bytes. */
 const maxCharacters = 60_000_000
-/** The maximum time for which a batch waits for further requests. */
 const maxGathering = Duration.minutes(5)
 const nameBytes = 12
-/** The number of unreadable results after which a request gets an unusable answer. */
+/** After this many unreadable results, a request is not sent again, and counts as answered without a verdict. */
 const maxUnreadable = 3
 
 export interface JudgeBatches {
@@ -100,7 +99,7 @@ export const make = Effect.fnUntraced(function* (
   /**
    * Ends a batch: records its answers, and resolves its requests.
    *
-   * @param hasUnreadable whether some results cannot be read. Each request without a result may then have one of them
+   * @param hasUnreadable whether some results cannot be read. Then each request without a result counts as unreadable
    */
   const settle = Effect.fnUntraced(function* (
     name: string,
@@ -188,7 +187,7 @@ export const make = Effect.fnUntraced(function* (
     const created = yield* Effect.result(creation)
     if (created._tag === "Success") return yield* collect(name, created.success, sendsAgain && gone_at !== null)
     const { fault, problem } = created.failure
-    // The endpoint has not read the file yet, so it cannot refuse a single question. The file must be too large.
+    // The endpoint reads the questions only in a created batch. So `Question` here means that the file is too large.
     if (fault === "Question") halve()
     yield* settle(
       name,

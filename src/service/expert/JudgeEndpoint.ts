@@ -87,7 +87,7 @@ export interface Endpoint {
   /**
    * Asks the model. Fails if the model declines to answer.
    *
-   * @param item the item whose vote counts the request, see `JudgeAnswers.count`
+   * @param item the item whose vote gets the cost of the request, see `JudgeAnswers.count`
    * @param judgment the owner of the request. If the caller is interrupted after the request was sent, the request
    * continues
    */
@@ -157,7 +157,6 @@ export const make = Effect.fnUntraced(function* (
   /** The requests that were sent and are not answered yet, by id. They continue if their caller is interrupted. */
   const sent = new Map<string, Fiber.Fiber<Answer, JudgeFailed>>()
 
-  /** Sends a request in its turn. If the caller is then interrupted, the request continues until the judgment ends. */
   const send = (answer: Effect.Effect<Answer, JudgeFailed>, id: string, judgment: Judgment) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {

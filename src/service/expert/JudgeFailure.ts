@@ -68,7 +68,7 @@ const errorIn = (body: unknown) => {
   const code = memberOf(error, "code")
   return {
     words: words.find((word) => typeof word === "string") ?? (typeof body === "string" ? body : JSON.stringify(body)),
-    // OpenRouter's moderation refuses a question with a list of reasons.
+    // If OpenRouter's moderation refuses a question, the error lists the reasons in `metadata`.
     isAboutQuestion: aboutQuestion.includes(code) || Array.isArray(memberOf(memberOf(error, "metadata"), "reasons")),
     isAboutTemperature: memberOf(error, "param") === "temperature",
     isOutOfCredit: outOfCredit.includes(code),

@@ -3,8 +3,8 @@
  *
  * Guarantees: each text is enclosed in tags with a marker. The marker depends on a secret key and on the question, so
  * no completion can close its tag or open another. Equal questions have equal prompts. Inserted text is not searched
- * for placeholders. An answer is used only if all its JSON objects with `best` agree. Does not: prevent a completion
- * from persuading a weak model. Even then, the verdict is A, B, or a tie.
+ * for placeholders. An answer is used only if all its JSON objects with `best` agree. A completion may still persuade a
+ * weak model, but the verdict is always A, B, or a tie.
  */
 import { Option, Schema } from "effect"
 import { shorten } from "../../io/Values.ts"

@@ -2,9 +2,9 @@
  * Asks automatic experts about one item, in order, until the item has its votes. It asks as many experts at once as the
  * item needs votes.
  *
- * Guarantees: a failure or defect of an expert affects only this item. Until a retry, the expert's vote stays reserved,
- * and no later expert votes instead. An invalid vote counts as a defect. If an expert has three defects on the same
- * item, or a failure that is not retryable, it is treated like an expert without an answer.
+ * Guarantees: a failure or defect of an expert affects only this item. Until a retry, the vote stays reserved for the
+ * expert, and no other expert is asked for this vote. An invalid vote counts as a defect. If an expert has three
+ * defects on one item, or a failure that is not retryable, the expert counts as an expert without an answer.
  */
 import { Cause, Clock, Effect, Exit, Option, Result, Schema, Semaphore } from "effect"
 import * as Places from "../store/Places.ts"

@@ -1,5 +1,5 @@
 /**
- * Backoff for automatic experts: until when an expert must not be asked, about any item or about one item.
+ * Backoff for automatic experts: pauses an expert after failures, either for all items or for a single item.
  *
  * Guarantees: an expert that fails repeatedly is asked at growing intervals until it answers. An interval is at most
  * five minutes, unless the error asks for a longer one. An item on which the expert fails is retried at growing

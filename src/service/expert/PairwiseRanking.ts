@@ -99,9 +99,9 @@ export const slidingPass = Effect.fnUntraced(function* <E>(
 })
 
 /**
- * Whether another completion could be the best. The function checks the comparisons from the last to the first, and
- * answers yes at the first inconsistent one. It answers no when it reaches a comparison won by the best completion or
- * by one tied with it, because the loser and all completions compared before cannot be the best.
+ * Whether another completion could be the best. Checks the comparisons from the last to the first. An inconsistent
+ * comparison means yes. If the best completion, or a completion tied with the best, won its first comparison, the
+ * answer is no, because earlier comparisons cannot change the result.
  */
 const isOpen = (best: number, comparisons: ReadonlyArray<Comparison>): boolean => {
   let carried = best

@@ -33,9 +33,9 @@ export interface WorkforceOptions {
 
 /** The maximum number of tasks that one write claims. */
 const maxClaimed = 32
-/** Slow experts claim fewer tasks at a time, so that they do not claim items long before they judge them. */
+/** Maximum number of claimed tasks if the experts are slow. More tasks would only wait for the experts. */
 const maxTasksOfSlow = 8
-/** An expert with a higher `concurrency` than this answers in batches. */
+/** If an expert's `concurrency` exceeds this number, the expert answers in batches. */
 const maxItemsOfSlow = 1_000
 
 /** The maximum numbers of tasks and items that are claimed at the same time. */

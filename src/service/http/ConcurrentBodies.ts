@@ -1,10 +1,11 @@
 /**
  * Limits the request bodies that are in memory at once, so that one token cannot block the others.
  *
- * Guarantees: bodies in memory take at most `maxBodiesPerToken` times the maximum body size per token, and `maxBodies`
- * times that size in total. A request that would exceed a limit waits before its body is read. After 15 seconds, it
- * gets 429 for its token's limit or 503 for the total. If the length of a body is unknown, the maximum size is reserved
- * for it. A body is parsed only if it is UTF-8 and has at most `maxValues` JSON values.
+ * Guarantees: the bodies of one token take at most `maxBodiesPerToken` times the maximum body size. The bodies of all
+ * tokens take at most `maxBodies` times the maximum body size. A request that would exceed a limit waits before its
+ * body is read. After 15 seconds, it gets 429 for its token's limit or 503 for the total. If the length of a body is
+ * unknown, the maximum size is reserved for it. A body is parsed only if it is UTF-8 and has at most `maxValues` JSON
+ * values.
  */
 import { type Duration, Effect, Option, Semaphore } from "effect"
 import { HttpMethod, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
@@ -18,7 +19,6 @@ import {
 import * as Utf8 from "../../node/Utf8.ts"
 import type { RequestLimits } from "./RequestLimits.ts"
 
-/** How many bodies of the maximum size one token may have in memory at once. */
 export const maxBodiesPerToken = 2
 const maxBodies = 4
 const maxWait: Duration.Input = "15 seconds"

@@ -1,4 +1,4 @@
-/** Answers requests with an unsupported method to an existing path: 405, with the supported methods in `Allow`. */
+/** If a path exists but does not support the request's method, answers 405 with the supported methods in `Allow`. */
 import { Effect, type Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import { MethodNotAllowed } from "../../api/Problems.ts"

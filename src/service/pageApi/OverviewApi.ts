@@ -26,9 +26,9 @@ export const StuckWork = Schema.Struct({
    * - `held`: an expert has held the item for longer than the hold time
    * - `deferred`: every active person who may judge an item of the task has seen its content
    * - `unassignable`: an item of the task needs a vote that no active expert may give
-   * - `paused`: a group with open work is paused, or a task without a group is
+   * - `paused`: a group with open work is paused, or an open task without a group is paused
    * - `outage`: an automatic expert fails, and is not asked before `at`
-   * - `doubt`: the endpoint may have created a judge's batch, so it is not sent again; `name` is the batch's name
+   * - `doubt`: the endpoint may have created a judge's batch, so the batch is not sent again
    * - `webhook`: deliveries fail, or the service disabled the webhook
    */
   kind: Schema.Literals(stuckKinds),
@@ -36,7 +36,7 @@ export const StuckWork = Schema.Struct({
   id: Schema.String,
   /** The position of the item in the task. Null if `id` is not a task's id. */
   index: Schema.NullOr(Schema.Int),
-  /** The expert's name, for kinds about experts. */
+  /** For `held` and `outage`, the expert's name. For `doubt`, the batch's name. Otherwise empty. */
   name: Schema.String,
   at: Schema.NullOr(Millis),
 })

@@ -13,7 +13,10 @@ export const QualificationSettings = Schema.Struct({
   items: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxQualificationItems })),
   /** The minimum percentage of these items that a person must judge right to get work. */
   min_percent: Percent,
-  /** People who judge less than this percentage of their latest 20 gold items right are paused. If null, nobody is. */
+  /**
+   * If the share of right answers on a person's latest 20 gold items is below this percentage, the person is paused.
+   * If null, nobody is paused.
+   */
   pause_percent: Schema.NullOr(Percent),
   guidelines: Schema.String.check(Schema.isMaxLength(maxLength.qualificationGuidelines)),
 })

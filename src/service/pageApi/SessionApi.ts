@@ -12,8 +12,8 @@ const link = HttpApiEndpoint.post("link", "/link", {
   error,
 })
 /**
- * Uses a sign-in link, which then stops working. Sets the account's password, creates the account if it does not exist,
- * and sets the cookie. `name` is ignored if the link is for one account.
+ * Uses a sign-in link, which then stops working. Sets the account's password and the cookie. If the link belongs to an
+ * account, `name` is ignored. Otherwise, `name` is the account's name, and a missing account is created.
  */
 const setUp = HttpApiEndpoint.post("setUp", "/set-up", {
   payload: Schema.Struct({ code: Schema.String, name: Name, password: Password }),

@@ -17,7 +17,7 @@ export const TaskSummary = Schema.Struct({
   group_id: Schema.String,
   status: TaskStatus,
   created_at: Millis,
-  /** When a task with all its votes will be completed. Until then, people can take votes back. Null for other tasks. */
+  /** The planned completion time of a task that has all its votes, or null. Until then, people can take votes back. */
   completes_at: Schema.NullOr(Millis),
   finished_at: Schema.NullOr(Millis),
   prompts: Schema.Int,
@@ -138,7 +138,7 @@ const endReopening = HttpApiEndpoint.delete("endReopening", "/tasks/:task_id/reo
 export const GuidelineHistory = Schema.Struct({
   /** Whether the guidelines have a rubric, which cannot be edited. */
   has_rubric: Schema.Boolean,
-  /** The versions, newest first. The last one is the text that the client sent. */
+  /** The versions, newest first. Version 1 is the text that the client sent. */
   versions: Schema.Array(
     Schema.Struct({
       version: Schema.Int,
@@ -155,7 +155,10 @@ const guidelines = HttpApiEndpoint.get("guidelines", "/tasks/:task_id/guidelines
   params: taskParams,
   success: GuidelineHistory,
 })
-/** Adds a version for tasks with the same guidelines. Fails with `Conflict` if `version` is old or nothing changed. */
+/**
+ * Adds a version of the guidelines, for all tasks that have these guidelines. If `version` is not the newest version,
+ * or the text is unchanged, fails with `Conflict`.
+ */
 const editGuidelines = HttpApiEndpoint.put("editGuidelines", "/tasks/:task_id/guidelines", {
   params: taskParams,
   payload: Schema.Struct({

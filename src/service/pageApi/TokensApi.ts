@@ -10,7 +10,7 @@ export const TokenSummary = Schema.Struct({
   hint: Schema.String,
   created_at: Millis,
   last_used_at: Schema.NullOr(Millis),
-  /** When a token that was rotated expires. Null for other tokens. */
+  /** If the token was rotated, the time at which the token expires. Otherwise null. */
   expires_at: Schema.NullOr(Millis),
   revoked_at: Schema.NullOr(Millis),
 })

@@ -18,10 +18,10 @@ import * as Interrupted from "./Interrupted.ts"
 import type { ClaimRequest, Claim, Claims, Judged } from "./VoteQueueModel.ts"
 import { type NewVote, type Task, storableVote, type Voting } from "./Voting.ts"
 
-/** Tells which tasks an expert must still check: the tasks in `tasks`, and each task with an item after `itemId`. */
+/** An expert must still check the tasks in `tasks`, and each task with an open item after `itemId`. */
 interface Cursor {
   itemId: number
-  /** At most `maxRememberedTasks` tasks. If there are more, `itemId` goes back before them, and the set is emptied. */
+  /** If the set exceeds `maxRememberedTasks`, `goBack` moves `itemId` before these tasks and empties the set. */
   readonly tasks: Set<number>
 }
 
@@ -73,8 +73,8 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   }
 
   /**
-   * If experts cannot be asked now, makes them check the item again later. Their cursors have passed it, but the order
-   * of experts may change until then.
+   * If an expert cannot be asked now, makes the expert check the item again later. The expert's cursor may be past the
+   * item, because other experts came first in the order at an earlier check.
    */
   const awaitAgain = (itemId: number, experts: ReadonlyArray<AutomaticExpert>, { isAvailable }: ClaimRequest) => {
     for (const { expert_id } of experts) {
@@ -218,7 +218,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
         Effect.gen(function* () {
           const rows = yield* activeOf(asking.experts)
           const experts = asking.experts.flatMap((name) => rows.find((row) => row.expert_id === name) ?? [])
-          // Even without experts, tasks that only judges may judge must be found and reported. One cursor does this.
+          // If there are no experts, a cursor without an expert still finds tasks for judges only, to report them.
           const looking =
             experts.length === 0
               ? [cursorOf("")]

@@ -35,8 +35,8 @@ export const contentOf = (
 export const activeWithin: Duration.Input = "7 days"
 
 /**
- * Whether people judge a content again, in turn, when all have judged it. By default, such an item waits for a new
- * person.
+ * Whether people judge an item although each of them has already judged an equal item. By default, the item waits for a
+ * new person.
  */
 export const AllowRepeatedVotes = Context.Reference<boolean>("prefstream/service/AllowRepeatedVotes", {
   defaultValue: () => false,
@@ -106,12 +106,13 @@ export const make = Effect.gen(function* () {
   const mayAsk = sql`CASE WHEN ${isRepeatable("item")} THEN ${Number.MAX_SAFE_INTEGER} ELSE 1 END`
 
   /**
-   * Counts, by task, the items that wait for another expert. An item waits if every person who may judge it has judged
-   * it, has set it aside, or has seen its content, and no automatic expert may still vote on it. An item that nobody
-   * has got yet does not count. If only judges may vote on an item, it waits when each judge of this service has voted
-   * on it, or if there is no judge. Such an item does not wait if a judge has no answer, because it is then done with
-   * fewer votes. Reads at most `maxWaitingRead` deferred items and the same number of other open items, the oldest
-   * first.
+   * Counts, by task, the items that wait for another expert:
+   * - If people may vote on an item, the item waits when no person can still get it and no automatic expert can still
+   *   vote. Items that no person has received yet do not count.
+   * - If only judges may vote on an item, the item waits when no judge can still vote. If a judge had no answer, the
+   *   item does not wait, because the queue closes the item with fewer votes.
+   *
+   * Reads at most `maxWaitingRead` deferred items and `maxWaitingRead` other open items, oldest first.
    */
   const waiting = Effect.map(
     sql<{ seq: number; items: number }>`SELECT item_id / ${maxPrompts} AS seq, COUNT(*) AS items FROM (
@@ -133,7 +134,7 @@ export const make = Effect.gen(function* () {
     (rows) => new Map(rows.map(({ items, seq }) => [seq, items])),
   )
 
-  /** Returns deferred items to the queue. If an item needs no vote at the moment, it returns when it needs one. */
+  /** Ends the deferral of the items that `rows` selects. Items that need votes go back to the queue. */
   const offerAgain = (rows: Statement.Fragment): Effect.Effect<void, SqlError> =>
     Effect.gen(function* () {
       yield* sql`INSERT OR REPLACE INTO returned_item (item_id)
@@ -164,7 +165,7 @@ export const make = Effect.gen(function* () {
   })
 
   const hasJudged = Effect.fnUntraced(function* (itemId: number, expertNo: number) {
-    // Votes on canceled tasks do not count, except on unanswered tasks, which may be opened again.
+    // Votes on a canceled task count only if the task may be opened again (`unanswered`).
     const votes = yield* sql`SELECT 1 FROM item JOIN item AS other INDEXED BY item_of_content
       ON other.content = item.content AND other.item_id <> item.item_id
       JOIN task ON task.seq = other.item_id / ${maxPrompts} AND (status <> 'cancelled' OR unanswered = 1)
@@ -173,7 +174,7 @@ export const make = Effect.gen(function* () {
     return votes.length > 0
   })
 
-  /** Returns deferred items that no longer wait for anybody. Call it when people become absent. */
+  /** Puts deferred items back into the queue if they wait for nobody. Call this when people become absent. */
   const awaitFewer = offerAgain(sql`NOT ${isAwaited}`)
 
   /** Makes open items repeatable if their prompts have a gold answer. Reads only items that have an equal item. */

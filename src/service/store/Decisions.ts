@@ -1,8 +1,8 @@
 /**
- * Leads' decisions on items, withdrawn prompts, and the results of both.
+ * Reads the decisions of leads, and makes the results of decided, withdrawn, and unanswered prompts.
  *
  * Guarantees: results follow `domain/Decision`. If an item has no votes, the decision counts as its only vote. The
- * result of a withdrawn prompt says that it is withdrawn and contains no votes.
+ * result of a withdrawn prompt says that the prompt is withdrawn, and contains no votes.
  */
 import { DateTime, Effect } from "effect"
 import type { SqlClient } from "effect/sql"

@@ -3,9 +3,9 @@
  *
  * Guarantees: counters of tasks and experts match the valid votes after each commit. The commit of a change also
  * replaces the published result and stores the webhook event about the change. If votes are missing after a change, the
- * task is opened again. Its result is then computed from the remaining votes. If a prompt has no remaining votes, the
- * result is withdrawn. No vote is deleted. Voiding and restoring votes commit task by task, and can be repeated after a
- * crash.
+ * task is opened again. If a prompt is left with neither a vote nor a decision, the published result is withdrawn.
+ * Otherwise, the published result contains the remaining votes. No vote is deleted. Voiding and restoring votes commit
+ * task by task, and can be repeated after a crash.
  */
 /* oxlint-disable max-lines -- one state machine: each change of votes or decisions completes or reopens tasks by the same rules */
 import { Clock, Context, Effect, Layer } from "effect"
@@ -120,7 +120,7 @@ const make = Effect.gen(function* () {
     return done < task.prompts ? ("reopened" as const) : ("changed" as const)
   })
 
-  /** Runs statements that may change results inside `Database.write`, then wakes the webhooks. */
+  /** Runs the statements inside `Database.write`, and then wakes the webhooks. */
   const change = <A, E = never>(statements: Effect.Effect<A, E | SqlError>) =>
     voting.writeEnding(statements, () => true)
 
@@ -242,7 +242,7 @@ const make = Effect.gen(function* () {
     deleteDecision(taskId, promptIndex, "item.restore", sql`choice IS NULL`, "The prompt is not withdrawn."),
   )
 
-  /** Changes the number of votes that items need. `needs` returns each item with this change as `votes`. */
+  /** `needs` changes how many votes items need, and returns the change of each item as `votes`. */
   const changeNeeds = (
     taskId: string,
     action: string,
@@ -284,7 +284,7 @@ const make = Effect.gen(function* () {
       }),
   )
 
-  /** Cancels the additional votes that no expert has begun. Returns the number of prompts that need fewer votes. */
+  /** Cancels the additional votes that no expert has begun. Returns the number of affected prompts. */
   const endReopening = Effect.fn("Desk.endReopening")((taskId: string) =>
     changeNeeds(taskId, "task.end-reopening", function* ({ seq, status }) {
       const open = sql`${itemsOf(sql, seq)} AND extra_votes > 0 AND open > 0`

@@ -27,8 +27,8 @@ export const equalItemsOf = (sql: SqlClient.SqlClient, seq: number) => {
 }
 
 /**
- * Marks the task if one of its items has an older equal item. Also marks the tasks that contain the oldest of these
- * equal items. All other tasks with equal items are marked already. Call this when a task of a group is created.
+ * If an item of the task equals an older item, marks the task. Also marks the task of the oldest equal item, because
+ * this item had no equal item when its task was created. Call this when a task of a group is created.
  */
 export const mark = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, seq: number) {
   const first = yield* sql<{ seq: number }>`SELECT DISTINCT first / ${maxPrompts} AS seq FROM (

@@ -1,8 +1,8 @@
 /**
- * Names of experts: which names count as the same, and which names of a list are refused.
+ * Decides which names of experts count as equal, and which names of a list are refused.
  *
- * Guarantees: names with the same `nameKey` count as the same. Does not: compare letters that merely look alike, such
- * as Latin and Cyrillic ones.
+ * Guarantees: names with an equal `nameKey` count as equal. Letters that look alike, such as Latin and Cyrillic, count
+ * as different.
  */
 import { Schema } from "effect"
 import { nameKey } from "../account/nameKey.ts"
@@ -33,7 +33,7 @@ export const words = ({ active, kind, name }: NamedExpert): string => {
   return `An expert named ${name} already exists. ${active === 1 ? "Make a new link for" : "Activate"} this expert below, or enter another name.`
 }
 
-/** Says why nobody in the list can be added. Undefined if all can. */
+/** If the list or a name in the list is refused, returns the reasons. The caller then adds no name. */
 export const problemOf = (
   list: ReadonlyArray<ListedName>,
   existing: ReadonlyArray<NamedExpert>,

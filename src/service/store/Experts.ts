@@ -162,7 +162,7 @@ const make = Effect.gen(function* () {
           yield* Audit.record(sql, active ? "expert.activate" : "expert.deactivate", expertId, { name: expert.name })
         }
         yield* along
-        // Other experts may have passed items that waited for this expert, so all items are checked again.
+        // Cursors of other experts may be past items that waited for this expert, so all items are checked again.
         if (rows.some(({ kind }) => kind !== "person")) queue.reconsiderAll()
         if (rows[0]?.kind === "person" && !active) yield* contents.awaitFewer
         return rows

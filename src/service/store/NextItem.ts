@@ -66,7 +66,7 @@ export const make = Effect.fnUntraced(function* ({ contents, lanes: { openTo } }
   /** Finds the next item in a lane. If there is none, moves the cursors to the lane's end. */
   const nextInLane = Effect.fnUntraced(function* (expertNo: number, at: Lane) {
     const { item_cursor, lane, returned_cursor } = at
-    // This search skips returned items after the item cursor, because the search below finds them.
+    // This search reads only items up to `item_cursor`. The second search finds the items after `item_cursor`.
     const returned = yield* firstOpen(
       expertNo,
       sql`returned_item.n`,

@@ -110,8 +110,8 @@ export const make = Effect.gen(function* () {
     WHERE since IS NOT NULL OR disabled_reason IS NOT NULL`
 
   /**
-   * Finds tasks with items that lack more votes than the remaining experts can give. The table `candidate` contains the
-   * items for which this is possible: there are few experts in the lane, or some may not judge the item.
+   * Finds tasks with items for which too few experts are left. The table `candidate` selects the items for the slow
+   * count of experts: items with few experts in the lane, and items that some experts may not judge.
    */
   const unassignable = (employed: ReadonlyArray<string>) => {
     const works = sql`expert.active = 1 AND (expert.kind = 'person'

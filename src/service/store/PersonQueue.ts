@@ -2,11 +2,11 @@
  * The queue for people, who hold one item at a time, vote on it, set it aside, or undo a vote. `VoteQueue` sets the
  * hold time and the grace time for undo.
  *
- * After an undo, an expert may hold several items. The item whose vote was undone last comes first, and the item held
- * before all undos comes last. If a hold has expired, the expert can still use it until the queue takes the item back.
- * An expert who gets the item again sees the same order and draft.
+ * After an undo, an expert may hold several items. The expert sees the item of the latest undo first. If a hold has
+ * expired, the expert can still vote on the item until the queue takes the item back. An expert who gets the item again
+ * sees the earlier order and draft.
  */
-/* oxlint-disable max-lines -- one queue, whose statements share their conditions */
+/* oxlint-disable max-lines -- all SQL statements of the queue share conditions */
 import { Clock, Duration, Effect, Option, Random, Schema } from "effect"
 import type { Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
@@ -38,7 +38,7 @@ interface HoldRow {
 }
 
 const maxReleasedPerWrite = 500
-/** People can see and correct this number of their latest votes. */
+/** The maximum number of latest votes that people can see and correct. */
 const maxShown = 20
 
 const DraftText = Schema.fromJsonString(Draft)
@@ -398,7 +398,7 @@ export const make = Effect.fnUntraced(function* (options: {
     ),
   )
 
-  /** Returns items whose hold has ended. The service also runs this every minute. */
+  /** Puts items back into the queue if their holds have expired. The service also runs this every minute. */
   const releaseExpired = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     yield* releaseWhere(sql`held_until IS NOT NULL AND held_until <= ${now}`)

@@ -65,8 +65,8 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       ORDER BY n DESC LIMIT ${limit}`
 
   /**
-   * Returns the task of a vote if the vote can be changed. The task must be open and not paused. No lead may have
-   * decided or withdrawn the item. No published result may contain the vote.
+   * If the vote can still be changed, returns its task. The task's end, a pause, a lead's decision on the item, or a
+   * published result with the vote prevents changes.
    */
   const openTaskOf = Effect.fnUntraced(function* (vote: { readonly item_id: number; readonly expert_no: number }) {
     const { expert_no, item_id } = vote

@@ -201,7 +201,7 @@ const make = Effect.gen(function* () {
    * Closes prompts that no expert can answer. They keep the votes that they have. If the task would end without any
    * vote, it is canceled instead.
    *
-   * @param itemIds the items to close. Default: those that need votes and to which an expert has no answer
+   * @param itemIds the items to close. Default: the items that need votes and that at least one expert set aside
    */
   const endUnanswered = Effect.fnUntraced(function* (taskId: string, itemIds?: ReadonlyArray<number>) {
     const now = yield* Clock.currentTimeMillis

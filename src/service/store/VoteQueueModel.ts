@@ -65,7 +65,7 @@ export interface LackingTask extends Pick<Claim, "taskId" | "voters"> {
 
 export interface Claims {
   readonly claims: ReadonlyArray<Claim>
-  /** Tasks that no expert is judging now. In each, `lacking` prompts need votes that none of these experts can give. */
+  /** Tasks without claimed items. In each task, no expert in the request can vote on `lacking` of the prompts. */
   readonly unanswered: ReadonlyArray<LackingTask>
   /**
    * Tasks that only judges may judge. In each, `lacking` prompts are now done with fewer votes, because the remaining
@@ -73,8 +73,8 @@ export interface Claims {
    */
   readonly shortened: ReadonlyArray<LackingTask>
   /**
-   * Set if there is nothing else to judge now. `createdAt` is the creation time of the oldest task that is too new to
-   * claim (see `createdBefore`), if any.
+   * Set if no further task can be claimed now. If the next task is too new (see `createdBefore`), `createdAt` is the
+   * task's creation time.
    */
   readonly idle: { readonly createdAt: number | undefined } | undefined
 }

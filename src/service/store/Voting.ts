@@ -136,7 +136,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   const guidelines = yield* GuidelineVersions.make
 
   /**
-   * Runs statements that may end tasks inside `Database.write`. If tasks end, wakes the webhooks, even if the caller is
+   * Calls `Database.write` for statements that may end tasks. If tasks end, wakes the webhooks, even if the caller is
    * interrupted.
    */
   const writeEnding = <A, E = never>(statements: Effect.Effect<A, E | SqlError>, hasEnded: (value: A) => boolean) =>
@@ -227,8 +227,8 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   })
 
   /**
-   * Counts items as done with the votes that they have, because nobody who may vote on them has an answer. Returns
-   * whether the task ended.
+   * Closes items that still need votes, because nobody who may vote on them has an answer. The items keep
+   * their votes. Returns whether the task ended.
    */
   const closeUnanswered = Effect.fnUntraced(function* (seq: number, itemIds: ReadonlyArray<number>, now: number) {
     const task = (yield* openTask(seq))!

@@ -1,9 +1,9 @@
 /**
  * Accepts only requests from the service's own pages.
  *
- * Guarantees: a request that changes anything must have the service's own `Origin`. Without `Origin`, it must have
- * `Sec-Fetch-Site: same-origin` or `x-prefstream`. It must also have a JSON body or `x-prefstream`, which forms on
- * other sites cannot send. A cookie is never enough.
+ * Guarantees: every request that changes anything must have a JSON body or the header `x-prefstream`. Forms on other
+ * sites can send neither. If the request has `Origin`, `Origin` must be the service's address. Otherwise, the request
+ * must have `Sec-Fetch-Site: same-origin` or `x-prefstream`. A cookie is never enough.
  */
 import { Effect } from "effect"
 import { type Headers, HttpRouter, HttpServerRequest, HttpServerRespondable } from "effect/http"

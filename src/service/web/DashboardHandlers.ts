@@ -1,7 +1,7 @@
 /**
  * Implements the parts of `DashboardApi` that mostly call one service each.
  *
- * Guarantees: only the response to the request that created a token or a secret contains it.
+ * Guarantees: the service returns a token or a secret only once, in the response to the request that creates it.
  */
 import { Effect, Layer, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"

@@ -61,7 +61,7 @@ export const make = Effect.fnUntraced(function* (
 ) {
   const random = yield* SecureRandom.SecureRandom
 
-  /** Adds a message, or replaces the waiting message with the same `gathering`. Returns the message's id. */
+  /** Adds a message. If a waiting message has an equal `gathering`, updates the waiting message instead. */
   const writeMessage = Effect.fnUntraced(function* ({ data, gathering, groupId, tasks, type }: Content) {
     const now = yield* Clock.currentTimeMillis
     const message_id = `msg_${Hex.encode(yield* random.randomBytes(16))}`

@@ -39,7 +39,7 @@ export class FileCounts {
     return this.#filesOfKey[key]! < 2 || this.#recordsPerEarlierFile[key] === records ? records : unevenCount
   }
 
-  /** Whether models may be named after files: `even` of `evenKeys` is at least 3/4 of `several`. */
+  /** Models may be named after files if at least 3/4 of the keys with several records are even (see `evenKeys`). */
   areEven(keys: number): boolean {
     const { even, several } = this.evenKeys(keys)
     return 4 * even >= 3 * several

@@ -41,7 +41,7 @@ interface Joined {
   readonly metadata: PromptItem["metadata"] | null
 }
 
-/** Numbers of lists in the scratch file. Completions with a prompt are in the lists from number 2. */
+/** Indices of lists in the scratch file. Completions with a prompt are in the lists from `completionLists` on. */
 const promptList = 0
 const rejectList = 1
 const completionLists = 2

@@ -59,8 +59,8 @@ export interface JoinOptions extends Format.FormatOptions {
    */
   readonly modelsPath?: string | undefined
   /**
-   * Whether to reject or keep a prompt if some file has no completion for it. `keep` still rejects a prompt with fewer
-   * than two completions, or without the completion that its gold names. Default: `reject`.
+   * Whether to reject or keep a prompt if a file has no completion for the prompt. `keep` still rejects a prompt if it
+   * has fewer than two completions, or if its best completion (`goldPath`) is missing. Default: `reject`.
    */
   readonly missing?: "reject" | "keep" | undefined
   /** The directory of the temporary file. Default: the system's temporary directory. */
@@ -158,7 +158,7 @@ export const resolve = Effect.fnUntraced(function* (
   const model =
     options.modelPath === undefined ? undefined : yield* parseCompletionField("modelPath", options.modelPath)
   const { ignore = [], keep = [] } = options
-  /** `*` also keeps the list of models, because other lists in the record may have the same order. */
+  /** `*` also keeps the list of models, because the values in other kept lists may belong to these models. */
   const keptOfPrompts = Metadata.make(metadata, keep, [promptKey, prompt, ...systems, history], gold)
   const keptOfCompletions = Metadata.make(undefined, keep, [completionKey, completion, model])
   const promptFields = [promptKey, prompt, ...systems, history, gold, metadata, models]

@@ -226,7 +226,7 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
   return { add, finish, locate, read, records, sizeOf }
 }
 
-/** Minimum age of a leftover directory. A directory in use is younger, or the system cannot remove it. */
+/** Minimum age of a directory to remove. In a younger directory, another process may be about to open its file. */
 const staleAfterMillis = 60_000
 
 /** Removes leftover directories. A directory that cannot be removed is in use or belongs to another user. */

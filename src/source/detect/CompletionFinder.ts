@@ -14,7 +14,7 @@ import * as Sample from "./Sample.ts"
 export type DetectedCompletions = { readonly members: ReadonlyArray<Sample.Member> } & (
   | { readonly layout: "items"; readonly completions: string; readonly model?: string }
   | { readonly layout: "wide" | "pairs"; readonly completions: ReadonlyArray<string> }
-  /** If `completion` is undefined, the completion is the last message of the conversation in the member. */
+  /** If `completion` is undefined, `members` contains one conversation, which ends with the completion. */
   | { readonly layout: "long"; readonly completion: string | undefined }
 )
 

@@ -183,7 +183,7 @@ const promptOf = (
   )
 }
 
-/** Advises a prompt of fixed text and an id for records without a prompt. Other fields might reveal the answer. */
+/** The suggested template contains only fixed text and an id, because other fields might reveal the answer. */
 const fixedWords = ({ members }: Sample.Sample): string => {
   const keys = [...KnownNames.ids, ...KnownNames.promptKeys, ...KnownNames.otherKeys]
   const id = members.find(
@@ -236,8 +236,8 @@ const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
 }
 
 /**
- * Chooses the id by the member's name. If unique values were required, a file might get other ids when it grows, and
- * its items would be paid for again.
+ * Chooses the id by the member's name, even if values repeat. Otherwise, new records in a file could change all ids,
+ * and the items would be paid for again.
  */
 const idOf = (sample: Sample.Sample): LayoutOptions => {
   if (isOfDataset(sample)) return {}
@@ -267,7 +267,7 @@ const metadataOf = (sample: Sample.Sample): LayoutOptions => {
   return isObjects || isOfDataset(sample) ? { metadata: "metadata" } : {}
 }
 
-/** Numbers are gold only if there is one distinct number per completion, or the member's name ends in `_id`. */
+/** If a member has numbers, it must have as many distinct numbers as completions, or a name that ends in `_id`. */
 const goldOf = (sample: Sample.Sample, completions: ReadonlyArray<string>, { model }: LayoutOptions): LayoutOptions => {
   const best = BestCompletion.among(completions.map(columnOf))
   const names = typeof model === "string" || model === undefined ? [] : model.map(columnOf)

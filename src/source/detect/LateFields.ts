@@ -19,7 +19,7 @@ export interface LateFields {
 const shownFieldsOf = ({ completion, completions, history, layout, prompt, system }: LayoutOptions): string =>
   JSON.stringify([layout, prompt, system, history, completions, completion])
 
-/** If the sample has more names, detection is repeated with only the names that the layout uses, to save time. */
+/** If the sample has more names, checks run detection with only the names that the layout uses, which is faster. */
 const maxSampleNames = 250
 
 /** Maximum number of names to remember as irrelevant to the layout. Further names are checked in each record. */

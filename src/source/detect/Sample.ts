@@ -80,7 +80,7 @@ export const findAll = (
 export const named = (members: ReadonlyArray<Member>, names: ReadonlyArray<string>): ReadonlyArray<Member> =>
   names.flatMap((name) => members.filter(({ plainName }) => plainName === name))
 
-/** Whether most values have one of the kinds. A text cell also counts as text. */
+/** Whether most values have one of the kinds. In files of text cells, such as CSV, filled members count as text. */
 export const has = ({ isTextual, values }: Member, kinds: ReadonlyArray<Kind>): boolean =>
   (isTextual && values.length > 0 && kinds.includes("text")) ||
   values.filter((value) => kinds.includes(kindOf(value))).length * 2 > values.length

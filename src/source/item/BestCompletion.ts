@@ -55,8 +55,8 @@ const maxWords = 16
 const wordsEnd = /[_\s.:-]+|(?<=\p{Ll})(?=\p{Lu})|(?<=\p{L})(?=\p{N})/gu
 
 /**
- * Returns the lowercase aliases of a column's name: the name, its beginnings and endings at word boundaries, and each
- * ending with a prefix such as `model_` (`model_a` for `response_a`).
+ * Returns the lowercase aliases of a column's name: the name, each part before a word boundary, and each part after a
+ * word boundary. Words such as `model` are also put before the last parts: `response_a` has the alias `model_a`.
  */
 const aliasesOf = (name: string): ReadonlySet<string> => {
   const ends = name.length > maxCharacters ? [] : [...name.matchAll(wordsEnd)]

@@ -12,7 +12,10 @@ import { isOne, isZero } from "./ChoiceValue.ts"
 import * as ToolExports from "./ToolExports.ts"
 import { expertColumn, voteNames } from "./VoteNames.ts"
 
-/** Suggests the import command for exports of tools, choices with experts, and choices that are not used as gold. */
+/**
+ * If the rows seem to contain votes, suggests `prefstream import`. Signs of votes are the format of a tool's export,
+ * columns with experts, and a choice column that is not used as gold.
+ */
 export const of = (
   rows: ReadonlyArray<Row>,
   { completions, gold }: LayoutOptions = {},

@@ -61,7 +61,7 @@ export interface CreateCall extends Call {
   readonly idempotencyKey: string
 }
 
-/** How `poll` sends its requests, and the task's request. */
+/** Sends the requests of `poll`, and has the request that created the task. */
 export interface PollCall extends Call {
   /** The task's request as it was sent, for responses that do not repeat it. It is read from the ledger when needed. */
   readonly task: Effect.Effect<TaskRequest, unknown>
@@ -92,7 +92,7 @@ export interface Protocol {
   readonly poll: (taskId: string, call: PollCall) => Effect.Effect<PollAnswer, unknown>
   /**
    * Returns the ids of the tasks that a webhook delivery names, or undefined if the delivery concerns every outstanding
-   * task. Replaces the paths in the service's settings.
+   * task. If a protocol has this function, the service's settings for the paths of task ids have no effect.
    */
   readonly taskIdsOf?: ((payload: unknown) => ReadonlyArray<string> | undefined) | undefined
 }

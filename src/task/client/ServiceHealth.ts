@@ -3,10 +3,11 @@
  * wait, and one probe at a time checks the service.
  *
  * Guarantees: a probe polls a task, so it creates nothing. Probes poll different tasks, 1 to 30 seconds apart with
- * jitter, and respect `Retry-After`. After `patience`, all waiting requests fail with `Down`. If a probe of a made-up
- * task fails with an error that a healthy service could also give, requests continue one at a time, polls first. If the
- * service ignores keys, requests continue in this way only if a poll is waiting. Effect's `CircuitBreaker` is not used:
- * it rejects calls instead of letting them wait, and uses the next call as a probe, even if that call creates a task.
+ * jitter, and respect `Retry-After`. After `patience`, all waiting requests fail with `Down`.
+ *
+ * If no task exists, a probe polls a made-up id, to which a healthy service may also answer with 500. After a 500,
+ * requests continue one at a time, polls first. If the service ignores keys, a poll must be waiting. Effect's
+ * `CircuitBreaker` is not used: it rejects calls instead of letting them wait, and its probe may create a task.
  */
 import { Duration, Effect, Result } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
@@ -36,7 +37,7 @@ const maxWait = Duration.toMillis("30 seconds")
 /** Maximum length of the last response in a message about downtime, in UTF-16 code units. */
 const maxCauseCharacters = 80
 
-/** Whether a service that is up may answer with this error if the task does not exist. */
+/** Whether a working service may send this error in response to an unknown task id. */
 const isInconclusive = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable" && reason.status !== undefined && ![502, 503, 504].includes(reason.status)
 

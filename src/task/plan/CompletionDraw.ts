@@ -22,7 +22,7 @@ export interface DrawOptions {
 
 export const defaultSeed = 0
 
-/** Returns the item to send: the same object if all of its completions are sent. */
+/** Returns the item with the completions to send. If these are all completions, returns `item` itself. */
 export type Draw = (item: BatchItem) => BatchItem
 
 export const make =

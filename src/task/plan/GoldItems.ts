@@ -1,9 +1,10 @@
 /**
- * Mixes gold items into the items of the input, to measure how well experts judge. The dataset leaves them out.
+ * Mixes gold items into the items of the input, to measure how well experts judge. The dataset contains no
+ * gold items that were mixed in.
  *
- * Guarantees: only the seed and the item's id decide whether a gold item is sent with an item, and which one. The data
- * that is sent does not distinguish gold items from other items. A task contains a gold item at most once, so with few
- * gold items, their share is below the rate.
+ * Guarantees: only the seed and the item's id decide whether a gold item is drawn for an item, and which gold item is
+ * tried first. If its prompt is already in the task, the next gold item is tried. With few gold items, their share is
+ * therefore below the rate. The data that is sent does not distinguish gold items from other items.
  */
 import { Array as Arr, Effect, identity, Option, Predicate, Schema } from "effect"
 import * as IdLimit from "../../domain/IdLimit.ts"

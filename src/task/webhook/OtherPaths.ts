@@ -1,6 +1,5 @@
 /**
- * Logs webhook deliveries to other paths than the receiver's. These deliveries are lost, so their results wait for the
- * next poll.
+ * Logs webhook deliveries with a wrong path. These deliveries are lost, so their results wait for the next poll.
  *
  * Guarantees: each path is logged once, with at most one line per minute, since anybody who finds the port can send
  * requests. If a path is not logged because of this limit, it is logged when it occurs again later. At most 100 paths

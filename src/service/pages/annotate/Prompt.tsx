@@ -6,7 +6,7 @@ import { type Conversation, Turns } from "./Turns.tsx"
 
 export interface PromptProps {
   readonly item: Pick<HeldItem, "prompt" | "turns">
-  /** The prompt or its beginning. The shown turns of a conversation have about as many characters as this text. */
+  /** The prompt or its beginning. If the prompt is a conversation, the length of `text` limits the shown turns. */
   readonly text: string
   readonly source: boolean
 }

@@ -14,7 +14,6 @@ type Turn = Conversation[number]
 
 const roles: Readonly<Record<string, string>> = { system: "System", user: "User", assistant: "Assistant", tool: "Tool" }
 
-/** @param below the level of the heading above the conversation */
 export const Turns = ({
   turns,
   below,

@@ -19,7 +19,7 @@ export const saveDelayMillis = 800
 export const maxSaveDelayMillis = 5_000
 /** The interval between polls for an item while the expert has none. */
 export const pollIntervalMillis = 15_000
-/** The hold is renewed for this long after the expert's last activity. */
+/** If the expert does nothing for this long, the hold is no longer renewed. */
 export const awayAfterMillis = 300_000
 
 type Step = readonly [AnnotationState, ReadonlyArray<Command>]
@@ -333,7 +333,7 @@ const failed = (state: AnnotationState, ask: Ask, failure: Failure, now: number)
   return send({ ...rested, wanted: null, saveDue: false, notice: { tone: "bad", text: failure.detail } }, now)
 }
 
-/** If a connection breaks, a browser may send a request again. If this fails, the first request may have arrived. */
+/** If a connection breaks, a browser may send the request twice. If the second fails, the first may have arrived. */
 const mayHaveArrived = (state: AnnotationState, broke: boolean): AnnotationState["unsure"] =>
   state.unsure ?? (state.progress === null ? null : { judged: state.progress.judged, broke })
 

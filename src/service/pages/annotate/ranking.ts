@@ -45,14 +45,14 @@ export const toggleNext = (ranks: Ranks, place: number): Ranks =>
   ranks[place] === null ? assign(ranks, place, highest(ranks) + 1) : clear(ranks, place)
 
 /**
- * Moves a completion up one step: from a tie to a separate group just above, or past the next better group. A
- * completion without a rank becomes the last.
+ * Moves a completion up one step. A tied completion gets its own group just above the tie. A completion without a tie
+ * moves past the next better group. A completion without a rank becomes the last.
  */
 export const raise = (ranks: Ranks, place: number): Ranks => move(ranks, place, -1)
 
 /**
- * Moves a completion down one step: from a tie to a separate group just below, or past the next worse group. A
- * completion without a rank becomes the last.
+ * Moves a completion down one step. A tied completion gets its own group just below the tie. A completion without a tie
+ * moves past the next worse group. A completion without a rank becomes the last.
  */
 export const lower = (ranks: Ranks, place: number): Ranks => move(ranks, place, 1)
 

@@ -2,7 +2,7 @@
 import type { RefObject } from "preact"
 import { useLayoutEffect, useState } from "preact/hooks"
 
-/** Returns true once all texts are shown, even if a text is rendered again later. */
+/** Returns false until all texts are shown, and true from then on, even if a text is rendered again. */
 export const useShown = (within: RefObject<HTMLElement | null>): boolean => {
   const [isShown, setShown] = useState(false)
   useLayoutEffect(() => {

@@ -88,7 +88,7 @@ const Disagreements = ({ query }: { readonly query: Query }) => {
     const request = async () => {
       const input = { params: { task_id, index }, query: { mine: "true" } } as const
       const answer = await ask("DELETE /tasks/:task_id/items/:index/decision", input)
-      // Another lead has changed this decision. It is removed, so that the lead can take back the previous decision.
+      // If another lead changed the decision, the page forgets the decision. The next undo is for an earlier decision.
       if (!answer.ok && answer.problem.status === 409) setOutcomes(outcomes.slice(0, -1))
       return answer
     }

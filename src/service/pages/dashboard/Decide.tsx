@@ -15,8 +15,8 @@ interface Props {
 }
 
 /**
- * Shows the decision. If there is no decision, shows `children` after a button that opens the form. If the task is
- * canceled, shows nothing.
+ * Shows the decision. If there is no decision, shows a button that opens the form, and `children` beside the button. If
+ * the task is canceled, shows nothing.
  */
 export const Decided = ({ item, task, children }: Props & { readonly children?: ComponentChildren }) => {
   const [isOpen, setOpen] = useState(false)

@@ -105,7 +105,7 @@ export const FilterForm = ({ filters, label, page, query, submit = "Filter" }: F
       const [type, fieldClass] = i === 0 ? (["search", "wide"] as const) : (["text", ""] as const)
       return <Field key={field.name} {...attributes} type={type} fieldClass={fieldClass} maxLength={maxLength.filter} />
     }
-    // After the options have loaded, the new key makes Preact replace this field, so that it can select its value.
+    // When the options have loaded, the key changes, and Preact replaces this field. The new field can select `value`.
     // Other fields keep the user's input.
     return (
       <Select

@@ -61,7 +61,7 @@ export const Table = <A,>({ label, columns, rows, nothing, keyOf, class: name = 
     </table>
   )
   if (name !== "") return table
-  // A table that is wider than the page scrolls. The tab stop lets keyboard users scroll it.
+  // This box scrolls a wide table sideways. `tabIndex` lets keyboard users scroll the box.
   return (
     <div class="card table-card" tabIndex={0} role="group" aria-label={label}>
       {table}

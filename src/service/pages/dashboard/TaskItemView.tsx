@@ -31,7 +31,7 @@ interface Props {
 }
 
 interface ViewProps extends Props {
-  /** The choice on the page where leads decide, or null before the choice. Without `chosen`, actions are shown. */
+  /** The completion that the lead has chosen on the decision page, or null before the choice. Undefined elsewhere. */
   readonly chosen?: number | null
 }
 

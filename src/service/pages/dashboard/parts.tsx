@@ -96,7 +96,6 @@ export const commas = (elements: ReadonlyArray<ComponentChildren>) =>
 
 export const Badge = ({ label }: { readonly label: Label }) => <span class={`badge ${label.tone}`}>{label.words}</span>
 
-/** Shows a share in percent, and as `part` of `of`. Null if `of` is 0. */
 export const shareOf = (part: number, of: number) =>
   of === 0 ? null : (
     <span class="nowrap">
@@ -107,7 +106,6 @@ export const shareOf = (part: number, of: number) =>
     </span>
   )
 
-/** Shows `done` of `of` as a bar and as numbers. */
 export const Meter = ({ label, done, of }: { readonly label: string; readonly done: number; readonly of: number }) => (
   <span class={done >= of && of > 0 ? "meter full" : "meter"}>
     <progress aria-label={label} value={done} max={Math.max(of, 1)} />
@@ -240,7 +238,7 @@ export const PageLinks = ({ label, links }: PageLinksProps) => (
 
 interface PagerProps {
   readonly label: string
-  /** The `before` of the older page. Null on the oldest page. */
+  /** The value of the query parameter `before` for the next older page. Null on the oldest page. */
   readonly next: number | null
   readonly page: Page
   readonly query: Query

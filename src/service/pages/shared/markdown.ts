@@ -116,7 +116,8 @@ const rightToLeft = new RegExp(
   "u",
 )
 
-// Headings are moved below the page's heading, without skipped levels. A class keeps the original level.
+// Renumbers headings: the levels start after the level of the page's heading, without gaps. A class keeps the original
+// level.
 markdown.core.ruler.push("blocks", ({ env, tokens }) => {
   let undirected: Array<Token> = []
   const open: Array<number> = []
@@ -158,7 +159,7 @@ const typesetAll = (tokens: ReadonlyArray<Token>, typeset: (tex: string, display
 const loadNow = <A>(module: Promise<A>): Promise<A> => module
 
 /**
- * @param below the level of the page's heading above the text
+ * @param below the level of the page's heading; headings in the text begin at the next level
  * @param load awaits the import of a module
  * @param images the images to show besides those whose data are in the text
  */

@@ -1,4 +1,4 @@
-/** Replaces the images in texts by handles (see `images`), as long as a component shows the texts. */
+/** Replaces the images in texts by handles (see `images`) while a component shows the texts. */
 import { useEffect, useMemo } from "preact/hooks"
 import { shortening } from "./images.ts"
 

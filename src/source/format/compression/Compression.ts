@@ -17,7 +17,7 @@ export type Compression = "gzip" | "zstd" | "brotli"
 export interface ExpansionLimit {
   /** Files up to this decompressed size are always accepted. */
   readonly bytes: number
-  /** Above `bytes`, the decompressed size is limited to this many times the compressed size. */
+  /** The maximum ratio of decompressed to compressed size for files that decompress to more than `bytes`. */
   readonly times: number
 }
 

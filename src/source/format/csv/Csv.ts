@@ -93,8 +93,8 @@ const sniffDelimiter = (
     ),
   }))
   const withSeveralCells = candidates.filter(({ cells, share }) => cells > 1 && share >= 0.5)
-  // If no delimiter qualifies, the file has one column. A delimiter that does not occur fits all records, so it is
-  // selected.
+  // If no delimiter qualifies, the file has one column. A delimiter that never occurs is then best, because it splits
+  // no record.
   const usable =
     withSeveralCells.length > 0 ? withSeveralCells : candidates.map((candidate) => ({ ...candidate, cells: 1 }))
   return usable.reduce((best, candidate) =>
@@ -118,9 +118,9 @@ const fit = (records: ReadonlyArray<RecordResult>) => {
 }
 
 /**
- * Returns `none` for TSV if more records fit the header without quoting than with quoting, and if at most half of the
- * cells that begin with a quote also end with a quote. With other delimiters, such as commas, records that do not fit
- * the header do not show how quotes are used.
+ * Returns `none` for TSV if quotes are probably plain text. More records must then fit the header without quoting, and
+ * at most half of the cells that begin with a quote may end with a quote. Other delimiters, such as commas, are common
+ * in texts, so records that do not fit prove nothing about quotes.
  */
 const quoteOf = (head: Uint8Array, delimiter: string, isWhole: boolean): "none" | undefined => {
   if (delimiter !== "\t") return undefined
@@ -228,7 +228,6 @@ class RowReader {
     )
   }
 
-  /** Whether each line of a TSV's record has as many cells as the header. */
   #isAmbiguous(raw: string, cells: number): boolean {
     const { delimiter, quote } = this.#dialect
     const isUndecided = quote === undefined && delimiter === "\t" && cells > 1 && raw.includes("\n")

@@ -8,8 +8,9 @@
  * that an LF is outside quotes, and one of them is enough. First, a quote closes only before a delimiter or a line end.
  * Second, the number of quotes before the LF is even.
  *
- * After an unclosed quote, the rest of the file is one reject, because its lines may belong to a truncated cell. For
- * the same reason, a record that follows a record with malformed quotes is rejected if it has a quote within a cell.
+ * After an unclosed quote, the rest of the file is one reject, because its lines may belong to a truncated cell. After
+ * a record with malformed quotes, a quote in an unquoted cell may be the end of the malformed record. The record with
+ * this cell is therefore rejected.
  */
 import { Result } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
@@ -68,7 +69,6 @@ export class CsvReader {
   #cells: Array<Cell> = []
   #fault: Fault | undefined
   #isOdd = false
-  /** Offsets in the record of the cell's start and of the last quote that may close the cell. */
   #cellAt = 0
   #quoteAt = 0
   #openLine = 1

@@ -27,12 +27,15 @@ export interface Answer {
   readonly bytes: Uint8Array<ArrayBuffer>
   /** Groups of three numbers: the number of items, then start and end of the other lines that follow these items. */
   readonly runs: Int32Array<ArrayBuffer>
-  /** For each item: start and end in `bytes`, 1 if its line has spaces, the number of `starts`, and the `starts`. */
+  /**
+   * For each item: its start in `bytes`, its end in `bytes`, 1 for a line with spaces or else 0, the length of its
+   * `ItemBytes.starts`, and the numbers in `ItemBytes.starts`.
+   */
   readonly places: Int32Array<ArrayBuffer>
   readonly ids: ReadonlyArray<PlainLine.Id>
   readonly prompts: ReadonlyArray<string>
   readonly contentHashes: ReadonlyArray<string>
-  /** Hashes of items with their completions sorted. Undefined if these are sorted, or if the item has an id. */
+  /** Hash of each item with sorted completions. Undefined if the input has them sorted, or if the item has an id. */
   readonly sortedHashes: ReadonlyArray<string | undefined>
   readonly sha256?: string
 }

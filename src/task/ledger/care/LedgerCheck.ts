@@ -2,7 +2,7 @@
  * Checks the integrity of a ledger: runs the database's own check, and tests all rules that the rows must follow.
  *
  * Guarantees: changes nothing, and checks one snapshot of the ledger. If there are no findings:
- * - Every item is in one task of its campaign for each vote.
+ * - For each vote on an item, the item's campaign has exactly one task with the item.
  * - Every request and result is present and matches its task.
  * - No task of the service counts twice, and all stored counts match the rows.
  */

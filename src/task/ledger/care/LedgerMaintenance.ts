@@ -136,7 +136,7 @@ export const backup = Effect.fn("LedgerMaintenance.backup")(function* (
 
 const copy = Effect.fnUntraced(function* (to: string) {
   const sql = yield* SqlClient.SqlClient
-  // If the ledger is damaged, this fails with the SQL error instead, because `check` can report the damage.
+  // If the ledger is damaged, the SQL error is not changed, because its message suggests `prefstream ledger check`.
   yield* Effect.mapError(sql`VACUUM INTO ${to}`, (error) => {
     const { cause } = error.reason
     return LedgerCheck.isCorrupt(error) ? error : new BackupFailed({ path: to, cause })
@@ -228,7 +228,7 @@ const chunkSize = 500
 /** Tasks per page. The number is large, since a database may scan all tasks for each page. */
 const pageSize = 50_000
 
-/** Removes old rejects and deliveries, and with `results` also requests and results. */
+/** Removes old rejects and deliveries. If `results` is set, also removes old requests and results. */
 export const prune = Effect.fn("LedgerMaintenance.prune")(function* (
   location: LedgerLocation.LedgerLocation,
   options: PruneOptions,

@@ -21,7 +21,10 @@ export const readEarlierRuns = (context: LedgerContext) => {
       onSome: (campaign) => sql`job = ${job} AND campaign = ${campaign}`,
     })
 
-  /** `runOf` has the last run that read each file to its end. `recordsOf` sums the records of these files by run. */
+  /**
+   * `runOf` maps each file to the last run that read the file to its end. `recordsOf` maps each run to the number of
+   * records in the files that no later run has read.
+   */
   const lastReads = Effect.fnUntraced(function* (campaign: Option.Option<number>) {
     const rows = yield* sql<{ file: string; run: number; records: number }>`
       SELECT file, run, records FROM input WHERE ${within(campaign)} ORDER BY run`

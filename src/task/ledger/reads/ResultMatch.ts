@@ -220,7 +220,7 @@ export const isUsable = Effect.fnUntraced(function* (
   return Result.isSuccess(matchStored({ ...(yield* ledger.request(seq)), taskId }, result.value))
 })
 
-/** Puts the results in the order of the prompts: by position if they match, or by text if all prompts are unique. */
+/** Puts the results in the order of the prompts, by text. If several prompts have equal texts, keeps the order. */
 const align = (
   prompts: ReadonlyArray<TaskPrompt>,
   results: ReadonlyArray<typeof AnsweredItem.Type>,

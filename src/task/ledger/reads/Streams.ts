@@ -145,7 +145,10 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     )
   })
 
-  /** Returns the refused and given-up tasks of first votes, with the items whose votes were all refused or given up. */
+  /**
+   * Returns the tasks of first votes that were refused or given up. Each task has only the items whose other votes were
+   * also refused or given up.
+   */
   const dropped = (campaign: Option.Option<number>): Stream.Stream<DroppedTask, SqlError> =>
     pages(
       (after) => sql<

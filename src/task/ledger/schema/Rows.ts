@@ -189,7 +189,7 @@ export const insertTasks = Effect.fnUntraced(function* (
 
 export const batchColumns = 'batch, batch_items AS "batchItems", vote, votes, asks, voters'
 
-/** SQL condition that joins an item to the tasks of all its votes. `item.seq` is in the range of the first vote. */
+/** SQL condition that joins an item to the tasks of all its votes. Each further vote adds `batch_items` to `seq`. */
 export const isAskedBy = (task: string): string =>
   `item.batch = ${task}.batch AND item.seq >= ${task}.seq - (${task}.vote - 1) * ${task}.batch_items AND ` +
   `item.seq < ${task}.seq - (${task}.vote - 1) * ${task}.batch_items + ${task}.item_count`

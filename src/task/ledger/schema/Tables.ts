@@ -61,7 +61,7 @@ const createInput = Effect.gen(function* () {
     PRIMARY KEY (job, campaign, item_id)
   ) ${compact}`
   yield* sql`CREATE INDEX item_batch ON item (job, batch, seq)`
-  // Items of earlier runs that the last run read again, as spans of `seq`. `end_seq` is one more than the last number.
+  // Spans of items that an earlier run stored and the last run read again. `end_seq` is the last item's `seq` plus 1.
   yield* sql`CREATE TABLE known (
     job INTEGER NOT NULL,
     run BIGINT NOT NULL,

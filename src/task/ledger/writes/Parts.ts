@@ -177,10 +177,7 @@ export const writeParts = (
       const rank = rows.findIndex(({ name }) => name === owned.worker)
       workers = rank === -1 ? noWorkers : { count: rows.length, rank }
     }),
-    /**
-     * A number that changes when the sender must start again at the first task, because tasks that it passed may be
-     * ready.
-     */
+    /** If this number changes, the sender must start again at the first task, because skipped tasks may be ready. */
     changes: () => changes,
     /** Makes all loops query the ledger, because other processes may have changed it. */
     notifyAll,

@@ -30,7 +30,7 @@ export const endedVotesSeen = "votes_ended_seen"
 /** The setting with the rule by which items go to people. Absent without one. */
 export const peopleWhenSetting = "people_when"
 
-/** Returns the voters of further votes: `people` if items go from judges to people, or null for anyone. */
+/** Returns who may give further votes. If items go from judges to people: `people`. Otherwise: null, for anyone. */
 export const furtherVoters = (here: Here) =>
   Effect.map(settingOf(here, peopleWhenSetting), (rule): Voters.Voters | null => (rule === undefined ? null : "people"))
 

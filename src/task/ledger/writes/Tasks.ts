@@ -319,8 +319,8 @@ export const writeTasks = (
     markFailed: (seq: number, reason: string, taskId?: string, isCanceled?: boolean) =>
       markLost("failed", seq, reason, taskId, isCanceled),
     /**
-     * Stores a result. If `taskId` is set, but the task has another id or a state that allows no result, nothing
-     * changes (`stillNamed`). `kinds` is the text that `VoteKinds` makes.
+     * Stores a result. If `taskId` is set, the result is stored only if the task still has this id and still needs a
+     * result. `kinds` is the text that `VoteKinds` makes.
      */
     markCompleted: (seq: number, result: string, taskId?: string, kinds?: string | null) =>
       storeResult(seq, result, "completed", null, taskId, kinds),
