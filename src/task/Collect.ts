@@ -33,14 +33,14 @@ type Polling = Pick<ServiceSettings, "pollInterval">
 export const firstPollDelay = (profile: Polling): number => Duration.toMillis(profile.pollInterval.min)
 
 /**
- * Milliseconds after a webhook during which more webhooks are expected. During this time, a task's polls are at most
- * this far apart, or at most `pollInterval.max` if that is longer.
+ * If a webhook has arrived within this many milliseconds, more are expected, so tasks are polled less often: at least
+ * once in this time or in `pollInterval.max`, whichever is longer.
  */
 const hintedSpan = Duration.toMillis("1 hour")
 
 /**
- * Milliseconds until the next poll: half the task's age, within `pollInterval`. If `hinted`, it is at least
- * `pollInterval.max`, and at most the longer of `pollInterval.max` and `hintedSpan`.
+ * Milliseconds until the next poll: half the task's age, within `pollInterval`. If `hinted`, the minimum is
+ * `pollInterval.max`, and the maximum is `hintedSpan`, unless `pollInterval.max` is longer.
  */
 export const pollDelay = (profile: Polling, age: number, hinted = false): number => {
   const max = Duration.toMillis(profile.pollInterval.max)
@@ -54,7 +54,7 @@ const maxHintedRetryDelay = Duration.toMillis("2 seconds")
 
 const pageSize = 256
 
-/** After this many polls without a usable response, a task is invalid, or failed if the service does not know it. */
+/** After this many useless responses, a task becomes `invalid`, or `failed` if the service does not know the task. */
 const maxUselessAnswers = 3
 
 /** Milliseconds for which the service may not know a new task yet. */
@@ -67,7 +67,7 @@ const maxWarnings = 20
 /** Maximum length of a sleep, so that polling continues soon after a suspended machine wakes up. */
 const maxWait = Duration.seconds(30)
 
-/** Whether the task is due by its age. If not, a webhook named it, or a person asked for a poll. */
+/** Whether the task's age made it due. If a webhook or a person asked for a poll, `dueAt` is 0. */
 const isDueByAge = ({ dueAt }: OpenTask): boolean => dueAt > 0
 
 /** Options of `collect`. */

@@ -150,8 +150,8 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   let bytes = 0
   let flushedAt = yield* SteadyClock.now
   /**
-   * Number of items to plan before reading waits for the sender. It is only half of `maxPlanned`: if the sender has run
-   * out of tasks in the meantime, reading does not wait, and plans the same number of items in addition.
+   * After planning this many items, reading waits until the sender runs out of tasks. If the sender runs out during
+   * planning, reading skips one wait and plans as many again, so this is only half of `maxPlanned`.
    */
   const maxAhead = ledger.isShared ? Infinity : (options.maxPlanned ?? Infinity) / 2
   let ahead = 0

@@ -8,8 +8,8 @@
  * the task is split in two, so that in the end only the item at fault is refused. After a 413, later tasks with at
  * least as many items and bytes are split before they are sent.
  *
- * The run ends if the service refuses the first tasks of the run, the token, or every request, or if there is no
- * service at the address. `FailureStreak` lists more cases.
+ * The run ends if there is no service at the address, or if the service refuses the token, all requests, or the run's
+ * first tasks. `FailureStreak` lists more cases.
  */
 import { Data, Deferred, Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -27,10 +27,7 @@ import * as TaskTrace from "../telemetry/TaskTrace.ts"
 import { plural } from "../io/Values.ts"
 import * as TaskPool from "./TaskPool.ts"
 
-/**
- * After the task was read as planned, it was sent or split, or another worker has taken over the task's part of the
- * job (see `Parts`).
- */
+/** Another fiber has sent or split the task, or another worker has taken over its part of the job (see `Parts`). */
 class AlreadyClaimed extends Data.TaggedError("AlreadyClaimed") {}
 
 /** The task may exist, but its request is so old that the service may have forgotten the idempotency key. */
@@ -51,7 +48,7 @@ export type SendError = SqlError | AnnotationClientError
 
 export interface SendOptions {
   readonly earlier?: FailureStreak.FailureStreak | undefined
-  /** Opens when no task is left to send, but reading continues. */
+  /** If no task is left to send while reading continues, `send` opens this latch. */
   readonly starved?: Latch.Latch | undefined
 }
 
@@ -145,7 +142,6 @@ export const send = Effect.fnUntraced(function* <E>(
       Effect.sync(() => inFlight.delete(task.seq)),
     )
 
-  /** Sizes of this run's requests with several items that the service answered with 413. */
   const tooLarge: Array<{ readonly items: number; readonly bytes: number }> = []
   const isTooLarge = (items: number, bytes: number) =>
     tooLarge.some((refused) => items >= refused.items && bytes >= refused.bytes)

@@ -234,11 +234,11 @@ export interface Submitted extends ReadCounts {
 
 /** The options of a pipeline's run. */
 export interface RunOptions extends SubmitOptions {
-  /** Opens when each task that an earlier run was sending is planned again or in doubt. Then polling may start. */
+  /** Opens when the interrupted tasks of earlier runs have become planned or in doubt. Then polling may start. */
   readonly settled?: Latch.Latch | undefined
-  /** Chooses items of earlier runs that need another vote. Default: no further votes. */
+  /** Chooses the items of earlier runs that get another vote. Default: none. */
   readonly chooseFurther?: ChooseItems | undefined
-  /** The job's name in the default group of its tasks. Without this name, tasks have a group only if `group` is set. */
+  /** If `group` is not set, and the service knows groups, the tasks' group is this name with the campaign's number. */
   readonly jobName?: string | undefined
   /** Called before any task of the run is planned. `group` is undefined if the tasks have no group. */
   readonly onGroup?: ((group: string | undefined) => Effect.Effect<void>) | undefined

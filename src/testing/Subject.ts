@@ -17,7 +17,7 @@ export interface JudgingOptions {
   readonly wrong?: boolean | undefined
   /** Whether each result comes twice, if the service's format allows it. */
   readonly repeated?: boolean | undefined
-  /** Whether each task has the results of another task, if the service's format repeats prompts or names tasks. */
+  /** Whether each task has another task's results. Ignored if results contain neither prompts nor task ids. */
   readonly foreign?: boolean | undefined
 }
 
@@ -37,8 +37,8 @@ export interface FakeService {
   /** Sends the service's webhook, with the service's own headers. Default: the service has none. */
   readonly notify?: ((url: string) => Promise<void>) | undefined
   /**
-   * Returns the id that `create` returned for the task with this prompt, as if a person had looked it up at the
-   * service. Default: tasks in doubt are sent again.
+   * Returns the id that `create` returned for the task with this prompt. The suite uses the id to settle a task in
+   * doubt. Without this function, the suite sends the task again.
    */
   readonly taskIdOf?: ((prompt: string) => string) | undefined
   /** Stops the server. */

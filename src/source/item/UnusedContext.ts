@@ -36,12 +36,12 @@ const noFields: ReadonlyArray<Unused> = []
 
 export interface FinderOptions {
   readonly used: Iterable<string>
-  /** Columns that experts need not see. If one has a name of media, such as `images`, placeholders are ignored, too. */
+  /** Columns that experts need not see. If a column of media (`images`) is ignored, `finder` ignores placeholders. */
   readonly ignored: ReadonlyArray<string>
   readonly prompt?: Field | undefined
   /**
-   * Selects the names to search for, besides names of media. With `prompt`, these are all names. With `chosen prompt`,
-   * names such as `question` are left out. With `completion`, they are only the names of contexts and histories.
+   * Selects the names to search for, in addition to media. `prompt` selects all known names. `chosen prompt` leaves out
+   * names such as `question`. `completion` selects only contexts and histories.
    */
   readonly beside: "prompt" | "chosen prompt" | "completion"
 }
@@ -185,7 +185,7 @@ const optionsFor = (all: ReadonlyArray<Unused>): string => {
 
 const isMedia = ({ kind }: Unused): boolean => kind === "media" || kind === "placeholder"
 
-/** Returns the option that ignores media. Any name of media in this option makes `finder` ignore placeholders. */
+/** Returns the option that ignores media. If only placeholders were found, the option names `images`. */
 const ignoreMedia = (all: ReadonlyArray<Unused>): string => {
   const names = new Set(all.filter(({ kind }) => kind === "media").map(({ name }) => name))
   return OptionText.set({ ignore: names.size === 0 ? ["images"] : [...names] })

@@ -122,7 +122,7 @@ export type Layout = {
    */
   readonly description: string
   readonly columns: ReadonlyArray<string> | undefined
-  /** The unused members of a record that experts may have to see. Empty for a record that is not an item. */
+  /** Members that experts may need, but that no option uses. Empty if the record is not an item. */
   readonly unusedIn: (row: Row) => ReadonlyArray<Unused>
 } & (
   | {

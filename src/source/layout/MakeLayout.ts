@@ -38,7 +38,7 @@ type FieldOption = (typeof fieldOptions)[number]
 
 type Fields = { readonly [option in FieldOption]: ReadonlyArray<Field.Field> }
 
-/** The failure is one line. The default layout is `items`. @param isPromptChosen whether the prompt's path is set */
+/** Fails with a one-line message. @param isPromptChosen whether the user set the path of the prompt */
 export const make = (
   options: LayoutOptions,
   isPromptChosen = options.prompt !== undefined,

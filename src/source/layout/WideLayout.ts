@@ -122,7 +122,7 @@ const namesOf = (
     return typeof name === "string" && name.trim() !== "" ? name : undefined
   })
 
-/** Replaces each list of one text by the text. If a value is not text, a list of texts, or empty, changes nothing. */
+/** If every value is empty, a text, or a list of texts, replaces each list by its text. Fails if a list has several. */
 const unwrapTurns = (
   values: ReadonlyArray<unknown>,
   names: ReadonlyArray<string>,

@@ -93,7 +93,10 @@ const refused = `the storage refuses the credentials (401), which may have expir
 const forbidden =
   "these credentials do not permit reading; they need storage.objects.get, and storage.objects.list for folders and patterns"
 
-/** The library finds credentials by these variables. Files share the result, because the search may run programs. */
+/**
+ * The library finds credentials by these variables. Finding credentials may run a program, so files share a
+ * `GoogleAuth` if the variables have the same values.
+ */
 const credentialVariables = [
   "GOOGLE_APPLICATION_CREDENTIALS",
   "CLOUDSDK_CONFIG",

@@ -15,8 +15,8 @@ export interface Input {
   /** Reads from `start` to `end` (exclusive). `undefined` if the file can only be read from its beginning. */
   readonly slice: ((start: number, end: number) => Effect.Effect<Uint8Array, SourceError>) | undefined
   /**
-   * All bytes of a file that is read in slices, or the server's version of the file. The audit needs one of them. The
-   * stream of bytes fails if the file has changed.
+   * For the audit of a file that is read in slices: a stream of the whole file, or the version that the server
+   * reported. The stream fails if the file has changed.
    */
   readonly sliced?: Stream.Stream<Uint8Array, SourceError> | Version
 }

@@ -19,7 +19,7 @@ const isConnectionLost = Schema.is(ConnectionLost)
 
 export interface RemoteTimeouts {
   readonly idle: Duration.Duration
-  /** Maximum number of retries without a byte between them. */
+  /** Maximum number of consecutive retries that receive no data. */
   readonly retries: number
   /** The wait before the first retry. It doubles with each retry, up to `maxPause`. */
   readonly pause: Duration.Duration

@@ -18,7 +18,7 @@ import * as Json from "../../io/Json.ts"
 import { depthProblem } from "../../io/JsonProblem.ts"
 import * as PythonText from "./PythonText.ts"
 
-/** The name of a member, an index, or null for each element of a list. */
+/** The name of a member, the index of an element, or null for all elements of a list. */
 export type Step = string | number | null
 
 export interface Field {
@@ -31,7 +31,8 @@ export interface Field {
   readonly paths: ReadonlyArray<ReadonlyArray<Step>>
   readonly columns: ReadonlyArray<string>
   /**
-   * Returns the value. If a field of a template cannot be written as text, this is an object with that field.
+   * Returns the value. If a template refers to a field that cannot be written as text, returns an object with only
+   * this field.
    *
    * @param isTextual whether cells may be JSON text
    */
@@ -72,7 +73,7 @@ const parsePath = (text: string): Result.Result<Field, string> => {
   const listPath = text.slice(0, elements)
   const elementPath = text.slice(elements + 2)
   return Result.flatMap(FieldPath.parse(listPath), (list) =>
-    // Parses the path after the elements like a path after an index.
+    // `FieldPath` cannot parse `[]`, so `[0]` replaces it.
     Result.map(FieldPath.parse(`[0]${elementPath}`), (element) => ({
       ...field(text, [[...list.keys, null, ...element.keys.slice(1)]]),
       ...(elementPath === "" && list.keys.length === 1 ? { label: onOneLine(String(list.keys[0])) } : undefined),

@@ -11,7 +11,7 @@ export const plain = (name: string): string => name.trim().toLowerCase().replace
 export const promptsOfConversations = words("prompt instruction question input")
 /** Names of lists of messages in files whose cells are all text, such as CSV files. */
 export const conversations = words("messages conversations conversation dialog dialogue")
-/** Names of lists of messages in other files. */
+/** Names of lists of messages in files with lists as values, such as JSON and Parquet files. */
 export const promptLists = [...conversations, ...words("context history input")]
 export const promptTexts = words(
   "instruction question query input problem user_prompt context history user_input user_query user_message post",
@@ -54,7 +54,7 @@ export const otherCompletionTexts = words("answer prediction candidate reply ass
 export const completionStems = words(
   "response output completion answer generation generations candidate assistant conversation reply summary human_ref model bot chatbot system agent",
 )
-/** Stems that need a letter or number, such as `bot_a`. If other columns hold completions, such columns name models. */
+/** Stems that need a suffix, as in `bot_a`. If other columns hold completions, columns with these stems name models. */
 export const namingStems = wordSet("model bot chatbot system agent")
 /** Pairs of columns that an experiment compares. One name is from the first list, and one is from the second. */
 export const comparedColumns = [
@@ -85,9 +85,7 @@ export const ties = wordSet(
 )
 /** Words for a choice that calls all completions bad, in the form that `outcomeWord` returns. */
 export const allBad = wordSet("bothbad tiebothbad allbad tieallbad equallybad bothequallybad botharebad neitherisgood")
-/**
- * Gold values that name no completion. In a vote, they may mean a tie, that all completions are bad, or a missing vote.
- */
+/** Gold values that name no completion. In a vote, their meaning is unclear: a tie, all completions bad, or no vote. */
 export const noGold = wordSet("none neither null")
 /** Returns a value in lower case without spaces and punctuation. `tie (both bad)` becomes `tiebothbad`. */
 export const outcomeWord = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "")

@@ -22,7 +22,7 @@ export interface InputSummary {
   readonly empty: ReadonlyArray<string>
   /** For example, `wide: prompt at "input", completions at "output_1" and "output_2"`. `undefined` without records. */
   readonly layout: string | undefined
-  /** Paths in options that none of the sampled records has, such as "winer" (`gold`). */
+  /** Paths that no sampled record has, each with the option that names the path, such as "winer" (`gold`). */
   readonly unknownFields: ReadonlyArray<string>
   /** Other ways to read the records, and the options that select them. */
   readonly hints: ReadonlyArray<string>

@@ -27,7 +27,7 @@ export const isPerCompletion = (kind: ChoiceKind | undefined): boolean =>
 export interface Reading {
   readonly kind?: ChoiceKind | undefined
   readonly map?: ChoiceMap | undefined
-  /** The index of the completion that all votes choose. Set if choices are read from the column of that completion. */
+  /** If choices are read from the column of a completion, such as `chosen`, the index of this completion. */
   readonly constantChoice?: number | undefined
 }
 

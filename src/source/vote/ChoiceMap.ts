@@ -17,7 +17,7 @@ export const meanings = [...places, "tie", "all_bad", "none"]
 export interface ChoiceMap {
   readonly text: string
   readonly meaningOf: (value: unknown) => string | undefined
-  /** The meanings in the map that are names of columns or models. */
+  /** The columns and models that the map names. */
   readonly names: ReadonlyArray<string>
 }
 

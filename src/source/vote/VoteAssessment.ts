@@ -1,7 +1,7 @@
 /**
- * Reads `all_bad`, `edited`, `aspects`, `details`, and the expert's `kind` of a vote, in the form of `VoteRow`. Other
- * tables may use these names differently. If a record lacks `all_bad` or `aspects`, its `details` and text cells are
- * ignored, and its `kind` is read only if the built-in service uses this kind.
+ * Reads a vote's `all_bad`, `edited`, `aspects`, `details`, and `kind` (the kind of expert), in the form of `VoteRow`.
+ * Other tables may use these names differently. If a record lacks `all_bad` or `aspects`, its `details` and text cells
+ * are ignored, and its `kind` is read only if the built-in service uses this kind.
  */
 import { Option, Predicate, Record, Schema } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"

@@ -30,7 +30,7 @@ export const withoutVotes = (
     ...(detectedId === undefined ? [] : [detectedId]),
   ]
   const id = candidates.find((path) => namesItems(sample, layoutOptions, path))
-  // If no path names items, layout `items` gets a path that matches no record. Its default might match ids of votes.
+  // If no path names items, layout `items` gets a path that matches no record. The default `id` might name votes.
   return { ...layoutOptions, ...(id === undefined ? (layoutOptions.layout === "items" ? { id: '[""]' } : {}) : { id }) }
 }
 

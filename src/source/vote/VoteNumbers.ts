@@ -5,10 +5,7 @@
 import type * as Sample from "../detect/Sample.ts"
 import { numberOf } from "./ChoiceMap.ts"
 
-/**
- * Returns the column if the records have `item_id` and `expert`, but no `chosen_index`, and the numbers of an item are
- * distinct. If the numbers were choices, some would usually be equal.
- */
+/** Returns `vote` if its values differ within each item. Experts' choices for an item would usually repeat. */
 export const find = ({ members, records }: Pick<Sample.Sample, "members" | "records">): Sample.Member | undefined => {
   const member = (name: string) => members.find((each) => each.name === name)
   if (member("item_id") === undefined || member("expert") === undefined || member("chosen_index") !== undefined)

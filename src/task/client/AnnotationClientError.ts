@@ -45,7 +45,7 @@ export class NoSuchService extends Schema.TaggedClass<NoSuchService>()("NoSuchSe
 /** The service refuses this request permanently. */
 export class Refused extends Schema.TaggedClass<Refused>()("Refused", answered) {}
 
-/** The request is too large. Half of it may be accepted. */
+/** The request is too large. The service may accept a request with fewer items. */
 export class TooLarge extends Schema.TaggedClass<TooLarge>()("TooLarge", {
   /** The reason that the service gave, on one line of at most 300 characters. */
   detail: Schema.String,
@@ -157,7 +157,7 @@ export const endsPolling = (failure: AnnotationClientError, patience: Duration.D
   ["Down", "AccessDenied", "ServiceBlocked", "TasksRefused", "NoSuchService"].includes(failure.reason._tag) ||
   asksTooMuch(failure, patience)
 
-/** Whether there was no response, a 5xx, or a response from another server. A service that limits the rate is up. */
+/** Whether the failure is a timeout, a lost connection, a server error, or a response from another server. */
 export const seemsDown = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable"
     ? reason.status === undefined || ["timeout", "serverError"].includes(HttpFailure.kindOf(reason.status))

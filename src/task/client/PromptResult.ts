@@ -153,8 +153,8 @@ const mostFirstPlaces = (votes: ReadonlyArray<ImportedVote>): number | undefined
 }
 
 /**
- * Makes the view of a completed task. If the results fit, `body` is a `TaskResult` with the raw answers. Otherwise
- * `body` has the raw answers, and `program` in it has the results that the custom protocol returned.
+ * Makes the view of a completed task. If `items` is valid, `body` is a `TaskResult` with the raw answers. Otherwise
+ * `body` has the raw answers and, as `program`, the results that the custom protocol returned.
  */
 export const completed = (
   taskId: string,

@@ -19,7 +19,7 @@ import * as Backoff from "../../io/Backoff.ts"
 import * as SteadyClock from "../../io/SteadyClock.ts"
 import * as ResponseBody from "./ResponseBody.ts"
 
-/** The time of the last request for the document, in milliseconds of `SteadyClock`. Undefined if there was none. */
+/** The time of the last request for `openapi.json`, in milliseconds of `SteadyClock`, for the rate limit. */
 export const FirstRequest = Context.Reference<number | undefined>("prefstream/task/FirstRequest", {
   defaultValue: () => undefined,
 })
@@ -36,10 +36,7 @@ export class MembersUnknown extends Schema.TaggedError<MembersUnknown>()("Member
   }
 }
 
-/**
- * Reads the document again if it could not be read, and returns the members that tasks may have. Undefined if there is
- * no need to read it again.
- */
+/** If `openapi.json` could not be read, this effect tries again, and returns the members that tasks may have. */
 export const Unread = Context.Reference<Effect.Effect<TaskMembers.TaskMembers, MembersUnknown> | undefined>(
   "prefstream/task/UnreadDocument",
   { defaultValue: () => undefined },
@@ -258,7 +255,7 @@ const withoutDocument = (profile: ServiceSettings) =>
     taskMembers: profile.taskMembers === "declared" ? nothing.taskMembers : profile.taskMembers,
   })
 
-/** @param hasOwnClient whether a client of the program sends the requests. Then the document is not read. */
+/** If `hasOwnClient`, the program that uses the library sends all requests, so `openapi.json` is not read. */
 export const layer = <E, R>(
   service: Layer.Layer<ServiceProfile, E, R>,
   hasOwnClient: boolean,

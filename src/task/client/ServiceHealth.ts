@@ -5,9 +5,9 @@
  * Guarantees: a probe polls a task, so it creates nothing. Probes poll different tasks, 1 to 30 seconds apart with
  * jitter, and respect `Retry-After`. After `patience`, all waiting requests fail with `Down`.
  *
- * If no task exists, a probe polls a made-up id, to which a healthy service may also answer with 500. After a 500,
- * requests continue one at a time, polls first. If the service ignores keys, a poll must be waiting. Effect's
- * `CircuitBreaker` is not used: it rejects calls instead of letting them wait, and its probe may create a task.
+ * Some probes poll a made-up id. A healthy service may answer such a probe with 500. After a 500, requests therefore
+ * continue one at a time, polls first. If the service ignores keys, requests continue only if a poll is waiting.
+ * Effect's `CircuitBreaker` is not used: it rejects calls instead of letting them wait, and a probe may create a task.
  */
 import { Duration, Effect, Result } from "effect"
 import * as Backoff from "../../io/Backoff.ts"

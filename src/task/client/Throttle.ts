@@ -42,9 +42,9 @@ interface Waiter<E> {
 const catchUp = 100
 /** When the last reserved slot is at most this many milliseconds away, the next slots are reserved. */
 const takeAhead = 50
-/** A reserved slot can be used at most this many milliseconds late. */
+/** A slot that was not used within this many milliseconds after its time is dropped. */
 const maxSlotDelay = 40
-/** A request counts as late by at most this many milliseconds. The first ones wait for connections. */
+/** Assumed maximum of milliseconds between sending and arrival of a request, for example while a connection opens. */
 const maxLateness = 150
 /** Milliseconds of safety margin, since requests may arrive closer together than they were sent. */
 const margin = (requestsPerSecond: number): number => Math.min(50, Math.max(10, 100 / requestsPerSecond))
@@ -55,14 +55,14 @@ const margin = (requestsPerSecond: number): number => Math.min(50, Math.max(10, 
  */
 export const slotsPerSecond = (requestsPerSecond: number): number => (1000 * requestsPerSecond) / (1000 + maxLateness)
 
-/** Maximum number of sending times to remember. At higher rates, the window is shorter than a second. */
+/** Maximum number of sending times to remember. */
 const maxRemembered = 10_000
 
-/** Number of creations that are sent for each poll, if both wait. */
+/** If creations and polls wait, one poll is sent after this many creations. */
 const createsPerPoll = 3
 /**
- * Milliseconds for which a wait between two steps of a creation cannot be interrupted. The grace time of a stop is
- * longer.
+ * If a run is stopped between two requests of one creation, the second request still waits this long for its turn.
+ * `grace` is longer by default.
  */
 const maxStepWait = Duration.millis(10_000)
 /** Seconds until the full rate is restored. */
@@ -91,8 +91,8 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   const budget = Option.getOrUndefined(settings.budget ?? Option.none())
   const slowest = Math.min(requestsPerSecond, 0.2)
   /**
-   * The latest times at which the service may have received the last requests. A request without a response may be
-   * late by `maxLateness`. A response that took longer than the fastest one shows how late its request may have been.
+   * For each recent request, the latest time at which the service may have received the request. Before the response,
+   * this is `maxLateness` after sending. The response may show an earlier time: `fastest` before the response.
    */
   const departures = new Float64Array(Math.min(Math.ceil(requestsPerSecond), maxRemembered)).fill(-Infinity)
   const window = (1000 * departures.length) / requestsPerSecond + margin(requestsPerSecond)
@@ -370,7 +370,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       held = true
       slots.length = 0
     }),
-    /** Continues after `hold`. If `carefully`, sends one request at a time, polls first, until the limits recover. */
+    /** Continues after `hold`. If `carefully`, sends one request at a time at first, and begins with polls. */
     resume: (carefully = false) =>
       Effect.sync(() => {
         held = false

@@ -69,7 +69,7 @@ export interface LedgerSharingOptions {
 export interface LedgerPostgresOptions extends LedgerOptions, PostgresUrl.Login {}
 
 /**
- * Inserts change pages all over the index of items. With SQLite's default cache of 2 MB, each page would be written
+ * An insert may change any page of the index of items. With SQLite's default cache of 2 MB, each page would be written
  * many times. A page has 16 kB, so that a request or result needs only a few pages. With pages of 64 kB, a run was not
  * faster, and wrote four times as much to the write-ahead log.
  */

@@ -51,7 +51,7 @@ export const make = (
     if (Arr.isArrayNonEmpty(batch.items)) closed.push(batch.items)
   }
 
-  /** Adds the item to the batch, with a gold item if it has any. Returns false if they do not fit. */
+  /** Adds the item to the batch. If the item has a gold item, adds both. Returns false if they do not fit. */
   const takes = (batch: OpenBatch, item: BatchItem): boolean => {
     const { items, prompts } = batch
     if (prompts.has(item.prompt)) return false

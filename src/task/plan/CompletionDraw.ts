@@ -94,7 +94,6 @@ const pickAt = (metadata: Metadata, path: Lists[number], drawn: ReadonlyArray<nu
 
 const drawnName = "drawn_completions"
 
-/** Adds the drawn indices to the metadata. Other lists stay complete, because they may list something else. */
 const withDrawn = (metadata: Metadata, drawn: ReadonlyArray<number>): Metadata => ({
   ...metadata,
   [Object.hasOwn(metadata, drawnName) ? `completions[].${drawnName}` : drawnName]: drawn,

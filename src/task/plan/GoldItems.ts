@@ -48,7 +48,7 @@ export class UnusableGold extends Schema.TaggedError<UnusableGold>()("UnusableGo
   }
 }
 
-/** Attaches gold items to an item of the input. At most one gold item is sent with the item. */
+/** Attaches candidates for a gold item to an item of the input. At most one candidate is sent with the item. */
 export type Mix = (item: BatchItem) => BatchItem
 
 const decode = Schema.decodeUnknownOption(PromptItem)

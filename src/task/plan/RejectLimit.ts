@@ -69,7 +69,6 @@ export class TooManyRejects extends Schema.TaggedError<TooManyRejects>()("TooMan
 
 const enoughForShare = 1000
 
-/** Without a limit, reading stops after this many records if all of them were rejected. */
 const enoughForNone = 100_000
 
 /** Whether all records so far were rejected, and there are so many that the rest would probably be rejected, too. */

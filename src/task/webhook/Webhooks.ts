@@ -87,8 +87,8 @@ export type HandlerOptions = WebhookScheme.WebhookScheme & {
 }
 
 /**
- * Handles a verified delivery. The answer is the returned response, 204 without a response, or 500 if the function
- * fails.
+ * Handles a verified delivery, and may return the response. If the function returns none, the response is 204. If the
+ * function fails, the response is 500.
  */
 export type Handle = (delivery: AcceptedDelivery) => PromiseLike<Response | void> | Response | void
 

@@ -4,9 +4,9 @@
  * plain text, as in DuckDB and pandas. A record is rejected if it is not UTF-8, exceeds the limit, or has malformed
  * quotes.
  *
- * After text behind a closing quote (`"abc"def`), the record ends at the first LF outside quotes. Two rules can show
- * that an LF is outside quotes, and one of them is enough. First, a quote closes only before a delimiter or a line end.
- * Second, the number of quotes before the LF is even.
+ * After text behind a closing quote (`"abc"def`), the record ends at the first LF outside quotes. An LF is outside if
+ * the number of quotes before the LF is even. An LF is also outside if the last quote before the LF stands directly
+ * before a delimiter or a line end.
  *
  * After an unclosed quote, the rest of the file is one reject, because its lines may belong to a truncated cell. After
  * a record with malformed quotes, a quote in an unquoted cell may be the end of the malformed record. The record with

@@ -16,7 +16,10 @@ import * as JsonLines from "./JsonLines.ts"
 import * as PlainLine from "./PlainLine.ts"
 import type { Answer, Ask, Setup } from "./PlainStage.ts"
 
-/** Whether items may remain bytes (`LazyItem`). Each keeps a whole message in memory, so items must be short-lived. */
+/**
+ * Whether completions stay undecoded until they are used (`LazyItem`). Such an item keeps a whole message of the thread
+ * in memory, so the program must soon release the item.
+ */
 export const LazyItems = Context.Reference<boolean>("prefstream/source/LazyItems", { defaultValue: () => false })
 
 const stage: Thread.StageModule<Setup, Ask, Answer> = {
@@ -31,10 +34,9 @@ const maxHeldBytes = 1024 * 1024
 /** Maximum number of messages that are in the thread or have unread rows. */
 const maxMessages = 4
 
-/** Reading a smaller file takes less time than starting a thread. */
 const minFileBytes = 8 * 1024 * 1024
 
-/** Whether a thread saves time. Requires that no plain line can exceed `maxLineBytes`. */
+/** Whether a thread saves time. Returns false if a plain line could exceed `maxLineBytes`, which the thread ignores. */
 export const isWorthwhile = (size: number | undefined, maxLineBytes = Lines.defaultMaxLineBytes): boolean =>
   size !== undefined && size >= minFileBytes && maxLineBytes >= messageBytes + maxHeldBytes
 

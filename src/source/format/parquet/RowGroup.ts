@@ -17,7 +17,6 @@ import { Pages, type Spend } from "./Pages.ts"
 import * as Rows from "./Rows.ts"
 import type { Field, Leaf } from "./Schema.ts"
 
-/** Reads two chunks in one request if the gap between them is smaller. */
 const maxGapBytes = 64 * 1024
 const maxRequestBytes = 32 * 1024 * 1024
 

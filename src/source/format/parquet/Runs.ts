@@ -60,7 +60,10 @@ export const checkRuns = (bytes: Uint8Array, bits: number, count: number, max?: 
 
 const maxBlockValues = 1 << 20
 
-/** Checks DELTA_BINARY_PACKED integers. Returns the offset after them. @param lengths receives integers of 0 or more */
+/**
+ * Checks DELTA_BINARY_PACKED integers, and returns the offset after them. If `lengths` is set, the integers are written
+ * to `lengths`, and a negative integer is an error.
+ */
 export const checkDeltas = (bytes: Uint8Array, start: number, count: number, lengths?: Int32Array): number => {
   const reader = new ThriftReader(bytes, start)
   const blockSize = reader.varint()

@@ -208,7 +208,7 @@ export interface PruneOptions {
    * Later exports omit the items of removed results. Default false.
    */
   readonly results?: boolean | undefined
-  /** Whether to only count and remove nothing. Default false. */
+  /** Whether to count the rows without removing them. Default false. */
   readonly dryRun?: boolean | undefined
 }
 

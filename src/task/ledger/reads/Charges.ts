@@ -4,7 +4,7 @@
  * at the price for the kind of the expert who voted. The prices are those of the time when the task was planned. If the
  * task was planned without prices, the job's current prices apply.
  *
- * Guarantees: if the service lets no other experts vote, a task's first result never raises the price of a vote. A
+ * Guarantees: if the service honors `voters`, a task's first result never raises the price of a vote. A
  * later result can raise the price, if the new vote is from a more expensive kind of expert.
  */
 import { Effect, Option } from "effect"
@@ -106,7 +106,7 @@ export const sum = (
  */
 export const listWhenPlanned = "CASE WHEN state = 'superseded' THEN NULL ELSE price_list END"
 
-/** Counts the tasks that meet a condition, and their maximum cost if all of them are planned. */
+/** Returns the number of tasks that meet the condition, and the maximum cost of their votes. */
 export const planOf = Effect.fnUntraced(function* ({ job, sql }: Here, condition: Fragment, pricesOf: PricesOf) {
   const rows = yield* sql<Planned & { tasks: number; votes: number }>`
     SELECT ${sql.literal(listWhenPlanned)} AS list, voters, COUNT(*) AS tasks, SUM(${sql.literal(votesOfTask)}) AS votes

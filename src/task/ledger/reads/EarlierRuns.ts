@@ -1,6 +1,6 @@
 /**
- * Reads the counts and rejects of files that only earlier runs have read. The last run's counts do not include these
- * files.
+ * Returns counts and rejected records for files that only earlier runs have read. The last run's counts do not include
+ * these files.
  *
  * Guarantees: if a run reads a file to its end, the counts and rejects of earlier runs for this file are ignored, even
  * if the file has changed. If no run has read a file to its end, the rejects are those of the last run that rejected a
@@ -46,7 +46,7 @@ export const readEarlierRuns = (context: LedgerContext) => {
     return runs.filter(({ read, run }) => recordsOf.get(run) === read)
   })
 
-  /** Rejects of runs before `run`, in files that no later run has read, the latest run first. */
+  /** Rejects of runs before `run`, the latest run first. If several runs have read a file, only the last run counts. */
   const earlierRejects = (run: number, campaign: Option.Option<number>): Stream.Stream<Reject, SqlError> =>
     Effect.gen(function* () {
       const runs = yield* sql<{ run: number; finished: number }>`

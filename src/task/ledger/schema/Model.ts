@@ -154,7 +154,7 @@ export interface NewTask {
   readonly vote?: number | undefined
   /** Maximum number of votes of the batch. Default 1. */
   readonly votes?: number | undefined
-  /** Number of votes that are planned with the batch. Default: all. */
+  /** Number of votes that are planned at first. Further votes, up to `votes`, may follow. Default: `votes`. */
   readonly leastVotes?: number | undefined
   /** Number of votes on each item that this task asks for, beginning with `vote`. Default 1. */
   readonly asks?: number | undefined
@@ -189,7 +189,7 @@ export interface OpenTask {
   readonly idempotencyKey: string
   /** Whether the task is failed, invalid, or completed, and is polled only once more. */
   readonly isRecheck: boolean
-  /** Whether the task is completed, and the service may have changed its result. */
+  /** Whether the task is completed. If so, a poll checks whether the service has changed the result. */
   readonly hasResult: boolean
   /** Time of submission, in epoch milliseconds. */
   readonly submittedAt: number
@@ -212,7 +212,7 @@ export interface Delivery {
 /** A delivery is `due` if it makes tasks of this ledger due, and `unknown` if all of its task ids are unknown. */
 export type DeliveryOutcome = "due" | "unknown" | "repeated"
 
-/** A request's prompts with their completions in the input's order, and the items' details in the same order. */
+/** A task's request. In `prompts`, completions have the order of the input. `items[i]` belongs to `prompts[i]`. */
 export interface StoredRequest {
   readonly body: Uint8Array
   readonly prompts: ReadonlyArray<TaskPrompt>
@@ -228,8 +228,8 @@ export interface CompletedTask extends Omit<StoredRequest, "body">, BatchPlace {
 }
 
 /**
- * A task's position in its batch. A batch is a list of items that are sent together. Each vote sends the same items
- * in the same order: in one task, or in several if a task was split. A task may ask for several votes at once.
+ * A task's position in its batch. A batch is a list of items that are sent together. For each vote, the list is sent
+ * again: in one task, or in several if a task was split. A task may ask for several votes at once.
  */
 export interface BatchPlace {
   /** The `seq` of the batch's first task. */
@@ -274,9 +274,9 @@ export interface ReadCounts {
   readonly new: number
   /** Items that an earlier run had planned. */
   readonly known: number
-  /** Items that occurred earlier in this run's input. */
+  /** Records that repeat an item of this run's input. */
   readonly duplicates: number
-  /** Number of duplicates with the same completions as another item, in another order. */
+  /** Duplicates that differ from an earlier item only in the order of completions. */
   readonly reordered: number
   /** Records that the source or the run rejected. */
   readonly rejected: number

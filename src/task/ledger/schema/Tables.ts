@@ -2,8 +2,8 @@
  * The tables of the ledger, the same for SQLite and PostgreSQL. Times are epoch milliseconds.
  *
  * `seq` is the ordinal of a task's first item in its job, over all campaigns. So a task can be split into two rows
- * without renumbering others. Each vote of a batch has its own range of `batch_items` numbers, even if the vote is not
- * planned yet. The first vote begins at `batch`. `item.seq` is in the range of the first vote.
+ * without renumbering others. A batch has one range of `seq` for each vote, even if the vote is not planned yet. Each
+ * range has `batch_items` numbers. The first range begins at `batch`, and contains `item.seq`.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -99,7 +99,7 @@ const createInput = Effect.gen(function* () {
 /**
  * One small row per task, so that a change of state does not rewrite its request and result.
  *
- * - `new_items`: the number of new items of the input. It excludes gold items, and is 0 in later votes.
+ * - `new_items`: the number of new items of the input, without gold items. If `vote` is above 1, this is 0.
  * - `attempt` increases when the items are planned again under another key.
  * - `part`: the part of the job that the task belongs to. Batches are assigned to parts in turn.
  * - `sent_at`: the start of the attempt's first request that the service may have accepted, or null.
@@ -257,9 +257,9 @@ const addRunOfInput = Effect.gen(function* () {
 
 /**
  * - `task_group`: the group of the campaign's tasks, or null without a group. It never changes once a task is planned.
- * - `asks`: the number of votes on each item that the task asks for, beginning with `vote`. The task uses only the
- *   `seq` range of `vote`.
- * - `gold_items`: the number of new items of the input with a known answer; 0 in later votes.
+ * - `asks`: the number of votes that the task asks for on each item. `vote` is the number of the first of these votes,
+ *   and the task uses only the `seq` range of `vote`.
+ * - `gold_items`: the number of new items of the input with a known answer. If `vote` is above 1, this is 0.
  * - `waiting_items`: the number of items of a submitted task that waited for another expert at its last poll.
  * - `voters`: the only experts who may vote (`judges` or `people`), or null for anyone. In the table `run`, these are
  *   the voters of new items.

@@ -61,8 +61,8 @@ export const reader = (path: string): ReadKinds => {
 }
 
 /**
- * Groups a task's votes by the kind whose price counts: the most expensive of the possible kinds, or the first by name
- * if several cost the same. Votes of an unknown kind count at the price for the task's voters.
+ * Returns the number and price of a task's votes by kind. If a vote has several possible kinds, the most expensive
+ * counts. If the kind is unknown, the vote has the price for the task's voters.
  */
 export const paidAs = (
   text: string,

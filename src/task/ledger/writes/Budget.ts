@@ -16,7 +16,7 @@ import { databaseClock } from "./Parts.ts"
 /** A worker reserves the slots of at most this many seconds at a time, but at least one slot. */
 const leaseSeconds = 0.25
 
-/** If the next slot is later than `maxAhead` milliseconds plus `maxRequestsAhead` slots, the clock was set back. */
+/** If the next slot is over `maxAhead` milliseconds plus `maxRequestsAhead` slots from now, the clock was set back. */
 const maxAhead = 30_000
 const maxRequestsAhead = 64
 

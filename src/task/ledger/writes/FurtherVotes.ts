@@ -21,9 +21,8 @@ import {
 } from "./Spending.ts"
 import type { readTasks } from "./Tasks.ts"
 
-/** The position of an item in the ledger. */
 export interface ItemPlace {
-  /** The item's `seq` in its first vote. */
+  /** The item's `seq` in the table `item`. */
   readonly seq: number
   /** The `seq` at which the item's batch begins. */
   readonly batch: number
@@ -33,7 +32,7 @@ export interface ItemPlace {
 export interface FurtherTerms {
   /** An item at or above this confidence gets no further votes. */
   readonly confidence: number
-  /** People vote on an item if the judges' confidence is below this value. Undefined if anyone may give all votes. */
+  /** If the judges' confidence in an item is below this value, people vote. Undefined if anyone may vote. */
   readonly bound: number | undefined
 }
 
@@ -194,8 +193,8 @@ export const writeFurtherVotes = (
   })
 
   /**
-   * Records how many items need another vote that is not planned, and how many votes have ended. A new run deletes
-   * both.
+   * Records how many items still need a vote that was not planned, and how many votes have ended. A new run deletes
+   * both numbers.
    */
   const noteWanted = (items: number, ended: number) =>
     write(

@@ -50,9 +50,7 @@ export const writeHints = (
   const here = sql`job = ${job}`
   let lastDelivery = Option.none<number>()
   const delivered = Effect.map(SteadyClock.now, (now) => void (lastDelivery = Option.some(now)))
-  /**
-   * The last hint for all tasks that this process has followed. Each process follows it for the tasks of its own parts.
-   */
+  /** The last hint that names no task, if this process has followed it. Each process follows it for its own parts. */
   let lastHintForAll = { at: never, followed: 0, since: 0 }
 
   let forgotten = -Infinity
@@ -132,8 +130,8 @@ export const writeHints = (
       return outcome
     }),
     /**
-     * Makes tasks with hints due. Hints for tasks that are being polled wait until that poll has ended. Returns the
-     * milliseconds until the next hint that `maxPollsPerMinute` delays.
+     * If a task has a hint, makes the task due. If the task is being polled, its hint waits for the end of the poll. If
+     * `maxPollsPerMinute` delays hints, returns the milliseconds until the first of them can be followed.
      */
     followHints: Effect.fn("Ledger.followHints")(function* (inFlight: ReadonlySet<string>) {
       const now = yield* SteadyClock.now
@@ -190,7 +188,7 @@ export const writeHints = (
         .map(({ since }) => since + minute - now)
       return waits.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits))
     }),
-    /** Follows the last hint for all tasks again, since the earlier owner of a part may not have followed it. */
+    /** Follows the last hint that names no task again. The earlier owner of a part may have missed the hint. */
     followAgain: () => void (lastHintForAll = { ...lastHintForAll, at: never }),
     /** Records that this or another process received a delivery about tasks of this ledger. */
     delivered,

@@ -316,7 +316,7 @@ export const writeItems = (
       /** The voters of these tasks. Default: anyone. */
       readonly voters?: Voters | undefined
       readonly known: ReadonlyArray<string>
-      /** Number of new items of earlier steps that exceeded the budget. */
+      /** Number of new items that earlier steps left out because of the budget. */
       readonly overBudget?: number | undefined
     },
   ) {

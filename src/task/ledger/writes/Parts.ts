@@ -95,8 +95,8 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
 
     /**
      * SQL condition for abandoned tasks of this process's parts: an earlier owner claimed the task, and the claim has
-     * ended. A claim that ends more than `maxMillis` plus the margin from now also counts, because it was made before
-     * the clock was set back.
+     * ended. If a claim lasts longer than `maxMillis` plus the margin, the clock was set back, and the claim counts as
+     * ended.
      */
     areAbandoned: (maxMillis: number) => sql`${here} AND state = 'submitting'
       AND NOT COALESCE(claim_until, 0) BETWEEN ${clock} AND ${clock} + ${Math.ceil(maxMillis) + margin}
@@ -156,7 +156,7 @@ export const writeParts = (
 ) => {
   const here = sql`job = ${job}`
   const clock = databaseClock(sql)
-  /** For each part, how many renewals in a row found another owner in the ledger. */
+  /** For each part, the number of consecutive renewals in which the ledger named another owner. */
   const disputed = new Map<number, number>()
   const notifyAll = Effect.forEach(Object.values(latches), (latch) => latch.open, { discard: true })
   let workers = noWorkers
@@ -207,9 +207,9 @@ export const writeParts = (
 
     /**
      * Records that this process still owns its parts, and how many milliseconds ago it last made progress and got a
-     * response. The cluster assigns parts to workers. If it assigns a part to this process, but the ledger names
-     * another owner in more than `patience` consecutive renewals, this process takes the part again. This happens
-     * if the other worker was suspended, and took the part too late.
+     * response. If the ledger names another owner of a part in more than `patience` consecutive renewals, this process
+     * takes the part again. The other owner was probably suspended, and took the part after the cluster had reassigned
+     * the part.
      */
     renewParts: Effect.fnUntraced(function* (progressedAgo: number, answeredAgo: number, patience: number) {
       if (owned.worker === undefined || owned.parts.size === 0) return

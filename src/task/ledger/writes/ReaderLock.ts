@@ -1,10 +1,10 @@
 /**
  * The lock of the process that reads input into a job that several processes share.
  *
- * Guarantees: one process reads at a time. A process that has lost the lock can write nothing more, since its lock and
- * its transactions belong to one database session. A worker waits while a command has the lock. If another worker keeps
- * the lock for more than five seconds, for example because it is suspended or disconnected, this process ends that
- * worker's session. A command does not wait.
+ * Guarantees: one process reads at a time. After a process has lost the lock, it cannot write, since its lock and its
+ * transactions belong to one database session. If the lock is taken, a command fails at once, and a worker waits. If
+ * another worker keeps the lock for more than five seconds, the waiting worker ends the other worker's session, because
+ * the other worker may be suspended or disconnected. A worker never ends the session of a command.
  */
 import { Duration, Effect, Option } from "effect"
 import type { SqlClient } from "effect/sql"

@@ -220,7 +220,7 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
           FROM run WHERE ${here} RETURNING run`
         yield* supersede({ job, sql }, sql`1 = 1`)
         yield* sql`DELETE FROM setting WHERE ${here} AND ${sql.in("name", [wantedVotes, endedVotesSeen])}`
-        // If a run sets `votes`, but not one of the settings below, the earlier value of this setting is deleted.
+        // If a run sets `votes` without the setting `name`, deletes the value of an earlier run.
         const keep = Effect.fnUntraced(function* (name: string, value: string | undefined) {
           if (value !== undefined) yield* setSetting({ job, sql }, name, value)
           else if (terms.votes !== undefined) yield* sql`DELETE FROM setting WHERE ${here} AND name = ${name}`

@@ -24,10 +24,10 @@ import { inCampaign, priceListSetting, setSetting, settingOf } from "../schema/R
 /** The setting with the number of items that need a further vote, but for which no further vote was planned. */
 export const wantedVotes = "votes_wanted"
 
-/** The setting with the number of votes that had ended when items were last chosen for further votes. */
+/** The setting with the number of ended votes. It is written each time that items are chosen for further votes. */
 export const endedVotesSeen = "votes_ended_seen"
 
-/** The setting with the rule by which items go to people. Absent without one. */
+/** The setting with the rule that sends items to people. If there is no rule, the setting is absent. */
 export const peopleWhenSetting = "people_when"
 
 /** Returns who may give further votes. If items go from judges to people: `people`. Otherwise: null, for anyone. */
@@ -37,7 +37,7 @@ export const furtherVoters = (here: Here) =>
 /** Prices and budget. Default: the values of an earlier run of the job. */
 export interface SpendingTerms {
   /**
-   * Price of a vote (an item in a task), or prices by kind of expert, with `default` for all other kinds. The service
+   * Price of one vote on one item, or prices by kind of expert, with `default` for all other kinds. The service
    * reports the kind with the vote. Replaces all earlier prices, for tasks that are planned from now on.
    */
   readonly price?: Prices.Price | undefined
@@ -57,7 +57,7 @@ export interface Spending {
   readonly budget: Option.Option<Cost.Decimal>
   /** Votes that count and are no longer open: their tasks have a result or have ended without one. */
   readonly spent: Charge
-  /** Spent votes by kind of expert, most votes first. Votes of unknown kind, also those without a result, are last. */
+  /** Spent votes by kind of expert, most votes first. Votes without a known kind or without a result are last. */
   readonly kinds: ReadonlyArray<Charge & { readonly kind: string | null }>
   /** Votes that are planned, being sent, outstanding, or in doubt. */
   readonly committed: Charge
@@ -122,7 +122,7 @@ export const votesLeft = Effect.fnUntraced(function* (here: Here, voters: Voters
   return Option.isNone(terms.budget) ? Infinity : leftOf(terms, (yield* standing(here, terms)).counted, voters)
 })
 
-/** Returns a function that reserves votes, or returns false if the rest of the budget does not allow them. */
+/** Returns a function that reserves votes. If the budget does not allow the votes, the function returns false. */
 export const reserveWithin = Effect.fnUntraced(function* (here: Here) {
   const terms = yield* termsOf(here)
   if (Option.isNone(terms.budget)) return () => true

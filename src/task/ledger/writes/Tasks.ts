@@ -154,10 +154,9 @@ export const writeTasks = (
       sql`UPDATE task SET state = 'planned' WHERE ${here} AND state = 'submitting'`,
     ),
     /**
-     * Before a submit, decides about tasks that were being sent when a process ended, `in_doubt` tasks, and planned
-     * tasks that may have been sent. If the service honors keys and still remembers a task's key, the task is planned.
-     * If not, it becomes `in_doubt`. A task's reason stays until a response shows whether the service has the task.
-     * Tasks that other workers are sending stay unchanged.
+     * Before a submit, sets the state of each task that an earlier request may have created. If the service honors keys
+     * and still remembers the task's key, the task is planned. If not, the task becomes `in_doubt`. Its `reason` stays
+     * until a response shows whether the service has the task. Tasks that other workers are sending stay unchanged.
      */
     settleInterrupted: Effect.fn("Ledger.settleInterrupted")(function* (
       outcome: "planned" | "in_doubt",
