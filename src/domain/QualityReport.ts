@@ -76,7 +76,7 @@ export interface ExpertRow {
   readonly mixed_in_votes: number
   /** Token cost of a language model's votes, as an exact decimal; null if no vote has a cost. */
   readonly token_cost: string | null
-  /** Votes on items with a majority among the other experts' votes. */
+  /** The expert's votes on items on which the votes of all other experts have a majority. */
   readonly compared: number
   /** Votes among `compared` that agree with the majority of the other experts. */
   readonly with_others: number

@@ -76,7 +76,7 @@ export interface CurationOptions {
    * completion that the tie rules choose. Default: `drop`.
    */
   readonly ties?: "drop" | "keep" | undefined
-  /** Checks that leave out the items that they find. */
+  /** The checks whose findings are left out of the dataset. Default: none. */
   readonly drop?: ReadonlyArray<Checks.DropName> | undefined
   /** Thresholds by check name: `{ "longer-chosen": 0.7 }`. Default: none. */
   readonly thresholds?: Checks.Thresholds | undefined

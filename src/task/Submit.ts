@@ -359,7 +359,7 @@ export const submitRun = Effect.fn("Submit.submit")(function* <E, R>(
   return submitted
 }, Effect.scoped)
 
-/** Sends planned tasks, and reads no input. Fails with an `AnnotationClientError` that affects every task. */
+/** Sends planned tasks, and reads no input. Fails with an `AnnotationClientError` only if it affects every task. */
 export const sendPlanned = Effect.gen(function* () {
   const halt = yield* Deferred.make<never, SendError | RejectLimit.TooManyRejects>()
   yield* send(yield* Latch.make(true), halt, RejectLimit.counter(undefined))

@@ -148,7 +148,7 @@ export const llamaFactoryKto: TrainerFormat = {
   name: "llamafactory-kto",
   warnings: Cuts.thoughts,
   description:
-    "LLaMA-Factory, KTO in ShareGPT form: conversations that end with a completion; kto_tag is true if the completion is preferred and not all are bad",
+    "LLaMA-Factory, KTO in ShareGPT form: conversations that end with a completion; kto_tag is true for the preferred completion, unless all of its item's completions are bad",
   reads: ["all_bad", "tool_calls", "tools"],
   container: "jsonl",
   features: (options) => ({ conversations: { list: turn }, ...toolFeatures(options), kto_tag: "bool" }),

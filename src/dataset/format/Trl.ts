@@ -253,7 +253,7 @@ export const trlUnpaired: TrainerFormat = {
   name: "trl-unpaired",
   isText: true,
   description:
-    "TRL, unpaired plain text (KTO): prompt and completion; label is true if the completion is preferred and not all are bad",
+    "TRL, unpaired plain text (KTO): prompt and completion; label is true for the preferred completion, unless all of its item's completions are bad",
   reads: ["all_bad"],
   container: "jsonl",
   features: () => ({ prompt: "string", completion: "string", label: "bool" }),
@@ -269,7 +269,7 @@ export const trlUnpairedConversational: TrainerFormat = {
   name: "trl-unpaired-conversational",
   warnings: Cuts.thoughts,
   description:
-    "TRL, unpaired conversational (KTO): messages in prompt and completion; label is true if the completion is preferred and not all are bad",
+    "TRL, unpaired conversational (KTO): messages in prompt and completion; label is true for the preferred completion, unless all of its item's completions are bad",
   reads: ["all_bad", "tool_calls", "tools"],
   container: "jsonl",
   features: (options) => ({ prompt: messages, completion: messages, ...toolFeatures(options), label: "bool" }),

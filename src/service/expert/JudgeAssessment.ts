@@ -36,7 +36,9 @@ const questions = ({ all_bad, aspects, edit, flags, required, strength }: Rubric
         ]
       : []),
     ...(all_bad ? [`"all_bad": true if no completion is good enough, not even the preferred one, else false`] : []),
-    ...(flags.length > 0 ? [`"flags": a list of the problems that apply, of ${JSON.stringify(flags)}`] : []),
+    ...(flags.length > 0
+      ? [`"flags": a list of the problems that apply, each of them one of ${JSON.stringify(flags)}`]
+      : []),
     ...(edit ? [`"edited": the preferred completion, improved, ${isRequired("edit")}`] : []),
     ...(aspects.length > 0
       ? [

@@ -110,8 +110,8 @@ export const make = Effect.gen(function* () {
     WHERE since IS NOT NULL OR disabled_reason IS NOT NULL`
 
   /**
-   * Finds tasks with items for which too few experts are left. The table `candidate` selects the items for the slow
-   * count of experts: items with few experts in the lane, and items that some experts may not judge.
+   * Finds tasks with items for which too few experts are left. Counting the experts of an item is slow, so `candidate`
+   * has only items with few experts in the lane, and items that some experts may not judge.
    */
   const unassignable = (employed: ReadonlyArray<string>) => {
     const works = sql`expert.active = 1 AND (expert.kind = 'person'

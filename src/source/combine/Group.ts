@@ -114,7 +114,7 @@ export const group = <E, R>(
 const missingModelsMessage = (counts: FileCounts, keys: KeyNumbers): string => {
   const { even, several } = counts.evenKeys(keys.count)
   return (
-    `Models: none, because only ${even} of ${several} prompts occur equally often in more than half of the files: ` +
+    `Models: none. Files are named after models only if most prompts occur in more than half of the files, and equally often in each. Here, ${even} of ${several} do: ` +
     "set `model` to the field that names the model, or read each batch of files in a separate run"
   )
 }

@@ -1,8 +1,8 @@
 /**
  * Expands files, folders, patterns such as `items/*.jsonl.gz`, URLs, and `-` to a list of files, without repetitions
- * and in the order of the arguments. The files of a folder or pattern are sorted by code unit. A folder means the data
- * files directly in it. If prefstream wrote the folder as a dataset, the folder means the pairs. A missing file is
- * an error. A folder or pattern without files is reported.
+ * and in the order of the arguments. The files of a folder or pattern are sorted by code unit. From a folder, only the
+ * data files directly in it are read. From a dataset that prefstream wrote, the files with pairs are read. A missing
+ * file is an error. A folder or pattern without files is reported.
  */
 import { Effect, FileSystem, Glob, Option, Path, type PlatformError, Schema } from "effect"
 import * as FileExtensions from "./FileExtensions.ts"

@@ -192,7 +192,8 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
           OR MIN(votes) <> MAX(votes) OR MIN(batch_items) <> MAX(batch_items) OR MIN(campaign) <> MAX(campaign)
           OR SUM(${sql.literal(votesOfTask)}) > MAX(votes) * MAX(batch_items)
           OR SUM(${sql.literal(votesOfTask)}) < COALESCE(MAX(least_votes), MAX(votes)) * MAX(batch_items) ORDER BY batch`,
-      ({ batch }) => `the tasks in the batch that begins with task ${batch + 1} do not match the votes of the batch`,
+      ({ batch }) =>
+        `the batch that begins with task ${batch + 1} has too few or too many tasks for its votes, or tasks with other numbers`,
     ),
     yield* finds<{ readonly seq: number; readonly item_id: string }>(
       "items_astray",

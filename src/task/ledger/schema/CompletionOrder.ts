@@ -68,7 +68,7 @@ const annotationsOf = membersOf({
   ),
 })
 
-/** Converts indices in annotations to the input's order, in the members that prefstream's own service writes. */
+/** Converts indices in annotations to the input's order. It knows the members that prefstream's own service writes. */
 export const undoAnnotations = (annotations: Annotations, order: ReadonlyArray<number>): Annotations =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object stays an object, its rationale unchanged
   annotationsOf(annotations, order) as Annotations

@@ -215,7 +215,7 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
 })
 
 export interface Routed {
-  /** The rule of the last run that set one, or none if a later run ended it. */
+  /** The rule that the last run set. Undefined if no run set a rule, or if a later run ended it. */
   readonly rule: string | undefined
   /** Items that judges were asked about. */
   readonly items: number
