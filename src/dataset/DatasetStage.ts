@@ -24,13 +24,15 @@ export type Output =
   | { readonly split: Split; readonly features: Features; readonly shardBytes: number }
   | { readonly path: string; readonly features: Features; readonly container: "jsonl" | "parquet" }
 
+/** A value for each row, or one value that all rows have. */
+export type ColumnValues = ReadonlyArray<Json | undefined> | string | number | boolean | null
+
 /** Rows of one output, by column. If a row does not have a column, the value for this row is undefined. */
 export interface Rows {
   /** The number of the output, in the order in which outputs were opened. */
   readonly output: number
   readonly count: number
-  /** The columns with one value per row. If `values` is null, the column is null in every row. */
-  readonly columns: ReadonlyArray<readonly [name: string, values: ReadonlyArray<Json | undefined> | null]>
+  readonly columns: ReadonlyArray<readonly [name: string, values: ColumnValues]>
   /**
    * Byte ranges in the `texts` of the `Request`: the start and the end for each row and each column in
    * `PairBytes.texts`. Both are 0 if the value is in `columns`.
@@ -87,9 +89,9 @@ export const start = ({ directory }: Setup): Stage<Request, Answer> => {
         const value =
           place >= 0 && places !== undefined && places[at + 1]! > 0
             ? textAt(places[at]!, places[at + 1]!)
-            : values === null
-              ? null
-              : values?.[row]
+            : Array.isArray(values)
+              ? values[row]
+              : values
         if (value !== undefined) setMember(cells, name, value)
       }
       write(encode(cells))

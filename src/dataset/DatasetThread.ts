@@ -9,7 +9,7 @@ import { Effect, Predicate, type Scope } from "effect"
 import { isText, type PairBytes, texts as placed } from "../domain/PairBytes.ts"
 import type { FileDigest } from "../node/OutputFile.ts"
 import * as Thread from "../node/Thread.ts"
-import type { Answer, Request, Output, Rows, Setup } from "./DatasetStage.ts"
+import type { Answer, ColumnValues, Request, Output, Rows, Setup } from "./DatasetStage.ts"
 import type { Json, JsonRow } from "./file/Features.ts"
 import { DatasetError, reasonOf } from "./file/DatasetError.ts"
 import type { OutputFiles } from "./Shards.ts"
@@ -62,9 +62,14 @@ const lengthOf = (value: Json | undefined): number =>
 export const sizeOf = (row: JsonRow): number => rowBytes + lengthOf(row)
 
 /**
- * Whether the column is null in every row. `every` would skip rows without the column, which are holes in the array.
+ * A column's value if it is the same in every row, or else all values. `every` would skip rows without the column, which
+ * are holes in the array.
  */
-const isNull = (values: ReadonlyArray<Json | undefined>) => values.findIndex((value) => value !== null) === -1
+const ofColumn = (values: ReadonlyArray<Json | undefined>): ColumnValues => {
+  const [first] = values
+  const isSame = first !== undefined && (first === null || typeof first !== "object")
+  return isSame && values.findIndex((value) => value !== first) === -1 ? first : values
+}
 
 /** Packs the byte ranges of all rows' texts into one array. The ranges of rows without bytes are 0. */
 const packed = (places: ReadonlyArray<number>, count: number): Int32Array<ArrayBuffer> => {
@@ -78,7 +83,7 @@ const rowsOf = (output: number, { columns, count, places }: Part): Rows => ({
   count,
   columns: [...columns].map(([name, values]) => {
     values.length = count
-    return [name, isNull(values) ? null : values] as const
+    return [name, ofColumn(values)] as const
   }),
   ...(places.length > 0 && { places: packed(places, count) }),
 })

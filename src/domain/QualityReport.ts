@@ -28,7 +28,7 @@ export interface FunnelStep {
   readonly lost: ReadonlyArray<{ readonly reason: string; readonly count: number }>
 }
 
-/** The agreement between the votes on an item. Shares are from 0 to 1. */
+/** The agreement between votes on the same item, over all items. Shares are from 0 to 1. */
 export interface Agreement {
   /** Number of items per number of votes: `{ votes: 3, items: 120 }` means that 120 items have 3 votes. */
   readonly votes_per_item: ReadonlyArray<{ readonly votes: number; readonly items: number }>
@@ -165,7 +165,7 @@ export interface Position {
    * equally many votes in both halves are not counted.
    */
   readonly first_half: number
-  /** Items on which more votes chose a completion from the second half of the order shown. */
+  /** Items on which more votes chose a completion from the second half of the order shown than from the first half. */
   readonly second_half: number
   /** P-value of a two-sided exact binomial test of `first_half` and `second_half` for equal probability. */
   readonly p_value: number | null

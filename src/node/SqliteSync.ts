@@ -3,7 +3,7 @@
  *
  * Guarantees: a transaction is on disk when `withTransaction` succeeds. A statement outside a transaction is on disk
  * when it has run. Other statements run during a sync, and can read committed data before it is on disk. After a failed
- * sync, each later statement fails, because the system reports lost data only once. SQLite itself still syncs three
+ * sync, each later transaction and each statement outside one fails, because the system reports lost data only once. SQLite itself still syncs three
  * things: the log before a checkpoint, the log's header after a restart of the log, and the folder of a new log.
  */
 import { closeSync, fdatasync, openSync } from "node:fs"
@@ -22,7 +22,7 @@ export const begin = "BEGIN IMMEDIATE"
 export interface Sync {
   /** Waits until every transaction committed so far is on disk. */
   readonly sync: Effect.Effect<void, SqlError>
-  /** Must be called before each statement of the connection. Throws an `SqlError` after a failed sync. */
+  /** Must be called before each statement of the connection. Outside a transaction, throws after a failed sync. */
   readonly prepareFor: (statement: StatementSync) => void
 }
 

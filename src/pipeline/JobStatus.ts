@@ -12,7 +12,7 @@ import type { Campaign, StateCounts } from "../task/ledger/schema/Model.ts"
 import type { Progress } from "../task/ledger/reads/Status.ts"
 import * as RunReport from "./RunReport.ts"
 
-/** A campaign and the states of its tasks. */
+/** A campaign, with the number of its tasks in each state. */
 export interface CampaignStatus {
   /** The campaign's number, from 1. */
   readonly campaign: number

@@ -5,7 +5,7 @@ import { textOf } from "./SpendingReport.ts"
 
 /** Counts of a job whose rule `peopleWhen` sends items from judges to people. */
 export interface RoutingReport {
-  /** The rule, such as `jury<0.9`; null if a later run ended it. */
+  /** The rule, such as `jury<0.9`; null if a later run ended the rule. */
   readonly people_when: string | null
   /** Items that judges were asked about. */
   readonly items: number

@@ -67,7 +67,7 @@ const maxWarnings = 20
 /** Maximum length of a sleep, so that polling continues soon after a suspended machine wakes up. */
 const maxWait = Duration.seconds(30)
 
-/** Whether the task's age made it due. If a webhook or a person asked for a poll, `dueAt` is 0. */
+/** Whether the task became due by itself. If a person or a webhook for this task asked for a poll, `dueAt` is 0. */
 const isDueByAge = ({ dueAt }: OpenTask): boolean => dueAt > 0
 
 /** Options of `collect`. */

@@ -61,7 +61,7 @@ export const make = (
   }
 
   /**
-   * Repeats a step until it succeeds. The number of repetitions is not limited, because giving up would lose the batch.
+   * Repeats a step without limit until it succeeds or fails with a final failure. Giving up would lose the batch.
    */
   const untilDone = Effect.fnUntraced(function* <A>(
     name: string,

@@ -100,6 +100,8 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
   return {
     wake,
     settings: endpoint.settings,
+    /** Whether a webhook is set. */
+    exists: endpoint.exists,
 
     /** Stores an event, unless no webhook is set. Call it inside `Database.write`. */
     enqueue: Effect.fn("Webhooks.enqueue")(function* ({

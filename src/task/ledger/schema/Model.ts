@@ -270,7 +270,7 @@ export type Classification = "new" | "known" | "duplicate" | "conflict"
 export interface ReadCounts {
   /** Number of records of the input. */
   readonly read: number
-  /** Items that were new to the ledger. */
+  /** Items that were new to the campaign, and within the budget. */
   readonly new: number
   /** Items that an earlier run had planned. */
   readonly known: number
