@@ -118,7 +118,10 @@ export const problemOf = (requested: ReadonlyArray<unknown>) => {
     }
     const name = describeValue(format.name)
     if (!/^[\w-][\w.-]*$/.test(format.name))
-      return { expected: "names with only letters, digits, hyphens, underscores, and dots", found: name }
+      return {
+        expected: "names of letters (a to z), digits, hyphens, underscores, and dots, not beginning with a dot",
+        found: name,
+      }
     if (names.has(format.name)) return { expected: "different names", found: `${name} twice` }
     names.add(format.name)
   }

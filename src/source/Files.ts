@@ -108,7 +108,9 @@ export const openInput = Effect.fnUntraced(function* (
     ),
   )
   const mayNameModels = layout.reads === "parts" && layoutOptions.model === undefined && fileModels.size > 1
-  const modelNote = mayNameModels ? ", models named after the files if each file has most of the prompts" : ""
+  const modelNote = mayNameModels
+    ? ", models named after the files if most prompts are in most files, equally often in each"
+    : ""
   const summary: InputSummary = {
     files: opened.map(({ file: { description, name } }) => ({ name, description })),
     count: files.length,

@@ -161,7 +161,7 @@ describe.skipIf(notInstalled)("prefstream worker", () => {
       yield* seen(`state = 'submitting' AND owner = '${name}' AND claim_epoch = epoch`, 1)
     }
     const status = yield* cli(["status"], { PREFSTREAM_LEDGER: server.url(schema) })
-    assert.match(status.stdout, /^ *requests +the workers use the whole rate limit for the next [\d.]+ m?s$/m)
+    assert.match(status.stdout, /^ *requests +the workers have reserved the whole rate limit for the next [\d.]+ m?s$/m)
     yield* released.open
     yield* seen("state = 'completed'", 4 * parts)
     const posts = service.received.filter(ScriptedService.isPost)

@@ -77,7 +77,7 @@ describe("files", () => {
       const files = yield* writeFiles({ "A.jsonl": text("A"), "B.jsonl": text("B") })
       return (yield* Source.files(files).summary!).layout
     }, Effect.scoped)
-    const named = "models named after the files if each file has most of the prompts"
+    const named = "models named after the files if most prompts are in most files, equally often in each"
     assert.strictEqual(
       yield* layoutOf({}),
       `long: prompt at "prompt", completion at "output", grouped by the prompt, ${named}`,

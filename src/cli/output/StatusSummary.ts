@@ -65,7 +65,7 @@ const workers = (status: JobStatus): Rows => {
     [
       "requests",
       status.request_budget !== null &&
-        `the workers use the whole rate limit for the next ${duration(reserved_seconds)}`,
+        `the workers have reserved the whole rate limit for the next ${duration(reserved_seconds)}`,
     ],
     ["paused", paused_until !== null && `until ${second(paused_until)}: the service asked to wait`],
     [

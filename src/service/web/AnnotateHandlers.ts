@@ -46,7 +46,8 @@ const joinHandlers = HttpApiBuilder.group(
             const expert = yield* invited(code)
             if (expert === undefined || Option.isNone(yield* codes.use("invitation", code))) {
               return yield* new Forbidden({
-                detail: "This invitation has already been used, has expired, or was replaced. Ask for a new one.",
+                detail:
+                  "This invitation is not valid: the link is incomplete, has been used, has expired, or was replaced. Ask for a new one.",
               })
             }
             yield* sessions.insert("expert", expert.expert_id, session)

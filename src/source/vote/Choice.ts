@@ -211,7 +211,10 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
       const among = count === values.length ? "" : ` among ${values.length} values`
       const description =
         columns === undefined ? `${count} ${plural(count, "number")}${among}` : joinWords(values.map(describeValue))
-      return Result.fail(`expected a number for each of ${completions.length} completions, found ${description}`)
+      const all = lacksSome(item)
+        ? `${labels?.length} completions, of which the record has ${completions.length}`
+        : `${completions.length} completions`
+      return Result.fail(`expected a number for each of ${all}, found ${description}`)
     }
     const sign = kind === "scores" ? -1 : 1
     const levels = [...new Set(numbers.map((number) => sign * number))].toSorted((a, b) => a - b)

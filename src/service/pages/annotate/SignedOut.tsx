@@ -22,7 +22,7 @@ const words: Readonly<Record<Why, { readonly title: string; readonly text: Reado
   invitation: {
     title: "This invitation cannot be used",
     text: [
-      "The link has already been used, has expired, or was replaced by a newer one.",
+      "The link is incomplete, has already been used, has expired, or was replaced by a newer one.",
       "If you opened the link in another browser, continue there. Otherwise, ask the person who sent it for a new link.",
     ],
   },
