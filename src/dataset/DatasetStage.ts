@@ -25,14 +25,14 @@ export type Output =
   | { readonly path: string; readonly features: Features; readonly container: "jsonl" | "parquet" }
 
 /** A value for each row, or one value that all rows have. */
-export type ColumnValues = ReadonlyArray<Json | undefined> | string | number | boolean | null
+export type ColumnContent = ReadonlyArray<Json | undefined> | string | number | boolean | null
 
 /** Rows of one output, by column. If a row does not have a column, the value for this row is undefined. */
 export interface Rows {
   /** The number of the output, in the order in which outputs were opened. */
   readonly output: number
   readonly count: number
-  readonly columns: ReadonlyArray<readonly [name: string, values: ColumnValues]>
+  readonly columns: ReadonlyArray<readonly [name: string, values: ColumnContent]>
   /**
    * Byte ranges in the `texts` of the `Request`: the start and the end for each row and each column in
    * `PairBytes.texts`. Both are 0 if the value is in `columns`.

@@ -9,7 +9,7 @@ import { Effect, Predicate, type Scope } from "effect"
 import { isText, type PairBytes, texts as placed } from "../domain/PairBytes.ts"
 import type { FileDigest } from "../node/OutputFile.ts"
 import * as Thread from "../node/Thread.ts"
-import type { Answer, ColumnValues, Request, Output, Rows, Setup } from "./DatasetStage.ts"
+import type { Answer, ColumnContent, Request, Output, Rows, Setup } from "./DatasetStage.ts"
 import type { Json, JsonRow } from "./file/Features.ts"
 import { DatasetError, reasonOf } from "./file/DatasetError.ts"
 import type { OutputFiles } from "./Shards.ts"
@@ -65,7 +65,7 @@ export const sizeOf = (row: JsonRow): number => rowBytes + lengthOf(row)
  * A column's value if it is the same in every row, or else all values. `every` would skip rows without the column, which
  * are holes in the array.
  */
-const ofColumn = (values: ReadonlyArray<Json | undefined>): ColumnValues => {
+const ofColumn = (values: ReadonlyArray<Json | undefined>): ColumnContent => {
   const [first] = values
   const isSame = first !== undefined && (first === null || typeof first !== "object")
   return isSame && values.findIndex((value) => value !== first) === -1 ? first : values

@@ -102,7 +102,10 @@ const isFormat = (value: unknown): value is TrainerFormat =>
 const isBuiltInName = (name: unknown): name is FormatName => typeof name === "string" && Object.hasOwn(formats, name)
 
 const isNamed = (value: unknown) => typeof value === "string" || isFormat(value)
-export const formatsKind: Kinds.Kind = ["a list of formats", (value) => Array.isArray(value) && value.every(isNamed)]
+export const formatsKind: Kinds.SettingKind = [
+  "a list of formats",
+  (value) => Array.isArray(value) && value.every(isNamed),
+]
 
 /** Finds the first requested format that cannot be written. The formats may come from untyped code. */
 export const problemOf = (requested: ReadonlyArray<unknown>) => {

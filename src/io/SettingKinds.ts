@@ -9,53 +9,63 @@ import { SettingInvalid } from "./SettingInvalid.ts"
 import * as OptionText from "./OptionText.ts"
 import { describeValue, isObject, joinWords } from "./Values.ts"
 
-export type Kind = readonly [expected: string, isRight: (value: unknown) => boolean]
+export type SettingKind = readonly [expected: string, isRight: (value: unknown) => boolean]
 
-export type Kinds = { readonly [setting: string]: Kind }
+export type Kinds = { readonly [setting: string]: SettingKind }
 
 /** The kinds of all options. The type requires every name. */
-export type KindsOf<Options> = { readonly [Name in keyof Required<Options>]: Kind }
+export type KindsOf<Options> = { readonly [Name in keyof Required<Options>]: SettingKind }
 
-export const text: Kind = ["a non-empty text", (value) => typeof value === "string" && value !== ""]
+export const text: SettingKind = ["a non-empty text", (value) => typeof value === "string" && value !== ""]
 /** A text that may be empty. */
-export const anyText: Kind = ["a text", Predicate.isString]
-export const flag: Kind = ["true or false", Predicate.isBoolean]
-export const number: Kind = ["a number", Predicate.isNumber]
-export const list: Kind = ["a list", Array.isArray]
-export const texts: Kind = ["a list of texts", (value) => Array.isArray(value) && value.every(Predicate.isString)]
-export const textOrTexts: Kind = ["a text, or a list of texts", (value) => Predicate.isString(value) || texts[1](value)]
-export const object: Kind = ["an object", isObject]
+export const anyText: SettingKind = ["a text", Predicate.isString]
+export const flag: SettingKind = ["true or false", Predicate.isBoolean]
+export const number: SettingKind = ["a number", Predicate.isNumber]
+export const list: SettingKind = ["a list", Array.isArray]
+export const texts: SettingKind = [
+  "a list of texts",
+  (value) => Array.isArray(value) && value.every(Predicate.isString),
+]
+export const textOrTexts: SettingKind = [
+  "a text, or a list of texts",
+  (value) => Predicate.isString(value) || texts[1](value),
+]
+export const object: SettingKind = ["an object", isObject]
 /** An object whose members are all of one kind, or undefined. */
-export const recordOf = (expected: string, [, isRight]: Kind): Kind => [
+export const recordOf = (expected: string, [, isRight]: SettingKind): SettingKind => [
   expected,
   (value) => isObject(value) && Object.values(value).every((member) => member === undefined || isRight(member)),
 ]
+export const shares = recordOf("an object with the shares of splits, such as { test: 0.1 }", number)
 /** An object with members of these kinds. */
-export const objectOf = (expected: string, kinds: Kinds): Kind => [
+export const objectOf = (expected: string, kinds: Kinds): SettingKind => [
   expected,
   (value) => wrongIn(value, kinds) === undefined,
 ]
-export const redacted: Kind = [
+export const redacted: SettingKind = [
   "a redacted text",
   (value) => Redacted.isRedacted(value) && Predicate.isString(Redacted.value(value)),
 ]
-export const layer: Kind = ["a layer", Layer.isLayer]
-export const stream: Kind = ["a stream", Stream.isStream]
-export const source: Kind = [
+export const layer: SettingKind = ["a layer", Layer.isLayer]
+export const stream: SettingKind = ["a stream", Stream.isStream]
+export const source: SettingKind = [
   "a source, such as Source.files(…)",
   (value) => Predicate.hasProperty(value, "records") && Stream.isStream(value.records),
 ]
-export const fn: Kind = ["a function", Predicate.isFunction]
+export const fn: SettingKind = ["a function", Predicate.isFunction]
 const isTime = (value: unknown, isRight: (millis: number) => boolean): boolean =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it answers none for anything else
   Option.exists(Duration.fromInput(value as Duration.Input), (time) => isRight(Duration.toMillis(time)))
-export const time: Kind = ['a time, such as "12 hours"', (value) => isTime(value, (millis) => millis >= 0)]
-export const timeAbove0: Kind = ['a time above 0, such as "12 hours"', (value) => isTime(value, (millis) => millis > 0)]
+export const time: SettingKind = ['a time, such as "12 hours"', (value) => isTime(value, (millis) => millis >= 0)]
+export const timeAbove0: SettingKind = [
+  'a time above 0, such as "12 hours"',
+  (value) => isTime(value, (millis) => millis > 0),
+]
 /** Accepts any value. The step that uses the setting checks it. */
-export const any: Kind = ["any value", () => true]
+export const any: SettingKind = ["any value", () => true]
 
 /** Gives several settings the same kind. @param names separated by spaces */
-export const all = (kind: Kind, names: string): Kinds =>
+export const all = (kind: SettingKind, names: string): Kinds =>
   Object.fromEntries(names.split(" ").map((name) => [name, kind]))
 
 /** Finds the first value that is not of its kind. A value may be undefined unless its setting is `required`. */

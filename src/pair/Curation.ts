@@ -9,7 +9,7 @@
  * files.
  */
 /* oxlint-disable max-lines -- one pass over the items: its counters share one state */
-import { Array as Arr, Effect, Option, Predicate, Result, Schema, type Scope, Stream } from "effect"
+import { Array as Arr, Effect, Option, Predicate, Schema, type Scope, Stream } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
 import { flagsIn } from "../domain/Flag.ts"
 import type { JudgedItem, Judgment } from "../domain/Judgment.ts"
@@ -166,20 +166,15 @@ const makeNumbers = (mayRepeat: boolean) => {
   }
 }
 
-/** Makes the pairs of a judgment. @throws SettingInvalid if the program's own strategy throws, or returns no pairs */
+/** Makes the pairs of a judgment. @throws SettingInvalid if the program's own strategy returns no pairs */
 const pairsOf = (strategy: PairStrategy, judgment: Judgment): ReadonlyArray<PreferencePair> => {
-  if (isBuiltIn(strategy)) return strategy(judgment)
-  const failure = (actual: string) => {
-    const setting = `pairs (${settingsOf(strategy).strategy}, item ${JSON.stringify(judgment.itemId)})`
-    return new SettingInvalid({ setting, expected: "a function that returns a list of pairs", found: actual })
-  }
-  const pairs = Result.getOrThrowWith(
-    Result.try(() => strategy(judgment)),
-    (cause) => failure(`an exception: ${Values.causeMessage(cause)}`),
-  )
+  const pairs = strategy(judgment)
+  if (isBuiltIn(strategy)) return pairs
   const isList: boolean = Array.isArray(pairs) && pairs.every((pair) => Predicate.hasProperty(pair, "rejected"))
-  if (!isList) throw failure(Values.describeValue(pairs))
-  return pairs
+  if (isList) return pairs
+  const setting = `pairs (${settingsOf(strategy).strategy}, item ${JSON.stringify(judgment.itemId)})`
+  const expected = "a function that returns a list of pairs"
+  throw new SettingInvalid({ setting, expected, found: Values.describeValue(pairs) })
 }
 
 const placeOf = (key: string): number => Number.parseInt(key.slice(0, 8), 16) / 2 ** 32

@@ -91,7 +91,7 @@ export const wholeShares = (shares: Shares): Shares => {
  */
 const table: {
   readonly [Name in keyof Required<DatasetSettings>]: readonly [
-    kind: Kinds.Kind,
+    kind: Kinds.SettingKind,
     toManifest?: (settings: DatasetSettings) => object,
   ]
 } = {
@@ -108,7 +108,7 @@ const table: {
       checks.length === 0 ? {} : { checks: checks.map(({ name, threshold = null }) => ({ name, threshold })) },
   ],
   splits: [
-    Splits.sharesKind,
+    Kinds.shares,
     ({ splitBy: by, splits, splitSeed: seed = 0 }) => ({
       splits: splits === undefined ? null : { ...defined(wholeShares(splits)), seed, ...defined({ by }) },
     }),

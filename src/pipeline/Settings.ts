@@ -18,7 +18,7 @@ import type * as WebhookReceiver from "../task/webhook/WebhookReceiver.ts"
 import { type DatasetSettings, settingKinds } from "./DatasetSettings.ts"
 import { SettingInvalid } from "../io/SettingInvalid.ts"
 import * as Kinds from "../io/SettingKinds.ts"
-import { any, flag, type Kind, layer, number, object, text, time, timeAbove0 } from "../io/SettingKinds.ts"
+import { any, flag, type SettingKind, layer, number, object, text, time, timeAbove0 } from "../io/SettingKinds.ts"
 
 /** The settings of a pipeline: job folder, source, ledger, submission, and dataset. */
 export interface Settings<out E = SourceError, out R = FileSystem.FileSystem | Path.Path>
@@ -67,7 +67,7 @@ export interface Pipeline<out E = SourceError, out R = FileSystem.FileSystem | P
   readonly _tag: "Pipeline"
 }
 
-const webhook: Kind = [
+const webhook: SettingKind = [
   "an object with `secrets`, or with a function `verify`",
   (value) =>
     Predicate.hasProperty(value, "verify") || (Predicate.hasProperty(value, "secrets") && Array.isArray(value.secrets)),
@@ -80,7 +80,7 @@ const kinds = {
   price: any, budget: any, shuffleSeed: any, completionsPerItem: number, completionsSeed: number, keepReordered: flag,
   batch: object, maxPlanned: number, gold: object, newCampaign: flag, newLedger: flag, resubmit: Kinds.texts,
   maxAttempts: number, maxRejects: any, ...settingKinds,
-} satisfies { readonly [Name in keyof Required<Pipeline>]: Kind }
+} satisfies { readonly [Name in keyof Required<Pipeline>]: SettingKind }
 
 export const names: ReadonlyArray<string> = Struct.keys(kinds)
 

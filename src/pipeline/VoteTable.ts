@@ -92,14 +92,10 @@ const rowsBy = ({ annotationPaths, campaign, pseudonyms = false }: TableSettings
  * @param isRaw whether CSV contains all texts unchanged, even if a spreadsheet would read them as formulas. Default
  * false.
  */
-export const text = (format: VoteRow.Format, settings: TextSettings = {}) =>
+export const text = (format: VoteRow.Format, settings: TableSettings & { readonly isRaw?: boolean } = {}) =>
   Stream.unwrap(Effect.map(Kinds.check(settings, {}), () => textBy(format, settings)))
 
-interface TextSettings extends TableSettings {
-  readonly isRaw?: boolean
-}
-
-const textBy = (format: VoteRow.Format, { isRaw = false, ...settings }: TextSettings) =>
+const textBy = (format: VoteRow.Format, { isRaw = false, ...settings }: NonNullable<Parameters<typeof text>[1]>) =>
   Stream.concat(
     Stream.succeed(VoteRow.headOf(format, isRaw)),
     rows(settings).pipe(

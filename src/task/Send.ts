@@ -215,7 +215,7 @@ export const send = Effect.fnUntraced(function* <E>(
           leftFailure = failure
           yield* ledger.markPlanned(task.seq)
           yield* Effect.logWarning(
-            `a task with ${task.itemCount} ${plural(task.itemCount, "item")} is left for the next run: ${failure.message}`,
+            `a task with ${task.itemCount} ${plural(task.itemCount, "item")} may have arrived; the next run sends it again with the same key: ${failure.message}`,
           )
         }
         return yield* end(streak.lost(failure))

@@ -150,7 +150,10 @@ describe("prefstream audit", () => {
       ],
     )
     const { stdout } = yield* cli(args).pipe(ends(0))
-    assert.include(stdout, "accuracy against the majority of the other people on the item, on 29 items")
+    assert.include(
+      stdout,
+      "Policies on 29 items: votes per item, and accuracy against the majority of the other people on the item",
+    )
     assert.notInclude(stdout, "accuracy against known answers")
     assert.include(stdout, "No policies by known answers: 6 items are too few.")
   })

@@ -182,7 +182,7 @@ describe("a service's own choice", () => {
     )
     assert.include(
       card,
-      "If several experts judged an item (3 items), the choice of the majority or the service's choice (2) counts (it differs from the majority on 2 items):",
+      "If several experts judged an item (3 items), the choice of the majority or the service's choice (2) counts (it differs from the majority on 2 items).",
     )
     assert.include(card, "Left out: 2 against votes.")
     assert.match(

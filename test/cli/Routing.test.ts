@@ -305,7 +305,7 @@ describe("--people-when", () => {
     yield* cli(args, to(other)).pipe(
       ends(
         2,
-        /--people-when requires a service that declares `?voters`? for a task in its openapi\.json, and http\S+ does not/,
+        /--people-when requires a service that declares `?voters`? for a task in its openapi\.json, but http\S+ does not/,
       ),
     )
     assert.lengthOf(other.received, 0)

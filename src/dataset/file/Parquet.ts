@@ -154,8 +154,8 @@ const keyOf = (bytes: Uint8Array, start: number, length: number): number => {
 
 /**
  * The texts of a row group as UTF-8, in one buffer that all groups reuse and that grows as needed. Because texts are
- * bytes, a column's minimum and maximum are in byte order. Equal texts share one view, so that the writer recognizes
- * them by identity. Comparing their bytes would take a tenth of an export's time.
+ * bytes, a column's minimum and maximum are in byte order. Most equal texts share one view, so that the writer
+ * recognizes them by identity. Comparing all bytes would take a tenth of an export's time.
  */
 const makeTexts = () => {
   let group = Symbol()

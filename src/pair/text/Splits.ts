@@ -77,9 +77,7 @@ export interface SplitsOptions {
 /** Tolerance for sums of shares such as 0.7 + 0.2 + 0.1. */
 const rounding = 1e-9
 
-export const sharesKind = Kinds.recordOf("an object with the shares of splits, such as { test: 0.1 }", Kinds.number)
-
-const kinds = { shares: sharesKind, scratchDirectory: Kinds.text, ...Kinds.all(Kinds.number, "seed threshold") }
+const kinds = { shares: Kinds.shares, scratchDirectory: Kinds.text, ...Kinds.all(Kinds.number, "seed threshold") }
 
 /** Fails with `SplitsInvalid` if an option is out of its range. */
 export const make = Effect.fnUntraced(function* (options: SplitsOptions) {

@@ -1,7 +1,7 @@
 /**
  * Sends requests to a language model as batches, and waits for the answers.
  *
- * Guarantees: each step of a batch is recorded on disk before it is taken. Its result is recorded before the next step.
+ * Guarantees: a step that costs money is recorded on disk before it is taken. Each result is recorded before the next step.
  * After a crash, the next start continues the batches. If the creation of a batch gets no answer, the batch is in
  * doubt. The client then searches the endpoint's batches for its name, and sends its requests again only if an operator
  * asks for it. All answers of a batch are recorded in one transaction. A request without an answer fails, so that the

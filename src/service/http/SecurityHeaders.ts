@@ -2,7 +2,7 @@
  * Security headers for all responses.
  *
  * Guarantees: the dashboard and the annotation page run only the service's own script and style files, nothing inline,
- * and connect only to the service. No other site can frame or embed them, or keep a reference to their window. If a
+ * and connect only to the service, except for images from allowed hosts. No other site can frame or embed them, or keep a reference to their window. If a
  * response has no cache header, it gets one that forbids caching.
  */
 import { Context, Option } from "effect"

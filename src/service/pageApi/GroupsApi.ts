@@ -34,8 +34,8 @@ const Queue = Schema.Struct({
   /** Groups with open tasks, in queue order, at most 200. */
   groups: Schema.Array(GroupSummary),
   /**
-   * Open tasks without a group. All tasks that are paused, or have a priority or assigned experts, are listed, and at
-   * most 50 others, oldest first. `prompt` is the beginning of the task's first prompt.
+   * Open tasks without a group, in queue order: all that are paused, or have a priority or assigned experts, and the 50
+   * oldest of the others. `prompt` is the beginning of the task's first prompt.
    */
   tasks: Schema.Array(Schema.Struct({ ...GroupSummary.fields, prompt: Schema.String })),
   /** Pass this value as `after` to get the next page of tasks. Null on the last page. */

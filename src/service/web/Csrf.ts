@@ -2,8 +2,8 @@
  * Accepts only requests from the service's own pages.
  *
  * Guarantees: every request that changes anything must have a JSON body or the header `x-prefstream`. Forms on other
- * sites can send neither. If the request has `Origin`, `Origin` must be the service's address. Otherwise, the request
- * must have `Sec-Fetch-Site: same-origin` or `x-prefstream`. A cookie is never enough.
+ * sites can send neither. If such a request has `Origin`, `Origin` must be the service's address. If not, it must have
+ * `Sec-Fetch-Site: same-origin` or `x-prefstream`. A cookie is never enough.
  */
 import { Effect } from "effect"
 import { type Headers, HttpRouter, HttpServerRequest, HttpServerRespondable } from "effect/http"

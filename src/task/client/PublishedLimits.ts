@@ -215,7 +215,7 @@ const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   const possible = membersOf(profile, { group: true, maxVotes: 1 })
   if (unread !== undefined && idempotencyKey === "declared") {
     yield* Effect.logWarning(
-      `${identity}: openapi.json could not be read (${unread}), so if a request may have arrived, its task will be in doubt; to send such requests again with the same key, use \`idempotencyKey: "honored"\``,
+      `${identity}: openapi.json could not be read (${unread}), so if a request may have arrived, its task will be in doubt; if the service honors Idempotency-Key, use \`idempotencyKey: "honored"\`, and such requests are sent again with the same key`,
     )
   }
   if (isUnread && (possible.group || possible.maxVotes > 0)) {

@@ -150,7 +150,11 @@ describe("a vote", () => {
 
   it.effect("that ends a task tells the webhooks, even when nobody waits for it any more", () => {
     let woken = 0
-    const webhooks = Layer.mock(Webhooks, { enqueue: () => Effect.void, wake: Effect.sync(() => void woken++) })
+    const webhooks = Layer.mock(Webhooks, {
+      exists: Effect.succeed(true),
+      enqueue: () => Effect.void,
+      wake: Effect.sync(() => void woken++),
+    })
     return Effect.gen(function* () {
       const { write } = yield* Database
       const queue = yield* VoteQueue

@@ -21,6 +21,7 @@ export const makeEvents = () => {
   const events: Array<GroupCompleted> = []
   const layer = Layer.mock(Webhooks, {
     enqueue: (event) => Effect.sync(() => void events.push(event)),
+    exists: Effect.succeed(true),
     withdraw: () => Effect.void,
     wake: Effect.void,
   })

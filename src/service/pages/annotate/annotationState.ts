@@ -60,7 +60,8 @@ export interface AnnotationState {
   readonly code: string | null
   /**
    * Set while it is unknown whether a submission has arrived. `judged` is the number of items that the expert had
-   * judged before the submission. `broke` says whether the connection broke before the response.
+   * judged before the submission. `broke` says whether the connection broke, or
+   * the service failed, before it could say so.
    */
   readonly unsure: { readonly judged: number; readonly broke: boolean } | null
   readonly notice: Notice | null

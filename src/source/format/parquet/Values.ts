@@ -34,7 +34,7 @@ export class Unusable {
 export interface Conversion {
   /** The annotation that selects one of the `parsers`. `hyparquet` calls the parser once per dictionary value. */
   readonly annotation: Pick<SchemaElement, "converted_type" | "logical_type">
-  /** Converts a value of `hyparquet`. An annotation that does not match the type is ignored. */
+  /** Converts a value of `hyparquet` by the column's annotation. */
   readonly convert: (value: unknown) => unknown
   readonly unsupported?: string
 }

@@ -199,7 +199,7 @@ export const writeTasks = (
     /** Keeps the result of a completed task, which is then no longer due. */
     keepResult: (seq: number) =>
       change("keepResult", sql`UPDATE task SET due_at = 0 WHERE ${here} AND seq = ${seq} AND state = 'completed'`),
-    /** Binds the ledger to a service. If `moved` is true, the service may have a new address. */
+    /** Binds the ledger to a service. After the first request, only `moved` replaces the service by another one. */
     bindService: Effect.fn("Ledger.bindService")(function* (identity: string, moved: boolean) {
       const bound = yield* Rows.settingOf({ job, sql }, "service")
       if (bound === identity) return
