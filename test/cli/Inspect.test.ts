@@ -170,7 +170,7 @@ describe("inspect", () => {
     assert.match(unnamed.stderr, /Models: none\. .* Here, 0 of 4 do: set/)
     assert.match(unnamed.stdout, /models +none/)
     const second = yield* run()
-    assert.match(second.stderr, /Models: none, because only 0 of 4 prompts/)
+    assert.match(second.stderr, /Models: none\. .* Here, 0 of 4 do: set/)
     assert.match(second.stderr, /the items in this run name no models, unlike items in an earlier run/)
   })
 
