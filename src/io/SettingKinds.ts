@@ -87,6 +87,9 @@ export const wrongIn = (
   return undefined
 }
 
+export const describe = (wrong: NonNullable<ReturnType<typeof wrongIn>>): string =>
+  `${wrong.setting}: expected ${wrong.expected}, found ${wrong.found}`
+
 /** Fails with the first value that is not of its kind. */
 export const check = (...args: Parameters<typeof wrongIn>): Effect.Effect<void, SettingInvalid> => {
   const wrong = wrongIn(...args)

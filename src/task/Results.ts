@@ -84,7 +84,8 @@ const completedOf = (campaign: number | "all" | undefined) =>
   )
 
 /**
- * The errors of reading judgments: the database fails, the campaign is unknown, or the key for pseudonyms is missing.
+ * The errors of reading judgments: the database fails, the campaign is unknown or of the wrong type, or the key for
+ * pseudonyms is missing.
  */
 export type JudgmentsError = SqlError | NoSuchCampaign | SettingInvalid | ExpertNames.ExpertKeyMissing
 

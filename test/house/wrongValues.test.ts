@@ -40,21 +40,10 @@ const ledger = () =>
     ),
   )
 
+const neverRight: ReadonlyArray<unknown> = [null, 5, Number.NaN, true, {}, [null], [5], () => 5, Symbol("s"), 10n]
+
 /** Neither a text, nor a list of texts, nor an object with the members that a function needs. */
-const wrong: ReadonlyArray<unknown> = [
-  undefined,
-  null,
-  5,
-  Number.NaN,
-  -1,
-  true,
-  {},
-  [null],
-  [5],
-  () => 5,
-  Symbol("s"),
-  10n,
-]
+const wrong: ReadonlyArray<unknown> = [undefined, -1, ...neverRight]
 
 const calls: { readonly [name: string]: Call } = {
   "Source.files": (value) => Source.files(value).records,
@@ -324,19 +313,7 @@ const withOptions: { readonly [name: string]: readonly [call: (options: never) =
   "promises.gold": [(options: object) => rejection(() => Promises.gold("/dev/null", options)), "signal log"],
 }
 
-const wrongMembers: ReadonlyArray<unknown> = [
-  null,
-  5,
-  Number.NaN,
-  "/dev/null/x",
-  true,
-  {},
-  [null],
-  [5],
-  () => 5,
-  Symbol("s"),
-  10n,
-]
+const wrongMembers: ReadonlyArray<unknown> = ["/dev/null/x", ...neverRight]
 
 describe("a wrong option", () => {
   it.live.each(Object.entries(withOptions))(

@@ -77,8 +77,7 @@ export const gold = Gold.gold
 export const judge = (options: JudgeExpert.JudgeOptions) => {
   const wrong = Kinds.wrongIn(options, JudgeExpert.optionKinds, ["baseUrl", "model"])
   if (wrong === undefined) return JudgeExpert.make(options)
-  const problem = `${wrong.setting}: expected ${wrong.expected}, found ${wrong.found}`
-  return Effect.fail(new JudgeSettings.JudgeSettingsError({ expert: "judge", problem }))
+  return Effect.fail(new JudgeSettings.JudgeSettingsError({ expert: "judge", problem: Kinds.describe(wrong) }))
 }
 
 /** No expert has this name. */

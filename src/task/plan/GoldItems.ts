@@ -60,9 +60,7 @@ export const make = Effect.fn("GoldItems.make")(function* (
   draw: Draw = identity,
 ): Effect.fn.Return<Mix, UnusableGold> {
   const wrong = Kinds.wrongIn(options, kinds, ["items"])
-  if (wrong !== undefined) {
-    return yield* new UnusableGold({ problem: `${wrong.setting}: expected ${wrong.expected}, found ${wrong.found}` })
-  }
+  if (wrong !== undefined) return yield* new UnusableGold({ problem: Kinds.describe(wrong) })
   const { items, rate = defaultRate, seed = 0 } = options
   if (!(rate > 0 && rate <= maxRate)) {
     return yield* new UnusableGold({ problem: `expected a rate above 0 and at most ${maxRate}, found ${rate}` })
