@@ -4,7 +4,7 @@
  * Guarantees: each line of JSON Lines is compared as text with the serialized Parquet row, so no difference is missed.
  * Lines at the start of a split's first file can belong to rows that come later in Parquet (`Jsonl.leadingLines`).
  */
-import { Array as Arr, Effect, Option, Path, Schema, Stream } from "effect"
+import { Array as Arr, Effect, Option, Path, Schema, Sink, Stream } from "effect"
 import type { SchemaElement } from "hyparquet"
 import { type Split, splits } from "../domain/Split.ts"
 import * as Sha256 from "../node/Sha256.ts"
@@ -152,9 +152,10 @@ const compareShard = Effect.fnUntraced(
     const paths = yield* Path.Path
     const { rows } = yield* openParquet(directory, shard, expected.features, findings)
     let at = 0
-    const visitedRows = Stream.mapArray(
-      rows,
-      Arr.map((row) => (onRow(row, ++at), row)),
+    // Peeled, because a second read from the start would decode the first row group twice.
+    const [start, rest] = yield* Stream.peel(rows, Sink.take(1))
+    const visitedRows = Stream.concat(Stream.fromArray(start), rest).pipe(
+      Stream.mapArray(Arr.map((row) => (onRow(row, ++at), row))),
     )
     if (jsonl === undefined) return yield* Stream.runDrain(visitedRows)
     const path = paths.join(directory, jsonl.path)
@@ -173,7 +174,7 @@ const compareShard = Effect.fnUntraced(
       }
     }
     if (expected.leading === undefined) {
-      const [first] = yield* Stream.runCollect(Stream.take(rows, 1))
+      const [first] = start
       const leading = first === undefined ? [] : yield* leadingLines(path, expected.encode(first).line)
       expected.leading = new Set(leading)
       for (const text of leading)

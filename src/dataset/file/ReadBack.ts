@@ -44,6 +44,8 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 const compressors = { ZSTD: (bytes: Uint8Array) => Zstd.decompress(bytes) }
 const parsers = { stringFromBytes: (bytes: Uint8Array) => decoder.decode(bytes) }
 
+const rowsPerStep = 128
+
 /** Opens a Parquet file. The rows can be read while the scope is open. */
 export const parquet = Effect.fnUntraced(function* (path: string) {
   const file = yield* Effect.mapError(RandomAccessFile.open(path), ({ cause }) => unreadable(cause))
@@ -58,6 +60,8 @@ export const parquet = Effect.fnUntraced(function* (path: string) {
       }),
     ),
     Stream.flattenIterable,
+    // Otherwise, all rows of a group would be in each step that follows, and be copied by the garbage collector.
+    Stream.rechunk(rowsPerStep),
   )
   return { metadata, rows } satisfies ParquetFile
 })
