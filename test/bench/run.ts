@@ -13,7 +13,7 @@ import { cpus, totalmem } from "node:os"
 import { fileURLToPath } from "node:url"
 
 const all = [
-  "wholeRun", "smallHeap", "memory", "durability", "ingest", "dataset", "join", "scans", "nearDuplicates", "leaderboard", "start", "service", "workers",
+  "wholeRun", "smallHeap", "memory", "durability", "ledgers", "ingest", "dataset", "join", "scans", "nearDuplicates", "leaderboard", "start", "service", "workers",
 ] // prettier-ignore
 const given = process.argv.slice(2)
 const names = given.length === 0 ? all : given

@@ -55,7 +55,7 @@ DO $$ BEGIN FOR i IN 0..${schemas - 1} LOOP EXECUTE 'CREATE SCHEMA test_' || i; 
 const untilInputEnds = `"$@" </dev/null & read -r _; kill -INT $!; wait $!`
 
 /** What a test may rely on: nothing survives a loss of power. */
-const settings = {
+const inTests = {
   autovacuum: "off",
   fsync: "off",
   full_page_writes: "off",
@@ -66,8 +66,11 @@ const settings = {
   wal_level: "minimal",
 }
 
-const start = async (folder: string) => {
-  const options = Object.entries({ ...settings, unix_socket_directories: folder })
+/** As durable as by default, for a server whose speed is measured. */
+const durable = { ...inTests, fsync: "on", full_page_writes: "on", shared_buffers: "128MB" }
+
+const start = async (folder: string, own: typeof inTests) => {
+  const options = Object.entries({ ...own, unix_socket_directories: folder })
   const child = spawn(
     "sh",
     ["-c", untilInputEnds, "sh", join(binaries!, "postgres"), "-D", join(folder, "data")].concat(
@@ -94,7 +97,17 @@ export class Server {
   #running: Awaited<ReturnType<typeof start>> | undefined
   #schemas = 0
 
-  static readonly make = async () => {
+  readonly #settings: typeof inTests
+
+  constructor(settings = inTests) {
+    this.#settings = settings
+  }
+
+  static readonly make = () => Server.#of(inTests)
+
+  static readonly makeDurable = () => Server.#of(durable)
+
+  static readonly #of = async (settings: typeof inTests) => {
     const empty = await made("postgres", ["test/support/postgres.ts"], async (folder) => {
       const first = new Server()
       if (user.uid !== undefined) chownSync(first.folder, user.uid, user.gid)
@@ -110,14 +123,14 @@ export class Server {
       copy(first.folder, folder)
       await first.close()
     })
-    const server = new Server()
+    const server = new Server(settings)
     copy(empty, server.folder)
     await server.start()
     return server
   }
 
   async start() {
-    this.#running = await start(this.folder)
+    this.#running = await start(this.folder, this.#settings)
   }
 
   /** Ends all sessions, as an administrator's restart does. */
