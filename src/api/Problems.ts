@@ -1,8 +1,6 @@
 /**
- * The errors of the annotation service as RFC 9457 problem details.
- *
- * Guarantees: each error has a stable `type` (a tag URI, RFC 4151, not meant to be fetched), the HTTP status in
- * `status`, and a `detail` that says what to do.
+ * The errors of the annotation service as RFC 9457 problems, each with a stable `type` (a tag URI, RFC 4151, not meant
+ * to be fetched) and a `detail` that says what to do.
  */
 import { Schema } from "effect"
 import { HttpApiError } from "effect/http-api"
@@ -30,10 +28,7 @@ export class Unauthorized extends Problem<Unauthorized>()(
   "A valid organization token is required.",
 ) {}
 
-/**
- * The `Host` header does not name this service. Pages also return this problem for a cross-origin request, and for a
- * link that was used or has expired.
- */
+/** The `Host` header does not name this service. Pages also get it for cross-origin requests and links that ended. */
 export class Forbidden extends Problem<Forbidden>()("Forbidden", 403, "This is not allowed.") {}
 
 export class EndpointNotFound extends Problem<EndpointNotFound>()(

@@ -10,10 +10,7 @@ import * as IdLimit from "../domain/IdLimit.ts"
 export const one = (json: unknown, paths: ReadonlyArray<string>): Option.Option<string> =>
   Option.fromNullishOr(paths.flatMap((path) => valuesAt(json, path)).flatMap(idOf)[0])
 
-/**
- * Returns the distinct ids at all paths. A path can lead to an array of ids, which may be empty. If no path leads to an
- * id or to an empty array, returns `Option.none`.
- */
+/** The distinct ids at all paths, also in arrays. None if no path leads to an id or to an empty array. */
 export const all = (json: unknown, paths: ReadonlyArray<string>): Option.Option<ReadonlyArray<string>> => {
   const values = paths.flatMap((path) => valuesAt(json, path.replace(/\[\*\]$/, "")))
   const ids = new Set(values.flat().flatMap(idOf))

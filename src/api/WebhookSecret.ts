@@ -1,8 +1,4 @@
-/**
- * Reads the secrets that sign webhooks, in the forms in which services write them.
- *
- * Guarantees: a malformed secret is refused when it is set, by an error that does not repeat it.
- */
+/** Reads webhook secrets in the forms in which services write them. No error repeats a secret. */
 import { Effect, Predicate, Redacted, Result, Schema } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
 import { Base64, Hex } from "effect/encoding"

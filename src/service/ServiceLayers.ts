@@ -73,10 +73,9 @@ export interface ServiceOptions {
    */
   readonly gold?: string | undefined
   /**
-   * Whether the service closes prompts that no expert can answer. A closed prompt keeps the votes that it has. If a
-   * task would end without any vote, the service cancels it, and opens it again when the service next starts. If this
-   * option is false, the default, the prompts wait for other experts. The embedded service sets true, because its
-   * client would otherwise wait forever.
+   * Whether the service closes prompts that no expert can answer, with the votes that they have. A task without any
+   * vote is canceled until the service next starts. If this option is false, the default, the prompts wait for other
+   * experts. The embedded service sets true, because its client would otherwise wait forever.
    */
   readonly cancelUnanswered?: boolean | undefined
   /**
@@ -146,7 +145,6 @@ const taskHandlers = (limits: RequestLimits.RequestLimits, defaultVotes: number)
     }),
   )
 
-/** The service's routes and experts. The caller provides the server and the database. */
 export const layer = (options: ServiceOptions) => {
   const limits = { ...RequestLimits.defaultLimits, ...options.limits }
   const votes = options.votes ?? 1
@@ -250,7 +248,6 @@ export interface ServerOptions extends ServiceOptions {
   readonly port?: number | undefined
 }
 
-/** The service on Node, with its whole state in one SQLite file. */
 export const layerServer = (options: ServerOptions) =>
   layer({
     ...options,
@@ -270,10 +267,6 @@ const makeParentFolder = Effect.fnUntraced(function* (file: string) {
   yield* fs.makeDirectory(path.dirname(path.resolve(file)), { recursive: true })
 })
 
-/**
- * A service inside the program that uses it: on loopback, on a free port, with a new random token at each start. It
- * provides the `ServiceProfile` that the program needs to connect.
- */
 export const layerEmbedded = (options: ServiceOptions & { readonly database: string }) =>
   Layer.unwrap(
     Effect.gen(function* () {

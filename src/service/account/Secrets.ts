@@ -1,9 +1,7 @@
 /**
- * Random secrets: session cookies, one-time codes, tokens.
- *
- * Guarantees: a secret has 256 random bits. Only its SHA-256 is stored, which is enough for values that cannot be
- * guessed (passwords need more: see `Password`). Secrets are looked up by hash, so the time of a lookup reveals nothing
- * about them.
+ * Random secrets of 256 bits: session cookies, one-time codes, tokens. Only their SHA-256 is stored, which is enough
+ * for values that cannot be guessed (passwords: see `Password`). The time of a lookup by hash reveals nothing about
+ * them.
  */
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"

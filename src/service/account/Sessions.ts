@@ -1,9 +1,6 @@
 /**
- * Sessions of operators on the dashboard and of experts on the annotation page.
- *
- * Guarantees: a session is a random cookie. The database has only its hash. A session ends after an idle time and at a
- * maximum age. Signing out, a new password, or deactivating the expert ends a session immediately. The time of the last
- * use is updated at most once a minute.
+ * Sessions of operators and experts: random cookies, stored as hashes. A session ends after an idle time and at a
+ * maximum age. The time of the last use is updated at most once a minute.
  */
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { Database } from "../database/Database.ts"
@@ -11,7 +8,6 @@ import * as Secrets from "./Secrets.ts"
 
 export type SessionKind = "operator" | "expert"
 
-/** A session ends if it is unused for the time `idle`. It also ends when its age reaches `absolute`. */
 export const lifetimes: {
   readonly [kind in SessionKind]: { readonly idle: Duration.Duration; readonly absolute: Duration.Duration }
 } = {
@@ -62,7 +58,6 @@ const make = Effect.gen(function* () {
   return { insert, find, end, endAll }
 })
 
-/** The sessions of operators on the dashboard and of experts on the annotation page. */
 export class Sessions extends Context.Service<Sessions, Effect.Success<typeof make>>()("prefstream/service/Sessions") {
   static readonly layer = Layer.effect(Sessions, make)
 }

@@ -1,10 +1,6 @@
 /**
- * The organization's access tokens.
- *
- * Guarantees: a token is shown once and stored as its SHA-256. A revoked token is refused immediately. After a
- * rotation, the old token is accepted for the given time. The cache of accepted tokens never contains a token that the
- * database refuses. The time of the last use is updated at most once a minute. Tokens are looked up by hash, so the
- * time of a lookup reveals nothing about them.
+ * The organization's access tokens, shown once and stored as SHA-256. A revoked token is refused immediately, a rotated
+ * one after the given time. The cache of accepted tokens never contains a token that the database refuses.
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted, Scope, Struct } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -103,7 +99,6 @@ const make = Effect.gen(function* () {
     return { token, summary: summaryOf(row) }
   }, uninterruptible)
 
-  /** Replaces a token. The old token is accepted for another `keepHours` hours. */
   const rotate = Effect.fn("Tokens.rotate")(function* (tokenId: string, keepHours: number) {
     const now = yield* Clock.currentTimeMillis
     const { name } = yield* find(tokenId)
@@ -174,7 +169,6 @@ const make = Effect.gen(function* () {
 export type Tokens = AccountIds.Tokens
 const Service = Context.Service<Tokens, Effect.Success<typeof make>>("prefstream/service/Tokens")
 
-/** The organization's access tokens. */
 export const Tokens = Object.assign(Service, {
   layer: Layer.effect(Service, make).pipe(Layer.provide(SecureRandom.layerWebCrypto)),
 })

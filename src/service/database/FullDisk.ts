@@ -1,8 +1,7 @@
 /**
- * Handles a disk that is full or cannot be written.
- *
- * Guarantees: the error is logged once, however many writes fail. The process is not ready (`/readyz`) until a write
- * succeeds at least a minute after the last failure, because small writes can succeed even on a full disk.
+ * Handles a disk that is full or cannot be written. The error is logged once. The process is not ready (`/readyz`)
+ * until a write succeeds at least a minute after the last failure, because small writes can succeed even on a full
+ * disk.
  */
 import { Cause, Clock, Duration, Effect } from "effect"
 import { SqlClient } from "effect/sql"

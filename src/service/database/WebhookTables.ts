@@ -1,8 +1,6 @@
 /**
- * The tables of webhooks: URL, secrets, messages, and attempts.
- *
- * Webhook secrets are stored in plain text, because the service needs them to sign. Anybody who can read the file can
- * forge the service's signatures. All other secrets in the file are hashed.
+ * The tables of webhooks. Their secrets are stored in plain text, because the service needs them to sign: anybody who
+ * can read the file can forge the service's signatures.
  */
 
 export const webhookTables: ReadonlyArray<string> = [

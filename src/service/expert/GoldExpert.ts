@@ -1,9 +1,7 @@
 /**
- * An expert that knows the answers from a file of prompt items with `gold`, in any input format.
- *
- * Guarantees: it answers only if prompt and completions equal those of a record; the order of completions does not
- * matter. An invalid record, or a file without gold, is an error at the start, with file, line, and field. Memory
- * contains a hash and the rationale of each record, and the texts of the first 1,000 items.
+ * An expert that knows the answers from a file of prompt items with `gold`. The order of completions does not matter.
+ * An invalid record, or a file without gold, is an error at the start. Memory contains a hash and a rationale per
+ * record.
  */
 import { Effect, type FileSystem, Option, type Path, Stream } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"

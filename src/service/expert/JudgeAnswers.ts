@@ -1,11 +1,7 @@
 /**
- * The file of language models' answers. Each answer has a key: the SHA-256 of its request, which is the canonical JSON
- * of model, messages, and sampling.
- *
- * Guarantees: an answer and its cost are on disk before its vote is stored. Unusable answers and refusals are kept as
- * well, so that no restart pays for them again. Errors are not kept. The key does not contain the endpoint's address,
- * so a model must have the same name at all endpoints that share a file. Two processes with one file could buy the same
- * answer, because the file is not locked here (see `NamedExperts`).
+ * The file of language models' answers, by the SHA-256 of the request: canonical JSON of model, messages, and sampling.
+ * An answer and its cost are on disk before its vote is stored. Unusable answers and refusals are kept, so that nothing
+ * pays for them again. A model must have the same name at all endpoints that share a file. The file is not locked here.
  */
 import { Clock, Effect, Option, Predicate, Schema, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"

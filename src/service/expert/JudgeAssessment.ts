@@ -1,8 +1,6 @@
 /**
- * Asks a language model the questions of a rubric about an item, after the model has chosen the best completion.
- *
- * Guarantees: the answers obey the same rules as answers of people (`store/Assessments`). After an invalid answer, the
- * model is told the problem, and asked once more. Texts are enclosed as in `JudgePrompt`.
+ * Asks a language model a rubric's questions, after its choice. Its answers obey the same rules as people's
+ * (`store/Assessments`). After an invalid answer, the model is told the problem, and asked once more.
  */
 import { Result, Schema } from "effect"
 import type { Assessment } from "../../domain/Assessment.ts"

@@ -1,12 +1,8 @@
 /**
- * Sends requests to a language model as batches, and waits for the answers.
- *
- * Guarantees: a step that costs money is recorded on disk before it is taken. Each result is recorded before the next step.
- * After a crash, the next start continues the batches. If the creation of a batch gets no answer, the batch is in
- * doubt. The client then searches the endpoint's batches for its name, and sends its requests again only if an operator
- * asks for it. All answers of a batch are recorded in one transaction. A request without an answer fails, so that the
- * caller can ask again. After 3 unreadable results, a request counts as answered without a verdict. After a defect, the
- * requests of a batch fail, and the batch continues later. Files at the endpoint are not deleted.
+ * Sends requests to a language model as batches. A step that costs money is recorded before it is taken, so that the
+ * next start continues the batches after a crash. If the creation of a batch gets no answer, its requests are sent
+ * again only if an operator asks for it. A request without an answer fails, so that the caller can ask again. Files at
+ * the endpoint are not deleted.
  */
 import { Cause, Clock, Deferred, Duration, Effect, FiberSet, Option, Queue, Result, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -81,10 +77,7 @@ export const make = Effect.fnUntraced(function* (
       (rows) => rows.map(({ request }) => request),
     )
 
-  /**
-   * Records an unreadable result for each of the requests. If a request has had `maxUnreadable` such results, returns
-   * an unusable answer for it.
-   */
+  /** Returns unusable answers for the requests that now have had `maxUnreadable` unreadable results. */
   const countUnreadable = Effect.fnUntraced(function* (requests: ReadonlyArray<string>) {
     const rows = yield* sql<{ request: string; times: number }>`INSERT INTO unreadable
       SELECT value, 1 FROM json_each(${JSON.stringify(requests)}) WHERE 1
@@ -96,11 +89,7 @@ export const make = Effect.fnUntraced(function* (
     })
   })
 
-  /**
-   * Ends a batch: records its answers, and resolves its requests.
-   *
-   * @param hasUnreadable whether some results cannot be read. Then each request without a result counts as unreadable
-   */
+  /** Records a batch's answers, and resolves its requests. @param hasUnreadable counts missing results as unreadable */
   const settle = Effect.fnUntraced(function* (
     name: string,
     results: ReadonlyMap<string, Result.Result<Answer, JudgeFailed>>,
@@ -209,11 +198,7 @@ export const make = Effect.fnUntraced(function* (
   const rowsOf = (where: Statement.Fragment) =>
     sql<BatchSteps.BatchRow>`SELECT name, input_file, asked_at, id, gone_at FROM batch WHERE ${where} ORDER BY rowid`
 
-  /**
-   * Carries out a batch. A defect does not end the batch.
-   *
-   * @param sendsAgain whether to send the requests again if the batch is in doubt
-   */
+  /** A defect does not end the batch. @param sendsAgain whether to send the requests again if the batch is in doubt */
   const carryOut = (row: BatchSteps.BatchRow, sendsAgain: boolean): Effect.Effect<void> =>
     Effect.catchCause(run(row, sendsAgain), (cause) => {
       if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)

@@ -1,13 +1,8 @@
 /**
- * The client of an OpenAI-compatible endpoint: `POST {base URL}/chat/completions`.
- *
- * Guarantees: concurrency, time, response size, and retries are limited. If the endpoint asked for a pause, the client
- * sends nothing until then. If the endpoint refused the settings, such as the key, the client pauses for a minute.
- * It does not follow redirects. No failure or log contains the key. A `JudgeError` is retryable if the endpoint is at
- * fault, but not if the question is. A refusal without a reason, a timeout, or an oversized response counts as the
- * question's fault only if the endpoint has answered other questions. Equal requests at the same time are sent once.
- * With `JudgeAnswers`, a request that was answered before is not sent again. If one request of a judgment fails, the
- * client still waits for the others that were sent, and keeps their answers.
+ * The client of `POST {base URL}/chat/completions`. It respects pauses that the endpoint asks for, and pauses a minute
+ * if the endpoint refused the settings. It follows no redirects. No failure or log contains the key. A `JudgeError` is
+ * retryable unless the question is at fault. Equal requests at the same time are sent once, and a request in
+ * `JudgeAnswers` not again. If one request of a judgment fails, the answers of the others that were sent are kept.
  */
 import {
   ByteSize,
@@ -122,10 +117,7 @@ export const make = Effect.fnUntraced(function* (
   const baseUrl = options.baseUrl.replace(/\/+$/, "")
   const context: JudgeFailure.RequestContext = { baseUrl, model: options.model, apiKey: options.apiKey }
   const body = Object.entries({ temperature: 0, ...options.body }).filter(([, value]) => value !== null)
-  /**
-   * Newer reasoning models refuse requests with a `temperature`. The client then leaves out the default temperature,
-   * but not one from the options.
-   */
+  /** Newer reasoning models refuse a `temperature`. Only the default is then left out, not one from the options. */
   const mayDropTemperature = options.body?.["temperature"] === undefined
 
   let withTemperature = true

@@ -1,12 +1,8 @@
 /**
- * An expert that asks a language model at an OpenAI-compatible endpoint which of two completions is better.
- *
- * Guarantees: the model is asked about each pair in both orders, and a completion wins only if both answers agree
- * (`PairwiseRanking`). The first order depends only on the item's text, so a restart does not change it. After a
- * limited number of unusable answers, the item is left to other experts. Completions are untrusted; see `JudgePrompt`.
- * If a request fails, the judgment still waits for the requests under way. With `JudgeAnswers`, an interrupted judgment
- * continues with the answers that it already has. Each request counts in one vote only. If an item gets no vote, its
- * requests count in the judge's next vote. Even at temperature 0, a model may not be deterministic.
+ * An expert that asks a language model which of two completions is better, in both orders (`PairwiseRanking`). The
+ * first order depends only on the item's text, so a restart does not change it. With `JudgeAnswers`, an interrupted
+ * judgment continues with its answers. Each request counts in one vote only; if an item gets no vote, in the judge's
+ * next vote.
  */
 import { Effect, FiberSet, Option, Random, Result, type Schema } from "effect"
 import type { HttpClient } from "effect/http"
@@ -49,16 +45,10 @@ export const optionKinds: Kinds.KindsOf<JudgeOptions> = {
   onDisagreement: Kinds.text, attempts: Kinds.number, price: Kinds.object,
 }
 
-/**
- * If a prompt has at most this many completions, all are ranked: all pairs are compared, with n(n-1) requests. If it
- * has more, only the best is determined, with 2(n-1) requests.
- */
+/** Up to this many completions, all pairs are compared, with n(n-1) requests; else the best is found, with 2(n-1). */
 const rankUpTo = 4
 
-/**
- * The maximum number of concurrent judgments if requests are sent as batches. Each judgment needs memory for its prompt
- * and requests.
- */
+/** Concurrent judgments if requests are sent as batches. Each needs memory for its prompt and requests. */
 const batchedJudgments = 10_000
 
 /** Makes the expert `judge:MODEL`. It sends requests only when there is something to judge. */

@@ -1,8 +1,6 @@
 /**
- * Classifies failures of the endpoint of a language model.
- *
- * Guarantees: the class depends on status, headers, and error codes, never on the text of a message. Messages are
- * quoted on one line, shortened, and without the key. A pause is at most an hour.
+ * Classifies failures of a language model's endpoint by status, headers, and error codes, never by a message's text.
+ * Messages are quoted on one line, shortened, and without the key.
  */
 import { Duration, Effect, Option, Predicate, Redacted, Schema } from "effect"
 import type { Headers } from "effect/http"
@@ -11,10 +9,7 @@ import * as HttpFailure from "../../io/HttpFailure.ts"
 import { excerpt } from "../../io/Values.ts"
 
 export class JudgeFailed extends Schema.TaggedError<JudgeFailed>()("JudgeFailed", {
-  /**
-   * The cause of the failure. `Moment` means a temporary problem. `Length` means that the answer took too long or was
-   * too large. In both cases, a retry soon may succeed.
-   */
+  /** `Moment`: a temporary problem. `Length`: the answer took too long or was too large. A retry soon may succeed. */
   fault: Schema.Literals(["Question", "Endpoint", "Moment", "Length", "Temperature"]),
   problem: Schema.String,
   /** The minimum delay before a retry, in milliseconds, if known. */

@@ -1,9 +1,4 @@
-/**
- * Sends requests to an OpenAI-compatible endpoint, and reads chat completions.
- *
- * Guarantees: time and size of a response are limited. Requests contain the key. They contain no tracing headers,
- * because the endpoint may belong to another company.
- */
+/** Requests to an OpenAI-compatible endpoint, without tracing headers, because another company may own the endpoint. */
 import { ByteSize, Duration, Effect, Option, Schema, Stream } from "effect"
 import { HttpClient, type HttpClientError, HttpClientRequest } from "effect/http"
 import type { Answer } from "./JudgeAnswers.ts"

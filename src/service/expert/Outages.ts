@@ -1,9 +1,6 @@
 /**
- * Backoff for automatic experts: pauses an expert after failures, either for all items or for a single item.
- *
- * Guarantees: an expert that fails repeatedly is asked at growing intervals until it answers. An interval is at most
- * five minutes, unless the error asks for a longer one. An item on which the expert fails is retried at growing
- * intervals; other items are not delayed. The state is in memory, so a restart retries everything immediately.
+ * Backoff for automatic experts, either for all items (at most five minutes, unless the error asks for more) or for a
+ * single item on which an expert fails. The state is in memory, so a restart retries everything immediately.
  */
 import * as Backoff from "../../io/Backoff.ts"
 import type { JudgeError } from "./Expert.ts"
@@ -19,9 +16,7 @@ interface ItemFailures extends Failures {
   reported: boolean
 }
 
-/**
- * An expert with at most this many consecutive failures is not paused, because the items may have caused the failures.
- */
+/** Up to this many consecutive failures do not pause the expert, because the items may have caused them. */
 const maxToleratedFailures = 3
 const seconds = 1_000
 const minutes = 60 * seconds

@@ -1,8 +1,6 @@
 /**
- * Counts the requests and tokens of a judgment, and their cost.
- *
- * Guarantees: the requests that this judgment paid for are counted separately from two other kinds. `cached` counts
- * requests that already count in another vote. `without_vote` counts requests of items that got no vote.
+ * Counts the requests, tokens, and cost of a judgment. `cached` counts requests that already count in another vote, and
+ * `without_vote` requests of items that got no vote.
  */
 import type { Schema } from "effect"
 import * as Cost from "../../domain/Cost.ts"

@@ -1,8 +1,6 @@
 /**
- * Serves the API documentation as a page: Swagger UI from this package.
- *
- * Guarantees: the page loads nothing from other hosts. Only its own scripts run; its Content-Security-Policy lists
- * their hashes. The page's size is two megabytes, so it is built and compressed once (see `CompressedBodies`).
+ * Serves the API documentation: Swagger UI from this package, whose policy lists the hashes of its own scripts. The
+ * page has two megabytes, so it is built and compressed once (see `CompressedBodies`).
  */
 import { Effect, Layer, Result } from "effect"
 import { Base64, Hex } from "effect/encoding"

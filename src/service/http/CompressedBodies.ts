@@ -1,9 +1,6 @@
 /**
- * Compresses responses whose body is the same for every request, once per body.
- *
- * Guarantees: each body is compressed once per encoding, for any number of requests. Only one body is compressed at a
- * time. The result stays in memory as long as the body itself.
- * Does not: compress streams, or recognize equal bodies that are created for each request.
+ * Compresses responses whose body is the same for every request, once per body and encoding, one at a time. The result
+ * stays in memory as long as the body. Streams are not compressed.
  */
 import { Effect, Semaphore } from "effect"
 import { type HttpBody, HttpMiddleware, HttpPlatform, HttpServerResponse } from "effect/http"

@@ -1,9 +1,4 @@
-/**
- * Turns every failure of a request into problem details.
- *
- * Guarantees: every failure is answered with `application/problem+json` and a stable `type`. A defect is logged, and
- * its cause is kept out of the response.
- */
+/** Turns every failure of a request into problem details. The cause of a defect is logged, not sent. */
 import { ByteSize, Cause, type Duration, Effect, Fiber, Schema, type Types } from "effect"
 import {
   HttpIncomingMessage,
@@ -84,10 +79,7 @@ const problemsByServerStatus: { readonly [status in NodeServer.ServerStatus]: st
 
 export const fromServerStatus = (status: NodeServer.ServerStatus): string => problemsByServerStatus[status]
 
-/**
- * Limits a request's body to `bodyBytes(request)` and its duration to `timeout`, and answers failures. After a timeout,
- * writes that have started are still completed.
- */
+/** Limits body and duration of a request. After a timeout, writes that have started are still completed. */
 export const withProblems = (options: {
   readonly bodyBytes: (request: HttpServerRequest.HttpServerRequest) => number
   readonly timeout: Duration.Input

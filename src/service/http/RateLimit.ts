@@ -1,9 +1,6 @@
 /**
- * A rate limit per token. Each token has a token bucket.
- *
- * Guarantees: a token may make `burst` requests at once, and `perSecond` requests per second on average. Each response
- * has the remaining quota in `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers), and a refusal
- * has `Retry-After`. Buckets are kept in memory, so a restart fills them.
+ * A token bucket per organization token. Responses have the remaining quota in `RateLimit` and `RateLimit-Policy`
+ * (draft-ietf-httpapi-ratelimit-headers), and refusals `Retry-After`. A restart fills the buckets.
  */
 import { Duration, Effect, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"

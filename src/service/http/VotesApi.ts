@@ -1,9 +1,6 @@
 /**
- * `GET /votes` of the service: its votes as a table. It is not part of the contract, so other services need not have
- * it.
- *
- * Guarantees: an organization gets only the votes on its own tasks. The response is streamed, with chunked encoding, so
- * that a client notices if the response breaks off.
+ * `GET /votes` of the service: the organization's votes as a table, which other services need not have. The response
+ * has chunked encoding, so that a client notices if it breaks off.
  */
 import { Cause, Effect, Schema, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -31,12 +28,8 @@ export const respond = ({ exportVotes }: Desk["Service"], format: Format, filter
 
 const exportVotes = HttpApiEndpoint.get("export", "/votes", {
   query: {
-    /** The default is `jsonl`. */
     format: Schema.optionalKey(Schema.Literals(formats)),
-    /**
-     * Whether texts in CSV stay unchanged. By default, a text that a spreadsheet would run as a formula gets a leading
-     * apostrophe.
-     */
+    /** By default, a text in CSV that a spreadsheet would run as a formula gets a leading apostrophe. */
     raw: Schema.optionalKey(Schema.Literal("true")),
     group: Schema.optionalKey(Schema.String),
     task: Schema.optionalKey(Schema.String),

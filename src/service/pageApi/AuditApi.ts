@@ -1,6 +1,4 @@
-/**
- * The part of `DashboardApi` about the audit log, which lists the changes that operators made. Only admins may read it.
- */
+/** The part of `DashboardApi` about the audit log, which only admins may read. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Millis, MinRole, OperatorSession, page } from "./OperatorSession.ts"

@@ -47,7 +47,6 @@ export const TaskItem = Schema.Struct({
   prompt: Schema.String,
   completions: Schema.Array(Schema.String),
   done: Schema.Boolean,
-  /** The number of additional votes that were requested when the prompt was reopened. */
   extra_votes: Schema.Int,
   votes: Schema.Array(Schema.Struct({ ...Vote.fields, expert_name: Schema.String })),
   voided: Schema.Array(Schema.Struct({ ...Vote.fields, expert_name: Schema.String })),
@@ -116,10 +115,7 @@ const returnItem = HttpApiEndpoint.post("returnItem", "/tasks/:task_id/items/:in
   params: { ...taskParams, index: IntFromQuery },
 })
 
-/**
- * Requests more votes on the task's prompts, from experts who have not judged the prompt yet. Fails with `Conflict` if
- * nobody has judged the task yet, if it is canceled, or if all chosen prompts are decided or withdrawn.
- */
+/** Asks further experts. Fails with `Conflict` if nobody has judged the task yet, or no prompt can be judged again. */
 const reopen = HttpApiEndpoint.post("reopen", "/tasks/:task_id/reopen", {
   params: taskParams,
   payload: Schema.Struct({
@@ -155,10 +151,7 @@ const guidelines = HttpApiEndpoint.get("guidelines", "/tasks/:task_id/guidelines
   params: taskParams,
   success: GuidelineHistory,
 })
-/**
- * Adds a version of the guidelines, for all tasks that have these guidelines. If `version` is not the newest version,
- * or the text is unchanged, fails with `Conflict`.
- */
+/** Applies to all tasks with these guidelines. `Conflict`: `version` is not the newest, or nothing changed. */
 const editGuidelines = HttpApiEndpoint.put("editGuidelines", "/tasks/:task_id/guidelines", {
   params: taskParams,
   payload: Schema.Struct({

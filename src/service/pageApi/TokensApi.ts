@@ -30,10 +30,7 @@ const createToken = HttpApiEndpoint.post("create", "/tokens", {
   payload: Schema.Struct({ name: Name }),
   success: NewToken,
 })
-/**
- * Makes a new token with the same name. The old token is accepted for another `keep_hours` hours; 0 ends it
- * immediately.
- */
+/** The new token has the same name. The old one is accepted for another `keep_hours` hours. */
 const rotateToken = HttpApiEndpoint.post("rotate", "/tokens/:token_id/rotate", {
   params: tokenParams,
   payload: Rotation,

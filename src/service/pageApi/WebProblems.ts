@@ -1,8 +1,4 @@
-/**
- * Problems (RFC 9457) that only requests of the dashboard and the annotation page can get.
- *
- * Guarantees: each problem has a stable `type`, and a `detail` that can be shown to users.
- */
+/** Problems (RFC 9457) that only requests of the pages can get. `detail` can be shown to users. */
 import { Schema } from "effect"
 import { Problem } from "../../api/Problem.ts"
 

@@ -62,10 +62,7 @@ export const DeliveryDetail = Schema.Struct({
 export type DeliveryDetail = typeof DeliveryDetail.Type
 
 const webhook = HttpApiEndpoint.get("settings", "/webhook", { success: WebhookSettings })
-/**
- * Sets the URL and enables the webhook. If there is no secret, creates one. Only this response contains the new secret.
- * Fails with `Conflict` if deliveries to this address are not allowed.
- */
+/** Enables the webhook. If there is no secret, creates one. Fails with `Conflict` if the address is not allowed. */
 const setWebhook = HttpApiEndpoint.put("set", "/webhook", {
   payload: Schema.Struct({ url: Schema.String.check(Schema.isMaxLength(maxLength.url)) }),
   success: Schema.Struct({ settings: WebhookSettings, secret: Schema.NullOr(Schema.String) }),

@@ -1,9 +1,6 @@
 /**
- * Converts a person's assessment to members of a vote, and back. An assessment identifies completions by their position
- * on the page.
- *
- * Guarantees: a vote contains only members that the task's rubric asks for. If the rubric asks whether all completions
- * are bad, the vote says yes or no. An edit that changes nothing is left out.
+ * Converts a person's assessment, which names completions by position, to members of a vote, and back. A vote contains
+ * only members that the task's rubric asks for. An edit that changes nothing is left out.
  */
 import { Result } from "effect"
 import type { Assessment } from "../../domain/Assessment.ts"

@@ -1,9 +1,6 @@
 /**
- * Reports for managers: filtered items, one expert, one group.
- *
- * Guarantees: `items` reads items from the newest to the oldest until the page is full. For disputed items, it reads
- * the table `disputed`. Equal items (see `ItemSummary`) form one entry, at the position of the newest matching item.
- * `items` reads task requests only to compute the agreement on equal items. The report on a group reads all the group's
+ * Reports for managers. `items` reads from the newest item to the oldest until the page is full. Equal items (see
+ * `ItemSummary`) form one entry, at the position of the newest match. The report on a group reads all the group's
  * votes.
  */
 import { Effect, Option } from "effect"

@@ -1,9 +1,6 @@
 /**
- * Experts: invited people and automatic experts.
- *
- * Guarantees: an expert's counters (votes, agreement with the majority of the other experts, accuracy on gold items)
- * are updated in the same commit as the votes, so listing experts reads no votes. A person gets a name that no other
- * expert has (`ExpertNames`).
+ * Experts: invited people and automatic experts. Their counters are updated in the same commit as the votes, so listing
+ * experts reads no votes.
  */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -144,10 +141,7 @@ const make = Effect.gen(function* () {
     rows.map(toSummary),
   ).pipe(Effect.withSpan("Experts.list"))
 
-  /**
-   * If a person is deactivated, the items that the person holds return to the queue. If an automatic expert is
-   * deactivated, the items that it claimed return when their outcome is recorded, and its votes are dropped.
-   */
+  /** Items that a person holds return to the queue. Those that an automatic expert claimed return with its outcome. */
   const setActive = Effect.fn("Experts.setActive")(function* (
     expertId: string,
     active: boolean,

@@ -1,10 +1,6 @@
 /**
- * The queue for people, who hold one item at a time, vote on it, set it aside, or undo a vote. `VoteQueue` sets the
- * hold time and the grace time for undo.
- *
- * After an undo, an expert may hold several items. The expert sees the item of the latest undo first. If a hold has
- * expired, the expert can still vote on the item until the queue takes the item back. An expert who gets the item again
- * sees the earlier order and draft.
+ * The queue for people, who hold one item at a time; after undos, several, and the latest undone comes first. After a
+ * hold has expired, the expert can still vote until the queue takes the item back. Order and draft outlast the hold.
  */
 /* oxlint-disable max-lines -- all SQL statements of the queue share conditions */
 import { Clock, Duration, Effect, Option, Random, Schema } from "effect"
@@ -261,10 +257,7 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* giveBack([itemId])
   }, write)
 
-  /**
-   * Takes back the expert's last vote if its task is open. The expert holds the item again, and the vote becomes the
-   * draft.
-   */
+  /** The expert holds the item again, with the vote as its draft. */
   const undo = Effect.fn("VoteQueue.undo")(function* (expertId: string) {
     const now = yield* Clock.currentTimeMillis
     const hold = yield* write(
@@ -405,10 +398,7 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* write(voting.contents.awaitNoLonger(now))
   }).pipe(Effect.withSpan("VoteQueue.releaseExpired"))
 
-  /**
-   * Offers the item to all experts again, including those who flagged or skipped it. Its flags stay. A canceled task
-   * stays as it is.
-   */
+  /** Offers the item again, also to experts who flagged or skipped it. Its flags stay. */
   const returnItem = Effect.fn("VoteQueue.returnItem")(function* (taskId: string, promptIndex: number) {
     const [task] = yield* sql<{ seq: number }>`
       SELECT seq FROM task WHERE task_id = ${taskId} AND ${promptIndex} BETWEEN 0 AND prompts - 1

@@ -1,9 +1,6 @@
 /**
- * Votes that people give, take back, and correct: the statements that `PersonQueue` uses within one write.
- *
- * Guarantees: a vote can be changed only while its task is open, so a completed task's result never changes this way. A
- * corrected vote is kept in `replaced_vote`, but does not count. A correction keeps the time of the vote. If a
- * correction differs from the vote in nothing but the seconds, it changes nothing.
+ * Votes that people give, take back, and correct, within one write. A vote can change only while its task is open. A
+ * corrected vote moves to `replaced_vote`; the correction keeps its time, and changes nothing if only seconds differ.
  */
 import { Effect, Equal, type Result, Struct } from "effect"
 import * as Guidelines from "../../api/Guidelines.ts"
@@ -58,16 +55,12 @@ export const draftOf = (vote: GivenVote): Draft => {
 export const make = Effect.fnUntraced(function* (voting: Voting) {
   const { sql } = yield* Database
 
-  /** Returns the person's latest votes, newest first. */
   const latest = (expertNo: number, limit: number) =>
     sql<GivenVote>`SELECT n, item_id, expert_no, choice, body, shown_at, given_at, correct
       FROM vote INDEXED BY vote_of_expert WHERE expert_no = ${expertNo} AND shown_at IS NOT NULL
       ORDER BY n DESC LIMIT ${limit}`
 
-  /**
-   * If the vote can still be changed, returns its task. The task's end, a pause, a lead's decision on the item, or a
-   * published result with the vote prevents changes.
-   */
+  /** The vote's task, unless its end, a pause, a lead's decision, or a result with the vote prevents changes. */
   const openTaskOf = Effect.fnUntraced(function* (vote: { readonly item_id: number; readonly expert_no: number }) {
     const { expert_no, item_id } = vote
     const task = yield* voting.openTask(seqOf(item_id))
@@ -80,10 +73,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     return closed.length > 0 ? undefined : task
   })
 
-  /**
-   * Checks a submission, and makes its vote. Call this before statements that write, because its failure does not roll
-   * them back.
-   */
+  /** Call it before statements that write, because its failure does not roll them back. */
   const voteOf = Effect.fnUntraced(function* (task: Task, subject: Subject, submission: Submission, now: number) {
     const { expertId, expertNo, isRepeated, itemId, order, shownAt } = subject
     const choice = yield* orMalformed(Places.toIndices(submission, order))

@@ -1,9 +1,4 @@
-/**
- * Implements `AnnotateApi` over the queue of votes.
- *
- * Guarantees: requests and responses identify a completion only by its position in the expert's own order. Responses
- * reveal nothing about other experts' votes.
- */
+/** Implements `AnnotateApi`. Completions have only positions. Responses reveal nothing about others' votes. */
 import { Effect, Layer, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Forbidden, MalformedRequest } from "../../api/Problems.ts"

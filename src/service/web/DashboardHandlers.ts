@@ -1,8 +1,4 @@
-/**
- * Implements the parts of `DashboardApi` that mostly call one service each.
- *
- * Guarantees: the service returns a token or a secret only once, in the response to the request that creates it.
- */
+/** Implements the parts of `DashboardApi` that mostly call one service each. */
 import { Effect, Layer, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Operators } from "../account/Operators.ts"

@@ -1,9 +1,6 @@
 /**
- * One delivery attempt: a signed POST and its outcome.
- *
- * Guarantees: the attempt ends within its timeout, whatever the receiver does. Only the status of the response decides
- * whether the attempt succeeded. A redirect is a failure. The service reads only the beginning of the response body.
- * The effect never fails: every error is an outcome. The request has no tracing headers.
+ * One delivery attempt: a signed POST without tracing headers, and its outcome. It ends within its timeout. Only the
+ * status decides, and a redirect is a failure. Every error is an outcome.
  */
 import { Bytes, Clock, Duration, Effect, Option, Schema, Stream } from "effect"
 import type { Mac } from "effect/crypto"
@@ -25,9 +22,7 @@ export interface Outcome {
   readonly status: number | null
   readonly error: string | null
   readonly millis: number
-  /**
-   * The first 1,000 characters of the response body, or the reason why they were not kept. Empty without a response.
-   */
+  /** The first 1,000 characters of the response body, or why they were not kept. Empty without a response. */
   readonly answer: string
   /** The receiver's `Retry-After`, in milliseconds. */
   readonly retryAfter: number

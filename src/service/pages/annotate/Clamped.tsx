@@ -1,9 +1,4 @@
-/**
- * Shows a text. A long text is shortened, with a button that expands it.
- *
- * Guarantees: while a very long text is shortened, only its beginning is rendered. If the focus moves into the hidden
- * part, the text expands.
- */
+/** Shows a text, shortened if it is long. Only the beginning of a very long text is rendered until it is expanded. */
 import type { ComponentChildren } from "preact"
 import { useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { beginning } from "../shared/chunks.ts"

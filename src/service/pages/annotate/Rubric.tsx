@@ -1,9 +1,6 @@
 /**
- * Shows the additional questions of the task. `Rubric` has ratings, problem marks, and a field to edit the best
- * completion. `LastQuestions`, beside the submit button, has the strength of the preference and "All bad".
- *
- * Guarantees: only questions that the task asks are shown. While the focus is on a rating or a problem mark, digit keys
- * do not choose a completion.
+ * The additional questions of the task. `LastQuestions`, beside the submit button, has the strength and "All bad".
+ * While the focus is on a rating or a problem mark, digit keys do not choose a completion.
  */
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import type { ComponentChildren, RefObject } from "preact"

@@ -59,9 +59,8 @@ export interface AnnotationState {
   /** The code of the invitation that is being redeemed. */
   readonly code: string | null
   /**
-   * Set while it is unknown whether a submission has arrived. `judged` is the number of items that the expert had
-   * judged before the submission. `broke` says whether the connection broke, or
-   * the service failed, before it could say so.
+   * Set while it is unknown whether a submission has arrived. `judged` is the expert's number of items before it.
+   * `broke`: the connection broke, or the service failed, before it could say so.
    */
   readonly unsure: { readonly judged: number; readonly broke: boolean } | null
   readonly notice: Notice | null

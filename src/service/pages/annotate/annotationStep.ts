@@ -1,11 +1,7 @@
 /**
- * The state machine of the annotation page. `step` is pure: it maps a state and an event to the next state and to
- * commands, which `useAnnotationState` runs.
- *
- * Guarantees: only one request is in flight at a time, so a draft cannot arrive after its submission. Entries are kept
- * on this device until the service has stored them. A submission whose response was lost is not reported as failed, and
- * undo is never sent twice. The expert's hold on an item is renewed only while the expert is active. A correction of an
- * earlier judgment is not sent before the expert submits it. An unsubmitted correction is kept on this device.
+ * The state machine of the annotation page. `step` is pure; `useAnnotationState` runs its commands. Only one request is
+ * in flight at a time, so a draft cannot arrive after its submission. Entries and unsubmitted corrections are kept on
+ * this device. A submission whose response was lost is not reported as failed, and undo is never sent twice.
  */
 /* oxlint-disable max-lines -- one state machine, whose transitions share their helpers */
 import type { Draft, HeldItem, Work } from "../../pageApi/AnnotateApi.ts"

@@ -1,8 +1,6 @@
 /**
- * Measures how long an expert works on an item, in seconds.
- *
- * Guarantees: time counts while the page is visible, but not beyond two minutes after the last key, pointer movement,
- * or scrolling. Callers pass the current time in milliseconds; a clock that jumps back adds no time.
+ * Measures how long an expert works on an item: while the page is visible, and up to two minutes after the last
+ * activity. A clock that jumps back adds no time.
  */
 
 export interface Attention {
@@ -13,7 +11,6 @@ export interface Attention {
   readonly lastActivity: number
 }
 
-/** The time without activity after which the expert counts as idle. */
 export const idleAfterMillis = 120_000
 
 export const start = (seconds: number, now: number, visible: boolean): Attention => ({

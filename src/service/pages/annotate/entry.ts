@@ -1,8 +1,4 @@
-/**
- * An expert's entry for one item: a choice or a ranking, a rationale, and answers to the rubric.
- *
- * Guarantees: changing the mode loses neither the choice nor the ranking; a submission ranks all completions or none.
- */
+/** An expert's entry for one item. Changing the mode loses neither the choice nor the ranking. */
 import type { Draft, HeldItem, Submission } from "../../pageApi/AnnotateApi.ts"
 import * as ranking from "./ranking.ts"
 
@@ -101,10 +97,7 @@ export const isBlank = (entry: Entry): boolean =>
 export const choose = (entry: Entry, place: number): Entry =>
   place < entry.ranks.length ? { ...entry, best: entry.best === place ? null : place } : entry
 
-/**
- * Switches between choosing the best and ranking all. If the new mode has no entry yet, it starts with the best
- * completion, unless several are tied for best.
- */
+/** If the new mode has no entry yet, it starts with the best completion, unless several are tied for best. */
 export const switchMode = (entry: Entry): Entry => {
   if (entry.mode === "best") {
     const fresh = entry.best !== null && entry.ranks.every((rank) => rank === null)
@@ -161,7 +154,6 @@ export const progress = (entry: Entry, rubric: Rubric): string | null => {
   return all.length === 0 ? null : `${all.filter(({ isAnswered }) => isAnswered).length} of ${all.length} answered`
 }
 
-/** Returns the first missing answer, or null if the entry can be submitted. */
 export const missing = (entry: Entry, rubric: Rubric): Missing | null => {
   const words = missingChoice(entry)
   if (words !== null) return { words, place: null }

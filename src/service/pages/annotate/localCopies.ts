@@ -1,8 +1,6 @@
 /**
- * Local copies of an expert's entries, kept until the service has stored them.
- *
- * Guarantees: an expert gets only copies of the expert's own entries. Copies older than a week are deleted. If the
- * browser cannot store copies (private window, full storage), the page works without them.
+ * Local copies of an expert's own entries, kept until the service has stored them, for at most a week. If the browser
+ * cannot store copies (private window, full storage), the page works without them.
  */
 import type { Draft } from "../../pageApi/AnnotateApi.ts"
 

@@ -1,9 +1,6 @@
 /**
- * A ranking that is being edited. Each completion has a rank (1 is the best) or none yet. `place` is a completion's
- * zero-based position on the page.
- *
- * Guarantees: completions with the same rank are tied. While the expert edits, ranks may have gaps, such as a 3 without
- * 1 and 2. `groups` closes the gaps. All functions are pure.
+ * A ranking that is being edited. `place` is a completion's zero-based position on the page. Completions with the same
+ * rank are tied. While the expert edits, ranks may have gaps; `groups` closes them.
  */
 
 /** The completions' ranks by position; null if a completion has none yet. */
@@ -11,10 +8,7 @@ export type Ranks = ReadonlyArray<number | null>
 
 export const none = (count: number): Ranks => Array.from({ length: count }, () => null)
 
-/**
- * Reads a draft: the first group has rank 1, and an empty group is a gap. Positions that are out of range or repeated
- * are ignored.
- */
+/** An empty group is a gap. Positions that are out of range or repeated are ignored. */
 export const fromDraft = (groups: ReadonlyArray<ReadonlyArray<number>>, count: number): Ranks => {
   const ranks: Array<number | null> = Array.from({ length: count }, () => null)
   for (const [index, group] of groups.entries()) {
@@ -44,22 +38,11 @@ export const clear = (ranks: Ranks, place: number): Ranks => ranks.map((rank, in
 export const toggleNext = (ranks: Ranks, place: number): Ranks =>
   ranks[place] === null ? assign(ranks, place, highest(ranks) + 1) : clear(ranks, place)
 
-/**
- * Moves a completion up one step. A tied completion gets its own group just above the tie. A completion without a tie
- * moves past the next better group. A completion without a rank becomes the last.
- */
 export const raise = (ranks: Ranks, place: number): Ranks => move(ranks, place, -1)
 
-/**
- * Moves a completion down one step. A tied completion gets its own group just below the tie. A completion without a tie
- * moves past the next worse group. A completion without a rank becomes the last.
- */
 export const lower = (ranks: Ranks, place: number): Ranks => move(ranks, place, 1)
 
-/**
- * Ties a completion with the next better group. A completion in the best group joins the next worse group. A completion
- * without a rank joins the last group. Does nothing if there is no other group.
- */
+/** A completion joins the next better group; one in the best group, the next worse; one without a rank, the last. */
 export const tie = (ranks: Ranks, place: number): Ranks => {
   const all = groups(ranks)
   const at = all.findIndex((group) => group.includes(place))
@@ -72,6 +55,7 @@ export const tie = (ranks: Ranks, place: number): Ranks => {
   )
 }
 
+/** A tied completion gets its own group beside the tie, others move past the next group. Without a rank, it gets the last. */
 const move = (ranks: Ranks, place: number, step: -1 | 1): Ranks => {
   const all = groups(ranks)
   const at = all.findIndex((group) => group.includes(place))

@@ -1,9 +1,6 @@
 /**
- * The queue of disagreements: a lead decides or skips one item after the other, newest first, by keyboard or pointer.
- *
- * Guarantees: the queue has only items that match the filters of the items page. A decision of another lead is neither
- * replaced nor taken back. A skipped item stays open, and is shown again if the lead starts again. The list of the
- * lead's decisions is lost when the page is left.
+ * The queue of disagreements: a lead decides or skips one item after the other, newest first. A decision of another
+ * lead is neither replaced nor taken back. A skipped item stays open. The lead's list is lost when the page is left.
  */
 import { useContext, useEffect, useRef, useState } from "preact/hooks"
 import type { ItemSummary } from "../../pageApi/ItemsApi.ts"

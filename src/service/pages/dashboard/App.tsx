@@ -1,9 +1,4 @@
-/**
- * The dashboard: the current view, or a form to sign in.
- *
- * Guarantees: when a session ends, a sign-in form covers the page. The page keeps its content, such as a secret that is
- * shown only once.
- */
+/** The dashboard. When a session ends, a sign-in form covers the page, which keeps its content, such as a secret. */
 import type { JSX } from "preact"
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { isAtLeast } from "../../pageApi/PageConstants.ts"

@@ -1,9 +1,4 @@
-/**
- * Dialogs that ask for confirmation before an action.
- *
- * Guarantees: the dialog closes when the action succeeds, and shows the problem if it fails. After closing, the focus
- * returns to where it was.
- */
+/** Dialogs that ask for confirmation. They close when the action succeeds, and show the problem if it fails. */
 import type { ComponentChildren } from "preact"
 import { useContext, useEffect, useState } from "preact/hooks"
 import type { Answer } from "../shared/api.ts"

@@ -1,8 +1,4 @@
-/**
- * The list of experts: who is invited or active, and how well they judge.
- *
- * Guarantees: an invitation link is shown only from its creation until it is dismissed or the page is left.
- */
+/** The list of experts. An invitation link is shown until it is dismissed or the page is left. */
 import { useContext, useEffect, useState } from "preact/hooks"
 import type { ExpertSummary, NewInvitation } from "../../pageApi/ExpertsApi.ts"
 import { linkHours } from "../../pageApi/PageConstants.ts"

@@ -1,7 +1,4 @@
-/**
- * The parts of a list page: filters, a table, and links to newer and older rows. The address contains the filters. A
- * filter's name is the same in `filters`, in the address, and in the API.
- */
+/** The parts of a list page. A filter's name is the same in `filters`, in the address, and in the API. */
 import type { ComponentChildren } from "preact"
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import { Button } from "../shared/Button.tsx"

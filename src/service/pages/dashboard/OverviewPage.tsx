@@ -1,9 +1,4 @@
-/**
- * The first page: progress, what is stuck, votes by day, agreement by week, and the experts to look at.
- *
- * The service does not know the price of a vote, so the page shows numbers of votes: people's votes, and automatic
- * votes. Only language models report their costs.
- */
+/** The first page. Only language models have costs, because the service does not know the price of a vote. */
 import type { OverviewReport, StuckWork } from "../../pageApi/OverviewApi.ts"
 import type { Fact } from "../shared/Facts.tsx"
 import { Bars } from "./Bars.tsx"

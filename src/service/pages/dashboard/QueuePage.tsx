@@ -1,7 +1,4 @@
-/**
- * The queue: groups, and tasks without a group, in the order in which experts get them. Managers can change the
- * priority and the assigned experts.
- */
+/** The queue: groups, and tasks without a group, in the order in which experts get them. */
 import { useState } from "preact/hooks"
 import type { ExpertSummary } from "../../pageApi/ExpertsApi.ts"
 import type { GroupSummary, Priority, Queue } from "../../pageApi/GroupsApi.ts"

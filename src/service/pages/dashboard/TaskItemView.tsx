@@ -1,9 +1,4 @@
-/**
- * Shows one prompt of a task: completions, votes, result, and the experts who set it aside.
- *
- * Guarantees: texts by clients, models, and experts are shown as on the annotation page (`RichText`) or as plain text,
- * never as trusted markup.
- */
+/** Shows one prompt of a task. Texts by others are shown by `RichText` or as plain text, never as trusted markup. */
 import { useState } from "preact/hooks"
 import type { TaskItem, TaskSummary } from "../../pageApi/TasksApi.ts"
 import { ask } from "./client.ts"

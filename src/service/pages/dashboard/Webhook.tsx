@@ -1,8 +1,4 @@
-/**
- * Shows and changes the webhook: its URL and its signing secrets.
- *
- * Guarantees: a secret is shown only from its creation until it is dismissed or the page is left.
- */
+/** The webhook's URL and signing secrets. A secret is shown until it is dismissed or the page is left. */
 import { useContext, useEffect, useState } from "preact/hooks"
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import type { WebhookSettings } from "../../pageApi/WebhookApi.ts"

@@ -1,8 +1,4 @@
-/**
- * The dashboard's requests, typed by `DashboardApi`.
- *
- * Guarantees: if a response to `ask` says that the session has ended, the listener of `whenSessionEnds` is called.
- */
+/** The dashboard's requests. If `ask` learns that the session has ended, it calls the listener of `whenSessionEnds`. */
 import type { DashboardApi } from "../../pageApi/DashboardApi.ts"
 import type { Requests } from "../../pageApi/PageClient.ts"
 import { type Answer, makeClient } from "../shared/api.ts"

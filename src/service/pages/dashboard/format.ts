@@ -1,8 +1,4 @@
-/**
- * Formats numbers, shares, times, and rankings for the dashboard.
- *
- * Guarantees: no share is rounded to 0 % or 100 %. Months are written as words, so that dates are unambiguous.
- */
+/** Formats for the dashboard. No share is rounded to 0 % or 100 %. Months are words, so that dates are unambiguous. */
 import { withoutData } from "../shared/images.ts"
 
 const number = new Intl.NumberFormat("en")

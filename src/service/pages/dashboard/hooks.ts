@@ -1,8 +1,6 @@
 /**
- * Hooks that the views share: loading from the service, actions, the route, the clock.
- *
- * Guarantees: if loads overlap, only the load that started last has an effect. A hidden page does not poll. A failed
- * load keeps the previous data.
+ * Hooks that the views share. If loads overlap, only the load that started last has an effect. A hidden page does not
+ * poll. A failed load keeps the previous data.
  */
 import { createContext } from "preact"
 import { useContext, useEffect, useRef, useState } from "preact/hooks"
@@ -33,10 +31,7 @@ export interface Resource<A> {
 
 export const Reload = createContext(() => {})
 
-/**
- * Loads the data for `key`. While the page is visible, loads the data again at the interval `every`, in milliseconds.
- * An open dialog pauses these reloads, because a reload might remove the row that opened the dialog.
- */
+/** An open dialog pauses reloads (`every`, in milliseconds), because they might remove the row that opened it. */
 export const useResource = <A>(key: string, load: () => Promise<Answer<A>>, every: number | undefined): Resource<A> => {
   const epoch = useContext(Epoch)
   const [state, setState] = useState<{ key: string; data?: A; problem?: string }>({ key: "" })
@@ -78,10 +73,7 @@ export const isDialogOpen = () => document.querySelector("dialog[open]") !== nul
 export interface Action {
   readonly busy: boolean
   readonly problem: string | undefined
-  /**
-   * Sends a request and, if it succeeds, passes the response to `then`. Does nothing while an earlier request is in
-   * flight.
-   */
+  /** If the request succeeds, passes the response to `then`. Does nothing while an earlier request is in flight. */
   readonly run: <A>(ask: () => Promise<Answer<A>>, then: (value: A) => void) => Promise<void>
 }
 

@@ -163,11 +163,7 @@ interface LoadedProps<A> {
   readonly children: (data: A) => ComponentChildren
 }
 
-/**
- * Shows a resource's data. Until there is data, shows that it is loading, or why loading failed. Actions in `children`
- * reload the data of this component and of the `Loaded` components around it. If a reload removes the focused element,
- * the section's heading gets the focus.
- */
+/** Actions in `children` reload this and the `Loaded` around it. A heading gets the focus of a removed element. */
 export const Loaded = <A,>({ resource, children }: LoadedProps<A>) => {
   const place = useRef<HTMLDivElement>(null)
   const reloadAround = useContext(Reload)

@@ -1,9 +1,4 @@
-/**
- * The dashboard's routes, which are in the address after `#`.
- *
- * Guarantees: `parse` reads every address that `href` returns, and never fails; other addresses are `unknown`. A route
- * contains everything needed to show it after a reload or a sign-in.
- */
+/** The dashboard's routes, in the address after `#`. `parse` reads all that `href` returns, and never fails. */
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import { searchOf } from "../shared/api.ts"
 

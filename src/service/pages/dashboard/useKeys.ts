@@ -1,9 +1,6 @@
 /**
- * Keyboard shortcuts of a page.
- *
- * Guarantees: in a text field, only Escape and Ctrl+Enter (⌘ Enter) are shortcuts. Open dialogs have none. A key that
- * is held down counts once. On links and buttons, Enter keeps its usual effect. On a toggle button that is already
- * pressed, Enter is a shortcut.
+ * Keyboard shortcuts of a page. In a text field, only Escape and Ctrl+Enter (⌘ Enter) are shortcuts. Open dialogs have
+ * none. Enter keeps its effect on links and buttons, except on a toggle button that is already pressed.
  */
 import { useEffect, useRef } from "preact/hooks"
 import { isDialogOpen } from "./hooks.ts"

@@ -1,9 +1,6 @@
 /**
- * Sends requests from a page to its service.
- *
- * Guarantees: a promise never rejects: failures are values. Each request goes to the page's own origin, has a header
- * that forms on other sites cannot send, and times out after 30 seconds. Responses are not validated, because page and
- * service are built together from the same interface.
+ * Sends requests from a page to its service. A promise never rejects. Each request has a header that forms on other
+ * sites cannot send. Responses are not validated, because page and service are built together.
  */
 
 export interface Problem {
@@ -48,10 +45,7 @@ const urlOf = (base: string, request: string, { params = {}, query }: AnyInput):
   return base + path.replaceAll(/:(\w+)/g, (_, name) => encodeURIComponent(String(params[name]))) + searchOf(query)
 }
 
-/**
- * Makes a client for the API under `base`. The client calls `onSignedOut` if a response says that nobody is signed in.
- * The compiler checks each request against the API's declaration.
- */
+/** The client calls `onSignedOut` if a response says that nobody is signed in. */
 export const makeClient = <R extends AnyRequests>(base: string, onSignedOut = () => {}) => {
   const ask = <K extends keyof R & string>(
     request: K,

@@ -1,9 +1,4 @@
-/**
- * Finds the words in which two texts differ.
- *
- * Guarantees: joining the parts of a text gives the whole text. Texts that are too long or too different to compare in
- * reasonable time are refused. Words are separated by the rules of their script, including Chinese and Japanese.
- */
+/** Finds the words in which two texts differ, by the rules of their script. Joined parts give the whole text. */
 import { diffArrays } from "diff"
 
 export interface Part {

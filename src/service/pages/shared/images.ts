@@ -1,8 +1,6 @@
 /**
- * Decides which images in texts are shown, and replaces their long addresses by short handles.
- *
- * Guarantees: an image is shown only if its data are in the text (PNG, JPEG, GIF, or WebP) or if the service allows its
- * host, over https. SVG is never shown, because it is a document. A text that imitates a handle shows no image.
+ * Decides which images in texts are shown: those with their data in the text, and those of allowed hosts, over https.
+ * SVG is never shown, because it is a document. Long addresses become handles, which no text can imitate.
  */
 
 const dataUri = /data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}/g
@@ -31,10 +29,7 @@ export const isShown = (address: string, { handles, hosts }: Allowed): boolean =
   return url?.protocol === "https:" && hosts.includes(url.host)
 }
 
-/**
- * Replaces the images in texts by handles, because long addresses hinder shortening, comparison, and rendering. Equal
- * images have the same handle. Call `end` when the texts are no longer shown.
- */
+/** Long addresses hinder shortening, comparison, and rendering. Call `end` when the texts are no longer shown. */
 export const shortening = () => {
   const names = new Map<string, string>()
   return {

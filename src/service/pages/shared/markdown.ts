@@ -1,10 +1,7 @@
 /**
- * Converts Markdown to HTML, for untrusted text.
- *
- * Guarantees: HTML in the text is shown as text; links lead only to http, https, and mailto; images that may not be
- * shown (see `images`) become text; the result has no `style`, `id`, or event handler. `sanitize` checks the result
- * again. Long code is not colored, and formulas beyond a limit are not typeset. Some texts take long, so callers run
- * this in a worker with a timeout (`textClient`).
+ * Converts untrusted Markdown to HTML. HTML in the text is shown as text. Links lead only to http, https, and mailto.
+ * The result has no `style`, `id`, or event handler, and `sanitize` checks it again. Some texts take long, so callers
+ * run this in a worker with a timeout (`textClient`).
  */
 import highlight from "highlight.js/lib/common"
 import MarkdownIt, { type Token } from "markdown-it"

@@ -1,9 +1,6 @@
 /**
- * Parses formulas in Markdown: `$$…$$` and `\[…\]` on lines of their own, `$…$` and `\(…\)` within text.
- *
- * Guarantees: amounts of money and `$HOME/$USER` stay text, because the characters next to a `$` decide whether it
- * opens a formula. In a line, `\[` opens a formula only if the content looks like one. A formula contains no backtick
- * and no blank line. Parsing takes linear time.
+ * Parses formulas in Markdown: `$$…$$` and `\[…\]` on lines of their own, `$…$` and `\(…\)` within text. Amounts of
+ * money and `$HOME/$USER` stay text, because the characters next to a `$` decide. Parsing takes linear time.
  */
 import type { MarkdownIt, Token } from "markdown-it"
 
