@@ -26,7 +26,6 @@ export class Organization extends Context.Service<Organization, { readonly name:
   "prefstream/api/Organization",
 ) {}
 
-/** Every request carries `Authorization: Bearer <ORGANIZATION_TOKEN>`. */
 export class OrganizationToken extends HttpApiMiddleware.Service<OrganizationToken, { provides: Organization }>()(
   "prefstream/api/OrganizationToken",
   { requiredForClient: true, security: { bearer: HttpApiSecurity.bearer }, error: Problems.Unauthorized },
@@ -87,7 +86,6 @@ const maxWarnings = 100
 
 type Issue = typeof HttpApiError.ProblemIssue.Type
 
-/** Lists the unknown members of a request, such as misspelled ones, with their paths. */
 export const warningsOf = (request: ServiceTaskRequest): ReadonlyArray<Issue> => {
   const warnings: Array<Issue> = []
   const compare = (members: object, known: ReadonlyArray<string>, place: ReadonlyArray<string | number>) => {

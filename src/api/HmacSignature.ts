@@ -181,7 +181,6 @@ const compile = (settings: SignatureSettings) => {
   }
 }
 
-/** Returns the headers of one delivery attempt, with one signature per secret. */
 export const sign = Effect.fn("HmacSignature.sign")(function* (
   settings: SignatureSettings,
   attempt: Attempt,

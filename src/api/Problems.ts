@@ -39,7 +39,6 @@ export class EndpointNotFound extends Problem<EndpointNotFound>()(
 
 export class TaskNotFound extends Problem<TaskNotFound>()("TaskNotFound", 404, "There is no such task.") {}
 
-/** The `Allow` header names the supported methods. */
 export class MethodNotAllowed extends Problem<MethodNotAllowed>()(
   "MethodNotAllowed",
   405,
@@ -63,7 +62,6 @@ export class UnsupportedMediaType extends Problem<UnsupportedMediaType>()(
   "The body's media type is not supported.",
 ) {}
 
-/** The `Expect` header asks for something other than `100-continue`. */
 export class ExpectationFailed extends Problem<ExpectationFailed>()(
   "ExpectationFailed",
   417,
@@ -81,7 +79,6 @@ export class IdempotencyKeyReused extends Problem<IdempotencyKeyReused>()(
   "The idempotency key belongs to another request.",
 ) {}
 
-/** The `Retry-After` header says when to retry. */
 export class TooManyRequests extends Problem<TooManyRequests>()("TooManyRequests", 429, "Too many requests.") {}
 
 export class HeadersTooLarge extends Problem<HeadersTooLarge>()(

@@ -6,7 +6,6 @@
 import { Option } from "effect"
 import * as IdLimit from "../domain/IdLimit.ts"
 
-/** Returns the first id that the paths lead to, in the order of the paths. */
 export const one = (json: unknown, paths: ReadonlyArray<string>): Option.Option<string> =>
   Option.fromNullishOr(paths.flatMap((path) => valuesAt(json, path)).flatMap(idOf)[0])
 

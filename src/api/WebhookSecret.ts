@@ -64,7 +64,6 @@ export const read = Effect.fnUntraced(function* (
   return yield* Effect.orDie(Mac.key(algorithm, yield* keyOf(yield* textOf(secret), form)))
 })
 
-/** Creates a secret of 256 random bits, in the form `whsec`. */
 export const generate = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
   const bytes = yield* random.randomBytes(secretBytes.drawn)

@@ -90,7 +90,6 @@ export const requireHeaders = (headers: DeliveryHead["headers"], names: Readonly
 export interface SignatureScheme {
   /** Header with an id that the scheme does not sign. */
   readonly unsignedId?: string | undefined
-  /** Checks the headers, and returns a function that checks the body. */
   readonly open: (
     head: DeliveryHead,
   ) => Effect.Effect<(body: Uint8Array) => Effect.Effect<VerifiedDelivery, SignatureRefused>, SignatureRefused>
@@ -125,7 +124,6 @@ export const maxTolerance: Duration.Input = "1 hour"
 
 export const layerMac: Layer.Layer<Mac.Mac> = Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto))
 
-/** Refuses the delivery unless one of the tags is the HMAC of the content with one of the secrets. */
 export const matchAny = Effect.fnUntraced(function* (
   mac: Mac.Mac["Service"],
   secrets: ReadonlyArray<WebhookSecret>,

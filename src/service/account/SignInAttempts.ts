@@ -6,17 +6,14 @@
 import { Clock, Effect, Schema } from "effect"
 import * as Sha256 from "../../node/Sha256.ts"
 
-/** The attempt is refused, because it would wait longer than `maxWaitMillis`. */
 export class AttemptsExceeded extends Schema.TaggedError<AttemptsExceeded>()("AttemptsExceeded", {
   retryAfterSeconds: Schema.Int,
 }) {}
 
 interface Pace {
-  /** The number of attempts that are not delayed. */
   readonly burst: number
   /** The time in which an address or pair regains one attempt without a delay. */
   readonly restoreMillis: number
-  /** The time between two delayed attempts. */
   readonly turnMillis: number
 }
 

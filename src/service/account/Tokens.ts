@@ -146,7 +146,6 @@ const make = Effect.gen(function* () {
     (rows): ReadonlyArray<TokenSummary> => rows.map(summaryOf),
   ).pipe(Effect.withSpan("Tokens.list"))
 
-  /** Finds a token by its hash (`Secrets.hash`). Returns none if the token is not accepted. */
   const accept = Effect.fnUntraced(function* (hash: string) {
     const entry = accepted.get(hash)
     if (entry === undefined) return Option.none<AcceptedToken>()

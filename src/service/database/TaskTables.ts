@@ -3,7 +3,6 @@
  * have separate tables. The rows that a frequent query reads do not grow with the number of tasks: an expert has a
  * cursor in `item_open`, oldest first, and in `returned_item`, in the order of return. Triggers update `task_count`.
  */
-/* oxlint-disable max-lines -- the tables of one queue, and the triggers that count their rows */
 import type { SqlClient } from "effect/sql"
 
 /** The number of item ids reserved for each task, and thus the maximum number of prompts per task. */
@@ -27,7 +26,6 @@ const neededBy = (row: "NEW" | "OLD") =>
 /** The number of missing votes that only judges may give. */
 const ofJudgesBy = (row: "NEW" | "OLD") => `((${row}.voters IS 'judges') * (${neededBy(row)} - ${row}.votes_given))`
 
-/** Columns that the tables of valid, voided, and replaced votes share. */
 export const voteColumns = `item_id INTEGER NOT NULL,
     expert_no INTEGER NOT NULL,
     choice INTEGER NOT NULL,

@@ -14,7 +14,6 @@ const fileLimits = { maxBytes: ByteSize.gibibytes(1), timeout: Duration.minutes(
 const pageSize = 100
 const maxPages = 100
 
-/** The member of a batch's metadata that contains the name by which `find` recognizes the batch. */
 const nameMember = "prefstream_batch"
 
 const Text = Schema.optionalKey(Schema.NullOr(Schema.String))
@@ -41,7 +40,6 @@ const Page = Schema.Struct({
 })
 const File = Schema.Struct({ id: Schema.String })
 
-/** A line of an output or error file. A request that was not carried out has no response. */
 const BatchLine = Schema.Struct({
   custom_id: Schema.String,
   response: Schema.optionalKey(Schema.NullOr(Schema.Struct({ status_code: Schema.Int, body: Schema.Unknown }))),

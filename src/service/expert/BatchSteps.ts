@@ -17,7 +17,6 @@ const maxRetryPause = 5 * 60_000
 
 const ended: ReadonlyArray<string> = ["completed", "failed", "expired", "cancelled"]
 
-/** A row of the table `batch` in the file of answers; see `JudgeAnswers`. */
 export interface BatchRow {
   readonly name: string
   readonly input_file: string | null

@@ -11,7 +11,6 @@ import { enclose, markerOf, type Message, objectsIn, withoutGuidelines } from ".
 
 export const attempts = 2
 
-/** Whether the rubric has questions to ask a language model. */
 export const hasQuestions = ({ all_bad, aspects, edit, flags, strength }: Rubric): boolean =>
   strength.length > 0 || all_bad || flags.length > 0 || edit || aspects.length > 0
 
@@ -19,7 +18,6 @@ export interface AssessedItem {
   readonly guidelines: string | undefined
   readonly prompt: string
   readonly completions: ReadonlyArray<string>
-  /** The order in which the completions are shown, as indices. */
   readonly order: ReadonlyArray<number>
   readonly choice: number
   readonly rationale: string
@@ -97,7 +95,6 @@ const Answer = Schema.Struct({
 })
 const decode = Schema.decodeUnknownResult(Schema.fromJsonString(Answer))
 
-/** Reads the answers as members of a vote. Fails with the problem, as a sentence. */
 export const read = (
   text: string,
   { choice, completions, order, rationale }: AssessedItem,

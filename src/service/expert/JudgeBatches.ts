@@ -4,12 +4,11 @@
  * again only if an operator asks for it. A request without an answer fails, so that the caller can ask again. Files at
  * the endpoint are not deleted.
  */
-import { Cause, Clock, Deferred, Duration, Effect, FiberSet, Option, Queue, Result, type Scope } from "effect"
+import { Cause, Clock, Deferred, Duration, Effect, FiberSet, Option, Queue, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import type { HttpClient } from "effect/http"
 import type { Statement } from "effect/sql"
-import type { SqlError } from "effect/sql/SqlError"
 import { count } from "../../io/Values.ts"
 import * as BatchClient from "./BatchClient.ts"
 import * as BatchResults from "./BatchResults.ts"
@@ -41,21 +40,12 @@ const nameBytes = 12
 /** After this many unreadable results, a request is not sent again, and counts as answered without a verdict. */
 const maxUnreadable = 3
 
-export interface JudgeBatches {
-  /** The batches in doubt, with the time in epoch milliseconds since which each is in doubt. */
-  readonly doubts: () => ReadonlyArray<{ readonly name: string; readonly since: number }>
-  /** Asks as part of a batch. The same request is never in two batches at the same time. */
-  readonly ask: (request: string, body: string) => Effect.Effect<Answer, JudgeFailed>
-  /** Waits for the answer if the request is part of a batch. Undefined if it is not. */
-  readonly pending: (request: string) => Effect.Effect<Answer, JudgeFailed> | undefined
-}
-
 export const make = Effect.fnUntraced(function* (
   client: HttpClient.HttpClient,
   context: RequestContext,
   answers: JudgeAnswers,
   options: BatchOptions,
-): Effect.fn.Return<JudgeBatches, SqlError, Scope.Scope> {
+) {
   const { sql } = answers
   const { baseUrl, model } = context
   const pollInterval = Duration.fromInputUnsafe(options.pollInterval ?? defaults.pollInterval)
@@ -77,7 +67,6 @@ export const make = Effect.fnUntraced(function* (
       (rows) => rows.map(({ request }) => request),
     )
 
-  /** Returns unusable answers for the requests that now have had `maxUnreadable` unreadable results. */
   const countUnreadable = Effect.fnUntraced(function* (requests: ReadonlyArray<string>) {
     const rows = yield* sql<{ request: string; times: number }>`INSERT INTO unreadable
       SELECT value, 1 FROM json_each(${JSON.stringify(requests)}) WHERE 1
@@ -211,7 +200,6 @@ export const make = Effect.fnUntraced(function* (
     })
   const begin = (row: BatchSteps.BatchRow, sendsAgain: boolean) => FiberSet.run(running, carryOut(row, sendsAgain))
 
-  /** Takes requests until none comes for a while, or until the batch is full. */
   const gather = Effect.gen(function* () {
     const first = yield* Queue.take(waiting)
     const batch = [first]
@@ -257,7 +245,8 @@ export const make = Effect.fnUntraced(function* (
   return {
     doubts: () => [...doubts].map(([name, since]) => ({ name, since })),
     pending,
-    ask: (request, body) =>
+    /** Asks as part of a batch. The same request is never in two batches at the same time. */
+    ask: (request: string, body: string) =>
       Effect.suspend(() => {
         const deferred = open.get(request) ?? Deferred.makeUnsafe<Answer, JudgeFailed>()
         if (open.has(request)) return Deferred.await(deferred)
@@ -266,6 +255,8 @@ export const make = Effect.fnUntraced(function* (
       }),
   }
 })
+
+export type JudgeBatches = Effect.Success<ReturnType<typeof make>>
 
 const failureOf = (result: Result.Result<Answer, JudgeFailed> | undefined) =>
   result === undefined ? Option.none() : Result.getFailure(result)

@@ -52,7 +52,6 @@ export interface EndpointOptions {
 }
 
 export interface Completion extends Answer {
-  /** The id of the request, see `JudgeAnswers`. */
   readonly request: string
   /** Whether another vote already counts the cost of the request. */
   readonly isCached: boolean
@@ -61,7 +60,6 @@ export interface Completion extends Answer {
 export interface JudgeStore {
   readonly answers?: JudgeAnswers | undefined
   readonly batches?: JudgeBatches | undefined
-  /** Whether new requests become part of a batch. */
   readonly isBatching?: boolean | undefined
 }
 
@@ -78,23 +76,6 @@ export const makeJudgment: Effect.Effect<Judgment, never, Scope.Scope> = Effect.
   (running) => ({ running, requests: new Set() }),
 )
 
-export interface Endpoint {
-  /**
-   * Asks the model. Fails if the model declines to answer.
-   *
-   * @param item the item whose vote gets the cost of the request, see `JudgeAnswers.count`
-   * @param judgment the owner of the request. If the caller is interrupted after the request was sent, the request
-   * continues
-   */
-  readonly complete: (
-    messages: ReadonlyArray<Message>,
-    item: string,
-    judgment: Judgment,
-  ) => Effect.Effect<Completion, JudgeError>
-  /** The `temperature` in the requests. Undefined if they have none. */
-  readonly temperature: Effect.Effect<Schema.Json | undefined>
-}
-
 export const defaults = { concurrency: 8, timeout: "2 minutes", retries: 4 } as const
 
 export const askAgain = `the answer is kept; to ask again, change --judge-body, such as to {"seed": 1}`
@@ -110,7 +91,7 @@ const withoutTemperature = ([name]: readonly [string, unknown]): boolean => name
 export const make = Effect.fnUntraced(function* (
   options: EndpointOptions,
   { answers, batches, isBatching = false }: JudgeStore = {},
-): Effect.fn.Return<Endpoint, never, HttpClient.HttpClient> {
+) {
   const client = yield* HttpClient.HttpClient
   const semaphore = yield* Semaphore.make(options.concurrency ?? defaults.concurrency)
   const timeout = Duration.fromInputUnsafe(options.timeout ?? defaults.timeout)
@@ -243,7 +224,6 @@ export const make = Effect.fnUntraced(function* (
 
   const running = new Map<string, Deferred.Deferred<Answer, JudgeError>>()
 
-  /** Equal requests at the same time share one answer. */
   const share = (
     messages: ReadonlyArray<Message>,
     request: string,
@@ -268,6 +248,7 @@ export const make = Effect.fnUntraced(function* (
       )
     })
 
+  /** Fails if the model declines to answer. If the caller is interrupted after the request was sent, it continues. */
   const complete = Effect.fn("JudgeEndpoint.complete")(function* (
     messages: ReadonlyArray<Message>,
     item: string,
@@ -286,3 +267,5 @@ export const make = Effect.fnUntraced(function* (
 
   return { complete, temperature: Effect.sync(() => members()["temperature"]) }
 })
+
+export type Endpoint = Effect.Success<ReturnType<typeof make>>

@@ -51,7 +51,6 @@ const rankUpTo = 4
 /** Concurrent judgments if requests are sent as batches. Each needs memory for its prompt and requests. */
 const batchedJudgments = 10_000
 
-/** Makes the expert `judge:MODEL`. It sends requests only when there is something to judge. */
 export const make = Effect.fn("JudgeExpert.make")(function* (
   options: JudgeOptions,
   store: JudgeEndpoint.JudgeStore = {},

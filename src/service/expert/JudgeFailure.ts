@@ -28,7 +28,6 @@ export class JudgeFailed extends Schema.TaggedError<JudgeFailed>()("JudgeFailed"
 }
 
 const maxQuoteCharacters = 300
-/** The maximum pause, even if the endpoint asks for a longer one. */
 const maxRetryAfter = Duration.hours(1)
 
 export const quote = (text: string, key: Redacted.Redacted<string> | undefined): string => {

@@ -72,7 +72,6 @@ const ChatCompletion = Schema.Struct({
 const decodeCompletion = Schema.decodeUnknownOption(ChatCompletion)
 const decodeUsage = Schema.decodeUnknownOption(Schema.Struct({ prompt_tokens: Count, completion_tokens: Count }))
 
-/** Reads a chat completion. Fails if the body is something else. */
 export const completionOf = Effect.fnUntraced(function* (
   body: unknown,
   context: RequestContext,

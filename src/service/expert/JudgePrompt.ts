@@ -12,7 +12,6 @@ const labels = ["A", "B"] as const
 /** The placeholders that a template must contain. `{guidelines}` is optional. */
 export const required = ["{prompt}", "{completions}"] as const
 
-/** The default template of the user's message. An operator can replace it. */
 export const defaultTemplate = `Here are guidelines, a prompt, and two completions of it by different writers.
 
 {guidelines}

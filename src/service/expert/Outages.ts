@@ -56,7 +56,6 @@ export const make = () => {
       return { inRow: general.failures, breakdowns }
     },
 
-    /** Returns the experts that are paused now, and until when. */
     paused: (now: number) => [...experts].flatMap(([name, { until }]) => (until > now ? [{ name, until }] : [])),
 
     answered: (expert: string, itemId: number) => {

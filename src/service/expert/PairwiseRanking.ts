@@ -30,7 +30,6 @@ export interface Ranked {
 /** Compares two completions in both orders. The first answer is about the order (first, second). */
 export type Compare<E> = (first: number, second: number) => Effect.Effect<Comparison, E>
 
-/** Returns the completion that both answers prefer. Undefined if there is none. */
 export const winner = ([one, other]: Comparison): number | undefined =>
   one.choice === other.choice ? one.choice : undefined
 

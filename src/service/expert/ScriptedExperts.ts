@@ -107,7 +107,6 @@ export const parse = (
 
 const rules = { first, last, longest, shortest, random }
 
-/** Counts code points. A surrogate pair counts as one. */
 const countCharacters = (text: string): number => {
   let count = text.length
   for (let i = 0; i < text.length; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xdc00) count--

@@ -23,14 +23,12 @@ export interface WorkforceOptions {
   readonly cancelUnanswered?: boolean | undefined
 }
 
-/** The maximum number of tasks that one write claims. */
 const maxClaimed = 32
 /** Maximum number of claimed tasks if the experts are slow. More tasks would only wait for the experts. */
 const maxTasksOfSlow = 8
 /** If an expert's `concurrency` exceeds this number, the expert answers in batches. */
 const maxItemsOfSlow = 1_000
 
-/** The maximum numbers of tasks and items that are claimed at the same time. */
 const limitsOf = (experts: ReadonlyArray<Expert>) => {
   const items = Math.max(0, ...experts.map(({ concurrency = 0 }) => concurrency))
   if (items > maxItemsOfSlow) return { tasks: items, items }

@@ -11,7 +11,6 @@ export interface ApiSettings {
   readonly limits: RequestLimits
   readonly rateLimit: RateLimit | undefined
   readonly votes: number
-  /** The time limit for receiving a request and answering it. */
   readonly timeout: Duration.Input
   readonly publicUrl?: string | undefined
 }

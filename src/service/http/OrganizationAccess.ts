@@ -7,7 +7,6 @@ import * as RateLimit from "./RateLimit.ts"
 export interface OrganizationAccessOptions {
   /** A token that is accepted in addition to the stored ones. */
   readonly token?: Redacted.Redacted<string> | undefined
-  /** The rate limit for each token. Default: no limit. */
   readonly rateLimit?: RateLimit.RateLimit | undefined
 }
 

@@ -17,7 +17,6 @@ export const pagePolicy = (imageHosts: ReadonlyArray<string>) =>
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
   "require-trusted-types-for 'script'; trusted-types dompurify prefstream"
 
-/** The hosts from which texts may show images. Default: none. */
 export const ImageHosts = Context.Reference<ReadonlyArray<string>>("prefstream/service/ImageHosts", {
   defaultValue: () => [],
 })

@@ -62,7 +62,6 @@ export const Draft = Schema.Struct({
   best: Schema.NullOr(Place),
   ranking: Schema.Array(Schema.Array(Place)),
   rationale: Schema.String.check(Schema.isMaxLength(maxLength.rationale)),
-  /** Seconds spent on the item until the draft was saved. */
   seconds: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)),
   /** The assessment. `edit` is the completion that the expert edited last. */
   assessment: Schema.optionalKey(
@@ -97,7 +96,6 @@ export const HeldItem = Schema.Struct({
     task_id: Schema.String,
     prompts: Schema.Int,
     judged: Schema.Int,
-    /** The one-based position of this prompt in its task. */
     number: Schema.Int,
   }),
 })
@@ -143,7 +141,6 @@ export const Submission = Schema.Struct({
   rationale: Schema.String.check(Schema.isMaxLength(maxLength.rationale)),
   seconds: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)),
   guidelines_version: Schema.optionalKey(Schema.Int),
-  /** The assessment. `edited` is the best completion as the expert edited it. */
   assessment: Schema.optionalKey(Schema.Struct({ ...Assessment.fields, edited: Schema.NullOr(EditedText) })),
 })
 export type Submission = typeof Submission.Type
@@ -165,7 +162,6 @@ const next = HttpApiEndpoint.post("next", "/next", { success: Work })
 /** Saves the draft and extends the hold. Fails with `Conflict` if the expert no longer holds the item. */
 const saveDraft = HttpApiEndpoint.put("saveDraft", "/items/:item_id/draft", { params, payload: Draft })
 
-/** Submits the vote and returns the next work. Fails with `Conflict` if the expert no longer holds the item. */
 const submit = HttpApiEndpoint.post("submit", "/items/:item_id/vote", { params, payload: Submission, success: Work })
 
 /** Records that the expert has seen this version of the guidelines, so that the page does not announce it again. */
@@ -197,7 +193,6 @@ const judgments = HttpApiEndpoint.get("judgments", "/judgments", { success: Sche
 /** Returns the item of a judgment, with the judgment as its draft. Fails with `Conflict` if it can't be corrected. */
 const judgment = HttpApiEndpoint.get("judgment", "/judgments/:item_id", { params, success: Work })
 
-/** Replaces a judgment, and returns the next work. Fails with `Conflict` if the judgment can't be corrected. */
 const correct = HttpApiEndpoint.put("correct", "/judgments/:item_id", { params, payload: Submission, success: Work })
 
 const session = HttpApiEndpoint.get("session", "/session", {

@@ -16,7 +16,6 @@ export const ExpertSummary = Schema.Struct({
   judged: Schema.Int,
   /** `of` counts the items on which the other experts' votes have a majority, `agreed` the expert's votes with it. */
   majority: Schema.Struct({ agreed: Schema.Int, of: Schema.Int }),
-  /** `of` counts the gold items that the expert judged. `right` counts those that the expert judged right. */
   gold: Schema.Struct({ right: Schema.Int, of: Schema.Int }),
 })
 export type ExpertSummary = typeof ExpertSummary.Type
@@ -98,7 +97,6 @@ export const Voided = Schema.Struct({
 })
 export type Voided = typeof Voided.Type
 
-/** Voids all votes of the expert. Fails with `Conflict` if the expert has no valid votes. */
 const voidVotes = HttpApiEndpoint.post("voidVotes", "/experts/:expert_id/void", {
   params: expertParams,
   payload: Schema.Struct({ reason: Schema.String.check(Schema.isMaxLength(maxLength.reason)) }),

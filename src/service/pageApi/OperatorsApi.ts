@@ -11,7 +11,6 @@ export const OperatorSummary = Schema.Struct({
   operator_no: Schema.Int,
   name: Schema.String,
   role: Role,
-  /** Whether the operator has used the link to set a password. */
   joined: Schema.Boolean,
   created_at: Millis,
   signed_in_at: Schema.NullOr(Millis),

@@ -20,15 +20,7 @@ const agreement = { agreed: Schema.Int, compared: Schema.Int, low: Bound, high: 
 export const stuckKinds = ["held", "deferred", "unassignable", "paused", "outage", "doubt", "webhook"] as const
 
 export const StuckWork = Schema.Struct({
-  /**
-   * - `held`: an expert has held the item for longer than the hold time
-   * - `deferred`: every active person who may judge an item of the task has seen its content
-   * - `unassignable`: an item of the task needs a vote that no active expert may give
-   * - `paused`: a group with open work is paused, or an open task without a group is paused
-   * - `outage`: an automatic expert fails, and is not asked before `at`
-   * - `doubt`: the endpoint may have created a judge's batch, so the batch is not sent again
-   * - `webhook`: deliveries fail, or the service disabled the webhook
-   */
+  /** `deferred`: every active person has seen the content. `unassignable`: no active expert may give a missing vote. */
   kind: Schema.Literals(stuckKinds),
   /** The id of the task, group, or expert. Empty for the webhook. */
   id: Schema.String,

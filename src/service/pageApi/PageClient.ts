@@ -21,7 +21,6 @@ interface Endpoint {
   readonly path: string
 }
 
-/** All requests of an API. Keys are method and path, without the prefix. */
 export type Requests<Api, Prefix extends string> = {
   [
     E in EndpointOf<Api> as E extends Endpoint

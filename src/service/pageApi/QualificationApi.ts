@@ -23,7 +23,6 @@ export type QualificationSettings = typeof QualificationSettings.Type
  */
 export const Standing = Schema.Struct({
   state: Schema.Literals(["working", "qualifying", "unavailable", "failed", "paused"]),
-  /** The number of gold items that the expert judged right, out of `judged`. */
   right: Schema.Int,
   /** Number of judged gold items from which `state` was computed. */
   judged: Schema.Int,
@@ -35,7 +34,6 @@ export const Qualification = Schema.Struct({
   settings: Schema.NullOr(QualificationSettings),
   /** Distinct items of the gold file, at most 1,000. Null without a gold file. */
   available: Schema.NullOr(Schema.Int),
-  /** Each person's `Standing`. Empty if there are no settings. */
   standings: Schema.Array(Schema.Struct({ expert_id: Schema.String, ...Standing.fields })),
 })
 export type Qualification = typeof Qualification.Type

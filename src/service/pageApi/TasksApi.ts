@@ -21,7 +21,6 @@ export const TaskSummary = Schema.Struct({
   completes_at: Schema.NullOr(Millis),
   finished_at: Schema.NullOr(Millis),
   prompts: Schema.Int,
-  /** The number of prompts that have all their votes. */
   prompts_done: Schema.Int,
   votes_per_prompt: Schema.Int,
   /** The number of additional votes that were requested when prompts were reopened. */
@@ -56,11 +55,9 @@ export const TaskItem = Schema.Struct({
   /** Set if a lead withdrew the prompt. The result then says that there is no judgment. */
   withdrawal: Schema.NullOr(Withdrawal),
   held_by: Schema.Array(Schema.String),
-  /** Experts who skipped or flagged the item. `flags` has the reasons for flags. */
   set_aside: Schema.Array(
     Schema.Struct({ expert_name: Schema.String, kind: Schema.Literals(["skip", "flag"]), reason: Schema.String }),
   ),
-  /** Problems that experts reported about the item. `comment` may be empty. */
   flags: Schema.Array(Schema.Struct({ expert_name: Schema.String, kind: FlagKind, comment: Schema.String })),
   /** The combined result of the votes. Null if the item is not done, or has no votes. */
   result: Schema.NullOr(
@@ -94,7 +91,6 @@ const overview = HttpApiEndpoint.get("overview", "/overview", { success: Overvie
 export const TaskQuery = Schema.Struct({
   ...page,
   status: Schema.optionalKey(TaskStatus),
-  /** Text to find in the id of the task or of its group. */
   text: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(maxLength.filter))),
 })
 export type TaskQuery = typeof TaskQuery.Type

@@ -6,7 +6,6 @@ import { Millis, MinRole, Name, OperatorSession, Rotation } from "./OperatorSess
 export const TokenSummary = Schema.Struct({
   token_id: Schema.String,
   name: Schema.String,
-  /** The first characters of the token, by which operators recognize it. */
   hint: Schema.String,
   created_at: Millis,
   last_used_at: Schema.NullOr(Millis),
@@ -22,7 +21,6 @@ const tokenParams = { token_id: Schema.String }
 const listTokens = HttpApiEndpoint.get("list", "/tokens", {
   success: Schema.Struct({
     tokens: Schema.Array(TokenSummary),
-    /** Whether the service also accepts a token that was set when the service was started. */
     hasStartupToken: Schema.Boolean,
   }),
 })

@@ -220,6 +220,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
           const shortened: Array<Claims["shortened"][number]> = []
           let hasEnded = false
           let claimedItems = 0
+          const ended = (idle: Claims["idle"]) => ({ claims: { claims, unanswered, shortened, idle }, hasEnded })
           for (
             let looked = 0;
             looked < maxTasksPerWrite && claims.length < asking.tasks && claimedItems < (asking.items ?? Infinity);
@@ -228,12 +229,10 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
             const candidates: Array<number> = []
             for (const cursor of looking) candidates.push(yield* candidateOf(cursor))
             const seq = Math.min(...candidates)
-            if (seq === Infinity)
-              return { claims: { claims, unanswered, shortened, idle: { createdAt: undefined } }, hasEnded }
+            if (seq === Infinity) return ended({ createdAt: undefined })
             const task = yield* voting.openTask(seq)
-            if (task !== undefined && task.created_at > asking.createdBefore) {
-              return { claims: { claims, unanswered, shortened, idle: { createdAt: task.created_at } }, hasEnded }
-            }
+            if (task !== undefined && task.created_at > asking.createdBefore)
+              return ended({ createdAt: task.created_at })
             const { claim, closed, lacking } = task === undefined ? noClaim : yield* claimOf(task, experts, asking)
             looking.forEach((cursor, i) => candidates[i] === seq && pass(cursor, seq))
             if (claim !== undefined) {
@@ -247,7 +246,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
             shortened.push({ ...of, lacking: closed.length })
             hasEnded = (yield* voting.closeUnanswered(seq, closed, yield* Clock.currentTimeMillis)) || hasEnded
           }
-          return { claims: { claims, unanswered, shortened, idle: undefined }, hasEnded }
+          return ended(undefined)
         }),
         ({ hasEnded }) => hasEnded,
       )

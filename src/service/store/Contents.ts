@@ -57,7 +57,6 @@ export const make = Effect.gen(function* () {
   ) => sql`COALESCE((SELECT items FROM seen_content
     WHERE seen_content.content = ${content} AND seen_content.expert_no = ${expert}), 0)`
 
-  /** Selects the experts of the given kinds who may judge items of the lane and are not away. */
   const inLane = (kinds: ReadonlyArray<string>, lane: Statement.Fragment) => sql`
     SELECT 1 FROM expert AS other INDEXED BY expert_awaited
     WHERE ${sql.in("other.kind", kinds)} AND other.active = 1 AND other.away = 0
@@ -138,7 +137,6 @@ export const make = Effect.gen(function* () {
     yield* offerAgain(sql`deferred_item.content = ${met!.content} AND NOT ${isAwaited}`)
   })
 
-  /** Undoes `markSeen` for these holds. Has no effect on holds of automatic experts. */
   const unmarkSeen = Effect.fnUntraced(function* (
     holds: ReadonlyArray<{ readonly item_id: number; readonly expert_no: number }>,
   ) {

@@ -282,7 +282,6 @@ const make = Effect.gen(function* () {
     }),
   )
 
-  /** Changes each task in a separate transaction. */
   const changeTasks = Effect.fnUntraced(function* (
     itemIds: ReadonlyArray<number>,
     /** Voids or restores the votes on these items. Returns the items whose votes changed. */

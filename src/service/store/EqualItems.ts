@@ -36,7 +36,6 @@ export const make = (sql: SqlClient.SqlClient) => {
   /** The experts who are judging a claimed item, by item. Claims end with the process, so the map is only in memory. */
   const expected = new Map<number, ReadonlyArray<number>>()
 
-  /** Returns a function that sorts experts by their number of votes on an item's content, ascending. */
   const orderFor = Effect.fnUntraced(function* (seq: number) {
     const equal = Map.groupBy(yield* equalItemsOf(sql, seq), ({ item_id }) => item_id)
     return <A extends { readonly expert_no: number }>(itemId: number, experts: ReadonlyArray<A>) => {

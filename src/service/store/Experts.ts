@@ -44,9 +44,7 @@ const touchMillis = 60_000
 interface Staff {
   readonly names: ReadonlyArray<string>
   readonly outages: (now: number) => ReadonlyArray<{ readonly name: string; readonly until: number }>
-  /** The experts' batches in doubt. */
   readonly doubts: () => ReadonlyArray<{ readonly expert: string; readonly name: string; readonly since: number }>
-  /** The paid requests that the experts' file of answers records, by model. */
   readonly paid: Effect.Effect<ReadonlyArray<PaidRequests>, SqlError>
 }
 
@@ -64,7 +62,6 @@ const make = Effect.gen(function* () {
     return Option.map(Option.fromUndefinedOr(rows[0]), toSummary)
   })
 
-  /** Call this inside `Database.write`. */
   const insert = Effect.fnUntraced(function* (expert: { expert_id: string; name: string; kind: string }, now: number) {
     // The cursor starts at the end of `returned_item`, because a new expert reads all items anyway.
     const rows = yield* sql<Row>`INSERT INTO expert (expert_id, name, kind, created_at, returned_cursor)

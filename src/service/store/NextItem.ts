@@ -8,11 +8,7 @@ import { Database } from "../database/Database.ts"
 import type { Lane } from "./Lanes.ts"
 import type { Voting } from "./Voting.ts"
 
-export interface ExpertCursors {
-  readonly expert_no: number
-  readonly item_cursor: number
-  readonly returned_cursor: number
-}
+export type ExpertCursors = Pick<Lane, "item_cursor" | "returned_cursor"> & { readonly expert_no: number }
 
 export const make = Effect.fnUntraced(function* ({ contents, lanes: { openTo } }: Pick<Voting, "contents" | "lanes">) {
   const { sql } = yield* Database

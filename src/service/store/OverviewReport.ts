@@ -146,20 +146,11 @@ export const make = Effect.gen(function* () {
         .reduce((sum, { votes }) => sum + votes, 0)
     const weeks = Map.groupBy(rows, ({ day }) => mondayOf(day))
     const sum = (of: typeof rows, member: "agreed" | "compared") => of.reduce((sum, row) => sum + row[member], 0)
-    const failing = outages(now).map(({ name, until: at }): StuckWork => ({
-      kind: "outage",
-      id: name,
-      index: null,
-      name,
-      at,
-    }))
-    const doubtful = doubts().map(({ expert, name, since: at }): StuckWork => ({
-      kind: "doubt",
-      id: expert,
-      index: null,
-      name,
-      at,
-    }))
+    const stuck = (kind: "outage" | "doubt", id: string, name: string, at: number): StuckWork => {
+      return { kind, id, index: null, name, at }
+    }
+    const failing = outages(now).map(({ name, until }) => stuck("outage", name, name, until))
+    const doubtful = doubts().map(({ expert, name, since }) => stuck("doubt", expert, name, since))
     return {
       total: total!,
       groups: yield* groups,

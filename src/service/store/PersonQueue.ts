@@ -34,14 +34,12 @@ interface HoldRow {
 }
 
 const maxReleasedPerWrite = 500
-/** The maximum number of latest votes that people can see and correct. */
 const maxShown = 20
 
 const DraftText = Schema.fromJsonString(Draft)
 const encodeDraft = Schema.encodeSync(DraftText)
 const decodeDraft = Schema.decodeOption(DraftText)
 
-/** Returns the messages of a completion that calls tools. Returns null if the completion is text. */
 const turnsOf = (text: string) =>
   Option.getOrNull(
     Option.filter(Conversation.parse(text), (messages) => messages.some(({ tool_calls }) => tool_calls !== undefined)),
@@ -257,7 +255,6 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* giveBack([itemId])
   }, write)
 
-  /** The expert holds the item again, with the vote as its draft. */
   const undo = Effect.fn("VoteQueue.undo")(function* (expertId: string) {
     const now = yield* Clock.currentTimeMillis
     const hold = yield* write(

@@ -12,20 +12,14 @@ import type { Draft, Submission } from "../pageApi/AnnotateApi.ts"
 import { AnswerRequired } from "../pageApi/WebProblems.ts"
 import * as Assessments from "./Assessments.ts"
 import * as Places from "./Places.ts"
-import { dayOf, type NewVote, storableVote, type Task, type VoteBody, type Voting } from "./Voting.ts"
+import { dayOf, type NewVote, storableVote, type StoredVote, type Task, type VoteBody, type Voting } from "./Voting.ts"
 
-export interface GivenVote {
-  readonly n: number
-  readonly item_id: number
-  readonly expert_no: number
-  readonly choice: number
-  readonly body: string
+export interface GivenVote extends Omit<StoredVote, "expert_id" | "name" | "expert_kind"> {
   readonly shown_at: number
   readonly given_at: number
   readonly correct: number | null
 }
 
-/** The item and the person that a submission is about. */
 interface Subject {
   readonly itemId: number
   readonly expertId: string
@@ -104,7 +98,6 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     return { itemId, expertNo, prompt, vote, shownAt } satisfies NewVote
   })
 
-  /** Stores a vote. Returns whether the task ended. */
   const give = Effect.fnUntraced(function* (task: Task, vote: NewVote, now: number) {
     const { itemId } = vote
     const [item] = yield* sql<{ isDone: number }>`UPDATE item SET votes = votes + 1

@@ -29,10 +29,8 @@ export interface TaskState {
   readonly status: TaskStatus
 }
 
-/** A task. `answer` is the `TaskResult` as JSON text, or none if the task has no result yet. */
 export interface FoundTask extends TaskState {
   readonly answer: Option.Option<Uint8Array>
-  /** The number of prompts that wait for another expert. */
   readonly waiting: number
 }
 
@@ -43,7 +41,6 @@ export interface NewTask {
   readonly body: Uint8Array
   readonly content: TaskContent
   readonly votes: number
-  /** The kind of experts who may vote. Default: all experts. */
   readonly voters?: Voters | undefined
   /** The task's group. Without one, the task is a group of its own. */
   readonly group?: { readonly id: string; readonly size?: number | undefined } | undefined

@@ -7,7 +7,6 @@ import type { Vote } from "../../domain/Vote.ts"
 import type { Voters } from "../../domain/Voters.ts"
 import { conflict } from "../pageApi/WebProblems.ts"
 
-/** Why an expert leaves an item to others. */
 export type SetAside =
   | { readonly kind: "skip"; readonly reason: string }
   | {
@@ -74,7 +73,6 @@ export interface Claims {
 /** If an expert has no answer, or was deactivated in the meantime, the claimed vote returns to the queue. */
 export interface Judged {
   readonly itemId: number
-  /** The guidelines version in the `Claim`. */
   readonly guidelinesVersion?: number | undefined
   readonly answers: ReadonlyArray<{
     readonly expert: string

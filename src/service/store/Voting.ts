@@ -257,7 +257,6 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     yield* finish(task, changes, now)
   })
 
-  /** Stores the task's result as the response to GET. `votes` contains all votes, if the caller has them. */
   const writeAnswer = Effect.fnUntraced(function* (
     task: Pick<Task, "seq" | "task_id">,
     votes?: ReadonlyArray<NewVote>,

@@ -6,13 +6,12 @@ import { Tokens } from "../account/Tokens.ts"
 import { OrganizationAccess } from "../http/OrganizationAccess.ts"
 import * as VotesApi from "../http/VotesApi.ts"
 import { DashboardApi } from "../pageApi/DashboardApi.ts"
-import { SignedInOperator } from "../pageApi/OperatorSession.ts"
 import { Desk } from "../store/Desk.ts"
 import * as OverviewReport from "../store/OverviewReport.ts"
 import { Qualification } from "../store/Qualification.ts"
 import { VoteQueue } from "../store/VoteQueue.ts"
 import { Webhooks } from "../webhook/Webhooks.ts"
-import { orDieOfSql, orNotFound } from "./StoreFailures.ts"
+import { asOperator, orDieOfSql, orNotFound } from "./StoreFailures.ts"
 
 const items = HttpApiBuilder.group(
   DashboardApi,
@@ -23,18 +22,12 @@ const items = HttpApiBuilder.group(
       items: ({ query }) => Effect.orDie(desk.items(query)),
       exportVotes: ({ query: { format, raw, ...filter } }) =>
         Effect.succeed(VotesApi.respond(desk, format, filter, raw !== undefined)),
-      decide: Effect.fnUntraced(function* ({ params: { index, task_id }, payload }) {
-        const { name } = yield* SignedInOperator
-        yield* orDieOfSql(desk.decide({ taskId: task_id, promptIndex: index, ...payload, operator: name }))
-      }),
-      withdrawDecision: Effect.fnUntraced(function* ({ params: { index, task_id }, query: { mine } }) {
-        const { name } = yield* SignedInOperator
-        yield* orDieOfSql(desk.withdrawDecision(task_id, index, mine === undefined ? undefined : name))
-      }),
-      withdrawPrompt: Effect.fnUntraced(function* ({ params: { index, task_id }, payload: { reason } }) {
-        const { name } = yield* SignedInOperator
-        yield* orDieOfSql(desk.withdrawPrompt(task_id, index, reason, name))
-      }),
+      decide: ({ params: { index, task_id }, payload }) =>
+        asOperator((operator) => desk.decide({ taskId: task_id, promptIndex: index, ...payload, operator })),
+      withdrawDecision: ({ params: { index, task_id }, query: { mine } }) =>
+        asOperator((name) => desk.withdrawDecision(task_id, index, mine === undefined ? undefined : name)),
+      withdrawPrompt: ({ params: { index, task_id }, payload: { reason } }) =>
+        asOperator((name) => desk.withdrawPrompt(task_id, index, reason, name)),
       restorePrompt: ({ params: { index, task_id } }) => orDieOfSql(desk.restorePrompt(task_id, index)),
     })
   }),

@@ -7,7 +7,6 @@ export interface ClampedProps {
   readonly text: string
   /** Whether the whole text is shown at first. The user can then shorten the text with the button. */
   readonly expand: boolean
-  /** A name for the text in the button's label, for example "completion 1". */
   readonly name: string
   readonly children: (text: string) => ComponentChildren
 }

@@ -10,11 +10,9 @@ export interface GuidelinesProps {
   readonly item: HeldItem
   readonly isOpen: boolean
   readonly onToggle: (open: boolean) => void
-  /** Leaves an item whose judgment the expert is correcting. */
   readonly onLeave: () => void
 }
 
-/** How many guidelines the device remembers as read. */
 const maxRead = 50
 
 /** Returns a hash of the guidelines, so that the device need not store their text. */

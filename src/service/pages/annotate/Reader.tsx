@@ -86,7 +86,7 @@ export const Reader = ({ page, item, entry, source, difference, onMove, onPick, 
           ) : parts === null ? (
             <RichText text={text} source={source} below={2} />
           ) : (
-            <Marked kind={parts.kind} parts={parts.parts} />
+            <Marked {...parts} />
           )}
         </div>
       </div>

@@ -19,7 +19,6 @@ export interface RubricProps {
   readonly onMark: (place: number) => void
 }
 
-/** Whether the item has questions that `Rubric` shows. */
 export const isAsked = ({ rubric }: HeldItem): boolean => rubric.flags.length + rubric.aspects.length > 0 || rubric.edit
 
 const allBadLabel = (completions: number): string => (completions === 2 ? "Both bad" : "All bad")

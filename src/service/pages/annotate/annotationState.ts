@@ -26,7 +26,6 @@ export interface Notice {
   readonly text: string
 }
 
-/** Why no expert is signed in. */
 export type SignedOut = "never" | "ended" | "invitation" | "left"
 
 export interface AnnotationState {
@@ -42,7 +41,6 @@ export interface AnnotationState {
   readonly mode: Mode
   readonly attention: attention.Attention
   readonly visible: boolean
-  /** A number that increases with every change of the entry. */
   readonly revision: number
   /** The last revision of the entry that the service has stored. */
   readonly saved: number
@@ -56,7 +54,6 @@ export interface AnnotationState {
   readonly wanted: Wanted | null
   /** Set while requests fail because of the connection or the service. Failed requests are retried. */
   readonly trouble: { readonly words: string; readonly attempts: number; readonly waiting: boolean } | null
-  /** The code of the invitation that is being redeemed. */
   readonly code: string | null
   /**
    * Set while it is unknown whether a submission has arrived. `judged` is the expert's number of items before it.
@@ -92,7 +89,6 @@ export type Timer = "save" | "hold" | "poll" | "retry"
 
 export type AnnotateRequests = Requests<typeof AnnotateApi, "/annotate/api">
 
-/** A request to the API, with its input. */
 export type Sent = {
   readonly [K in keyof AnnotateRequests]: {
     readonly request: K

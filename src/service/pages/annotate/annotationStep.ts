@@ -13,7 +13,6 @@ import * as entries from "./entry.ts"
 /** A draft is saved after `saveDelayMillis` without a change, or at the latest after `maxSaveDelayMillis`. */
 export const saveDelayMillis = 800
 export const maxSaveDelayMillis = 5_000
-/** The interval between polls for an item while the expert has none. */
 export const pollIntervalMillis = 15_000
 /** If the expert does nothing for this long, the hold is no longer renewed. */
 export const awayAfterMillis = 300_000
@@ -333,7 +332,6 @@ const failed = (state: AnnotationState, ask: Ask, failure: Failure, now: number)
 const mayHaveArrived = (state: AnnotationState, broke: boolean): AnnotationState["unsure"] =>
   state.unsure ?? (state.progress === null ? null : { judged: state.progress.judged, broke })
 
-/** Shows the entry of an item that the expert no longer holds, until the expert dismisses it. */
 const lostItem = (
   state: AnnotationState,
   item: HeldItem,

@@ -30,7 +30,6 @@ export const setVisible = (attention: Attention, now: number, is: boolean): Atte
   lastActivity: is ? now : attention.lastActivity,
 })
 
-/** The seconds counted so far, rounded to a tenth. */
 export const seconds = (attention: Attention, now: number): number =>
   Math.round(settle(attention, now).counted / 100) / 10
 

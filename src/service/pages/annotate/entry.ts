@@ -148,7 +148,6 @@ const questions = (entry: Entry, { aspects, required, strength }: Rubric) => {
   ].filter((question) => question !== false)
 }
 
-/** Formats how many questions of the rubric are answered: "2 of 6 answered". Null if there are none. */
 export const progress = (entry: Entry, rubric: Rubric): string | null => {
   const all = questions(entry, rubric)
   return all.length === 0 ? null : `${all.filter(({ isAnswered }) => isAnswered).length} of ${all.length} answered`
@@ -186,7 +185,6 @@ export const submission = (entry: Entry, rubric: Rubric, seconds: number): Submi
   return { best: null, ranking: groups, ...shared }
 }
 
-/** Formats the choice or the ranking: "2" or "2 > 1 = 3". */
 export const format = (entry: Entry): string =>
   entry.mode === "rank" ? ranking.format(entry.ranks) : entry.best === null ? "" : String(entry.best + 1)
 

@@ -80,7 +80,6 @@ export const actionOf = (key: Key, where: Where): Action | null => {
 
 const once = (key: Key, name: ActionName): Action | null => (key.repeat ? null : { _tag: name })
 
-/** All shortcuts, for the dialog that `?` opens. */
 export const help: ReadonlyArray<KeyGroup> = [
   {
     title: "Judge",

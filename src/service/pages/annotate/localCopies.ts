@@ -6,19 +6,11 @@ import type { Draft } from "../../pageApi/AnnotateApi.ts"
 
 export type Store = Pick<Storage, "getItem" | "setItem" | "removeItem" | "key" | "length">
 
-export interface Copies {
-  readonly keep: (expertId: string, itemId: number, draft: Draft, now: number) => void
-  readonly read: (expertId: string, itemId: number) => Draft | null
-  readonly forget: (expertId: string, itemId: number) => void
-  readonly forgetAll: () => void
-  readonly forgetOld: (now: number) => void
-}
-
 const prefix = "prefstream.draft."
 const week = 7 * 24 * 3_600_000
 
 /** @param access returns the storage; it may throw if the browser denies access */
-export const make = (access: () => Store): Copies => {
+export const make = (access: () => Store) => {
   const keyOf = (expertId: string, itemId: number) => `${prefix}${expertId}.${itemId}`
   const removeWhere = (isMeant: (key: string) => boolean) =>
     attempt(() => {
@@ -27,12 +19,14 @@ export const make = (access: () => Store): Copies => {
       for (const key of keys) if (key.startsWith(prefix) && isMeant(key)) store.removeItem(key)
     }, undefined)
   return {
-    keep: (expertId, itemId, draft, now) =>
+    keep: (expertId: string, itemId: number, draft: Draft, now: number) =>
       attempt(() => access().setItem(keyOf(expertId, itemId), JSON.stringify({ at: now, draft })), undefined),
-    read: (expertId, itemId) => attempt(() => decode(access().getItem(keyOf(expertId, itemId)))?.draft ?? null, null),
-    forget: (expertId, itemId) => attempt(() => access().removeItem(keyOf(expertId, itemId)), undefined),
+    read: (expertId: string, itemId: number) =>
+      attempt(() => decode(access().getItem(keyOf(expertId, itemId)))?.draft ?? null, null),
+    forget: (expertId: string, itemId: number) =>
+      attempt(() => access().removeItem(keyOf(expertId, itemId)), undefined),
     forgetAll: () => removeWhere(() => true),
-    forgetOld: (now) => removeWhere((key) => (decode(access().getItem(key))?.at ?? 0) < now - week),
+    forgetOld: (now: number) => removeWhere((key) => (decode(access().getItem(key))?.at ?? 0) < now - week),
   }
 }
 

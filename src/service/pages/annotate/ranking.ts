@@ -55,7 +55,7 @@ export const tie = (ranks: Ranks, place: number): Ranks => {
   )
 }
 
-/** A tied completion gets its own group beside the tie, others move past the next group. Without a rank, it gets the last. */
+/** A tied completion gets its own group beside the tie, another passes the next group, one without a rank is last. */
 const move = (ranks: Ranks, place: number, step: -1 | 1): Ranks => {
   const all = groups(ranks)
   const at = all.findIndex((group) => group.includes(place))
@@ -88,10 +88,8 @@ export const formatForScreenReader = (ranks: Ranks): string =>
     .map(({ places, rank }) => `rank ${rank}: ${named(places)}`)
     .join("; ")
 
-/** Formats zero-based positions as "completion 2" or "completions 1 and 3". */
 export const named = (places: ReadonlyArray<number>): string =>
   `${places.length === 1 ? "completion" : "completions"} ${list(places.map((place) => place + 1))}`
 
-/** Formats numbers as "1, 2 and 3". */
 export const list = (numbers: ReadonlyArray<number>): string =>
   numbers.length < 2 ? numbers.join("") : `${numbers.slice(0, -1).join(", ")} and ${numbers.at(-1)}`

@@ -28,9 +28,7 @@ interface Next {
 }
 
 interface Position {
-  /** Null at the end of the queue. */
   readonly next: Next | null
-  /** The number of open disagreements in the whole queue. */
   readonly open: number
 }
 
@@ -136,7 +134,6 @@ const keys = [
 interface ItemProps {
   readonly next: Next
   readonly open: number
-  /** Whether the next item is being loaded. */
   readonly isStale: boolean
   readonly onOutcome: (outcome: AdjudicationOutcome) => void
   readonly onUndo: () => void

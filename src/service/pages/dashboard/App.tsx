@@ -223,7 +223,6 @@ const Shell = ({ route, account: { name, role }, onSignedOut }: ShellProps) => {
   )
 }
 
-/** Titles of the pages that only admins may open. */
 const adminTitles: Readonly<Partial<Record<Route["page"], string>>> = {
   operators: "Operators",
   audit: "Audit log",

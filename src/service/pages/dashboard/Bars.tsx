@@ -10,7 +10,6 @@ interface Bar {
 interface BarsProps {
   readonly label: string
   readonly heads: readonly [name: string, value: string]
-  /** Formats `max` for the chart's caption. */
   readonly full: (max: number) => string
   readonly bars: ReadonlyArray<Bar>
   /** The value of a full bar. Default: the greatest value. */

@@ -8,7 +8,7 @@ import { ConfirmButton } from "./Confirm.tsx"
 import { count, excerpt, plural } from "./format.ts"
 import { Choices } from "./forms.tsx"
 import { useResource } from "./hooks.ts"
-import { Badge, Loaded, Meter, PageHeading, PageLinks, Section, Time } from "./parts.tsx"
+import { Badge, Loaded, Meter, NameLink, PageHeading, PageLinks, Section, Time } from "./parts.tsx"
 import { Pause } from "./Pause.tsx"
 import { useMay } from "./role.tsx"
 import { href, type Query } from "./routes.ts"
@@ -99,9 +99,7 @@ const EntryTable = ({ label, entries }: { readonly label: string; readonly entri
                 <span class="group">{excerpt(entry.prompt, 80)}</span>
               </>
             ) : (
-              <a href={href("group", { id: entry.group_id })}>
-                <bdi>{entry.group_id}</bdi>
-              </a>
+              <NameLink to={href("group", { id: entry.group_id })} name={entry.group_id} />
             ),
         },
         {

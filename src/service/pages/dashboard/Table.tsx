@@ -21,7 +21,6 @@ export interface TableProps<A> {
   readonly class?: string
 }
 
-/** Shows rows under column headings; on a narrow page each row is a card. The first column names the row. */
 export const Table = <A,>({ label, columns, rows, nothing, keyOf, class: name = "" }: TableProps<A>) => {
   if (rows.length === 0 && nothing !== undefined) return <p class="card nothing">{nothing}</p>
   const [head, ...rest] = columns.filter((column) => column !== false)

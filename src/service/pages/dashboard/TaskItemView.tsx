@@ -88,7 +88,6 @@ interface CompletionProps {
   readonly text: string
   readonly index: number
   readonly item: TaskItem
-  /** Why the completion is marked. */
   readonly mark: string | undefined
 }
 
@@ -200,7 +199,6 @@ const FormerVotes = ({ title, votes }: { readonly title: string; readonly votes:
     </p>
   )
 
-/** Lists the vote's answers besides its choice and strength, one text per answer. */
 const answersOf = ({ all_bad, aspects = {}, edited, flags = [] }: TaskItem["votes"][number]) => [
   ...(all_bad === true ? ["All bad"] : []),
   ...Object.entries(aspects).map(

@@ -7,7 +7,6 @@ export type DashboardRequests = Requests<typeof DashboardApi, "/dashboard/api">
 
 let sessionEnded = () => {}
 
-/** Sets the listener, and replaces the previous one. */
 export const whenSessionEnds = (listener: () => void): void => {
   sessionEnded = listener
 }

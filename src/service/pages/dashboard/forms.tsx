@@ -8,15 +8,12 @@ import { Reload, Say, useAction } from "./hooks.ts"
 import { Problem } from "./parts.tsx"
 import type { problemWords } from "./wording.ts"
 
-/** The values in a form, by the names of the fields. */
 export interface Values {
-  /** The value as it was entered. */
   readonly raw: (name: string) => string
   /** The value without leading and trailing blanks. */
   readonly text: (name: string) => string
   /** NaN if the field is empty or no choice is checked. */
   readonly number: (name: string) => number
-  /** The values of all checked checkboxes with this name. */
   readonly all: (name: string) => ReadonlyArray<string>
 }
 
@@ -34,7 +31,6 @@ interface FormProps<A> {
   readonly submit: string
   readonly submitting?: string
   readonly look?: string
-  /** Whether there are no changes to submit. */
   readonly isUnchanged?: boolean
   readonly ask: (values: Values) => Promise<Answer<A>>
   readonly success?: string | ((value: A, values: Values) => string)

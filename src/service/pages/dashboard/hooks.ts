@@ -11,7 +11,6 @@ import { problemWords } from "./wording.ts"
 /** Increases when an operator signs in, so that all data on the page is loaded again. */
 export const Epoch = createContext(0)
 
-/** The current time, from which relative times are computed. */
 export const Now = createContext(Date.now())
 
 /** Whether texts are shown as they were written, instead of rendered. */
@@ -70,22 +69,15 @@ export const useResource = <A>(key: string, load: () => Promise<Answer<A>>, ever
 
 export const isDialogOpen = () => document.querySelector("dialog[open]") !== null
 
-export interface Action {
-  readonly busy: boolean
-  readonly problem: string | undefined
-  /** If the request succeeds, passes the response to `then`. Does nothing while an earlier request is in flight. */
-  readonly run: <A>(ask: () => Promise<Answer<A>>, then: (value: A) => void) => Promise<void>
-}
-
-/** @param words returns the text to show for a problem */
-export const useAction = (words: typeof problemWords = problemWords): Action => {
+export const useAction = (words: typeof problemWords = problemWords) => {
   const [problem, setProblem] = useState<string>()
   const [busy, setBusy] = useState(false)
   const inFlight = useRef(false)
   return {
     busy,
     problem,
-    run: async (ask, then) => {
+    /** Passes a successful response to `then`. Does nothing while an earlier request is in flight. */
+    run: async <A>(ask: () => Promise<Answer<A>>, then: (value: A) => void) => {
       if (inFlight.current) return
       inFlight.current = true
       setBusy(true)
@@ -109,7 +101,6 @@ export const useRoute = (): Route => {
   return parse(hash)
 }
 
-/** Returns the current time, updated every ten seconds while the page is visible. */
 export const useClock = (): number => {
   const [now, setNow] = useState(Date.now())
   useEffect(() => {

@@ -19,19 +19,11 @@ export const visit = (trail: Trail, before: number | undefined): Trail => {
   return before !== undefined && (last === undefined || before < last) ? [...trail, before] : [undefined, before]
 }
 
-export interface Paging {
-  /** Whether there is a newer page. */
-  readonly hasNewer: boolean
-  /** The `before` of the newer page; undefined leads to the newest page. */
-  readonly newer: number | undefined
-  /** The `before` of the older page; undefined on the oldest page. */
-  readonly older: number | undefined
-}
-
-export const paging = (trail: Trail, before: number | undefined, next: number | null): Paging => {
+export const paging = (trail: Trail, before: number | undefined, next: number | null) => {
   const at = trail.indexOf(before)
   return {
     hasNewer: before !== undefined,
+    /** The `before` of the newer page. Undefined leads to the newest page. */
     newer: at > 0 ? trail[at - 1] : undefined,
     older: next ?? undefined,
   }

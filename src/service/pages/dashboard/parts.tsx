@@ -51,7 +51,6 @@ interface SectionProps {
   readonly children: ComponentChildren
 }
 
-/** A section of a page, with a heading that can take the focus; see `Loaded`. */
 export const Section = ({ id, title, beside, class: name = "stack section", children }: SectionProps) => (
   <section class={name} aria-labelledby={id}>
     <div class="row heading">
@@ -70,7 +69,6 @@ interface SummaryProps {
   readonly children?: ComponentChildren
 }
 
-/** The card at the top of a page about a single object. */
 export const Summary = ({ facts, actions, children }: SummaryProps) => (
   <section class="card padded stack" aria-label="Summary">
     <div class="row summary-head">
@@ -90,6 +88,12 @@ export const Time = ({ at }: { readonly at: number }) => {
     </time>
   )
 }
+
+export const NameLink = ({ to, name }: { readonly to: string; readonly name: string }) => (
+  <a href={to}>
+    <bdi>{name}</bdi>
+  </a>
+)
 
 export const commas = (elements: ReadonlyArray<ComponentChildren>) =>
   elements.flatMap((element, i) => (i === 0 ? [element] : [", ", element]))
@@ -240,7 +244,6 @@ interface PagerProps {
   readonly query: Query
 }
 
-/** Links to newer and older pages of a list that is newest first. */
 export const Pager = ({ label, next, page, query }: PagerProps) => {
   const { before, ...list } = query
   const at = before === undefined ? undefined : Number(before)

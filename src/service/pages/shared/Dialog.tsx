@@ -3,7 +3,6 @@ import type { ComponentChildren, RefObject } from "preact"
 import { useLayoutEffect, useId, useRef } from "preact/hooks"
 import { Button } from "./Button.tsx"
 
-/** Returns a `ref` that opens its `<dialog>` as a modal dialog when it is rendered. */
 export const useModal = (): RefObject<HTMLDialogElement | null> => {
   const element = useRef<HTMLDialogElement>(null)
   useLayoutEffect(() => {

@@ -10,7 +10,6 @@ import { render } from "./textClient.ts"
 
 export interface RichTextProps {
   readonly text: string
-  /** Whether to show the text as it was written, instead of rendered. */
   readonly source?: boolean
   /** The level of the page's heading above the text. */
   readonly below: number

@@ -8,13 +8,11 @@ export interface Problem {
   readonly status: number
   /** The problem's stable `type` (RFC 9457); "about:blank" if it has none. */
   readonly type: string
-  /** A description of the problem in one or two sentences, to show to the user. */
   readonly detail: string
   /** How many seconds to wait before a retry; null if the service did not say. */
   readonly retryAfter: number | null
 }
 
-/** The service's response, or the problem if the request failed. */
 export type Answer<A> = { readonly ok: true; readonly value: A } | { readonly ok: false; readonly problem: Problem }
 
 /** The types of each request's input and response. Keys are method and path; see `PageClient`. */
@@ -71,7 +69,6 @@ export const makeClient = <R extends AnyRequests>(base: string, onSignedOut = ()
         return answer
       })
   }
-  /** Returns the URL of a GET request, to be used in a link. */
   const addressOf = <K extends keyof R & `GET ${string}`>(request: K, input: R[K]["input"]): string => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each request's input has this shape
     return urlOf(base, request, input as AnyInput)

@@ -3,7 +3,6 @@ import { diffArrays } from "diff"
 
 export interface Part {
   readonly text: string
-  /** Whether this part is missing in the other text. */
   readonly isUnmatched: boolean
 }
 

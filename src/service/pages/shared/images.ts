@@ -13,10 +13,8 @@ export interface Allowed {
   readonly handles: string | null
 }
 
-/** The beginning of this page's handles. */
 export const handles = `data:image/png;base64,#${crypto.getRandomValues(new Uint32Array(2)).join("-")}-`
 
-/** The image of each handle. */
 const images = new Map<string, string>()
 let last = 0
 

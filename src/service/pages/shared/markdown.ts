@@ -44,7 +44,6 @@ rules["link_open"] = (tokens, index, options, _env, renderer) => {
   return renderer.renderToken(tokens, index, options)
 }
 
-/** Images that may not be shown are tokens of this type. */
 const hiddenImage = "hidden_image"
 const descriptionOf = (token: Token | undefined) => markdown.utils.escapeHtml(textOf(token?.children).trim())
 
@@ -79,7 +78,6 @@ rules["table_close"] = () => `</table></div>\n`
 rules["math"] = (tokens, index) => formulaHtml(tokens[index])
 rules["math_block"] = (tokens, index) => `<p>${formulaHtml(tokens[index])}</p>\n`
 
-/** Returns the formula's HTML, or its source if it was not typeset. */
 const formulaHtml = (token: Token | undefined): string =>
   token === undefined
     ? ""

@@ -4,7 +4,6 @@
  */
 import type { MarkdownIt, Token } from "markdown-it"
 
-/** Maps each opening delimiter to its closing delimiter. */
 const closers: Readonly<Record<string, string>> = { $$: "$$", $: "$", "\\[": "\\]", "\\(": "\\)" }
 
 const openerAt = (text: string, at: number): string | undefined => {
@@ -55,7 +54,6 @@ const set = (token: Token, opener: string, content: string) => {
   })
 }
 
-/** Returns a token's formula. `isMath` must be true for the token. */
 export const formulaOf = (token: Token): Formula =>
   formulas.get(token) ?? { tex: token.content, display: false, source: token.content }
 

@@ -12,20 +12,7 @@ const tags =
   "a blockquote br code del div em h3 h4 h5 h6 hr img li ol p pre s span strong table tbody td th thead tr ul".split(
     " ",
   )
-const attributes = [
-  "alt",
-  "aria-hidden",
-  "aria-label",
-  "class",
-  "dir",
-  "href",
-  "loading",
-  "rel",
-  "role",
-  "start",
-  "target",
-  "title",
-]
+const attributes = "alt aria-hidden aria-label class dir href loading rel role start target title".split(" ")
 const classes =
   /^(hljs(-[\w-]+)?|language-[\w+#.-]{1,40}|heading-[1-6]|align-(left|center|right)|formula|image|katex|katex-display|wide|\w+_)$/
 

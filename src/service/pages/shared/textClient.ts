@@ -31,7 +31,6 @@ const policy =
 
 const queue: Array<Waiting> = []
 let worker: Worker | undefined
-/** Whether the worker has loaded its script. */
 let isReady = false
 let current: Waiting | undefined
 let timer: ReturnType<typeof setTimeout> | undefined
