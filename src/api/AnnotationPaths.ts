@@ -1,7 +1,4 @@
-/**
- * Copies values, such as a strength, from any path in a result's `annotations` to the members that prefstream reads.
- * Each path applies to the annotations and to each of `annotations.votes`. A path without a value changes nothing.
- */
+/** Copies values, such as a strength, from any path in a result's `annotations` to the member that we read. */
 import { Predicate } from "effect"
 import * as Assessment from "../domain/Assessment.ts"
 import { type Annotations, rationaleOf } from "../domain/Task.ts"

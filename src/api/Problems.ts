@@ -1,7 +1,4 @@
-/**
- * The errors of the annotation service as RFC 9457 problems, each with a stable `type` (a tag URI, RFC 4151, not meant
- * to be fetched) and a `detail` that says what to do.
- */
+/** The errors of the annotation service as RFC 9457 problems, each with a stable `type` that nobody can fetch. */
 import { Schema } from "effect"
 import { HttpApiError } from "effect/http-api"
 import { described } from "../domain/Described.ts"

@@ -1,7 +1,6 @@
 /**
- * Reads task ids from JSON that the service sends. A path is names joined by dots, with `[*]` for each element of an
- * array: `task_id`, `data.tasks[*].id`. An id is a non-empty string that the ledger can hold, or a whole number. Other
- * values are skipped.
+ * Reads task ids from JSON that the service sends, at paths such as `task_id` or `data.tasks[*].id`. An id is a
+ * non-empty string that the ledger can hold, or a whole number. Other values are skipped.
  */
 import { Option } from "effect"
 import * as IdLimit from "../domain/IdLimit.ts"

@@ -1,7 +1,4 @@
-/**
- * Webhook signature schemes: by name (one line in `table`), by settings, or by a custom function. Invalid settings and
- * malformed secrets fail before the first delivery arrives.
- */
+/** Webhook signature schemes: by name (one line in `table`), by settings, or by a custom function. */
 import { type Array as Arr, Effect, Predicate } from "effect"
 import type { Mac } from "effect/crypto"
 import { didYouMean } from "../io/NearestName.ts"

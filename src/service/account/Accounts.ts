@@ -1,8 +1,7 @@
 /**
- * Sign-in to the dashboard with a name and a password. An account needs a link: one of `Operators` for this account, or
- * one of the service for any account. An unknown name is refused after the same time as a wrong password. A new
- * password ends the account's sessions, and a sign-in that began before is refused. Attempts are throttled
- * (`SignInAttempts`).
+ * Sign-in to the dashboard with a name and a password. An account needs a link: of `Operators` for this account, or of
+ * the service for any account. An unknown name is refused after the same time as a wrong password. A new password ends
+ * the account's sessions, and refuses sign-ins that began before.
  */
 import { Clock, Context, Effect, Layer, Option, PartitionedSemaphore, Schema, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

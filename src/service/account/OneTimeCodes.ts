@@ -1,7 +1,6 @@
 /**
- * One-time codes in links. A code is accepted once, before it expires, and only for its purpose. A new code revokes the
- * subject's previous one. Browsers do not send a link's fragment, which has the code, so no server logs it. Use all but
- * `find` inside `Database.write`.
+ * One-time codes in links. A code is accepted once, before it expires, and only for its purpose. No server logs it,
+ * because browsers do not send a link's fragment. Use all but `find` inside `Database.write`.
  */
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { Database } from "../database/Database.ts"

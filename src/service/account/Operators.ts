@@ -1,7 +1,4 @@
-/**
- * Management of operators by admins. At least one admin can always sign in. Sessions and links of a removed operator
- * end in the same transaction. A link works only for its own account, whatever name the user enters.
- */
+/** Management of operators by admins. At least one admin can always sign in. A link works only for its own account. */
 import { Clock, Context, Effect, Layer } from "effect"
 import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"

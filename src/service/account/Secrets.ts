@@ -1,8 +1,4 @@
-/**
- * Random secrets of 256 bits: session cookies, one-time codes, tokens. Only their SHA-256 is stored, which is enough
- * for values that cannot be guessed (passwords: see `Password`). The time of a lookup by hash reveals nothing about
- * them.
- */
+/** Random secrets of 256 bits. Their SHA-256 is stored, which is enough for values that cannot be guessed. */
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Base64Url } from "effect/encoding"

@@ -1,7 +1,4 @@
-/**
- * Sessions of operators and experts: random cookies, stored as hashes. A session ends after an idle time and at a
- * maximum age. The time of the last use is updated at most once a minute.
- */
+/** Sessions: random cookies, stored as hashes. They end after an idle time and at a maximum age. */
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { Database } from "../database/Database.ts"
 import * as Secrets from "./Secrets.ts"

@@ -1,7 +1,4 @@
-/**
- * The organization's access tokens, shown once and stored as SHA-256. A revoked token is refused immediately, a rotated
- * one after the given time. The cache of accepted tokens never contains a token that the database refuses.
- */
+/** The organization's access tokens. The cache of accepted tokens never contains one that the database refuses. */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted, Scope, Struct } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"

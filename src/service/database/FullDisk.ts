@@ -1,7 +1,6 @@
 /**
  * Handles a disk that is full or cannot be written. The error is logged once. The process is not ready (`/readyz`)
- * until a write succeeds at least a minute after the last failure, because small writes can succeed even on a full
- * disk.
+ * until a write succeeds at least a minute after the last failure, because small writes can succeed on a full disk.
  */
 import { Cause, Clock, Duration, Effect, Predicate } from "effect"
 import { SqlClient } from "effect/sql"

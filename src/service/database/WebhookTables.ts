@@ -1,7 +1,4 @@
-/**
- * The tables of webhooks. Their secrets are stored in plain text, because the service needs them to sign: anybody who
- * can read the file can forge the service's signatures.
- */
+/** The tables of webhooks. Anybody who can read the file can forge signatures, because signing needs the secrets. */
 
 export const webhookTables: ReadonlyArray<string> = [
   `CREATE TABLE webhook_endpoint (

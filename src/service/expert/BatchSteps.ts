@@ -1,8 +1,7 @@
 /**
  * The steps of a batch: upload, creation, polls, and download. A step that costs money is recorded before it is taken.
  * A failed step is repeated until it succeeds or is refused for good; the creation, only if it was refused or an
- * operator asks for it. A batch is in doubt if its creation got no answer, or if the endpoint answers 404 or 410 for
- * it.
+ * operator asks for it. A batch is in doubt if its creation got no answer, or the endpoint answers 404 or 410.
  */
 import { Clock, type Duration, Effect, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

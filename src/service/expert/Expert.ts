@@ -56,10 +56,7 @@ export interface Expert {
   readonly kind?: "judge" | undefined
   /** Asks about one prompt. Returns none if the expert has no answer. */
   readonly judge: Judge
-  /**
-   * How many prompts the expert judges concurrently, in all tasks together: a crash loses at most this many judgments.
-   * Undefined for an expert that answers immediately, and then gets a whole task at a time.
-   */
+  /** How many prompts the expert judges concurrently. Undefined: it answers immediately, and gets a task at a time. */
   readonly concurrency?: number | undefined
   /** Batches that the endpoint may have, and that are not sent again. `since` is in epoch milliseconds. */
   readonly doubts?: (() => ReadonlyArray<{ readonly name: string; readonly since: number }>) | undefined

@@ -1,7 +1,6 @@
 /**
  * An expert that knows the answers from a file of prompt items with `gold`. The order of completions does not matter.
- * An invalid record, or a file without gold, is an error at the start. Memory contains a hash and a rationale per
- * record.
+ * An invalid record is an error at the start. Memory contains a hash and a rationale per record.
  */
 import { Effect, type FileSystem, Option, type Path, Stream } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"

@@ -1,8 +1,7 @@
 /**
  * Sends requests to a language model as batches. A step that costs money is recorded before it is taken, so that the
  * next start continues the batches after a crash. If the creation of a batch gets no answer, its requests are sent
- * again only if an operator asks for it. A request without an answer fails, so that the caller can ask again. Files at
- * the endpoint are not deleted.
+ * again only if an operator asks for it. Files at the endpoint are not deleted.
  */
 import { Cause, Clock, Deferred, Duration, Effect, FiberSet, Option, Queue, Result } from "effect"
 import { SecureRandom } from "effect/crypto"

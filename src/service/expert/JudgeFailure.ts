@@ -1,7 +1,4 @@
-/**
- * Classifies failures of a language model's endpoint by status, headers, and error codes, never by a message's text.
- * Messages are quoted on one line, shortened, and without the key.
- */
+/** Classifies an endpoint's failures by status, headers, and codes, never by a message. Quotes lack the key. */
 import { Duration, Effect, Option, Predicate, Redacted, Schema } from "effect"
 import type { Headers } from "effect/http"
 import * as RateLimit from "../../api/RateLimit.ts"

@@ -1,7 +1,4 @@
-/**
- * Counts the requests, tokens, and cost of a judgment. `cached` counts requests that already count in another vote, and
- * `without_vote` requests of items that got no vote.
- */
+/** Counts the requests, tokens, and cost of a judgment. `cached` counts requests that also count in another vote. */
 import type { Schema } from "effect"
 import * as Cost from "../../domain/Cost.ts"
 import type { RequestTokens } from "../../domain/TokenPrice.ts"

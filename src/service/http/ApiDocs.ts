@@ -1,7 +1,4 @@
-/**
- * Serves the API documentation: Swagger UI from this package, whose policy lists the hashes of its own scripts. The
- * page has two megabytes, so it is built and compressed once (see `CompressedBodies`).
- */
+/** Serves Swagger UI from this package. Its two megabytes are built and compressed once (see `CompressedBodies`). */
 import { Effect, Layer, Result } from "effect"
 import { Base64, Hex } from "effect/encoding"
 import { HttpRouter, HttpServerResponse } from "effect/http"

@@ -1,7 +1,4 @@
-/**
- * Compresses responses whose body is the same for every request, once per body and encoding, one at a time. The result
- * stays in memory as long as the body. Streams are not compressed.
- */
+/** Compresses bodies that are the same for every request, once each. The result is kept as long as the body. */
 import { Effect, Semaphore } from "effect"
 import { type HttpBody, HttpMiddleware, HttpPlatform, HttpServerResponse } from "effect/http"
 

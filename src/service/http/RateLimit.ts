@@ -1,7 +1,4 @@
-/**
- * A token bucket per organization token. Responses have the remaining quota in `RateLimit` and `RateLimit-Policy`
- * (draft-ietf-httpapi-ratelimit-headers), and refusals `Retry-After`. A restart fills the buckets.
- */
+/** A token bucket per token, with the headers of draft-ietf-httpapi-ratelimit-headers. A restart fills it. */
 import { Duration, Effect, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"
 

@@ -1,7 +1,4 @@
-/**
- * Answers `GET /v1/tasks/{id}`, the most frequent request, without Effect's server and router, but as the router would.
- * The router handles the request if the task does not exist, the token may not read it, or tracing is on.
- */
+/** Answers `GET /v1/tasks/{id}`, the most frequent request, as the router would, or leaves it to the router. */
 import { Context, Effect, Layer, Option, Tracer } from "effect"
 import { HttpServerResponse } from "effect/http"
 import * as NodeServer from "../../node/HttpServer.ts"

@@ -1,7 +1,4 @@
-/**
- * `GET /votes` of the service: the organization's votes as a table, which other services need not have. The response
- * has chunked encoding, so that a client notices if it breaks off.
- */
+/** `GET /votes`: an organization's votes as a table. With chunked encoding, a client notices if it breaks off. */
 import { Cause, Effect, Schema, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"

@@ -1,7 +1,6 @@
 /**
  * The `HttpApi` of the annotation page, which is not part of the contract. Requests name a completion by its position
- * in the expert's own random order, so the page does not reveal the models. All requests except `join` need the session
- * of an active expert.
+ * in the expert's own random order, so the page does not reveal the models.
  */
 import { Context, Schema, Struct } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
@@ -181,10 +180,7 @@ const skip = HttpApiEndpoint.post("skip", "/items/:item_id/skip", {
 /** Leaves the item to other experts. The task's result contains the flag. Kind `other` requires a comment. */
 const flag = HttpApiEndpoint.post("flag", "/items/:item_id/flag", { params, payload: Flagging, success: Work })
 
-/**
- * Takes back the expert's last vote, which becomes the draft. An item held until then comes next, with its draft. Fails
- * with `Conflict` if no vote can be taken back, such as when its task is completed.
- */
+/** The vote becomes the draft. An item held until then comes next. `Conflict`: its task is completed, for example. */
 const undo = HttpApiEndpoint.post("undo", "/undo", { success: Work })
 
 /** Returns the expert's last 20 judgments, the latest first, without judgments of qualification items. */

@@ -15,10 +15,7 @@ export const Withdrawal = Schema.Struct({ reason: Schema.String, by: Schema.Stri
 
 /** One entry for all equal items: same prompt, completions, guidelines, and group. Canceled items stay apart. */
 export const ItemSummary = Schema.Struct({
-  /**
-   * The members from `item_no` to `prompt` describe the newest item that matches the filter. `state` follows from the
-   * votes, unless that item is canceled, decided, disputed, or withdrawn.
-   */
+  /** The members up to `prompt` are those of the newest matching item; `state` too, unless it follows from the votes. */
   item_no: Schema.Int,
   task_id: Schema.String,
   group_id: Schema.String,
@@ -73,10 +70,7 @@ const exportVotes = HttpApiEndpoint.get("exportVotes", "/votes", {
 })
 
 const itemParams = { task_id: Schema.String, index: IntFromQuery }
-/**
- * Makes the judgment of a lead the item's result. Fails with `Conflict` if the task is canceled, the prompt is
- * withdrawn, an expert is judging it, or, with `undecided`, a lead has already decided it.
- */
+/** `Conflict`: a canceled task, a withdrawn prompt, an expert who is judging it, or, with `undecided`, a decision. */
 const decide = HttpApiEndpoint.put("decide", "/tasks/:task_id/items/:index/decision", {
   params: itemParams,
   payload: Schema.Struct({

@@ -1,7 +1,4 @@
-/**
- * Shared parts of `DashboardApi`. Without `MinRole`, any operator may send GET requests, and other requests need the
- * role of manager. The middleware of `OperatorSession` checks the role before the handler runs.
- */
+/** Shared parts of `DashboardApi`. Without `MinRole`, GET requests need any role, and others the role of manager. */
 import { Context, Option, Schema } from "effect"
 import { type HttpApiEndpoint, HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
 import { BodyTooLarge, Forbidden, MalformedRequest, ServiceFailure } from "../../api/Problems.ts"

@@ -1,8 +1,7 @@
 /**
  * Tracks which people have seen which content: prompt, completions in any order, group, and guidelines. Nobody gets a
- * content twice: the item is deferred, and waits for another person. But with `AllowRepeatedVotes`, and for gold items
- * of the service, a content that everybody who may judge the item has seen is shown again, to those who saw it least
- * often. A content's id is 52 bits of a hash. A collision only delays a vote.
+ * content twice: the item waits for another person. But with `AllowRepeatedVotes`, and for gold items, a content that
+ * everybody has seen is shown again, to those who saw it least often. A collision of content ids only delays a vote.
  */
 import { Context, Duration, Effect } from "effect"
 import type { Statement } from "effect/sql"
@@ -97,10 +96,9 @@ export const make = Effect.gen(function* () {
   const mayAsk = sql`CASE WHEN ${isRepeatable("item")} THEN ${Number.MAX_SAFE_INTEGER} ELSE 1 END`
 
   /**
-   * Counts, by task, the items that wait for another expert, among `maxWaitingRead` deferred and as many open items. If
-   * people may vote, an item waits when no person can still get it and no automatic expert can vote; items that no
-   * person has received yet do not count. If only judges may vote, it waits when none can; but if one had no answer,
-   * the queue closes the item with fewer votes.
+   * Counts, by task, the items that wait for another expert, among `maxWaitingRead` deferred and as many open items.
+   * Items that no person has received yet do not count, nor items for judges only to which one had no answer: the
+   * queue closes these.
    */
   const waiting = Effect.map(
     sql<{ seq: number; items: number }>`SELECT item_id / ${maxPrompts} AS seq, COUNT(*) AS items FROM (

@@ -1,7 +1,4 @@
-/**
- * The decisions of leads, and the results of decided, withdrawn, and unanswered prompts (`domain/Decision`). If an item
- * has no votes, the decision counts as its only vote.
- */
+/** The decisions of leads, and results (`domain/Decision`). Without votes, a decision counts as the only vote. */
 import { DateTime, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as Decision from "../../domain/Decision.ts"

@@ -1,7 +1,6 @@
 /**
  * Reports for managers. `items` reads from the newest item to the oldest until the page is full. Equal items (see
- * `ItemSummary`) form one entry, at the position of the newest match. The report on a group reads all the group's
- * votes.
+ * `ItemSummary`) form one entry, at the position of the newest match.
  */
 import { Effect, Option } from "effect"
 import { medianInterval } from "../../domain/Interval.ts"

@@ -1,7 +1,4 @@
-/**
- * Experts: invited people and automatic experts. Their counters are updated in the same commit as the votes, so listing
- * experts reads no votes.
- */
+/** Experts, and their counters, which votes update in the same commit, so that listing experts reads no votes. */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"

@@ -1,7 +1,6 @@
 /**
- * Versions of guidelines. An edit applies to all tasks of the organization with these guidelines, also to future ones.
- * Only the text has versions: a task keeps the rubric as sent. Use all but `history` and `edit` inside
- * `Database.write`.
+ * Versions of guidelines. An edit applies to all tasks of the organization with these guidelines, also to future ones,
+ * but not to the rubric. Use all but `history` and `edit` inside `Database.write`.
  */
 import { Clock, Effect, Option } from "effect"
 import * as Guidelines from "../../api/Guidelines.ts"

@@ -1,7 +1,4 @@
-/**
- * Converts between places (positions in an expert's order) and indices in the task: `order[place]` is the index. An
- * accepted ranking contains each completion once, and the choice is in its first group.
- */
+/** Converts between places (positions in an expert's order) and indices in the task: `order[place]` is the index. */
 import { Result } from "effect"
 import type { Ranking } from "../../domain/Ranking.ts"
 import type { Vote } from "../../domain/Vote.ts"

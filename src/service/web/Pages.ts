@@ -1,6 +1,6 @@
 /**
- * Serves the two pages and their files as Vite built them. Browsers never cache pages, and files in `/assets/` forever,
- * because their names contain a hash. After another build, new files are served uncompressed until a restart.
+ * Serves the two pages and their files as Vite built them. Browsers cache files in `/assets/` forever, because their
+ * names contain a hash, but never pages. After another build, new files are served uncompressed until a restart.
  */
 import { Array as Arr, Effect, FileSystem, Path } from "effect"
 import { HttpBody, HttpPlatform, HttpRouter, HttpServerResponse, HttpStaticServer } from "effect/http"

@@ -1,7 +1,4 @@
-/**
- * Session cookies of the pages: HttpOnly, SameSite=Strict, sent only to the API of their page, and Secure over https.
- * Browsers share cookies between ports, so signing in to one service signs out of another on the same host.
- */
+/** Session cookies of the pages. Services on one host share them, because browsers do not separate ports. */
 import { Effect, Layer, Option, Redacted } from "effect"
 import { type Cookies, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, type HttpApiSecurity } from "effect/http-api"

@@ -1,7 +1,4 @@
-/**
- * One delivery attempt: a signed POST without tracing headers, and its outcome. It ends within its timeout. Only the
- * status decides, and a redirect is a failure. Every error is an outcome.
- */
+/** One delivery attempt: a signed POST without tracing headers, and its outcome. A redirect is a failure. */
 import { Bytes, Clock, Duration, Effect, Option, Schema, Stream } from "effect"
 import type { Mac } from "effect/crypto"
 import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"

@@ -1,7 +1,6 @@
 /**
  * The webhook's URL, state, and signing secrets. A delivery is signed with the newest secret and with replaced ones
- * that have not expired, at most five, so that the header stays small. Use effects named `write…` inside
- * `Database.write`.
+ * that have not expired, at most five. Use effects named `write…` inside `Database.write`.
  */
 import { Clock, Duration, Effect, Option, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"

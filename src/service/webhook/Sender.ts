@@ -1,7 +1,6 @@
 /**
  * Attempts each message when it is due, at least once: if the service ends before an outcome is stored, the next start
- * repeats the attempt with the same id. While the database is not writable, outcomes wait in memory, and their messages
- * are not sent again.
+ * repeats the attempt with the same id. While the database is not writable, outcomes wait in memory.
  */
 import { Clock, Duration, Effect, FiberSet, Latch, Option, Schedule } from "effect"
 import * as FullDisk from "../database/FullDisk.ts"

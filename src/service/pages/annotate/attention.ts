@@ -1,7 +1,4 @@
-/**
- * Measures how long an expert works on an item: while the page is visible, and up to two minutes after the last
- * activity. A clock that jumps back adds no time.
- */
+/** Measures how long an expert works on an item: while the page is visible, up to two minutes after any activity. */
 
 export interface Attention {
   /** The working time before `since`, in milliseconds. */

@@ -1,7 +1,4 @@
-/**
- * Keyboard shortcuts of the annotation page. In a text field, only Escape and Ctrl+Enter (⌘ Enter) are shortcuts. If a
- * key is held down, only movement repeats. Buttons, links, and scrollable elements keep the keys that they use.
- */
+/** The keys of the annotation page. In a text field, only Escape and Ctrl+Enter. Only movement repeats. */
 import type { KeyGroup } from "../shared/keyGroup.ts"
 
 export type Action =

@@ -1,7 +1,4 @@
-/**
- * Local copies of an expert's own entries, kept until the service has stored them, for at most a week. If the browser
- * cannot store copies (private window, full storage), the page works without them.
- */
+/** An expert's entries on this device, until the service has stored them, if the browser can store them. */
 import type { Draft } from "../../pageApi/AnnotateApi.ts"
 
 export type Store = Pick<Storage, "getItem" | "setItem" | "removeItem" | "key" | "length">

@@ -1,7 +1,4 @@
-/**
- * A ranking that is being edited. `place` is a completion's zero-based position on the page. Completions with the same
- * rank are tied. While the expert edits, ranks may have gaps; `groups` closes them.
- */
+/** A ranking that is being edited. Equal ranks are tied. Ranks may have gaps, which `groups` closes. */
 
 /** The completions' ranks by position; null if a completion has none yet. */
 export type Ranks = ReadonlyArray<number | null>

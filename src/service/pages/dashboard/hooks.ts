@@ -1,7 +1,4 @@
-/**
- * Hooks that the views share. If loads overlap, only the load that started last has an effect. A hidden page does not
- * poll. A failed load keeps the previous data.
- */
+/** Hooks that the views share. If loads overlap, only the last has an effect. A hidden page does not poll. */
 import { createContext } from "preact"
 import { useContext, useEffect, useRef, useState } from "preact/hooks"
 import type { Answer } from "../shared/api.ts"

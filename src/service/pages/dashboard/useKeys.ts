@@ -1,7 +1,4 @@
-/**
- * Keyboard shortcuts of a page. In a text field, only Escape and Ctrl+Enter (⌘ Enter) are shortcuts. Open dialogs have
- * none. Enter keeps its effect on links and buttons, except on a toggle button that is already pressed.
- */
+/** Keyboard shortcuts of a page. In a text field, only Escape and Ctrl+Enter are shortcuts; in a dialog, none. */
 import { useEffect, useRef } from "preact/hooks"
 import { isDialogOpen } from "./hooks.ts"
 

@@ -1,7 +1,6 @@
 /**
- * Shows a text as rendered Markdown or as plain text. No text can run scripts or load anything except allowed images. A
- * worker renders the text, so that the page stays responsive. If rendering fails or takes too long, it stays plain
- * text.
+ * Shows a text as rendered Markdown or as plain text. No text can run scripts or load anything except allowed images.
+ * A worker renders the text, so that the page stays responsive. If rendering fails, it stays plain text.
  */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
 import { chunks } from "./chunks.ts"

@@ -1,7 +1,4 @@
-/**
- * Sends requests from a page to its service. A promise never rejects. Each request has a header that forms on other
- * sites cannot send. Responses are not validated, because page and service are built together.
- */
+/** A page's requests, with a header that forms on other sites cannot send. A promise never rejects. */
 
 export interface Problem {
   /** The HTTP status; 0 if no response arrived, because the connection failed or timed out. */

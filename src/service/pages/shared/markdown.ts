@@ -100,10 +100,7 @@ const proseOf = (token: Token): string => textOf(token.children?.filter((child) 
 
 /** Blocks that get the direction of their own text. */
 const leaves = new Set(["p", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6"])
-/**
- * Blocks that contain other blocks. The first letter inside decides their direction. `dir="auto"` would not work,
- * because it ignores inner blocks that have their own direction.
- */
+/** The first letter inside decides their direction: `dir="auto"` ignores inner blocks with their own direction. */
 const containers = new Set(["ul", "ol", "blockquote", "table"])
 
 const rightToLeft = new RegExp(
@@ -153,11 +150,7 @@ const typesetAll = (tokens: ReadonlyArray<Token>, typeset: (tex: string, display
 
 const loadNow = <A>(module: Promise<A>): Promise<A> => module
 
-/**
- * @param below the level of the page's heading; headings in the text begin at the next level
- * @param load awaits the import of a module
- * @param images the images to show besides those whose data are in the text
- */
+/** @param below the level of the page's heading; headings in the text begin at the next level */
 export const renderMarkdown = async (
   text: string,
   below = 3,

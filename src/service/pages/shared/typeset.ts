@@ -1,7 +1,6 @@
 /**
  * Typesets a formula as HTML, with KaTeX. Undefined if it cannot be parsed, is too long, or has commands that link,
- * load, or write attributes. Styles are `data-style`, which `sanitize` checks, because the page's policy forbids
- * `style`.
+ * load, or write attributes. Styles are `data-style`, which `sanitize` checks, because the policy forbids `style`.
  */
 import katex from "katex"
 
