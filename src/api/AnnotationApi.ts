@@ -21,7 +21,6 @@ import { VotedAnnotations } from "../domain/VotedResult.ts"
 import { maxVotes } from "./MaxVotes.ts"
 import * as Problems from "./Problems.ts"
 
-/** The organization that the request's token belongs to. */
 export class Organization extends Context.Service<Organization, { readonly name: string }>()(
   "prefstream/api/Organization",
 ) {}

@@ -141,7 +141,6 @@ const decode = (written: unknown) =>
     })
   })
 
-/** Matches the front matter and the blank lines after it. */
 const frontMatter = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:$|\r?\n(?:[ \t]*\r?\n)*)/
 
 /** Matches misspellings such as `rubrik` and `Rubrics`, but not `public`. */

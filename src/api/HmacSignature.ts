@@ -200,7 +200,6 @@ export const sign = Effect.fn("HmacSignature.sign")(function* (
   return headers
 })
 
-/** @param name name of the scheme in messages */
 export const make = Effect.fnUntraced(function* (
   settings: SignatureSettings,
   inputs: Arr.NonEmptyReadonlyArray<SecretInput>,

@@ -84,7 +84,6 @@ export class HeadersTooLarge extends Problem<HeadersTooLarge>()(
   "The request's headers are too large.",
 ) {}
 
-/** The cause is in the service's log, not in the response. */
 export class ServiceFailure extends Problem<ServiceFailure>()("ServiceFailure", 500, "The service failed to answer.") {}
 
 /** The service is starting or stopping; the `Retry-After` header says when to retry. */

@@ -88,7 +88,6 @@ export const requireHeaders = (headers: DeliveryHead["headers"], names: Readonly
 }
 
 export interface SignatureScheme {
-  /** Header with an id that the scheme does not sign. */
   readonly unsignedId?: string | undefined
   readonly open: (
     head: DeliveryHead,

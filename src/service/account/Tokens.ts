@@ -82,7 +82,6 @@ const make = Effect.gen(function* () {
   /** Keeps memory and database consistent, even if the caller is interrupted. */
   const uninterruptible = Effect.uninterruptible
 
-  /** Adds a token to the cache, and removes it if storing it fails. */
   const add = <A, E>(row: Row, store: Effect.Effect<A, E>) =>
     Effect.suspend(() => {
       remember(row)

@@ -65,7 +65,6 @@ export const deskTables: ReadonlyArray<string> = [
     at INTEGER NOT NULL,
     PRIMARY KEY (base, version)
   ) WITHOUT ROWID`,
-  // The last version that a person saw or acknowledged.
   `CREATE TABLE guidelines_seen (
     expert_no INTEGER NOT NULL,
     base TEXT NOT NULL,

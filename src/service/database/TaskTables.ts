@@ -36,7 +36,6 @@ export const voteColumns = `item_id INTEGER NOT NULL,
 
 export const millisOfDay = 24 * 60 * 60 * 1000
 
-/** Adds a vote to `vote_day` (`sign` 1) or subtracts it (`sign` -1). */
 const voteDays = (event: "INSERT" | "DELETE", sign: "1" | "-1", row: "NEW" | "OLD") =>
   `CREATE TRIGGER vote_day_${event.toLowerCase()} AFTER ${event} ON vote BEGIN
     INSERT INTO vote_day VALUES (${row}.given_at / ${millisOfDay}, ${row}.expert_no, ${sign},

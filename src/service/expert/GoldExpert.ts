@@ -10,12 +10,6 @@ import type { GoldFileOptions, UnusableGoldFile } from "../../source/GoldFile.ts
 import type { GoldItem } from "../store/Qualification.ts"
 import type { Expert } from "./Expert.ts"
 
-/** `rank` is the position of the best completion among the distinct completions, sorted by text. */
-interface Answer {
-  readonly rank: number
-  readonly rationale: string
-}
-
 export interface Gold {
   readonly answerTo: (
     prompt: TaskPrompt,
@@ -32,7 +26,8 @@ export const read = Effect.fn("GoldExpert.read")(function* (
 ): Effect.fn.Return<Gold, UnusableGoldFile, FileSystem.FileSystem | Path.Path> {
   // The module is loaded only if a file is read.
   const GoldFile = yield* Effect.promise(() => import("../../source/GoldFile.ts"))
-  const answers = new Map<string, Answer>()
+  /** `rank` is the position of the best completion among the distinct completions, sorted by text. */
+  const answers = new Map<string, { readonly rank: number; readonly rationale: string }>()
   const items: Array<GoldItem> = []
   yield* Stream.runForEach(GoldFile.items(file, options), ({ item: { completions, gold, prompt }, origin }) => {
     if (gold === undefined) return Effect.void

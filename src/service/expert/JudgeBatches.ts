@@ -260,7 +260,6 @@ export type JudgeBatches = Effect.Success<ReturnType<typeof make>>
 const failureOf = (result: Result.Result<Answer, JudgeFailed> | undefined) =>
   result === undefined ? Option.none() : Result.getFailure(result)
 
-/** Whether the model has batches at the endpoint whose results are not recorded yet. */
 export const exist = ({ sql }: JudgeAnswers, { baseUrl, model }: RequestContext) =>
   Effect.map(
     sql`SELECT 1 FROM batch WHERE endpoint = ${baseUrl} AND model = ${model} LIMIT 1`,

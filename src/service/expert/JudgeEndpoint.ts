@@ -64,9 +64,7 @@ export interface JudgeStore {
 }
 
 export interface Judgment {
-  /** The requests that were sent and have no answer yet. */
   readonly running: FiberSet.FiberSet<Answer, JudgeFailed>
-  /** The ids of all requests of the judgment, answered or not. */
   readonly requests: Set<string>
 }
 

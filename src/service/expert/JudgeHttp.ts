@@ -5,11 +5,6 @@ import type { Answer } from "./JudgeAnswers.ts"
 import * as JudgeFailure from "./JudgeFailure.ts"
 import { JudgeFailed, type RequestContext } from "./JudgeFailure.ts"
 
-export interface ResponseLimits {
-  readonly maxBytes: ByteSize.ByteSize
-  readonly timeout: Duration.Duration
-}
-
 export const isOk = (status: number): boolean => status >= 200 && status < 300
 
 /** Sends a request, and returns the body of a successful response. @param hasAnswered see `JudgeFailure.fromStatus` */
@@ -17,7 +12,7 @@ export const make =
   (client: HttpClient.HttpClient, context: RequestContext) =>
   (
     request: HttpClientRequest.HttpClientRequest,
-    { maxBytes, timeout }: ResponseLimits,
+    { maxBytes, timeout }: { readonly maxBytes: ByteSize.ByteSize; readonly timeout: Duration.Duration },
     hasAnswered: () => boolean = () => false,
   ): Effect.Effect<string, JudgeFailed> =>
     Effect.gen(function* () {

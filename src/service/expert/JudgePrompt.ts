@@ -9,7 +9,6 @@ import * as Sha256 from "../../node/Sha256.ts"
 
 const labels = ["A", "B"] as const
 
-/** The placeholders that a template must contain. `{guidelines}` is optional. */
 export const required = ["{prompt}", "{completions}"] as const
 
 export const defaultTemplate = `Here are guidelines, a prompt, and two completions of it by different writers.

@@ -12,7 +12,6 @@ interface Failures {
 
 interface ItemFailures extends Failures {
   readonly breakdowns: number
-  /** Whether `due` has already returned the item. */
   reported: boolean
 }
 
@@ -25,7 +24,6 @@ const hours = 60 * minutes
 export const make = () => {
   const experts = new Map<string, Failures>()
   const items = new Map<number, Map<string, ItemFailures>>()
-  /** The earliest time at which `due` can return an item (epoch milliseconds). */
   let nextDue = Infinity
 
   return {

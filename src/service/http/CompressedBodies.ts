@@ -4,7 +4,6 @@ import { type HttpBody, HttpMiddleware, HttpPlatform, HttpServerResponse } from 
 
 interface Compressed {
   readonly body: HttpBody.HttpBody
-  /** The response headers that depend on the encoding. */
   readonly headers: Readonly<Record<string, string>>
 }
 

@@ -64,7 +64,6 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
     localNames.has(host.replace(/:\d+$/, "")) ||
     localNames.has(URL.parse(`http://${host}`)?.hostname ?? "")
 
-  /** Whether a request with this `Origin` and `Host` comes from one of the service's own pages. */
   const isOwnOrigin = (origin: string, host: string | undefined) => {
     if (origin === publicUrl?.origin) return true
     if (!answersTo(host) || (publicUrl !== undefined && !loopback)) return false

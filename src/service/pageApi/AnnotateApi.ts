@@ -83,7 +83,6 @@ export const HeldItem = Schema.Struct({
   /** For each completion, its messages if it calls tools; null if it is a text. */
   completion_turns: Schema.Array(Schema.NullOr(Schema.Array(Message))),
   draft: Schema.NullOr(Draft),
-  /** Whether the expert submitted the item and took it back with `undo`. */
   undone: Schema.Boolean,
   /** The time of the vote that a submission replaces. Null if it replaces none. */
   corrects: Schema.NullOr(Schema.Int),
@@ -122,7 +121,6 @@ export const GivenJudgment = Schema.Struct({
   prompt: Schema.String,
   /** Groups of positions, best first. Only the best position if the expert did not rank the completions. */
   ranking: Schema.Array(Schema.Array(Place)),
-  /** Whether the judgment can still be corrected. */
   is_open: Schema.Boolean,
 })
 export type GivenJudgment = typeof GivenJudgment.Type

@@ -9,7 +9,6 @@ const Percent = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 }))
 export const QualificationSettings = Schema.Struct({
   /** The number of gold items that a new person judges before anything else. 0 means none. */
   items: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxQualificationItems })),
-  /** The minimum percentage of these items that a person must judge right to get work. */
   min_percent: Percent,
   /** People with a lower percentage of right answers on their latest 20 gold items are paused. Null: nobody is. */
   pause_percent: Schema.NullOr(Percent),
@@ -43,7 +42,6 @@ const get = HttpApiEndpoint.get("get", "/qualification", { success: Qualificatio
 const set = HttpApiEndpoint.put("set", "/qualification", { payload: QualificationSettings, success: Qualification })
 
 const params = { expert_id: Schema.String }
-/** Lets the person work, even if too few of the person's judgments were right. */
 const admit = HttpApiEndpoint.post("admit", "/experts/:expert_id/admit", { params })
 /** Starts with items that the person has not judged. Fails with `Conflict` if no qualification is required. */
 const requalify = HttpApiEndpoint.post("requalify", "/experts/:expert_id/requalify", { params })

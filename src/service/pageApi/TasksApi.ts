@@ -30,7 +30,6 @@ export const TaskSummary = Schema.Struct({
   /** Whether the task's group is paused. If the task has no group, whether the task is paused. */
   paused: Schema.Boolean,
   votes: Schema.Int,
-  /** The number of prompts that somebody flagged, whether they have all their votes or not. */
   flagged: Schema.Int,
 })
 export type TaskSummary = typeof TaskSummary.Type
@@ -128,7 +127,6 @@ const endReopening = HttpApiEndpoint.delete("endReopening", "/tasks/:task_id/reo
 })
 
 export const GuidelineHistory = Schema.Struct({
-  /** Whether the guidelines have a rubric, which cannot be edited. */
   has_rubric: Schema.Boolean,
   /** The versions, newest first. Version 1 is the text that the client sent. */
   versions: Schema.Array(

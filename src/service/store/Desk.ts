@@ -305,7 +305,6 @@ const make = Effect.gen(function* () {
     return counts
   })
 
-  /** Adds the votes to the expert's counters (`sign` 1) or subtracts them (`sign` -1). */
   const count = (
     expertNo: number,
     votes: ReadonlyArray<{ readonly correct: number | null; readonly given_at: number }>,

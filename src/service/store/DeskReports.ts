@@ -45,7 +45,6 @@ const stateOf = ({ agreement, choice, status, votes, votes_required, withdrawn }
 
 const stateBy = (votes: number, required: number): ItemState =>
   votes === required ? "done" : votes === 0 ? "waiting" : "open"
-/** States that depend only on the number of votes. */
 const ofVotes: ReadonlyArray<ItemState> = ["done", "waiting", "open"]
 
 const toSummary = (row: ItemRow): ItemSummary => ({

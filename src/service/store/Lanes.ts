@@ -24,7 +24,6 @@ export interface GroupSettings {
 }
 
 const maxListed = 200
-/** The maximum number of listed tasks that have neither a group nor a lane. */
 const maxAlone = 50
 
 const normal = priorities.indexOf("normal")

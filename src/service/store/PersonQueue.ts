@@ -239,7 +239,6 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* voting.guidelines.acknowledge(hold.expert_no, yield* voting.guidelines.current(task), version)
   }, write)
 
-  /** Leaves the item to other experts. If the reason is a flag, the task's result contains it. */
   const setAside = Effect.fn("VoteQueue.setAside")(function* (expertId: string, itemId: number, why: SetAside) {
     const at = yield* Clock.currentTimeMillis
     const { expert_no } = yield* heldItem(expertId, itemId)
@@ -388,7 +387,6 @@ export const make = Effect.fnUntraced(function* (options: {
     ),
   )
 
-  /** Puts items back into the queue if their holds have expired. The service also runs this every minute. */
   const releaseExpired = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     yield* releaseWhere(sql`held_until IS NOT NULL AND held_until <= ${now}`)
@@ -434,7 +432,6 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* Audit.record(sql, "group.set", groupId, { priority, experts })
   }, write)
 
-  /** Pauses or resumes a group. Nobody gets items of a paused group, and held items return to the queue. */
   const pauseGroup = Effect.fn("VoteQueue.pauseGroup")(function* (groupId: string, isPaused: boolean) {
     const group = yield* voting.lanes.tasksOf(groupId)
     if (group === undefined) return yield* noGroup(groupId)

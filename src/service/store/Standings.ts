@@ -9,7 +9,6 @@ import { Database } from "../database/Database.ts"
 import type * as Api from "../pageApi/QualificationApi.ts"
 
 export interface Standing extends Api.Standing {
-  /** Why the person gets no work, as a plain sentence. */
   readonly reason: string | undefined
 }
 

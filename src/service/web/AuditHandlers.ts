@@ -9,11 +9,6 @@ const pageSize = 50
 const maxPageSize = 200
 const exportedAtOnce = 1000
 
-interface Filter {
-  readonly actor?: string
-  readonly action?: string
-}
-
 interface Row extends Omit<AuditEntry, "details"> {
   readonly n: number
   readonly details: string
@@ -31,7 +26,7 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const { sql } = yield* Database
     const columns = sql.literal("n, at, operator_no, actor, action, subject, details")
-    const matching = ({ action, actor }: Filter) =>
+    const matching = ({ action, actor }: { readonly actor?: string; readonly action?: string }) =>
       sql.and([
         sql`1 = 1`,
         ...(actor === undefined ? [] : [sql`actor = ${actor}`]),

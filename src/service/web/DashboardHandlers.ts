@@ -13,12 +13,9 @@ import { VoteQueue } from "../store/VoteQueue.ts"
 import { Webhooks } from "../webhook/Webhooks.ts"
 import { asOperator, orDieOfSql, orNotFound } from "./StoreFailures.ts"
 
-const items = HttpApiBuilder.group(
-  DashboardApi,
-  "items",
-  Effect.fnUntraced(function* (handlers) {
-    const desk = yield* Desk
-    return handlers.handleAll({
+const items = HttpApiBuilder.group(DashboardApi, "items", (handlers) =>
+  Effect.map(Desk, (desk) =>
+    handlers.handleAll({
       items: ({ query }) => Effect.orDie(desk.items(query)),
       exportVotes: ({ query: { format, raw, ...filter } }) =>
         Effect.succeed(VotesApi.respond(desk, format, filter, raw !== undefined)),
@@ -29,8 +26,8 @@ const items = HttpApiBuilder.group(
       withdrawPrompt: ({ params: { index, task_id }, payload: { reason } }) =>
         asOperator((name) => desk.withdrawPrompt(task_id, index, reason, name)),
       restorePrompt: ({ params: { index, task_id } }) => orDieOfSql(desk.restorePrompt(task_id, index)),
-    })
-  }),
+    }),
+  ),
 )
 
 const groups = HttpApiBuilder.group(
@@ -49,42 +46,31 @@ const groups = HttpApiBuilder.group(
   }),
 )
 
-const overview = HttpApiBuilder.group(
-  DashboardApi,
-  "overview",
-  Effect.fnUntraced(function* (handlers) {
-    const report = yield* OverviewReport.make
-    return handlers.handleAll({ report: () => Effect.orDie(report) })
-  }),
+const overview = HttpApiBuilder.group(DashboardApi, "overview", (handlers) =>
+  Effect.map(OverviewReport.make, (report) => handlers.handleAll({ report: () => Effect.orDie(report) })),
 )
 
-const qualification = HttpApiBuilder.group(
-  DashboardApi,
-  "qualification",
-  Effect.fnUntraced(function* (handlers) {
-    const qualification = yield* Qualification
-    return handlers.handleAll({
+const qualification = HttpApiBuilder.group(DashboardApi, "qualification", (handlers) =>
+  Effect.map(Qualification, (qualification) =>
+    handlers.handleAll({
       get: () => Effect.orDie(qualification.summary),
       set: ({ payload }) => orDieOfSql(Effect.andThen(qualification.set(payload), qualification.summary)),
       admit: ({ params: { expert_id } }) => orDieOfSql(qualification.admit(expert_id)),
       requalify: ({ params: { expert_id } }) => orDieOfSql(qualification.requalify(expert_id)),
-    })
-  }),
+    }),
+  ),
 )
 
-const operators = HttpApiBuilder.group(
-  DashboardApi,
-  "operators",
-  Effect.fnUntraced(function* (handlers) {
-    const operators = yield* Operators
-    return handlers.handleAll({
+const operators = HttpApiBuilder.group(DashboardApi, "operators", (handlers) =>
+  Effect.map(Operators, (operators) =>
+    handlers.handleAll({
       list: () => Effect.map(Effect.orDie(operators.list), (operators) => ({ operators })),
       add: ({ payload: { name, role } }) => orDieOfSql(operators.add(name, role)),
       renew: ({ params: { operator_no } }) => orDieOfSql(operators.renew(operator_no)),
       setRole: ({ params: { operator_no }, payload: { role } }) => orDieOfSql(operators.setRole(operator_no, role)),
       remove: ({ params: { operator_no } }) => orDieOfSql(operators.remove(operator_no)),
-    })
-  }),
+    }),
+  ),
 )
 
 const tokens = HttpApiBuilder.group(
@@ -108,12 +94,9 @@ const tokens = HttpApiBuilder.group(
   }),
 )
 
-const webhook = HttpApiBuilder.group(
-  DashboardApi,
-  "webhook",
-  Effect.fnUntraced(function* (handlers) {
-    const webhooks = yield* Webhooks
-    return handlers.handleAll({
+const webhook = HttpApiBuilder.group(DashboardApi, "webhook", (handlers) =>
+  Effect.map(Webhooks, (webhooks) =>
+    handlers.handleAll({
       settings: () => Effect.orDie(webhooks.settings),
       set: Effect.fnUntraced(function* ({ payload: { url } }) {
         const { secret, settings } = yield* orDieOfSql(webhooks.set(url))
@@ -125,8 +108,8 @@ const webhook = HttpApiBuilder.group(
       deliveries: ({ query }) => Effect.orDie(webhooks.deliveries(query)),
       delivery: ({ params: { message_id } }) => orNotFound(webhooks.delivery(message_id), "There is no such delivery."),
       resend: ({ params: { message_id } }) => orDieOfSql(webhooks.resend(message_id)),
-    })
-  }),
+    }),
+  ),
 )
 
 export const layer = Layer.mergeAll(items, groups, overview, qualification, operators, tokens, webhook)

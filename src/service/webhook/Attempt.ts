@@ -9,11 +9,6 @@ import { schemes } from "../../api/WebhookScheme.ts"
 import type { WebhookSecret } from "../../api/WebhookSecret.ts"
 import * as RetryPolicy from "./RetryPolicy.ts"
 
-export interface AttemptedMessage {
-  readonly messageId: string
-  readonly payload: string
-}
-
 export interface Outcome {
   readonly at: number
   readonly status: number | null
@@ -72,7 +67,7 @@ export const make = Effect.fnUntraced(function* ({ hidesAnswers, timeout, userAg
   return Effect.fn("WebhookAttempt.send")(function* (
     url: string,
     secrets: ReadonlyArray<WebhookSecret>,
-    { messageId, payload }: AttemptedMessage,
+    { messageId, payload }: { readonly messageId: string; readonly payload: string },
   ): Effect.fn.Return<Outcome, never, Mac.Mac> {
     yield* Effect.annotateCurrentSpan("prefstream.message_id", messageId)
     const at = yield* Clock.currentTimeMillis

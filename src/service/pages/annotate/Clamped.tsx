@@ -5,7 +5,6 @@ import { beginning } from "../shared/chunks.ts"
 
 export interface ClampedProps {
   readonly text: string
-  /** Whether the whole text is shown at first. The user can then shorten the text with the button. */
   readonly expand: boolean
   readonly name: string
   readonly children: (text: string) => ComponentChildren

@@ -11,7 +11,6 @@ export type Wanted =
   | { readonly _tag: "correct"; readonly itemId: number }
   | { readonly _tag: "flag"; readonly flag: Flagging }
 
-/** Makes the event for an action that needs no further input. */
 export const want = (wanted: Exclude<Wanted["_tag"], "skip" | "flag" | "correct">): Event => ({
   _tag: "want",
   wanted: { _tag: wanted },
@@ -61,7 +60,6 @@ export interface AnnotationState {
    */
   readonly unsure: { readonly judged: number; readonly broke: boolean } | null
   readonly notice: Notice | null
-  /** The expert's input for an item that the expert no longer holds. */
   readonly lost: { readonly prompt: string; readonly choice: string; readonly rationale: string } | null
 }
 

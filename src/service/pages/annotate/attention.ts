@@ -30,7 +30,6 @@ export const setVisible = (attention: Attention, now: number, is: boolean): Atte
 export const seconds = (attention: Attention, now: number): number =>
   Math.round(settle(attention, now).counted / 100) / 10
 
-/** Whether the page is visible and the last activity was at most `within` milliseconds ago. */
 export const isActive = (attention: Attention, now: number, within: number): boolean =>
   attention.since !== null && now - attention.lastActivity <= within
 

@@ -56,7 +56,6 @@ export const editOf = (entry: Entry): string | null => {
 
 const say = (entry: Entry, said: Partial<Said>): Entry => ({ ...entry, said: { ...entry.said, ...said } })
 
-/** Sets the strength, or clears it if it already has this value. */
 export const setStrength = (entry: Entry, strength: number): Entry =>
   say(entry, { strength: entry.said.strength === strength ? null : strength })
 
@@ -93,7 +92,6 @@ export const isBlank = (entry: Entry): boolean =>
   saysNothing(entry.said) &&
   entry.ranks.every((rank) => rank === null)
 
-/** Chooses the best completion. Choosing it again clears the choice. */
 export const choose = (entry: Entry, place: number): Entry =>
   place < entry.ranks.length ? { ...entry, best: entry.best === place ? null : place } : entry
 

@@ -107,7 +107,6 @@ export const App = () => {
   }
 }
 
-/** Asks the operator to sign in again. The dialog covers the page and cannot be closed. */
 const Ended = ({ onSignedIn }: { readonly onSignedIn: (account: Account) => void }) => (
   <Dialog title="Sign in again" class="opaque">
     <p class="muted">Your session has ended. The page and its contents come back after you sign in.</p>

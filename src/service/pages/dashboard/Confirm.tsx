@@ -11,10 +11,8 @@ import { Problem } from "./parts.tsx"
 interface ConfirmProps<A> {
   readonly title: string
   readonly confirm: string
-  /** Whether the action cannot be undone. */
   readonly danger?: boolean
   readonly keep?: string
-  /** Runs the action. `values` are the values of the fields in `children`. */
   readonly ask: (values: Values) => Promise<Answer<A>>
   readonly success?: string | ((value: A) => string)
   readonly onDone?: (value: A) => void

@@ -4,7 +4,6 @@ import type { ComponentChildren } from "preact"
 export interface Column<A> {
   /** The column's heading. A column of buttons has an empty heading. */
   readonly label: string
-  /** Returns the cell's content, or null if this row has none. */
   readonly cell: (row: A) => ComponentChildren
   /** The text for cells for which `cell` returns null. Default "none". */
   readonly nothing?: string

@@ -231,12 +231,7 @@ const Actions = ({ onRotated, onRemoved, onTested }: ActionsProps) => (
   </div>
 )
 
-interface TestProps {
-  readonly messageId: string
-  readonly onAttempted: () => void
-}
-
-const Test = ({ messageId, onAttempted }: TestProps) => {
+const Test = ({ messageId, onAttempted }: { readonly messageId: string; readonly onAttempted: () => void }) => {
   const reload = useContext(Reload)
   const [over, setOver] = useState(false)
   const resource = useResource(

@@ -12,7 +12,6 @@ export const whenSessionEnds = (listener: () => void): void => {
 }
 
 export const { ask, addressOf } = makeClient<DashboardRequests>("/dashboard/api", () => sessionEnded())
-/** Sends requests that need no session. */
 export const { ask: askSignedOut } = makeClient<DashboardRequests>("/dashboard/api")
 
 export const both = async <A, B>(first: Promise<Answer<A>>, second: Promise<Answer<B>>): Promise<Answer<A & B>> => {

@@ -10,7 +10,6 @@ import type { problemWords } from "./wording.ts"
 
 export interface Values {
   readonly raw: (name: string) => string
-  /** The value without leading and trailing blanks. */
   readonly text: (name: string) => string
   /** NaN if the field is empty or no choice is checked. */
   readonly number: (name: string) => number
@@ -182,7 +181,6 @@ export const Choices = ({ legend, name, value, class: look = "", options, onChan
 const hours = ["0", "1", "24", "168", "720"]
 const hourWords = ["0 hours: the old one stops immediately", "1 hour", "1 day", "7 days", "30 days"]
 
-/** Asks how long a replaced token or secret remains valid (`keep_hours`). */
 export const KeepHours = ({ legend }: { readonly legend: string }) => (
   <Choices legend={legend} name="keep_hours" value="24" options={hours.map((value, i) => [value, hourWords[i]!])} />
 )

@@ -19,7 +19,6 @@ export const Say = createContext<(words: string) => void>(() => {})
 export interface Resource<A> {
   /** The data that was loaded last. It may belong to a previous key. */
   readonly data: A | undefined
-  /** Whether `data` belongs to a previous key. */
   readonly stale: boolean
   readonly problem: string | undefined
   readonly reload: () => Promise<void>

@@ -10,7 +10,6 @@ export type Trail = ReadonlyArray<number | undefined>
 
 export const start: Trail = [undefined]
 
-/** Returns the trail after opening the page at `before`. */
 export const visit = (trail: Trail, before: number | undefined): Trail => {
   const known = trail.indexOf(before)
   if (known !== -1) return trail

@@ -13,7 +13,6 @@ export interface Difference {
   readonly same: number
 }
 
-/** Maximum characters of both texts together. */
 export const maxComparedChars = 120_000
 
 /** Returns null if the texts are too long or too different. */

@@ -6,7 +6,6 @@
 const dataUri = /data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}/g
 const wholeDataUri = new RegExp(`^${dataUri.source}$`)
 
-/** The images that a page may show besides those whose data are in the text. */
 export interface Allowed {
   readonly hosts: ReadonlyArray<string>
   /** The prefix of all handles. It is random, so that no text can contain it. Null: there are no handles. */

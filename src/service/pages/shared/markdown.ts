@@ -8,7 +8,6 @@ import MarkdownIt, { type Token } from "markdown-it"
 import { type Allowed, isShown } from "./images.ts"
 import { formulaOf, isMath, math, setHtml } from "./math.ts"
 
-/** Maximum characters of a code block to be colored. */
 const highlightLimit = 30_000
 /** Maximum characters of HTML for all formulas in a text together. Further formulas are shown as they were written. */
 const formulasLimit = 300_000
@@ -98,7 +97,6 @@ const textOf = (tokens: ReadonlyArray<Token> | null | undefined): string =>
 /** Returns the text without formulas, because formulas have their own direction. */
 const proseOf = (token: Token): string => textOf(token.children?.filter((child) => !isMath(child)))
 
-/** Blocks that get the direction of their own text. */
 const leaves = new Set(["p", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6"])
 /** The first letter inside decides their direction: `dir="auto"` ignores inner blocks with their own direction. */
 const containers = new Set(["ul", "ol", "blockquote", "table"])

@@ -26,7 +26,6 @@ const closing = (text: string, from: number, opener: string): number => {
   return -1
 }
 
-/** Whether `content` is a formula. It is between `opener` and the closing delimiter, in one line. */
 const isFormula = (opener: string, content: string, before: string, after: string): boolean => {
   if (content.trim() === "") return false
   if (opener === "$") return !/[A-Za-z0-9]/.test(before) && !/^\s|\s$/.test(content) && !/[0-9A-Z_{]/.test(after)
@@ -61,7 +60,6 @@ export const setHtml = (token: Token, html: string): void => {
   formulas.set(token, { ...formulaOf(token), html })
 }
 
-/** A plugin of markdown-it that adds tokens of the types `math` and `math_block`. */
 export const math = (markdown: MarkdownIt): void => {
   markdown.inline.ruler.before("escape", "math", (state, silent) => {
     const { pos, src } = state
