@@ -1,7 +1,4 @@
-/**
- * Adds the organization token to requests, by a scheme or a header name. A header name ends with a colon: `X-Api-Key:`
- * sends the token alone, `X-Auth: Key` the scheme `Key` and the token. `Basic` sends a token `USER:PASSWORD` in base64.
- */
+/** Adds the organization token to requests, as the setting `authorization` of `ServiceProfile` says. */
 import { Redacted } from "effect"
 import { Base64 } from "effect/encoding"
 import { HttpClientRequest } from "effect/http"

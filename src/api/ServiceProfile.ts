@@ -59,10 +59,7 @@ export interface ServiceSettings extends ItemLimits {
    * OpenAPI document decides. If the document is not read (see `idempotencyKey`), the client sends none of the three.
    */
   readonly taskMembers: TaskMembers.TaskMembers | "declared"
-  /**
-   * Time for which the service remembers a key (`Duration.infinity`: forever). After this time, a task that may have
-   * arrived gets the state `in_doubt`.
-   */
+  /** How long a key is remembered (`Duration.infinity`: forever). Then a task that may have arrived is `in_doubt`. */
   readonly idempotencyKeyLifetime: Duration.Input
   /** Method and path that create a task, such as `PUT /tasks/{key}` with the idempotency key. Default `POST /tasks`. */
   readonly createRequest: string
@@ -194,7 +191,6 @@ const isPollInterval = isTime(1, Duration.toMillis("365 days"))
 
 const names: ReadonlyArray<string> = ["baseUrl", "token", "identity", ...Struct.keys(defaults)]
 
-/** Finds a member that is not a service setting. */
 export const unknownIn = (settings: object, names: ReadonlyArray<string>) => {
   const setting = Object.keys(settings).find((name) => !names.includes(name))
   if (setting === undefined) return undefined

@@ -1,7 +1,4 @@
-/**
- * Reads task ids from JSON that the service sends, at paths such as `task_id` or `data.tasks[*].id`. An id is a
- * non-empty string that the ledger can hold, or a whole number. Other values are skipped.
- */
+/** Task ids in JSON at paths such as `data.tasks[*].id`: strings that the ledger can hold, and whole numbers. */
 import { Option } from "effect"
 import * as IdLimit from "../domain/IdLimit.ts"
 

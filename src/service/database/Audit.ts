@@ -38,10 +38,7 @@ export const auditTables: ReadonlyArray<string> = [
   END`,
 ]
 
-/**
- * Call it inside the `Database.write` that makes the change, so that both are one transaction.
- * @param action a noun and a verb, such as `task.cancel`
- */
+/** Call it inside the `Database.write` that makes the change. @param action a noun and a verb: `task.cancel` */
 export const record = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   action: string,

@@ -24,7 +24,6 @@ export const read = Effect.fn("GoldExpert.read")(function* (
   file: string,
   options?: GoldFileOptions,
 ): Effect.fn.Return<Gold, UnusableGoldFile, FileSystem.FileSystem | Path.Path> {
-  // The module is loaded only if a file is read.
   const GoldFile = yield* Effect.promise(() => import("../../source/GoldFile.ts"))
   /** `rank` is the position of the best completion among the distinct completions, sorted by text. */
   const answers = new Map<string, { readonly rank: number; readonly rationale: string }>()

@@ -42,7 +42,6 @@ export class JudgeAnswersError extends Schema.TaggedError<JudgeAnswersError>()("
   }
 }
 
-/** Turns a failure of the file into a failure of the judge. */
 export const stored = <A>(effect: Effect.Effect<A, SqlError>) =>
   Effect.mapError(
     effect,

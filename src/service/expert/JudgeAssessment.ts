@@ -1,7 +1,4 @@
-/**
- * Asks a language model a rubric's questions, after its choice. Its answers obey the same rules as people's
- * (`store/Assessments`). After an invalid answer, the model is told the problem, and asked once more.
- */
+/** Asks a language model a rubric's questions. If an answer is invalid, it is asked once more, with the problem. */
 import { Result, Schema } from "effect"
 import type { Assessment } from "../../domain/Assessment.ts"
 import type { Rubric } from "../../domain/Rubric.ts"

@@ -38,10 +38,7 @@ export interface EndpointOptions {
   readonly apiKey?: Redacted.Redacted<string> | undefined
   /** The name of the model at the endpoint. */
   readonly model: string
-  /**
-   * Members to add to each request, such as `max_tokens` or `response_format`. A member `temperature` replaces the
-   * default, 0. If it is null, requests have no temperature.
-   */
+  /** Members to add to each request, such as `max_tokens`. Default `temperature`: 0. If it is null, none is sent. */
   readonly body?: { readonly [member: string]: Schema.Json } | undefined
   /** The maximum number of concurrent requests. Default 8. */
   readonly concurrency?: number | undefined

@@ -21,10 +21,7 @@ import * as PairwiseRanking from "./PairwiseRanking.ts"
 
 /** Options of an expert that asks a language model: the endpoint, the template, and how answers count. */
 export interface JudgeOptions extends JudgeEndpoint.EndpointOptions {
-  /**
-   * The template of the user's message, with `{guidelines}`, `{prompt}`, and `{completions}`. Default:
-   * `JudgePrompt.defaultTemplate`.
-   */
+  /** The user's message, with `{guidelines}`, `{prompt}`, `{completions}`. Default: `JudgePrompt.defaultTemplate`. */
   readonly template?: string | undefined
   /**
    * The rule for two completions if the model's preference changes with their order. With `tie`, the default, the two

@@ -36,7 +36,6 @@ export const quote = (text: string, key: Redacted.Redacted<string> | undefined):
 
 const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 
-/** Parses a response. Text that is not JSON is returned as it is. */
 export const bodyOf = (text: string): unknown => Option.getOrElse(decodeJson(text), () => text)
 
 const memberOf = (value: unknown, name: string): unknown =>

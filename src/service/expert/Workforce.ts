@@ -17,9 +17,7 @@ import type { Claim, Claims, Judged, LackingTask } from "../store/VoteQueueModel
 
 export interface WorkforceOptions {
   readonly experts: ReadonlyArray<Expert>
-  /** How long experts wait after a task's creation before they judge it, to simulate slow experts. Default 0. */
   readonly turnaround?: Duration.Input | undefined
-  /** Whether to close prompts that no expert can answer, and to cancel a task without any vote until the next start. */
   readonly cancelUnanswered?: boolean | undefined
 }
 

@@ -5,7 +5,6 @@ import * as Secrets from "../account/Secrets.ts"
 import * as RateLimit from "./RateLimit.ts"
 
 export interface OrganizationAccessOptions {
-  /** A token that is accepted in addition to the stored ones. */
   readonly token?: Redacted.Redacted<string> | undefined
   readonly rateLimit?: RateLimit.RateLimit | undefined
 }

@@ -14,7 +14,6 @@ export const defaultRateLimit: RateLimit = { perSecond: 100, burst: 200 }
 
 export interface Allowance {
   readonly headers: Readonly<Record<string, string>>
-  /** How many seconds to wait before a retry. Undefined if the request was not refused. */
   readonly retryAfterSeconds: number | undefined
 }
 

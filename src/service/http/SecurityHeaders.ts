@@ -7,10 +7,7 @@ import { HttpServerResponse } from "effect/http"
 
 const denyAllPolicy = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
-/**
- * The policy of the pages and of their workers. Completions may be hostile, and the sanitizer may miss a script. One of
- * the two Trusted Types policies belongs to the sanitizer, the other starts the page's worker.
- */
+/** One of the two Trusted Types policies belongs to the sanitizer, the other starts the page's worker. */
 export const pagePolicy = (imageHosts: ReadonlyArray<string>) =>
   "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; " +
   `img-src ${["'self'", "data:", ...imageHosts.map((host) => `https://${host}`)].join(" ")}; ` +

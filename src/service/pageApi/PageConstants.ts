@@ -19,7 +19,6 @@ export const maxLength = {
 } as const
 
 export const minPasswordLength = 10
-/** How long one-time links work, in hours. */
 export const linkHours = { "sign-in": 24, invitation: 7 * 24 } as const
 export const maxInvitations = 500
 export const maxKeepHours = 24 * 30

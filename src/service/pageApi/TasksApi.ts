@@ -27,7 +27,6 @@ export const TaskSummary = Schema.Struct({
   extra_votes: Schema.Int,
   /** The number of votes that are no longer needed, because their prompts were decided or withdrawn. */
   votes_spared: Schema.Int,
-  /** Whether the task's group is paused. If the task has no group, whether the task is paused. */
   paused: Schema.Boolean,
   votes: Schema.Int,
   flagged: Schema.Int,

@@ -1,7 +1,4 @@
-/**
- * Converts a person's assessment, which names completions by position, to members of a vote, and back. A vote contains
- * only members that the task's rubric asks for. An edit that changes nothing is left out.
- */
+/** Converts assessments to members of votes, only those in the rubric, and back. Unchanged edits are left out. */
 import { Result } from "effect"
 import type { Assessment } from "../../domain/Assessment.ts"
 import type { Rubric } from "../../domain/Rubric.ts"

@@ -268,7 +268,6 @@ const make = Effect.gen(function* () {
       }),
   )
 
-  /** Cancels the additional votes that no expert has begun. Returns the number of affected prompts. */
   const endReopening = Effect.fn("Desk.endReopening")((taskId: string) =>
     changeNeeds(taskId, "task.end-reopening", function* ({ seq, status }) {
       const open = sql`${itemsOf(sql, seq)} AND extra_votes > 0 AND open > 0`

@@ -9,7 +9,6 @@ export interface NamedExpert extends Pick<ExpertSummary, "expert_id" | "name" | 
   readonly active: number
 }
 
-/** A name in a list. The first line of the list has number 1. */
 export interface ListedName {
   readonly name: string
   readonly line: number
@@ -27,7 +26,6 @@ export const words = ({ active, kind, name }: NamedExpert): string => {
   return `An expert named ${name} already exists. ${active === 1 ? "Make a new link for" : "Activate"} this expert below, or enter another name.`
 }
 
-/** If the list or a name in the list is refused, returns the reasons. The caller then adds no name. */
 export const problemOf = (
   list: ReadonlyArray<ListedName>,
   existing: ReadonlyArray<NamedExpert>,

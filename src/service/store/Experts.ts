@@ -96,7 +96,6 @@ const make = Effect.gen(function* () {
 
   const create = (name: string) => invite(name, Effect.succeed)
 
-  /** Adds all people. If the list is empty or too long, or a line is refused, adds nobody and fails with `Conflict`. */
   const inviteAll = Effect.fn("Experts.inviteAll")(function* <A>(
     people: ReadonlyArray<ExpertNames.ListedName>,
     along: (expert: ExpertSummary) => Effect.Effect<A, SqlError>,
@@ -109,7 +108,6 @@ const make = Effect.gen(function* () {
     )
   }, write)
 
-  /** Fails with `Conflict` if another expert has the name, or if the expert is automatic. */
   const rename = Effect.fn("Experts.rename")(function* (expertId: string, name: string) {
     const all = yield* names
     const expert = all.find(({ expert_id }) => expert_id === expertId)

@@ -18,7 +18,6 @@ import * as Standings from "./Standings.ts"
 import { notHeld } from "./VoteQueueModel.ts"
 
 export interface GoldItem {
-  /** The key, which all items with the same prompt and completions share. */
   readonly key: string
   readonly prompt: string
   /** The distinct completions, sorted by text, so that their order in the file does not matter. */
@@ -145,7 +144,6 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
     yield* Audit.record(sql, "qualification.set", "qualification", { items, min_percent, pause_percent })
   }, write)
 
-  /** Stores a decision about a person. If the decision is not possible, `refuse` returns the reason. */
   const decide = Effect.fnUntraced(function* (
     kind: "admit" | "requalify",
     expertId: string,

@@ -74,7 +74,6 @@ const make = Effect.gen(function* () {
       Effect.andThen(voting.withdraw(organization, group_id)),
     )
 
-  /** A repeated idempotency key returns the task that the first call stored, with its current status. */
   const create = Effect.fnUntraced(function* (task: NewTask) {
     const { content, group, organization, voters, votes } = task
     const task_id = yield* makeTaskId(organization, task.idempotencyKey)

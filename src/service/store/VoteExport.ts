@@ -23,7 +23,6 @@ export interface VoteFilter extends Omit<ItemQuery, "before" | "limit"> {
 }
 
 const itemsAtOnce = 100
-/** The maximum length of the votes read at a time, in characters. */
 const maxReadChars = 4 * 1024 * 1024
 const maxGatheredChars = 64 * 1024
 const encoder = new TextEncoder()

@@ -46,13 +46,11 @@ export interface NewVote {
   readonly expertNo: number
   readonly prompt: TaskPrompt
   readonly vote: Vote
-  /** When the item was first shown, in epoch milliseconds; null for automatic experts. */
   readonly shownAt: number | null
   /** When the person gave the vote that this one corrects, in epoch milliseconds. Absent for a new vote. */
   readonly givenAt?: number
 }
 
-/** The members of a vote that are stored in the column `body`. */
 export type VoteBody = Omit<Vote, "expert" | "kind" | "choice">
 
 export interface StoredVote {
@@ -116,9 +114,7 @@ export const resultOf = (
 })
 
 export interface VotingOptions {
-  /** Returns the index of the right answer to a prompt, if it is known. Used to measure experts. */
   readonly goldAnswer?: ((prompt: TaskPrompt) => Option.Option<number>) | undefined
-  /** How long a task that has all its votes stays open after a person's last vote. Default 0. */
   readonly undoGrace?: Duration.Input | undefined
 }
 
@@ -305,7 +301,6 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     (rows) => rows[0]?.completes_at,
   )
 
-  /** The votes that each prompt of the task needs, and the kind of experts if only one kind may vote. */
   const votersOf = Effect.fnUntraced(function* (seq: number) {
     const [task] = yield* sql<Pick<Task, "voters" | "votes_required">>`
       SELECT voters, votes_required FROM task WHERE seq = ${seq}`

@@ -13,7 +13,6 @@ export const orNotFound = <A, E, R>(
     Option.match({ onNone: () => Effect.fail(notFound(detail)), onSome: Effect.succeed }),
   )
 
-/** Turns a failure of the database into a defect, which is logged. */
 export const orDieOfSql = <A, E, R>(stored: Effect.Effect<A, E | SqlError, R>): Effect.Effect<A, E, R> =>
   stored.pipe(Effect.catch((error) => (isSqlError(error) ? Effect.die(error) : Effect.fail(error))))
 

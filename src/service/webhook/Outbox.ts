@@ -26,7 +26,6 @@ interface Content {
   readonly groupId: string
   readonly tasks: number
   readonly data: unknown
-  /** Until the first attempt, a later message with the same value replaces this one. */
   readonly gathering?: string | undefined
 }
 

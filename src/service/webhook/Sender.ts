@@ -16,7 +16,6 @@ export interface SenderOptions {
   readonly outbox: Outbox
   readonly send: Effect.Success<ReturnType<typeof Attempt.make>>
   readonly concurrency: number
-  /** How long delivered and failed messages are kept. */
   readonly keep: Duration.Duration
 }
 

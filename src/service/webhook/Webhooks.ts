@@ -33,7 +33,6 @@ export interface GroupCompleted {
 export interface WebhooksOptions {
   /** Allows deliveries to this machine. Set it only if no other machine can reach the service. Default false. */
   readonly allowLoopback?: boolean | undefined
-  /** Whether deliveries to private networks and to this machine are allowed. Default false. */
   readonly allowPrivate?: boolean | undefined
   /** The delays between attempts. Default: the schedule of Standard Webhooks, ten attempts over three days. */
   readonly schedule?: RetryPolicy.RetrySchedule | undefined

@@ -15,7 +15,6 @@ export interface CompletionProps {
   readonly isMarked: boolean
   readonly source: boolean
   readonly expand: boolean
-  /** The parts of the text if differences from another completion are shown; otherwise null. */
   readonly parts: MarkedProps | null
   readonly element: (element: HTMLElement | null) => void
   readonly onMark: () => void

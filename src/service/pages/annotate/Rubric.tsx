@@ -1,7 +1,4 @@
-/**
- * The additional questions of the task. `LastQuestions`, beside the submit button, has the strength and "All bad".
- * While the focus is on a rating or a problem mark, digit keys do not choose a completion.
- */
+/** The additional questions. While a rating or problem mark has the focus, digit keys do not choose a completion. */
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import type { ComponentChildren, RefObject } from "preact"
 import { useState } from "preact/hooks"

@@ -35,7 +35,6 @@ export interface AnnotationState {
   /** The item to judge. Null if there is no item, or before the service has answered (see `isLoaded`). */
   readonly item: HeldItem | null
   readonly entry: Entry | null
-  /** Whether the service has answered a request for an item, even if there is no item. */
   readonly isLoaded: boolean
   readonly mode: Mode
   readonly attention: attention.Attention

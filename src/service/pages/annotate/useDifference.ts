@@ -40,7 +40,6 @@ export const useDifference = (completions: ReadonlyArray<string>, marked: number
       const others = completions.map((_, place) => place).filter((place) => place !== marked)
       setPair({ base: others[(others.indexOf(base) + 1) % others.length] ?? base, marked })
     },
-    /** Returns null if the completion shows no differences. */
     partsOf: (place: number): MarkedProps | null => {
       if (!isOn || typeof state === "string") return null
       if (place === marked) return { kind: "ins", parts: state.right }

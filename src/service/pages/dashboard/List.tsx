@@ -29,7 +29,6 @@ export interface Filter<Name extends string = string> {
   readonly placeholder?: string
 }
 
-/** Returns only the members of a query that the filters allow, and `before`. */
 export const filtered = (query: Query, filters: ReadonlyArray<Filter>): Query =>
   Object.fromEntries(
     Object.entries(query).filter(([name, value]) => {

@@ -72,7 +72,6 @@ export const QueuePage = ({ query: { after } }: { readonly query: Query }) => {
   )
 }
 
-/** A group, or a task without a group. The entry of a task has the beginning of its first prompt. */
 type Entry = GroupSummary | Queue["tasks"][number]
 
 const nameOf = (entry: Entry) => `${"prompt" in entry ? "task" : "group"} ${entry.group_id}`

@@ -2,7 +2,6 @@
 import type { ComponentChildren } from "preact"
 
 export interface Column<A> {
-  /** The column's heading. A column of buttons has an empty heading. */
   readonly label: string
   readonly cell: (row: A) => ComponentChildren
   /** The text for cells for which `cell` returns null. Default "none". */

@@ -10,7 +10,6 @@ export const Epoch = createContext(0)
 
 export const Now = createContext(Date.now())
 
-/** Whether texts are shown as they were written, instead of rendered. */
 export const ShowSource = createContext(false)
 
 /** Shows a message after a successful action, also to screen readers. An empty text removes the message. */

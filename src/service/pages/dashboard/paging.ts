@@ -22,7 +22,6 @@ export const paging = (trail: Trail, before: number | undefined, next: number | 
   const at = trail.indexOf(before)
   return {
     hasNewer: before !== undefined,
-    /** The `before` of the newer page. Undefined leads to the newest page. */
     newer: at > 0 ? trail[at - 1] : undefined,
     older: next ?? undefined,
   }

@@ -158,7 +158,6 @@ document.addEventListener("focusin", (event) => {
   lastFocused = event.target
 })
 
-/** Whether the focused element was removed, such as a button in a deleted row. */
 const isFocusLost = () =>
   document.activeElement === document.body && lastFocused instanceof Node && !lastFocused.isConnected
 
@@ -238,7 +237,6 @@ export const PageLinks = ({ label, links }: PageLinksProps) => (
 
 interface PagerProps {
   readonly label: string
-  /** The value of the query parameter `before` for the next older page. Null on the oldest page. */
   readonly next: number | null
   readonly page: Page
   readonly query: Query

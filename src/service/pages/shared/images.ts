@@ -43,8 +43,6 @@ export const shortening = () => {
   }
 }
 
-/** Returns the image that a handle stands for. Other addresses are returned unchanged. */
 export const resolve = (address: string): string => (isHandle(address, handles) ? (images.get(address) ?? "") : address)
 
-/** Shortens the addresses of images, for a list that shows the beginnings of texts. */
 export const withoutData = (text: string): string => text.replaceAll(dataUri, "…")

@@ -118,7 +118,6 @@ export const render = (text: string, below: number, { done, failed }: Callbacks<
     failed,
   )
 
-/** Compares two texts. The result is null if they are too long or too different. */
 export const compare = (left: string, right: string, { done, failed }: Callbacks<Difference | null>): (() => void) =>
   run(
     { _tag: "compare", left, right },
