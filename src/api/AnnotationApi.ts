@@ -1,10 +1,7 @@
 /**
- * The contract of the annotation service as one `HttpApi`. The embedded service and the OpenAPI document are made from
- * it. Paths are relative to a base URL that ends in `/v1`.
- *
- * The contract leaves open how a service answers `POST /tasks`, and whether it honors `Idempotency-Key`. The embedded
- * service answers with 201, `task_id`, `status`, and `Location`, and honors the header. Clients do not rely on this:
- * they interpret raw responses by the settings in `ServiceProfile`.
+ * The annotation service's contract as one `HttpApi`, for the embedded service and its OpenAPI document. Paths are
+ * relative to a base URL that ends in `/v1`. The contract leaves open how `POST /tasks` is answered, so clients read
+ * raw responses by the settings in `ServiceProfile`.
  */
 import { Context, Schema } from "effect"
 import {
@@ -24,12 +21,10 @@ import { VotedAnnotations } from "../domain/VotedResult.ts"
 import { maxVotes } from "./MaxVotes.ts"
 import * as Problems from "./Problems.ts"
 
-/** The organization that the request's token belongs to. */
 export class Organization extends Context.Service<Organization, { readonly name: string }>()(
   "prefstream/api/Organization",
 ) {}
 
-/** Every request carries `Authorization: Bearer <ORGANIZATION_TOKEN>`. */
 export class OrganizationToken extends HttpApiMiddleware.Service<OrganizationToken, { provides: Organization }>()(
   "prefstream/api/OrganizationToken",
   { requiredForClient: true, security: { bearer: HttpApiSecurity.bearer }, error: Problems.Unauthorized },
@@ -74,10 +69,7 @@ const requestMembers = {
   ),
 }
 
-/**
- * The body of `POST /tasks` at the embedded service: the contract's members, and optional members that the contract
- * does not name.
- */
+/** The contract's members, and optional members of the embedded service. */
 export const ServiceTaskRequest = Schema.StructWithRest(Schema.Struct(requestMembers), unknownMembers).check(
   Schema.makeFilter(({ group, group_size }) =>
     group === undefined && group_size !== undefined
@@ -93,7 +85,6 @@ const maxWarnings = 100
 
 type Issue = typeof HttpApiError.ProblemIssue.Type
 
-/** Lists the unknown members of a request, such as misspelled ones, with their paths. */
 export const warningsOf = (request: ServiceTaskRequest): ReadonlyArray<Issue> => {
   const warnings: Array<Issue> = []
   const compare = (members: object, known: ReadonlyArray<string>, place: ReadonlyArray<string | number>) => {
@@ -117,7 +108,6 @@ const TaskStatus = described(
 
 export type TaskStatus = typeof TaskStatus.Type
 
-/** Answer to `POST /tasks`. */
 export const TaskCreated = Schema.Struct({
   task_id: TaskResult.fields.task_id,
   status: TaskStatus,
@@ -130,7 +120,6 @@ export const TaskCreated = Schema.Struct({
 })
 export type TaskCreated = typeof TaskCreated.Type
 
-/** Answer to `GET /tasks/{task_id}`. */
 export const ServiceTaskResult = Schema.Struct({
   ...TaskResult.fields,
   status: TaskStatus,
@@ -198,7 +187,6 @@ export class TaskGroup extends HttpApiGroup.make("tasks")
     OpenApi.annotations({ title: "Tasks", description: "Create annotation tasks and read their results." }),
   ) {}
 
-/** The whole API. The embedded service serves it, and `openapi.json` describes it. */
 export class AnnotationApi extends HttpApi.make("annotation-task-service")
   .add(TaskGroup)
   .annotateMerge(

@@ -1,10 +1,4 @@
-/**
- * A service can report a value, such as a strength, at any path in a result's `annotations`. This file copies the value
- * to the member that prefstream reads. The contract names only one member, `rationale`.
- *
- * Guarantees: without paths, annotations stay unchanged, and a path without a value changes nothing. Each path is
- * applied to the annotations and to each of `annotations.votes`.
- */
+/** Copies values, such as a strength, from any path in a result's `annotations` to the member that we read. */
 import { Predicate } from "effect"
 import * as Assessment from "../domain/Assessment.ts"
 import { type Annotations, rationaleOf } from "../domain/Task.ts"

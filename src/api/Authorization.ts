@@ -1,15 +1,8 @@
-/**
- * Adds the organization token to requests.
- *
- * The setting `authorization` is a scheme or a header name. A scheme, such as `Bearer` or `Token`, precedes the token
- * in the header `Authorization`. A header name ends with a colon: `X-Api-Key:` sends the token alone, and `X-Auth: Key`
- * sends the scheme `Key` and the token. With the scheme `Basic`, the token is `USER:PASSWORD`, and is sent in base64.
- */
+/** Adds the organization token to requests, as the setting `authorization` of `ServiceProfile` says. */
 import { Redacted } from "effect"
 import { Base64 } from "effect/encoding"
 import { HttpClientRequest } from "effect/http"
 
-/** The required form of a setting, for messages. */
 export const form =
   "a scheme such as Bearer, Basic, or Token, or a header name with a colon, such as 'X-Api-Key:' or 'X-Auth: Key'"
 

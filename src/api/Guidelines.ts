@@ -1,10 +1,6 @@
 /**
- * Guidelines with a rubric in their front matter. The rubric is sent as part of the guidelines' text, so that a service
- * without support for rubrics shows it to its experts.
- *
- * Guarantees: guidelines without a `rubric` in their front matter are plain text, whatever they begin with. But if the
- * front matter has a misspelled `rubric`, or is invalid YAML with a line that begins with `rubric`, it is refused.
- * Errors name the line.
+ * Guidelines with a rubric in their front matter, which services without rubrics show as text. Guidelines without a
+ * `rubric` are plain text. A misspelled `rubric`, or invalid YAML with a line that begins with `rubric`, is refused.
  *
  * ```
  * ---
@@ -145,7 +141,6 @@ const decode = (written: unknown) =>
     })
   })
 
-/** Matches the front matter and the blank lines after it. */
 const frontMatter = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:$|\r?\n(?:[ \t]*\r?\n)*)/
 
 /** Matches misspellings such as `rubrik` and `Rubrics`, but not `public`. */
@@ -193,12 +188,7 @@ export const rubricOf = (guidelines: string | undefined): Rubric =>
 export const textOf = (guidelines: string | undefined): string | undefined =>
   guidelines === undefined ? undefined : split(guidelines).text
 
-/**
- * Adds a rubric, written as YAML, to guidelines. Fails if the guidelines already have a rubric, or if the new one is
- * invalid.
- *
- * @param file the name of the rubric's file, for messages
- */
+/** Fails if the guidelines already have a rubric, or the new one is invalid. @param file its file, for messages */
 export const withRubric = (
   guidelines: string | undefined,
   rubric: string,

@@ -1,9 +1,7 @@
 /**
- * Signs and verifies webhooks with HMAC. Settings describe the form of the signatures.
- *
- * Guarantees: if settings contradict each other, or name a time that is not signed, they are refused before the first
- * delivery. A signature header can hold several signatures, separated by commas, semicolons, spaces, or braces.
- * Signatures without the expected form are ignored. Times and ids are read only from headers, never from the body.
+ * Signs and verifies webhooks with HMAC in the form that settings describe. Contradicting settings and unsigned times
+ * are refused before the first delivery. A header can hold several signatures, separated by commas, semicolons, spaces,
+ * or braces; those without the expected form are ignored. Times and ids are read only from headers.
  */
 import { Array as Arr, Bytes, Clock, DateTime, Duration, Effect, Option, Predicate, RegExp as Regex } from "effect"
 import { Mac } from "effect/crypto"
@@ -154,10 +152,8 @@ export const validate = Effect.fnUntraced(function* (
   return settings
 })
 
-/** Characters that separate the members of the signature's header. */
 const separators = String.raw`\s,;{}`
 
-/** Prepares the settings for signing and verifying, and fills in defaults. */
 const compile = (settings: SignatureSettings) => {
   const { digest = "sha256", encoding = "hex", prefix = "", signed = "{body}", unit = "s", url } = settings
   const [before = "", after = ""] = signed.split("{body}")
@@ -185,7 +181,6 @@ const compile = (settings: SignatureSettings) => {
   }
 }
 
-/** Returns the headers of one delivery attempt, with one signature per secret. */
 export const sign = Effect.fn("HmacSignature.sign")(function* (
   settings: SignatureSettings,
   attempt: Attempt,
@@ -205,7 +200,6 @@ export const sign = Effect.fn("HmacSignature.sign")(function* (
   return headers
 })
 
-/** @param name name of the scheme in messages */
 export const make = Effect.fnUntraced(function* (
   settings: SignatureSettings,
   inputs: Arr.NonEmptyReadonlyArray<SecretInput>,

@@ -1,9 +1,4 @@
-/**
- * The errors of the annotation service as RFC 9457 problem details.
- *
- * Guarantees: each error has a stable `type` (a tag URI, RFC 4151, not meant to be fetched), the HTTP status in
- * `status`, and a `detail` that says what to do.
- */
+/** The errors of the annotation service as RFC 9457 problems, each with a stable `type` that nobody can fetch. */
 import { Schema } from "effect"
 import { HttpApiError } from "effect/http-api"
 import { described } from "../domain/Described.ts"
@@ -30,10 +25,7 @@ export class Unauthorized extends Problem<Unauthorized>()(
   "A valid organization token is required.",
 ) {}
 
-/**
- * The `Host` header does not name this service. Pages also return this problem for a cross-origin request, and for a
- * link that was used or has expired.
- */
+/** The `Host` header does not name this service. Pages also get it for cross-origin requests and links that ended. */
 export class Forbidden extends Problem<Forbidden>()("Forbidden", 403, "This is not allowed.") {}
 
 export class EndpointNotFound extends Problem<EndpointNotFound>()(
@@ -44,7 +36,6 @@ export class EndpointNotFound extends Problem<EndpointNotFound>()(
 
 export class TaskNotFound extends Problem<TaskNotFound>()("TaskNotFound", 404, "There is no such task.") {}
 
-/** The `Allow` header names the supported methods. */
 export class MethodNotAllowed extends Problem<MethodNotAllowed>()(
   "MethodNotAllowed",
   405,
@@ -68,7 +59,6 @@ export class UnsupportedMediaType extends Problem<UnsupportedMediaType>()(
   "The body's media type is not supported.",
 ) {}
 
-/** The `Expect` header asks for something other than `100-continue`. */
 export class ExpectationFailed extends Problem<ExpectationFailed>()(
   "ExpectationFailed",
   417,
@@ -86,7 +76,6 @@ export class IdempotencyKeyReused extends Problem<IdempotencyKeyReused>()(
   "The idempotency key belongs to another request.",
 ) {}
 
-/** The `Retry-After` header says when to retry. */
 export class TooManyRequests extends Problem<TooManyRequests>()("TooManyRequests", 429, "Too many requests.") {}
 
 export class HeadersTooLarge extends Problem<HeadersTooLarge>()(
@@ -95,7 +84,6 @@ export class HeadersTooLarge extends Problem<HeadersTooLarge>()(
   "The request's headers are too large.",
 ) {}
 
-/** The cause is in the service's log, not in the response. */
 export class ServiceFailure extends Problem<ServiceFailure>()("ServiceFailure", 500, "The service failed to answer.") {}
 
 /** The service is starting or stopping; the `Retry-After` header says when to retry. */

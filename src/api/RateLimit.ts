@@ -1,18 +1,12 @@
 /**
- * Reads from response headers how many more requests the service accepts, and when to retry.
- *
- * Guarantees: reads `RateLimit` in the syntax of draft-ietf-httpapi-ratelimit-headers-10 and of its older versions.
- * Also reads `RateLimit-Remaining`, `-Reset`, and `-Reset-After`, with and without `X-`. Malformed headers count as
- * absent. A reset more than one hour away is shortened to one hour. (Effect's `HttpClient.withRateLimiter` reads fewer
- * of these headers.)
+ * Reads from response headers how many requests the service accepts, and when to retry: `RateLimit` in the syntax of
+ * draft-ietf-httpapi-ratelimit-headers-10 and older, `RateLimit-Remaining`, `-Reset`, and `-Reset-After`, with and
+ * without `X-`. (Effect's `HttpClient.withRateLimiter` reads fewer.) Malformed headers count as absent.
  */
 import { Clock, Duration, Effect, Option, Result } from "effect"
 import { Headers } from "effect/http"
 
-/**
- * Returns the wait that `Retry-After` asks for, in whole milliseconds, but at most `max`. The header contains seconds
- * or a date. If the header is absent or malformed, returns undefined.
- */
+/** The wait that `Retry-After` (seconds or a date) asks for, in whole milliseconds, at most `max`. */
 export const retryAfter = Effect.fnUntraced(function* (header: string | undefined, max: Duration.Duration) {
   const parsed = Option.flatMap(Option.fromUndefinedOr(header), (text) =>
     Result.getSuccess(Headers.parseRetryAfter(text)),

@@ -1,8 +1,6 @@
 /**
- * The settings of an annotation service: its address, and everything that the contract leaves open.
- *
- * Guarantees: each default is safe with an unknown service. Unless the service honors idempotency keys, a task that may
- * have arrived is resent only if a person asks for it. The token is `Redacted`, so no log shows it.
+ * The settings of an annotation service. Each default is safe with an unknown service: unless it honors idempotency
+ * keys, a task that may have arrived is resent only if a person asks for it.
  */
 import { Context, Duration, Effect, Layer, Option, type Redacted, Result, Schema, Struct } from "effect"
 import * as FieldPath from "../io/FieldPath.ts"
@@ -37,9 +35,8 @@ export interface ServiceSettings extends ItemLimits {
   /** The organization token. Each request carries it as `authorization` says. */
   readonly token: Redacted.Redacted<string>
   /**
-   * How requests carry the token. The value `Bearer`, `Token`, or `Basic` sets the scheme in the header
-   * `Authorization`. The value `X-Api-Key:` sets another header, and `X-Auth: Key` sets another header and its scheme.
-   * `Basic` requires a token `USER:PASSWORD`.
+   * How requests carry the token: a scheme (`Bearer`, `Token`, or `Basic` with a token `USER:PASSWORD`), another header
+   * (`X-Api-Key:`), or another header and its scheme (`X-Auth: Key`).
    */
   readonly authorization: string
   /** The name under which a ledger knows the service. A ledger belongs to one service. Default: the base URL. */
@@ -62,15 +59,9 @@ export interface ServiceSettings extends ItemLimits {
    * OpenAPI document decides. If the document is not read (see `idempotencyKey`), the client sends none of the three.
    */
   readonly taskMembers: TaskMembers.TaskMembers | "declared"
-  /**
-   * Time for which the service remembers a key (`Duration.infinity`: forever). After this time, a task that may have
-   * arrived gets the state `in_doubt`.
-   */
+  /** How long a key is remembered (`Duration.infinity`: forever). Then a task that may have arrived is `in_doubt`. */
   readonly idempotencyKeyLifetime: Duration.Input
-  /**
-   * Method and path of the request that creates a task. Default `POST /tasks`. A path such as `/tasks/{key}` contains
-   * the idempotency key.
-   */
+  /** Method and path that create a task, such as `PUT /tasks/{key}` with the idempotency key. Default `POST /tasks`. */
   readonly createRequest: string
   /** Method and path of a poll: `GET /tasks/{task_id}`. */
   readonly pollRequest: string
@@ -83,10 +74,7 @@ export interface ServiceSettings extends ItemLimits {
    * first completion. `text`: the completion's text. `left,right`: the label of each completion, in request order.
    */
   readonly choice: string
-  /**
-   * Paths of the task id in the answer to `createRequest`, such as `data.id`. The first path that leads to an id
-   * counts.
-   */
+  /** Paths of the task id in the answer to `createRequest`, such as `data.id`. The first that leads to an id counts. */
   readonly taskIdPaths: ReadonlyArray<string>
   /**
    * Path of the expert's kind in each of `annotations.votes`, such as `annotator.role`. If a vote has no value at this
@@ -203,7 +191,6 @@ const isPollInterval = isTime(1, Duration.toMillis("365 days"))
 
 const names: ReadonlyArray<string> = ["baseUrl", "token", "identity", ...Struct.keys(defaults)]
 
-/** Finds a member that is not a service setting. */
 export const unknownIn = (settings: object, names: ReadonlyArray<string>) => {
   const setting = Object.keys(settings).find((name) => !names.includes(name))
   if (setting === undefined) return undefined

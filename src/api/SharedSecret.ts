@@ -1,9 +1,7 @@
 /**
- * A shared secret that the service sends in `Authorization: Bearer SECRET` or in another header.
- *
- * Guarantees: secrets are compared by HMAC, so that timing reveals neither content nor length. A wrong secret is
- * refused before the body is read. Nothing is signed: anyone who sees one delivery can forge others, so the scheme is
- * only as safe as the TLS connection.
+ * A shared secret in `Authorization: Bearer SECRET` or in another header. Secrets are compared by HMAC, so that timing
+ * reveals neither content nor length, before the body is read. Nothing is signed: anyone who sees one delivery can
+ * forge others, so the scheme is only as safe as the TLS connection.
  */
 import { type Array as Arr, Effect } from "effect"
 import { Mac } from "effect/crypto"
@@ -12,9 +10,7 @@ import { matchAny, requireHeaders, type SignatureScheme } from "./WebhookSignatu
 
 const encoder = new TextEncoder()
 
-/**
- * Treats `Bearer abc` and `abc` as the same secret, in the header and in the setting. `Basic abc` is a different one.
- */
+/** `Bearer abc` and `abc` are the same secret, in the header and in the setting. `Basic abc` is a different one. */
 const bare = (text: string) =>
   encoder.encode(
     text

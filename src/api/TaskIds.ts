@@ -1,19 +1,11 @@
-/**
- * Reads task ids from JSON that the service sends. A path is names joined by dots, with `[*]` for each element of an
- * array: `task_id`, `data.tasks[*].id`. An id is a non-empty string that the ledger can hold, or a whole number. Other
- * values are skipped.
- */
+/** Task ids in JSON at paths such as `data.tasks[*].id`: strings that the ledger can hold, and whole numbers. */
 import { Option } from "effect"
 import * as IdLimit from "../domain/IdLimit.ts"
 
-/** Returns the first id that the paths lead to, in the order of the paths. */
 export const one = (json: unknown, paths: ReadonlyArray<string>): Option.Option<string> =>
   Option.fromNullishOr(paths.flatMap((path) => valuesAt(json, path)).flatMap(idOf)[0])
 
-/**
- * Returns the distinct ids at all paths. A path can lead to an array of ids, which may be empty. If no path leads to an
- * id or to an empty array, returns `Option.none`.
- */
+/** The distinct ids at all paths, also in arrays. None if no path leads to an id or to an empty array. */
 export const all = (json: unknown, paths: ReadonlyArray<string>): Option.Option<ReadonlyArray<string>> => {
   const values = paths.flatMap((path) => valuesAt(json, path.replace(/\[\*\]$/, "")))
   const ids = new Set(values.flat().flatMap(idOf))

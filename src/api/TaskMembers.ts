@@ -1,9 +1,4 @@
-/**
- * The members `group`, `votes`, and `voters` of a task's request, which the contract does not have.
- *
- * Guarantees: a client sends these members only if the service declares them, or if the `taskMembers` setting allows
- * them.
- */
+/** Members of a task's request that the contract lacks. They are sent only if the service or a setting allows them. */
 
 /** Members that the service accepts in a task's request in addition to the contract's. */
 export interface TaskMembers {

@@ -1,9 +1,4 @@
-/**
- * Webhook signature schemes. The schemes of known services have names. Any other service needs settings or a custom
- * function. To give a service's scheme a name, add one line to `table`.
- *
- * Guarantees: invalid settings and malformed secrets fail with typed errors before the first delivery arrives.
- */
+/** Webhook signature schemes: by name (one line in `table`), by settings, or by a custom function. */
 import { type Array as Arr, Effect, Predicate } from "effect"
 import type { Mac } from "effect/crypto"
 import { didYouMean } from "../io/NearestName.ts"

@@ -1,8 +1,4 @@
-/**
- * Reads the secrets that sign webhooks, in the forms in which services write them.
- *
- * Guarantees: a malformed secret is refused when it is set, by an error that does not repeat it.
- */
+/** Reads webhook secrets in the forms in which services write them. No error repeats a secret. */
 import { Effect, Predicate, Redacted, Result, Schema } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
 import { Base64, Hex } from "effect/encoding"
@@ -68,7 +64,6 @@ export const read = Effect.fnUntraced(function* (
   return yield* Effect.orDie(Mac.key(algorithm, yield* keyOf(yield* textOf(secret), form)))
 })
 
-/** Creates a secret of 256 random bits, in the form `whsec`. */
 export const generate = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
   const bytes = yield* random.randomBytes(secretBytes.drawn)

@@ -1,12 +1,7 @@
 /**
- * Types and checks that all webhook signature schemes share. `WebhookScheme` names the schemes.
- *
- * Guarantees: headers are checked before the body is read. Signatures cover the raw bytes of the body, and are checked
- * before the body is parsed. Comparison takes constant time. Errors and logs show no secret. One signature that matches
- * any of the secrets is enough, so that secrets can be rotated.
- *
- * Replays are not detected: anyone who saw a delivery can send it again. If the delivery's time is signed, a replay is
- * accepted only within the tolerance.
+ * Types and checks that all webhook signature schemes share. Signatures cover the raw bytes of the body, and are
+ * compared in constant time. One signature that matches any of the secrets is enough, so that secrets can be rotated.
+ * Replays are not detected; if the time is signed, they are accepted only within the tolerance.
  */
 import { type Duration, Effect, Layer, Schema } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
@@ -81,12 +76,9 @@ const reasons: { readonly [Reason in SignatureRefused["reason"]]: string } = {
 export const refuse = (reason: SignatureRefused["reason"], detail?: string) =>
   Effect.fail(new SignatureRefused({ reason, ...(detail !== undefined && { detail }) }))
 
-/**
- * Matches headers that suggest how a delivery is signed. An error lists these headers, in case the wrong scheme is set.
- */
+/** Headers that suggest how a delivery is signed. An error lists them, in case the wrong scheme is set. */
 const signatureLike = /^(?!x-forwarded)(.*(signature|hmac|digest|secret|token).*|(webhook|svix)-.*|authorization)$/
 
-/** Refuses a delivery that lacks one of the headers. */
 export const requireHeaders = (headers: DeliveryHead["headers"], names: ReadonlyArray<string>, scheme: string) => {
   const missing = names.filter((name) => (headers[name] ?? "") === "")
   if (missing.length === 0) return Effect.void
@@ -96,20 +88,14 @@ export const requireHeaders = (headers: DeliveryHead["headers"], names: Readonly
 }
 
 export interface SignatureScheme {
-  /** Header with an id that the scheme does not sign. */
   readonly unsignedId?: string | undefined
-  /** Checks the headers, and returns a function that checks the body. */
   readonly open: (
     head: DeliveryHead,
   ) => Effect.Effect<(body: Uint8Array) => Effect.Effect<VerifiedDelivery, SignatureRefused>, SignatureRefused>
-  /**
-   * Returns the headers of an attempt, as the service would send them. Returns no headers if the scheme is a custom
-   * function.
-   */
+  /** The headers of an attempt, as the service would send them. Empty if the scheme is a custom function. */
   readonly sign: (attempt: Attempt) => Effect.Effect<{ readonly [header: string]: string }>
 }
 
-/** Makes a scheme from a custom function. */
 export const custom = (
   verify: (delivery: ReceivedDelivery) => Effect.Effect<VerifiedDelivery, SignatureRefused>,
 ): SignatureScheme => ({
@@ -137,7 +123,6 @@ export const maxTolerance: Duration.Input = "1 hour"
 
 export const layerMac: Layer.Layer<Mac.Mac> = Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto))
 
-/** Refuses the delivery unless one of the tags is the HMAC of the content with one of the secrets. */
 export const matchAny = Effect.fnUntraced(function* (
   mac: Mac.Mac["Service"],
   secrets: ReadonlyArray<WebhookSecret>,

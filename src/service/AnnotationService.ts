@@ -27,26 +27,17 @@ export type { RateLimit } from "./http/RateLimit.ts"
 export type { RequestLimits } from "./http/RequestLimits.ts"
 export type { Accounts, Tokens } from "./account/AccountIds.ts"
 
-/**
- * A service inside the program that uses it: on loopback, on a free port, with a new random token at each start. It
- * provides the `ServiceProfile` that the program needs to connect.
- */
+/** A service on loopback, on a free port, with a new token at each start. Provides the `ServiceProfile` to connect. */
 export const layerEmbedded = (options: ServiceLayers.ServiceOptions & { readonly database: string }) =>
   checked(options, true, () => ServiceLayers.layerEmbedded(options))
 
-/**
- * The service's routes and experts. The routes include `/v1/openapi.json` and, for browsers, `/v1/docs`. The caller
- * provides the server and the database.
- */
+/** The routes, with `/v1/openapi.json` and `/v1/docs`, and the experts. The caller provides server and database. */
 export const layer = (options: ServiceLayers.ServiceOptions) =>
   providing<ServiceAddress | AccountIds.Accounts | AccountIds.Tokens>()(
     checked(options, false, () => ServiceLayers.layer(options)),
   )
 
-/**
- * The service on Node. One SQLite file holds its whole state. `ServiceAddress` has the service's address, `signInLink`
- * lets an operator sign in, and `createToken` makes a token for clients.
- */
+/** The service on Node, with its whole state in one SQLite file. `ServiceAddress` has its address. */
 export const layerServer = (options: ServiceLayers.ServerOptions) =>
   providing<ServiceAddress | AccountIds.Accounts | AccountIds.Tokens | HttpServer.HttpServer>()(
     checked(options, true, () => ServiceLayers.layerServer(options)),
@@ -57,10 +48,7 @@ const providing =
   <E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, E, R> =>
     layer
 
-/**
- * The path of a page on the service where an operator sets a password and signs in. The path works once, within 24
- * hours.
- */
+/** The path of a page where an operator sets a password and signs in. It works once, within 24 hours. */
 export const signInLink = Accounts.use((accounts) => accounts.signInLink)
 
 /** Creates a token for clients of the service, under a name that the dashboard shows. */

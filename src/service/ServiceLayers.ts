@@ -44,39 +44,26 @@ import * as Workforce from "./expert/Workforce.ts"
 
 /** Options of the annotation service. Only `experts` is required. */
 export interface ServiceOptions {
-  /**
-   * The experts, in the order in which the service asks them. A string is a name that the command line accepts, too:
-   * `longest`, `gold:answers.jsonl`, `judge:gpt-4o`.
-   */
+  /** The experts in the order of asking, as objects or names: `longest`, `gold:answers.jsonl`, `judge:gpt-4o`. */
   readonly experts: ReadonlyArray<Expert.Expert | string>
   /** Settings of experts named `judge:MODEL`. */
   readonly judge?: JudgeSettings | undefined
   /** How long automatic experts wait after a task's creation before they judge it. Default 0. */
   readonly turnaround?: Duration.Input | undefined
-  /**
-   * Limits on a task: bytes, prompts, completions, and characters. Default: `RequestLimits.defaultLimits`, which allow
-   * 10 MiB and 1,000 prompts.
-   */
+  /** Limits on a task. Default: `RequestLimits.defaultLimits`, which allow 10 MiB and 1,000 prompts. */
   readonly limits?: Partial<RequestLimits.RequestLimits> | undefined
   /** Votes per prompt if the task does not set `votes`. Default 1. */
   readonly votes?: number | undefined
   /** How long an item stays reserved for a person who is idle. Default 30 minutes. */
   readonly hold?: Duration.Input | undefined
-  /**
-   * How long a task that has all its votes stays open after a person's last vote, so that people can take votes back.
-   * Default 30 seconds. If only automatic experts voted, the task is completed immediately.
-   */
+  /** How long a task with all its votes stays open after a person's last vote, for undo. Default 30 seconds. */
   readonly undoGrace?: Duration.Input | undefined
-  /**
-   * The path of a file of gold items: prompt items whose member `gold` is the right answer. The service measures
-   * experts by these items.
-   */
+  /** The path of a file of prompt items whose `gold` is the right answer. The service measures experts by them. */
   readonly gold?: string | undefined
   /**
-   * Whether the service closes prompts that no expert can answer. A closed prompt keeps the votes that it has. If a
-   * task would end without any vote, the service cancels it, and opens it again when the service next starts. If this
-   * option is false, the default, the prompts wait for other experts. The embedded service sets true, because its
-   * client would otherwise wait forever.
+   * Whether the service closes prompts that no expert can answer, with the votes that they have. A task without any
+   * vote is canceled until the service next starts. If this option is false, the default, the prompts wait for other
+   * experts. The embedded service sets true, because its client would otherwise wait forever.
    */
   readonly cancelUnanswered?: boolean | undefined
   /**
@@ -146,7 +133,6 @@ const taskHandlers = (limits: RequestLimits.RequestLimits, defaultVotes: number)
     }),
   )
 
-/** The service's routes and experts. The caller provides the server and the database. */
 export const layer = (options: ServiceOptions) => {
   const limits = { ...RequestLimits.defaultLimits, ...options.limits }
   const votes = options.votes ?? 1
@@ -233,10 +219,7 @@ const store = ({ gold, hold, undoGrace, ...options }: ServiceOptions) =>
     ),
   )
 
-/**
- * An HTTP server for `layer`. It also answers malformed HTTP with a problem (RFC 9457). Default: loopback, on a free
- * port.
- */
+/** An HTTP server for `layer`, by default on loopback and a free port. Malformed HTTP gets a problem (RFC 9457). */
 export const layerHttp = (options: { readonly host?: string | undefined; readonly port?: number | undefined } = {}) =>
   NodeServer.layer({ ...options, problem: ProblemResponses.fromServerStatus })
 
@@ -250,7 +233,6 @@ export interface ServerOptions extends ServiceOptions {
   readonly port?: number | undefined
 }
 
-/** The service on Node, with its whole state in one SQLite file. */
 export const layerServer = (options: ServerOptions) =>
   layer({
     ...options,
@@ -270,10 +252,6 @@ const makeParentFolder = Effect.fnUntraced(function* (file: string) {
   yield* fs.makeDirectory(path.dirname(path.resolve(file)), { recursive: true })
 })
 
-/**
- * A service inside the program that uses it: on loopback, on a free port, with a new random token at each start. It
- * provides the `ServiceProfile` that the program needs to connect.
- */
 export const layerEmbedded = (options: ServiceOptions & { readonly database: string }) =>
   Layer.unwrap(
     Effect.gen(function* () {

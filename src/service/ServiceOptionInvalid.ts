@@ -44,7 +44,6 @@ const problemOf = (options: object, hasDatabase: boolean): ServiceOptionInvalid 
   return other && new ServiceOptionInvalid({ ...other, option: other.setting })
 }
 
-/** Builds the layer if the options are of the right kind. */
 export const checked = <A, E, R>(
   options: object,
   hasDatabase: boolean,

@@ -1,11 +1,7 @@
 /**
- * Sign-in to the dashboard with a name and a password.
- *
- * Guarantees: an account can be created only with a link. Passwords are hashed. An unknown name is refused after the
- * same time as a wrong password, so the time reveals no names. Attempts are throttled (`SignInAttempts`). A new
- * password ends the account's sessions. A sign-in that began before the password changed is refused. A link that the
- * service prints creates an admin or resets the password of any account. A link from `Operators` is for one account
- * only.
+ * Sign-in to the dashboard with a name and a password. An account needs a link: of `Operators` for this account, or of
+ * the service for any account. An unknown name is refused after the same time as a wrong password. A new password ends
+ * the account's sessions, and refuses sign-ins that began before.
  */
 import { Clock, Context, Effect, Layer, Option, PartitionedSemaphore, Schema, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -34,10 +30,7 @@ export interface SignedIn extends Omit<Operator, "operator_no"> {
 /** The maximum number of password hashes computed concurrently. Each takes 64 MiB and a third of a second. */
 const maxConcurrentHashes = 2
 
-/**
- * The service issues a link either for one account or for any account. This value stands for any account: the user
- * enters the name. The name key of an account is never empty.
- */
+/** The subject of a link for any account, whose name the user enters. The name key of an account is never empty. */
 const anyAccount = ""
 
 type SameTransaction = Effect.Effect<unknown, SqlError>
@@ -50,7 +43,6 @@ const make = Effect.gen(function* () {
   /** Limits concurrent hashes. If several client addresses wait, they take turns. */
   const hashing = PartitionedSemaphore.makeUnsafe<string>({ permits: maxConcurrentHashes })
 
-  /** Makes a link that can set up any account, and revokes the previous one. */
   const signInLink = write(
     Effect.tap(codes.issue("sign-in", anyAccount), Audit.record(sql, "operator.link", "anybody")),
   ).pipe(
@@ -71,10 +63,7 @@ const make = Effect.gen(function* () {
     return Option.some(rows[0]!.name)
   })
 
-  /**
-   * Sets an account's password. If the link is valid for any account, `chosen` is the account's name. A new account is
-   * an admin.
-   */
+  /** `chosen` is the account's name if the link is valid for any account. A new account is an admin. */
   const setUp = Effect.fn("Accounts.setUp")(function* (code: string, chosen: string, password: string) {
     // The code is checked before hashing, because hashing is expensive.
     const name = Option.getOrElse(yield* findLink(code), () => chosen)
@@ -101,9 +90,7 @@ const make = Effect.gen(function* () {
     return { name: operator.name, role: operator.role, session } satisfies SignedIn
   })
 
-  /**
-   * Records an operator's action on their own account. The caller passes the operator, because there may be no session.
-   */
+  /** Records an operator's action on their own account. There may be no session. */
   const recordOf = (operator: Omit<Operator, "role">, action: string) =>
     Effect.provideService(Audit.record(sql, action, operator.name), Audit.Actor, operator)
 
@@ -114,7 +101,6 @@ const make = Effect.gen(function* () {
       ([operator]) => operator,
     )
 
-  /** Returns the operator if the name and the password are right. Attempts are throttled. */
   const verified = Effect.fnUntraced(function* (name_key: string, password: string, address: string) {
     const giveBack = yield* attempt(address, name_key)
     const operator = yield* operatorOf(name_key)
@@ -152,10 +138,7 @@ const make = Effect.gen(function* () {
     return { name: operator.name, role: operator.role, session } satisfies SignedIn
   })
 
-  /**
-   * Sets a new password, ends the operator's sessions, and revokes sign-in links. Returns the cookie value of a new
-   * session.
-   */
+  /** Returns the cookie value of a new session. */
   const changePassword = Effect.fn("Accounts.changePassword")(function* (
     name: string,
     current: string,
@@ -190,5 +173,4 @@ const make = Effect.gen(function* () {
 export type Accounts = AccountIds.Accounts
 const Service = Context.Service<Accounts, Effect.Success<typeof make>>("prefstream/service/Accounts")
 
-/** The accounts of operators, who sign in to the dashboard with a name and a password. */
 export const Accounts = Object.assign(Service, { layer: Layer.effect(Service, make) })

@@ -1,9 +1,6 @@
 /**
- * One-time codes in links: an operator's sign-in link, an expert's invitation.
- *
- * Guarantees: a code is accepted once, before it expires, and only for its purpose. A new code revokes the previous one
- * of the same subject. Only hashes are stored. The code is in the link's fragment, which browsers do not send, so no
- * server logs it.
+ * One-time codes in links. A code is accepted once, before it expires, and only for its purpose. No server logs it,
+ * because browsers do not send a link's fragment. Use all but `find` inside `Database.write`.
  */
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { Database } from "../database/Database.ts"
@@ -15,7 +12,6 @@ export type CodeKind = keyof typeof linkHours
 const make = Effect.gen(function* () {
   const { sql } = yield* Database
 
-  /** Issues a code and revokes the subject's earlier ones. Call it inside `Database.write`. */
   const issue = Effect.fn("OneTimeCodes.issue")(function* (kind: CodeKind, subject: string) {
     const code = yield* Secrets.draw()
     const created_at = yield* Clock.currentTimeMillis
@@ -33,7 +29,6 @@ const make = Effect.gen(function* () {
     return Option.map(Option.fromUndefinedOr(rows[0]), ({ subject }) => subject)
   })
 
-  /** Returns the subject of a valid code. The code then stops working. Call it inside `Database.write`. */
   const use = Effect.fn("OneTimeCodes.use")(function* (kind: CodeKind, code: string) {
     const now = yield* Clock.currentTimeMillis
     const rows = yield* sql<{ subject: string }>`
@@ -42,7 +37,6 @@ const make = Effect.gen(function* () {
     return Option.map(Option.fromUndefinedOr(rows[0]), ({ subject }) => subject)
   })
 
-  /** Revokes the subject's codes. Call it inside `Database.write`. */
   const endAll = Effect.fn("OneTimeCodes.endAll")(function* (kind: CodeKind, subject: string) {
     yield* sql`DELETE FROM one_time_code WHERE kind = ${kind} AND subject = ${subject}`
   })
@@ -50,7 +44,6 @@ const make = Effect.gen(function* () {
   return { issue, find, use, endAll }
 })
 
-/** The one-time codes in sign-in links and invitations. */
 export class OneTimeCodes extends Context.Service<OneTimeCodes, Effect.Success<typeof make>>()(
   "prefstream/service/OneTimeCodes",
 ) {

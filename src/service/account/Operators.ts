@@ -1,9 +1,4 @@
-/**
- * Management of operators by admins: list, invite by link, set a role, remove.
- *
- * Guarantees: at least one admin can always sign in. Removing an operator ends the operator's sessions and revokes the
- * operator's link in the same transaction. A link works only for its own account, whatever name the user enters.
- */
+/** Management of operators by admins. At least one admin can always sign in. A link works only for its own account. */
 import { Clock, Context, Effect, Layer } from "effect"
 import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
@@ -51,7 +46,6 @@ const make = Effect.gen(function* () {
     return { operator: summaryOf(added), link } satisfies OperatorLink
   }, write)
 
-  /** Makes a link with which the operator sets a new password, and revokes the previous link. */
   const renew = Effect.fn("Operators.renew")(function* (operatorNo: number) {
     const { name_key, ...operator } = yield* find(operatorNo)
     yield* Audit.record(sql, "operator.link", operator.name)
@@ -87,7 +81,6 @@ const make = Effect.gen(function* () {
   return { list, add, renew, setRole, remove }
 })
 
-/** The management of operators by admins. */
 export class Operators extends Context.Service<Operators, Effect.Success<typeof make>>()(
   "prefstream/service/Operators",
 ) {

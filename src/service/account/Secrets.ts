@@ -1,10 +1,4 @@
-/**
- * Random secrets: session cookies, one-time codes, tokens.
- *
- * Guarantees: a secret has 256 random bits. Only its SHA-256 is stored, which is enough for values that cannot be
- * guessed (passwords need more: see `Password`). Secrets are looked up by hash, so the time of a lookup reveals nothing
- * about them.
- */
+/** Random secrets of 256 bits. Their SHA-256 is stored, which is enough for values that cannot be guessed. */
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Base64Url } from "effect/encoding"

@@ -1,17 +1,10 @@
-/**
- * Sessions of operators on the dashboard and of experts on the annotation page.
- *
- * Guarantees: a session is a random cookie. The database has only its hash. A session ends after an idle time and at a
- * maximum age. Signing out, a new password, or deactivating the expert ends a session immediately. The time of the last
- * use is updated at most once a minute.
- */
+/** Sessions: random cookies, stored as hashes. They end after an idle time and at a maximum age. */
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { Database } from "../database/Database.ts"
 import * as Secrets from "./Secrets.ts"
 
 export type SessionKind = "operator" | "expert"
 
-/** A session ends if it is unused for the time `idle`. It also ends when its age reaches `absolute`. */
 export const lifetimes: {
   readonly [kind in SessionKind]: { readonly idle: Duration.Duration; readonly absolute: Duration.Duration }
 } = {
@@ -62,7 +55,6 @@ const make = Effect.gen(function* () {
   return { insert, find, end, endAll }
 })
 
-/** The sessions of operators on the dashboard and of experts on the annotation page. */
 export class Sessions extends Context.Service<Sessions, Effect.Success<typeof make>>()("prefstream/service/Sessions") {
   static readonly layer = Layer.effect(Sessions, make)
 }

@@ -1,26 +1,19 @@
 /**
- * Throttles sign-in attempts per address, and per pair of address and name.
- *
- * Guarantees: an address has 60 attempts without a delay, and regains 1 attempt per second. A pair has 10 attempts
- * without a delay, and regains 1 attempt per 90 seconds. Further attempts from an address run 1 second apart. Further
- * attempts of a pair run 10 seconds apart. If an attempt would wait longer than 40 seconds, the attempt is refused.
- * Attempts from one address never lock out other addresses. Delays are logged. A restart forgets all attempts. At most
- * 10,000 addresses and 10,000 pairs are tracked. The least recently used are forgotten.
+ * Throttles sign-in attempts per address, and per pair of address and name. After `burst` attempts, the next ones run
+ * `turnMillis` apart, and are refused if they would wait longer than 40 seconds. Attempts from one address never lock
+ * out other addresses. A restart forgets all attempts.
  */
 import { Clock, Effect, Schema } from "effect"
 import * as Sha256 from "../../node/Sha256.ts"
 
-/** The attempt is refused, because it would wait longer than `maxWaitMillis`. */
 export class AttemptsExceeded extends Schema.TaggedError<AttemptsExceeded>()("AttemptsExceeded", {
   retryAfterSeconds: Schema.Int,
 }) {}
 
 interface Pace {
-  /** The number of attempts that are not delayed. */
   readonly burst: number
   /** The time in which an address or pair regains one attempt without a delay. */
   readonly restoreMillis: number
-  /** The time between two delayed attempts. */
   readonly turnMillis: number
 }
 

@@ -1,11 +1,4 @@
-/**
- * The organization's access tokens.
- *
- * Guarantees: a token is shown once and stored as its SHA-256. A revoked token is refused immediately. After a
- * rotation, the old token is accepted for the given time. The cache of accepted tokens never contains a token that the
- * database refuses. The time of the last use is updated at most once a minute. Tokens are looked up by hash, so the
- * time of a lookup reveals nothing about them.
- */
+/** The organization's access tokens. The cache of accepted tokens never contains one that the database refuses. */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted, Scope, Struct } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
@@ -89,7 +82,6 @@ const make = Effect.gen(function* () {
   /** Keeps memory and database consistent, even if the caller is interrupted. */
   const uninterruptible = Effect.uninterruptible
 
-  /** Adds a token to the cache, and removes it if storing it fails. */
   const add = <A, E>(row: Row, store: Effect.Effect<A, E>) =>
     Effect.suspend(() => {
       remember(row)
@@ -103,7 +95,6 @@ const make = Effect.gen(function* () {
     return { token, summary: summaryOf(row) }
   }, uninterruptible)
 
-  /** Replaces a token. The old token is accepted for another `keepHours` hours. */
   const rotate = Effect.fn("Tokens.rotate")(function* (tokenId: string, keepHours: number) {
     const now = yield* Clock.currentTimeMillis
     const { name } = yield* find(tokenId)
@@ -151,7 +142,6 @@ const make = Effect.gen(function* () {
     (rows): ReadonlyArray<TokenSummary> => rows.map(summaryOf),
   ).pipe(Effect.withSpan("Tokens.list"))
 
-  /** Finds a token by its hash (`Secrets.hash`). Returns none if the token is not accepted. */
   const accept = Effect.fnUntraced(function* (hash: string) {
     const entry = accepted.get(hash)
     if (entry === undefined) return Option.none<AcceptedToken>()
@@ -174,7 +164,6 @@ const make = Effect.gen(function* () {
 export type Tokens = AccountIds.Tokens
 const Service = Context.Service<Tokens, Effect.Success<typeof make>>("prefstream/service/Tokens")
 
-/** The organization's access tokens. */
 export const Tokens = Object.assign(Service, {
   layer: Layer.effect(Service, make).pipe(Layer.provide(SecureRandom.layerWebCrypto)),
 })

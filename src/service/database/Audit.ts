@@ -1,10 +1,6 @@
 /**
- * The audit log: which changes operators made, and who made them.
- *
- * Guarantees: an entry is stored in the same transaction as its change, or not at all. The service cannot change or
- * delete entries. The actor comes from the context in which `Database.write` is called.
- * The log does not record reads, refused changes, or actions of experts. The log gives no protection against somebody
- * who edits the file.
+ * The audit log of operators' changes. An entry is stored in the same transaction as its change, and the service cannot
+ * change or delete it; somebody who edits the file can. Reads, refused changes, and experts are not recorded.
  */
 import { Clock, Context, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -15,10 +11,7 @@ export interface Actor {
   readonly name: string
 }
 
-/**
- * The current actor. The value is undefined if the service, an expert, or a client makes the change. In that case,
- * `record` writes nothing.
- */
+/** Undefined if the service, an expert, or a client makes the change. `record` then writes nothing. */
 export const Actor = Context.Reference<Actor | undefined>("prefstream/service/Actor", { defaultValue: () => undefined })
 
 export const commandLine: Actor = { operator_no: null, name: "command line" }
@@ -45,13 +38,7 @@ export const auditTables: ReadonlyArray<string> = [
   END`,
 ]
 
-/**
- * Adds an entry to the log. Call it inside the `Database.write` that makes the change, so that both are one
- * transaction.
- *
- * @param action a noun and a verb, such as `task.cancel`
- * @param subject the id or name of the changed object
- */
+/** Call it inside the `Database.write` that makes the change. @param action a noun and a verb: `task.cancel` */
 export const record = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   action: string,

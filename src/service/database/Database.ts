@@ -1,9 +1,4 @@
-/**
- * The service's SQLite file: runs migrations and groups writes.
- *
- * Guarantees: a write is one transaction, and it is committed durably when its effect succeeds. Concurrent writes share
- * a commit; see `GroupCommit`.
- */
+/** The service's SQLite file. A write is one transaction, committed durably when it succeeds (`GroupCommit`). */
 import { Context, Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
@@ -21,10 +16,7 @@ import { webhookTables } from "./WebhookTables.ts"
 
 const tables = [...taskTables, ...accountTables, ...webhookTables, ...auditTables, ...deskTables]
 
-/**
- * Until the first release, tables change without a migration. The version therefore contains a hash of the tables, and
- * a database with different tables is refused.
- */
+/** Until the first release, tables change without a migration, and a database with different tables is refused. */
 const version = `0001_tables_${Sha256.hex(tables.join("\n")).slice(0, 8)}`
 
 const migrate = Migrations.run({
@@ -51,9 +43,8 @@ export class Database extends Context.Service<
   {
     readonly sql: SqlClient.SqlClient
     /**
-     * Runs statements that change the database. `Audit` gets the current actor. Other writes share the transaction, so
-     * do not wait in `statements` for anything except the database. Only a `SqlError` rolls the transaction back. Any
-     * other error must come before the first change.
+     * Other writes share the transaction, so do not wait in `statements` for anything except the database. Only a
+     * `SqlError` rolls the transaction back. Any other error must come before the first change.
      */
     readonly write: <A, E = never>(statements: Effect.Effect<A, E | SqlError>) => Effect.Effect<A, E | SqlError>
   }

@@ -1,17 +1,10 @@
 /**
- * The tables for managers: beginnings of prompts, disputed items, decisions, voided votes, versions of guidelines, and
- * the qualification of people.
- *
- * Guarantees: voiding moves a vote, with its number, to `voided_vote`, so that `vote` contains only valid votes. A vote
- * that its expert corrected is in `replaced_vote`. An item is in `disputed` if it has all its votes or a decision, and
- * its votes differ on the best completion.
+ * The tables for managers. Voiding moves a vote, with its number, to `voided_vote`; a corrected vote is in
+ * `replaced_vote`. An item is in `disputed` if it has all its votes or a decision, and its votes differ.
  */
 import { maxPrompts, voteColumns } from "./TaskTables.ts"
 
-/**
- * The number of characters at a prompt's start that a search reads. Whole requests are compressed, so a search in them
- * would be slow.
- */
+/** A search reads this many characters at a prompt's start, because whole requests are compressed. */
 export const maxSearchedChars = 500
 
 const recount = (itemId: string) => `
@@ -48,7 +41,6 @@ export const deskTables: ReadonlyArray<string> = [
     undone_at INTEGER
   )`,
   `CREATE INDEX voiding_of_expert ON voiding (expert_no)`,
-  // Voided votes.
   `CREATE TABLE voided_vote (
     n INTEGER PRIMARY KEY,
     voiding_id INTEGER NOT NULL,
@@ -56,7 +48,6 @@ export const deskTables: ReadonlyArray<string> = [
   )`,
   `CREATE INDEX voided_vote_on_item ON voided_vote (item_id, expert_no)`,
   `CREATE INDEX voided_vote_of ON voided_vote (voiding_id)`,
-  // Votes as they were before their experts corrected them.
   `CREATE TABLE replaced_vote (
     n INTEGER PRIMARY KEY,
     ${voteColumns},
@@ -74,7 +65,6 @@ export const deskTables: ReadonlyArray<string> = [
     at INTEGER NOT NULL,
     PRIMARY KEY (base, version)
   ) WITHOUT ROWID`,
-  // The last version that a person saw or acknowledged.
   `CREATE TABLE guidelines_seen (
     expert_no INTEGER NOT NULL,
     base TEXT NOT NULL,
@@ -90,10 +80,8 @@ export const deskTables: ReadonlyArray<string> = [
     pause_percent INTEGER,
     guidelines TEXT NOT NULL
   )`,
-  // A row of kind `item` is a gold item that the person sees or has judged. A row of kind `admit` or `requalify` is an
-  // operator's decision. Only the rows after the person's last decision count. Only rows of items have `gold`,
-  // `shown_order`, `draft`, `choice`, `correct`, and `given_at`. Only decisions have `last_vote`, the number of the
-  // latest vote of any expert at the time of the decision.
+  // A row of kind `item` is a gold item that the person sees or has judged; `admit` and `requalify` are an operator's
+  // decisions. Only rows after the last decision count. `last_vote` is the number of the latest vote at its time.
   `CREATE TABLE qualification (
     n INTEGER PRIMARY KEY AUTOINCREMENT,
     expert_no INTEGER NOT NULL,

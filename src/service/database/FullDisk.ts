@@ -1,10 +1,8 @@
 /**
- * Handles a disk that is full or cannot be written.
- *
- * Guarantees: the error is logged once, however many writes fail. The process is not ready (`/readyz`) until a write
- * succeeds at least a minute after the last failure, because small writes can succeed even on a full disk.
+ * Handles a disk that is full or cannot be written. The error is logged once. The process is not ready (`/readyz`)
+ * until a write succeeds at least a minute after the last failure, because small writes can succeed on a full disk.
  */
-import { Cause, Clock, Duration, Effect } from "effect"
+import { Cause, Clock, Duration, Effect, Predicate } from "effect"
 import { SqlClient } from "effect/sql"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import type { Write } from "../../sql/GroupCommit.ts"
@@ -16,10 +14,8 @@ const quiet = Duration.toMillis("1 minute")
 const [ioError, full] = [10, 13]
 
 const isFull = ({ reason: { cause } }: SqlError): boolean =>
-  typeof cause === "object" &&
-  cause !== null &&
-  "errno" in cause &&
-  typeof cause.errno === "number" &&
+  Predicate.hasProperty(cause, "errno") &&
+  Predicate.isNumber(cause.errno) &&
   [ioError, full].includes(cause.errno & 0xff)
 
 /** Whether the error reports a full or broken disk. `watch` has already logged such an error. */
@@ -28,11 +24,9 @@ export const wasLogged = (failure: unknown): boolean => {
   return isSqlError(error) && isFull(error)
 }
 
-/** Logs a failure, unless `watch` has already logged it. */
 export const logError = (what: string, failure: unknown): Effect.Effect<void> =>
   wasLogged(failure) ? Effect.void : Effect.logError(what, failure)
 
-/** Wraps `write`: logs a full disk and reports it to `Readiness`, until the scope closes. */
 export const watch = Effect.fnUntraced(function* (write: Write) {
   const sql = yield* SqlClient.SqlClient
   /** When a write last failed, in epoch milliseconds. Undefined while writes succeed. */

@@ -1,13 +1,8 @@
 /**
- * The tables of tasks, items, votes, experts, and lanes of the queue.
- *
- * Guarantees: rows that change are small. Large values (requests, results) have separate tables. The number of rows
- * that a frequent query reads does not grow with the number of tasks. `item_open` lists items that still need votes,
- * oldest first; `returned_item` lists items in the order of their return to the queue. An expert has a cursor in each
- * list. Triggers update `task_count`. An item's id is its task's number times 2^20 plus its prompt's index, so a task's
- * items are a range.
+ * The tables of tasks, items, votes, experts, and lanes of the queue. Rows that change are small; requests and results
+ * have separate tables. The rows that a frequent query reads do not grow with the number of tasks: an expert has a
+ * cursor in `item_open`, oldest first, and in `returned_item`, in the order of return. Triggers update `task_count`.
  */
-/* oxlint-disable max-lines -- the tables of one queue, and the triggers that count their rows */
 import type { SqlClient } from "effect/sql"
 
 /** The number of item ids reserved for each task, and thus the maximum number of prompts per task. */
@@ -16,7 +11,6 @@ export const maxPrompts = 2 ** 20
 export const itemIdOf = (seq: number, promptIndex: number): number => seq * maxPrompts + promptIndex
 export const seqOf = (itemId: number): number => Math.floor(itemId / maxPrompts)
 export const promptIndexOf = (itemId: number): number => itemId % maxPrompts
-/** The greatest id that an item of the task can have. The least is `itemIdOf(seq, 0)`. */
 export const lastItemOf = (seq: number): number => itemIdOf(seq, maxPrompts - 1)
 
 export const itemsOf = (sql: SqlClient.SqlClient, seq: number) =>
@@ -32,7 +26,6 @@ const neededBy = (row: "NEW" | "OLD") =>
 /** The number of missing votes that only judges may give. */
 const ofJudgesBy = (row: "NEW" | "OLD") => `((${row}.voters IS 'judges') * (${neededBy(row)} - ${row}.votes_given))`
 
-/** Columns that the tables of valid, voided, and replaced votes share. */
 export const voteColumns = `item_id INTEGER NOT NULL,
     expert_no INTEGER NOT NULL,
     choice INTEGER NOT NULL,
@@ -43,7 +36,6 @@ export const voteColumns = `item_id INTEGER NOT NULL,
 
 export const millisOfDay = 24 * 60 * 60 * 1000
 
-/** Adds a vote to `vote_day` (`sign` 1) or subtracts it (`sign` -1). */
 const voteDays = (event: "INSERT" | "DELETE", sign: "1" | "-1", row: "NEW" | "OLD") =>
   `CREATE TRIGGER vote_day_${event.toLowerCase()} AFTER ${event} ON vote BEGIN
     INSERT INTO vote_day VALUES (${row}.given_at / ${millisOfDay}, ${row}.expert_no, ${sign},
@@ -53,11 +45,9 @@ const voteDays = (event: "INSERT" | "DELETE", sign: "1" | "-1", row: "NEW" | "OL
   END`
 
 export const taskTables: ReadonlyArray<string> = [
-  // `status` is pending, in_progress, completed, or cancelled. `unanswered` is 1 if the task was canceled because no
-  // expert had an answer. `extra_votes` is the sum over the task's items. `votes_spared` is the number of votes that
-  // are no longer needed, because a lead decided or withdrew their items. `completes_at` is the time at which a task
-  // that has all its votes will be completed (see `Completions`). `voters` is `judges` or `people` if only these may
-  // vote, or null. `has_equal_items` is set by `EqualItems`.
+  // `unanswered`: canceled because no expert had an answer. `extra_votes` is the sum over the items. `votes_spared`
+  // counts votes that are no longer needed, because a lead decided or withdrew their items. `completes_at`: see
+  // `Completions`. `voters` is `judges` or `people` if only these may vote. `has_equal_items` is set by `EqualItems`.
   `CREATE TABLE task (
     seq INTEGER PRIMARY KEY,
     task_id TEXT NOT NULL UNIQUE,
@@ -87,9 +77,8 @@ export const taskTables: ReadonlyArray<string> = [
   // with 64 clients, the p99 latency was 33 ms instead of 26 ms.
   `CREATE TABLE task_result (seq INTEGER PRIMARY KEY, answer TEXT NOT NULL)`,
 
-  // Groups that a client named. A task without a group counts as a group of its own, and has no row here. `votes` and
-  // `votes_needed` are sums over the open tasks. `items`, `items_done`, `all_votes`, and `all_needed` are sums over all
-  // tasks that are not canceled. `first_open` is the oldest open task, or null.
+  // Groups that a client named. `votes` and `votes_needed` are sums over the open tasks; `items` to `all_needed` are
+  // sums over all tasks that are not canceled. `first_open` is the oldest open task.
   `CREATE TABLE task_group (
     organization TEXT NOT NULL,
     group_id TEXT NOT NULL,
@@ -110,7 +99,6 @@ export const taskTables: ReadonlyArray<string> = [
     WHERE group_id <> task_id AND status IN ('pending', 'in_progress')`,
   `CREATE INDEX task_open_alone ON task (seq) WHERE group_id = task_id AND status IN ('pending', 'in_progress')`,
 
-  // `needed_of_judges` is the number of missing votes that only judges may give.
   `CREATE TABLE task_count (
     status TEXT PRIMARY KEY,
     tasks INTEGER NOT NULL DEFAULT 0,
@@ -162,11 +150,10 @@ export const taskTables: ReadonlyArray<string> = [
     WHERE organization = NEW.organization AND group_id = NEW.group_id;
   END`,
 
-  // `open` is the task's `votes_required` plus `extra_votes`, minus `votes`, `claimed`, and active holds. If the task
-  // is finished, or the item was decided or withdrawn, `open` is 0. `extra_votes` counts the votes requested when the
-  // item was reopened. `claimed` counts the votes that automatic experts are about to give. `content` is explained in
-  // `Contents`. If `repeatable` is 1, a person may judge the content more than once. The service's own gold items are
-  // repeatable, because they measure each person repeatedly. If `for_judges` is 1, people may not vote.
+  // `open` is the task's `votes_required` plus `extra_votes`, minus `votes`, `claimed`, and active holds; 0 if the item
+  // is closed. `claimed` counts votes that automatic experts are about to give. `content`: see `Contents`.
+  // `repeatable`: a person may judge the content more than once, as for gold items, which measure each person
+  // repeatedly.
   `CREATE TABLE item (
     item_id INTEGER PRIMARY KEY,
     open INTEGER NOT NULL,
@@ -195,9 +182,7 @@ export const taskTables: ReadonlyArray<string> = [
   // The tasks that automatic experts are judging, with the number of claimed items and the experts' ids (JSON).
   `CREATE TABLE claim (seq INTEGER PRIMARY KEY, items INTEGER NOT NULL, experts TEXT NOT NULL)`,
 
-  // The two cursors are the expert's positions in `item_open` and in `returned_item`. If `away` is 1, no item waits for
-  // this expert. People are away if they were absent for long or may not judge. Automatic experts are away if the
-  // running service does not have them.
+  // `away`: no item waits for the expert, who was absent for long, may not judge, or is not in the running service.
   `CREATE TABLE expert (
     expert_no INTEGER PRIMARY KEY,
     expert_id TEXT NOT NULL UNIQUE,
@@ -218,9 +203,8 @@ export const taskTables: ReadonlyArray<string> = [
     returned_cursor INTEGER NOT NULL DEFAULT 0
   )`,
   `CREATE INDEX expert_awaited ON expert (kind, expert_no) WHERE active = 1 AND away = 0`,
-  // `held_until` is null after the hold has ended. The row stays, because it contains the order of the completions and
-  // the draft. An expert sees the held item with the highest `turn` first. `undone` is the number (`n`) of the vote
-  // that was taken back, or 0.
+  // `held_until` is null after the hold; the row keeps order and draft. The held item with the highest `turn` is shown
+  // first. `undone` is the number of the vote that was taken back, or 0.
   `CREATE TABLE hold (
     item_id INTEGER NOT NULL,
     expert_no INTEGER NOT NULL,
@@ -242,8 +226,7 @@ export const taskTables: ReadonlyArray<string> = [
     at INTEGER NOT NULL,
     PRIMARY KEY (item_id, expert_no)
   ) WITHOUT ROWID`,
-  // Problems that experts reported about an item. A flag is part of the result, and stays when the item returns to the
-  // queue.
+  // A flag is part of the result, and stays when the item returns to the queue.
   `CREATE TABLE flag (
     item_id INTEGER NOT NULL,
     expert_no INTEGER NOT NULL,
@@ -252,9 +235,8 @@ export const taskTables: ReadonlyArray<string> = [
     at INTEGER NOT NULL,
     PRIMARY KEY (item_id, expert_no)
   ) WITHOUT ROWID`,
-  // Votes are numbered by `n` in the order in which they were given. Void votes keep their numbers, so no number is
-  // used twice. `body` contains the members of `Vote` except `expert`, `kind`, and `choice`. `shown_at` is the time
-  // when a person first saw the item, or null for automatic experts.
+  // Void votes keep their numbers, so no `n` is used twice. `body` is a `VoteBody`. `shown_at` is the time when a
+  // person first saw the item, or null for automatic experts.
   `CREATE TABLE vote (
     n INTEGER PRIMARY KEY AUTOINCREMENT,
     ${voteColumns},
@@ -278,16 +260,13 @@ export const taskTables: ReadonlyArray<string> = [
     WHERE day = NEW.given_at / ${millisOfDay} AND expert_no = NEW.expert_no;
   END`,
   `CREATE UNIQUE INDEX vote_on_item ON vote (item_id, expert_no)`,
-  // Votes in which the expert marked a problem that the rubric names.
   `CREATE INDEX vote_with_flags ON vote (item_id) WHERE json_array_length(body, '$.flags') > 0`,
-  // Flagged items, with one row per flag.
   `CREATE VIEW flagged_item AS SELECT item_id FROM flag
     UNION ALL SELECT item_id FROM vote WHERE json_array_length(body, '$.flags') > 0`,
   `CREATE INDEX vote_of_expert ON vote (expert_no)`,
 
   `CREATE INDEX item_open_in_lane ON item (lane, item_id) WHERE open > 0 AND lane > 0`,
-  // If `assigned` is 1, only the experts in `lane_expert` may judge the group. If `paused` is 1, nobody gets items of
-  // the group.
+  // If `assigned` is 1, only the experts in `lane_expert` may judge the group.
   `CREATE TABLE lane (
     lane INTEGER PRIMARY KEY AUTOINCREMENT,
     organization TEXT NOT NULL,

@@ -1,9 +1,4 @@
-/**
- * The tables of webhooks: URL, secrets, messages, and attempts.
- *
- * Webhook secrets are stored in plain text, because the service needs them to sign. Anybody who can read the file can
- * forge the service's signatures. All other secrets in the file are hashed.
- */
+/** The tables of webhooks. Anybody who can read the file can forge signatures, because signing needs the secrets. */
 
 export const webhookTables: ReadonlyArray<string> = [
   `CREATE TABLE webhook_endpoint (

@@ -1,8 +1,6 @@
 /**
- * The client of the batch interface of an OpenAI-compatible endpoint: `/files` and `/batches`.
- *
- * Guarantees: one call sends one request, except `find`, which reads all pages. After a failure with `isRefused`, the
- * endpoint has not carried out the request. After any other failure, the endpoint may have carried it out.
+ * The client of the batch interface of an OpenAI-compatible endpoint. One call sends one request, except `find`. Only
+ * after a failure with `isRefused` is it certain that the endpoint has not carried out the request.
  */
 import { ByteSize, Duration, Effect, Option, Schema } from "effect"
 import { type HttpClient, HttpClientRequest } from "effect/http"
@@ -16,7 +14,6 @@ const fileLimits = { maxBytes: ByteSize.gibibytes(1), timeout: Duration.minutes(
 const pageSize = 100
 const maxPages = 100
 
-/** The member of a batch's metadata that contains the name by which `find` recognizes the batch. */
 const nameMember = "prefstream_batch"
 
 const Text = Schema.optionalKey(Schema.NullOr(Schema.String))
@@ -43,7 +40,6 @@ const Page = Schema.Struct({
 })
 const File = Schema.Struct({ id: Schema.String })
 
-/** A line of an output or error file. A request that was not carried out has no response. */
 const BatchLine = Schema.Struct({
   custom_id: Schema.String,
   response: Schema.optionalKey(Schema.NullOr(Schema.Struct({ status_code: Schema.Int, body: Schema.Unknown }))),
@@ -81,10 +77,7 @@ export const make = (client: HttpClient.HttpClient, context: JudgeFailure.Reques
     )
 
   return {
-    /**
-     * Uploads the lines of a batch. The name separates the parts of the body, so the lines must not contain it.
-     * @returns the id of the file
-     */
+    /** Returns the file's id. The name separates the parts of the body, so the lines must not contain it. */
     upload: (name: string, lines: string) => {
       const part = (header: string, text: string) =>
         `--${name}\r\nContent-Disposition: form-data; ${header}\r\n\r\n${text}\r\n`

@@ -1,9 +1,4 @@
-/**
- * Reads the lines of a batch's results.
- *
- * Guarantees: a successful response that is not a chat completion gives no result, and sets `hasUnreadable`, because
- * the request was paid for.
- */
+/** Reads a batch's results. A successful response that is not a chat completion gives no result, but was paid for. */
 import { Effect, Result } from "effect"
 import type { BatchLine } from "./BatchClient.ts"
 import type { Answer } from "./JudgeAnswers.ts"

@@ -1,11 +1,7 @@
 /**
- * The steps of a batch: upload, creation, polls, and download.
- *
- * Guarantees: a step that costs money is recorded before it is taken, and its answer is recorded before the next step.
- * A failed step is repeated at growing intervals, up to 5 minutes, until it succeeds or the endpoint refuses it for
- * good. The creation is repeated only if the endpoint refused it or an operator asks for it. A batch is in doubt if its
- * creation got no answer, or if the endpoint answers 404 or 410 for the batch or its results. The client asks the
- * endpoint for a batch in doubt until the endpoint has the batch, or an operator gives up the batch.
+ * The steps of a batch: upload, creation, polls, and download. A step that costs money is recorded before it is taken.
+ * A failed step is repeated until it succeeds or is refused for good; the creation, only if it was refused or an
+ * operator asks for it. A batch is in doubt if its creation got no answer, or the endpoint answers 404 or 410.
  */
 import { Clock, type Duration, Effect, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -20,7 +16,6 @@ const maxRetryPause = 5 * 60_000
 
 const ended: ReadonlyArray<string> = ["completed", "failed", "expired", "cancelled"]
 
-/** A row of the table `batch` in the file of answers; see `JudgeAnswers`. */
 export interface BatchRow {
   readonly name: string
   readonly input_file: string | null
@@ -60,9 +55,7 @@ export const make = (
     )
   }
 
-  /**
-   * Repeats a step without limit until it succeeds or fails with a final failure. Giving up would lose the batch.
-   */
+  /** Repeats a step without limit, because giving up would lose the batch. */
   const untilDone = Effect.fnUntraced(function* <A>(
     name: string,
     what: string,
@@ -96,10 +89,7 @@ export const make = (
     return input_file
   })
 
-  /**
-   * Searches for a batch whose creation got no answer, until the endpoint lists the batch. If `mayRepeat` is set, the
-   * search ends when the endpoint answers without listing the batch, and the batch is given up.
-   */
+  /** Searches until the endpoint lists the batch. With `mayRepeat`, gives up a batch that it does not list. */
   const search = Effect.fnUntraced(function* (name: string, mayRepeat: boolean) {
     for (let searches = 0; ; searches++) {
       const listed = yield* Effect.result(service.find(name))
@@ -125,9 +115,7 @@ export const make = (
     }
   })
 
-  /**
-   * Creates the batch. If the creation gets no answer, searches for the batch. Fails if the endpoint refuses the batch.
-   */
+  /** If the creation gets no answer, searches for the batch. Fails if the endpoint refuses it. */
   const create = Effect.fnUntraced(function* (name: string, inputFile: string) {
     const creation = Effect.gen(function* () {
       yield* record(name, { asked_at: yield* Clock.currentTimeMillis })
@@ -184,7 +172,6 @@ export const make = (
     }
   })
 
-  /** Downloads the results, and counts the lines that cannot be read. */
   const download = Effect.fnUntraced(function* (name: string, batch: Batch, isGivenUp: boolean) {
     let lines: ReadonlyArray<BatchLine> = []
     let unreadable = 0

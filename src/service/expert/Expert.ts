@@ -1,8 +1,4 @@
-/**
- * The interface of automatic experts.
- *
- * Guarantees: an expert without an answer says so instead of guessing. A failure says whether to retry.
- */
+/** The interface of automatic experts. An expert without an answer says so. A failure says whether to retry. */
 import { type Effect, type Option, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Assessment } from "../../domain/Assessment.ts"
@@ -32,10 +28,7 @@ export interface JudgeVote {
 export class JudgeError extends Schema.TaggedError<JudgeError>()("JudgeError", {
   /** The reason, as part of a sentence. */
   problem: Schema.String,
-  /**
-   * Whether the expert may be able to answer the same question later. If false, the service leaves the item to other
-   * experts. An example is an endpoint that refuses the question.
-   */
+  /** Whether the expert may answer the question later. If false, the service leaves the item to other experts. */
   isRetryable: Schema.Boolean,
   /** The minimum delay before a retry, in milliseconds, if known. */
   retryAfter: Schema.optionalKey(Schema.Finite),
@@ -63,16 +56,9 @@ export interface Expert {
   readonly kind?: "judge" | undefined
   /** Asks about one prompt. Returns none if the expert has no answer. */
   readonly judge: Judge
-  /**
-   * How many prompts the expert judges concurrently, in all tasks together. The service stores each vote immediately,
-   * so a crash loses at most this many judgments. Undefined for an expert that answers immediately: it gets a whole
-   * task at a time, and the task's votes are stored together.
-   */
+  /** How many prompts the expert judges concurrently. Undefined: it answers immediately, and gets a task at a time. */
   readonly concurrency?: number | undefined
-  /**
-   * Batches in doubt: the endpoint may have created them, but does not list them. Their requests are not sent again.
-   * `since` is in epoch milliseconds.
-   */
+  /** Batches that the endpoint may have, and that are not sent again. `since` is in epoch milliseconds. */
   readonly doubts?: (() => ReadonlyArray<{ readonly name: string; readonly since: number }>) | undefined
   /** All paid requests of language models that the expert's file of answers records. */
   readonly paid?: Effect.Effect<ReadonlyArray<PaidRequests>, SqlError> | undefined

@@ -1,9 +1,6 @@
 /**
- * An expert that knows the answers from a file of prompt items with `gold`, in any input format.
- *
- * Guarantees: it answers only if prompt and completions equal those of a record; the order of completions does not
- * matter. An invalid record, or a file without gold, is an error at the start, with file, line, and field. Memory
- * contains a hash and the rationale of each record, and the texts of the first 1,000 items.
+ * An expert that knows the answers from a file of prompt items with `gold`. The order of completions does not matter.
+ * An invalid record is an error at the start. Memory contains a hash and a rationale per record.
  */
 import { Effect, type FileSystem, Option, type Path, Stream } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -12,12 +9,6 @@ import * as Sha256 from "../../node/Sha256.ts"
 import type { GoldFileOptions, UnusableGoldFile } from "../../source/GoldFile.ts"
 import type { GoldItem } from "../store/Qualification.ts"
 import type { Expert } from "./Expert.ts"
-
-/** `rank` is the position of the best completion among the distinct completions, sorted by text. */
-interface Answer {
-  readonly rank: number
-  readonly rationale: string
-}
 
 export interface Gold {
   readonly answerTo: (
@@ -33,9 +24,9 @@ export const read = Effect.fn("GoldExpert.read")(function* (
   file: string,
   options?: GoldFileOptions,
 ): Effect.fn.Return<Gold, UnusableGoldFile, FileSystem.FileSystem | Path.Path> {
-  // The module is loaded only if a file is read.
   const GoldFile = yield* Effect.promise(() => import("../../source/GoldFile.ts"))
-  const answers = new Map<string, Answer>()
+  /** `rank` is the position of the best completion among the distinct completions, sorted by text. */
+  const answers = new Map<string, { readonly rank: number; readonly rationale: string }>()
   const items: Array<GoldItem> = []
   yield* Stream.runForEach(GoldFile.items(file, options), ({ item: { completions, gold, prompt }, origin }) => {
     if (gold === undefined) return Effect.void

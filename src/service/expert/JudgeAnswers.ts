@@ -1,13 +1,9 @@
 /**
- * The file of language models' answers. Each answer has a key: the SHA-256 of its request, which is the canonical JSON
- * of model, messages, and sampling.
- *
- * Guarantees: an answer and its cost are on disk before its vote is stored. Unusable answers and refusals are kept as
- * well, so that no restart pays for them again. Errors are not kept. The key does not contain the endpoint's address,
- * so a model must have the same name at all endpoints that share a file. Two processes with one file could buy the same
- * answer, because the file is not locked here (see `NamedExperts`).
+ * The file of language models' answers, by the SHA-256 of the request: canonical JSON of model, messages, and sampling.
+ * An answer and its cost are on disk before its vote is stored. Unusable answers and refusals are kept, so that nothing
+ * pays for them again. A model must have the same name at all endpoints that share a file. The file is not locked here.
  */
-import { Clock, Effect, Option, Predicate, Schema, type Scope } from "effect"
+import { Clock, Effect, Option, Predicate, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import * as Reactivity from "effect/reactivity/Reactivity"
@@ -34,47 +30,6 @@ export interface Answer extends TokenPrice.RequestTokens {
 
 export type KeptAnswer = readonly [request: string, answer: Answer]
 
-export interface JudgeAnswers {
-  readonly file: string
-  readonly sql: SqlClient.SqlClient
-  /** A secret for the markers in prompts: nobody can predict them, but equal questions have equal markers. */
-  readonly markerKey: string
-  readonly find: (request: string) => Effect.Effect<Option.Option<Answer>, JudgeError>
-  /**
-   * Keeps answers, and counts their requests as paid.
-   *
-   * @param endpoint the base URL of the endpoint that answered
-   * @param unreadable the number of further requests that were paid for but whose answers cannot be read. Default 0
-   */
-  readonly keep: (
-    endpoint: string,
-    model: string,
-    answers: ReadonlyArray<KeptAnswer>,
-    unreadable?: number,
-  ) => Effect.Effect<void, SqlError>
-  /**
-   * Assigns the cost of a request to the vote on an item, unless another vote has it already. If the process is killed
-   * before the vote is stored, the item is judged again, and its vote gets the same costs. Returns whether the vote has
-   * the cost.
-   */
-  readonly count: (request: string, item: string) => Effect.Effect<boolean, SqlError>
-  /**
-   * If an item gets no vote, releases the item's costs and the costs of `requests` for the model's next vote. Costs
-   * that another vote already has stay with that vote.
-   */
-  readonly uncount: (item: string, requests: Iterable<string>) => Effect.Effect<void, SqlError>
-  /**
-   * Finds the model's requests for items that got no vote, and assigns their costs to the vote on `item`. Returns the
-   * tokens of all requests whose costs this vote has, except the requests in `own`.
-   */
-  readonly countOthers: (
-    model: string,
-    item: string,
-    own: ReadonlyArray<string>,
-  ) => Effect.Effect<ReadonlyArray<TokenPrice.RequestTokens>, SqlError>
-  readonly paid: Effect.Effect<ReadonlyArray<JudgeUsage.PaidRequests>, SqlError>
-}
-
 /** The judge answer file cannot be used. */
 export class JudgeAnswersError extends Schema.TaggedError<JudgeAnswersError>()("JudgeAnswersError", {
   /** The path of the file. */
@@ -87,7 +42,6 @@ export class JudgeAnswersError extends Schema.TaggedError<JudgeAnswersError>()("
   }
 }
 
-/** Turns a failure of the file into a failure of the judge. */
 export const stored = <A>(effect: Effect.Effect<A, SqlError>) =>
   Effect.mapError(
     effect,
@@ -182,16 +136,9 @@ const tokensOf = (row: Pick<Row, "prompt_tokens" | "completion_tokens" | "batche
 
 const paidIn = (sql: SqlClient.SqlClient) => sql<JudgeUsage.PaidRequests>`SELECT * FROM paid ORDER BY model`
 
-/**
- * Opens the file, and creates it if it does not exist. An empty path makes a temporary file.
- *
- * @param prices prices of the models
- */
+/** Opens the file, and creates it if it does not exist. An empty path makes a temporary file. */
 export const open = Effect.fn("JudgeAnswers.open")(
-  function* (
-    file: string,
-    prices: { readonly [model: string]: TokenPrice.TokenPrice } = {},
-  ): Effect.fn.Return<JudgeAnswers, unknown, Scope.Scope | Reactivity.Reactivity> {
+  function* (file: string, prices: { readonly [model: string]: TokenPrice.TokenPrice } = {}) {
     const sql = yield* SqliteClient.make({ filename: file, busyTimeout: "30 seconds" })
     yield* Migrations.run(migrations).pipe(Effect.provideService(SqlClient.SqlClient, sql))
     const [setting] = yield* sql<{ value: string }>`SELECT value FROM setting WHERE name = 'marker_key'`
@@ -213,6 +160,7 @@ export const open = Effect.fn("JudgeAnswers.open")(
       )
 
     const clean = (text: string) => text.replaceAll("\0", "\uFFFD").toWellFormed()
+    /** @param unreadable the number of further requests that were paid for but whose answers cannot be read */
     const keep = Effect.fnUntraced(function* (
       endpoint: string,
       model: string,
@@ -252,15 +200,21 @@ export const open = Effect.fn("JudgeAnswers.open")(
         completion_tokens = completion_tokens + excluded.completion_tokens, cost = excluded.cost`
     }, sql.withTransaction)
 
+    /**
+     * Assigns the cost of a request to the vote on an item, unless another vote has it already. An item that is judged
+     * again after a crash gets the same costs. Returns whether the vote has the cost.
+     */
     const count = (request: string, item: string) =>
       Effect.map(
         sql`UPDATE answer SET counted_for = ${item}
           WHERE request = ${request} AND COALESCE(counted_for, '') IN ('', ${item}) RETURNING request`,
         (rows) => rows.length > 0,
       )
+    /** Releases the costs of an item without a vote, and of `requests`, for the model's next vote. */
     const uncount = (item: string, requests: Iterable<string>) =>
       Effect.asVoid(sql`UPDATE answer SET counted_for = '' WHERE counted_for = ${item} OR (counted_for IS NULL
         AND request IN (SELECT value FROM json_each(${JSON.stringify([...requests])})))`)
+    /** Gives the vote on `item` the costs of items without a vote. Returns their tokens, except of those in `own`. */
     const countOthers = Effect.fnUntraced(function* (model: string, item: string, own: ReadonlyArray<string>) {
       yield* sql`UPDATE answer SET counted_for = ${item} WHERE counted_for = '' AND model = ${model}`
       const rows = yield* sql<Row>`SELECT prompt_tokens, completion_tokens, batched FROM answer
@@ -268,16 +222,16 @@ export const open = Effect.fn("JudgeAnswers.open")(
       return rows.map(tokensOf)
     })
 
+    // Nobody can predict the markers that `markerKey` makes in prompts, but equal questions have equal markers.
     return { file, sql, markerKey: setting!.value, find, keep, count, uncount, countOthers, paid: paidIn(sql) }
   },
   Effect.provide(Reactivity.layer),
   (opened, file, _prices?) => Effect.mapError(opened, (cause) => new JudgeAnswersError({ file, cause })),
 )
 
-/**
- * Reads the paid requests that a file records. Another process may be using the file. Returns an empty list if the file
- * does not exist.
- */
+export type JudgeAnswers = Effect.Success<ReturnType<typeof open>>
+
+/** Another process may be using the file. Returns an empty list if the file does not exist. */
 export const readPaid = (file: string) =>
   SqliteClient.make({ filename: file, readonly: true }).pipe(
     Effect.flatMap(paidIn),

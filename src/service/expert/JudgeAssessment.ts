@@ -1,9 +1,4 @@
-/**
- * Asks a language model the questions of a rubric about an item, after the model has chosen the best completion.
- *
- * Guarantees: the answers obey the same rules as answers of people (`store/Assessments`). After an invalid answer, the
- * model is told the problem, and asked once more. Texts are enclosed as in `JudgePrompt`.
- */
+/** Asks a language model a rubric's questions. If an answer is invalid, it is asked once more, with the problem. */
 import { Result, Schema } from "effect"
 import type { Assessment } from "../../domain/Assessment.ts"
 import type { Rubric } from "../../domain/Rubric.ts"
@@ -13,7 +8,6 @@ import { enclose, markerOf, type Message, objectsIn, withoutGuidelines } from ".
 
 export const attempts = 2
 
-/** Whether the rubric has questions to ask a language model. */
 export const hasQuestions = ({ all_bad, aspects, edit, flags, strength }: Rubric): boolean =>
   strength.length > 0 || all_bad || flags.length > 0 || edit || aspects.length > 0
 
@@ -21,7 +15,6 @@ export interface AssessedItem {
   readonly guidelines: string | undefined
   readonly prompt: string
   readonly completions: ReadonlyArray<string>
-  /** The order in which the completions are shown, as indices. */
   readonly order: ReadonlyArray<number>
   readonly choice: number
   readonly rationale: string
@@ -99,7 +92,6 @@ const Answer = Schema.Struct({
 })
 const decode = Schema.decodeUnknownResult(Schema.fromJsonString(Answer))
 
-/** Reads the answers as members of a vote. Fails with the problem, as a sentence. */
 export const read = (
   text: string,
   { choice, completions, order, rationale }: AssessedItem,

@@ -1,19 +1,13 @@
 /**
- * Sends requests to a language model as batches, and waits for the answers.
- *
- * Guarantees: a step that costs money is recorded on disk before it is taken. Each result is recorded before the next step.
- * After a crash, the next start continues the batches. If the creation of a batch gets no answer, the batch is in
- * doubt. The client then searches the endpoint's batches for its name, and sends its requests again only if an operator
- * asks for it. All answers of a batch are recorded in one transaction. A request without an answer fails, so that the
- * caller can ask again. After 3 unreadable results, a request counts as answered without a verdict. After a defect, the
- * requests of a batch fail, and the batch continues later. Files at the endpoint are not deleted.
+ * Sends requests to a language model as batches. A step that costs money is recorded before it is taken, so that the
+ * next start continues the batches after a crash. If the creation of a batch gets no answer, its requests are sent
+ * again only if an operator asks for it. Files at the endpoint are not deleted.
  */
-import { Cause, Clock, Deferred, Duration, Effect, FiberSet, Option, Queue, Result, type Scope } from "effect"
+import { Cause, Clock, Deferred, Duration, Effect, FiberSet, Option, Queue, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import type { HttpClient } from "effect/http"
 import type { Statement } from "effect/sql"
-import type { SqlError } from "effect/sql/SqlError"
 import { count } from "../../io/Values.ts"
 import * as BatchClient from "./BatchClient.ts"
 import * as BatchResults from "./BatchResults.ts"
@@ -45,21 +39,12 @@ const nameBytes = 12
 /** After this many unreadable results, a request is not sent again, and counts as answered without a verdict. */
 const maxUnreadable = 3
 
-export interface JudgeBatches {
-  /** The batches in doubt, with the time in epoch milliseconds since which each is in doubt. */
-  readonly doubts: () => ReadonlyArray<{ readonly name: string; readonly since: number }>
-  /** Asks as part of a batch. The same request is never in two batches at the same time. */
-  readonly ask: (request: string, body: string) => Effect.Effect<Answer, JudgeFailed>
-  /** Waits for the answer if the request is part of a batch. Undefined if it is not. */
-  readonly pending: (request: string) => Effect.Effect<Answer, JudgeFailed> | undefined
-}
-
 export const make = Effect.fnUntraced(function* (
   client: HttpClient.HttpClient,
   context: RequestContext,
   answers: JudgeAnswers,
   options: BatchOptions,
-): Effect.fn.Return<JudgeBatches, SqlError, Scope.Scope> {
+) {
   const { sql } = answers
   const { baseUrl, model } = context
   const pollInterval = Duration.fromInputUnsafe(options.pollInterval ?? defaults.pollInterval)
@@ -81,10 +66,6 @@ export const make = Effect.fnUntraced(function* (
       (rows) => rows.map(({ request }) => request),
     )
 
-  /**
-   * Records an unreadable result for each of the requests. If a request has had `maxUnreadable` such results, returns
-   * an unusable answer for it.
-   */
   const countUnreadable = Effect.fnUntraced(function* (requests: ReadonlyArray<string>) {
     const rows = yield* sql<{ request: string; times: number }>`INSERT INTO unreadable
       SELECT value, 1 FROM json_each(${JSON.stringify(requests)}) WHERE 1
@@ -96,11 +77,7 @@ export const make = Effect.fnUntraced(function* (
     })
   })
 
-  /**
-   * Ends a batch: records its answers, and resolves its requests.
-   *
-   * @param hasUnreadable whether some results cannot be read. Then each request without a result counts as unreadable
-   */
+  /** Records a batch's answers, and resolves its requests. @param hasUnreadable counts missing results as unreadable */
   const settle = Effect.fnUntraced(function* (
     name: string,
     results: ReadonlyMap<string, Result.Result<Answer, JudgeFailed>>,
@@ -209,11 +186,7 @@ export const make = Effect.fnUntraced(function* (
   const rowsOf = (where: Statement.Fragment) =>
     sql<BatchSteps.BatchRow>`SELECT name, input_file, asked_at, id, gone_at FROM batch WHERE ${where} ORDER BY rowid`
 
-  /**
-   * Carries out a batch. A defect does not end the batch.
-   *
-   * @param sendsAgain whether to send the requests again if the batch is in doubt
-   */
+  /** A defect does not end the batch. @param sendsAgain whether to send the requests again if the batch is in doubt */
   const carryOut = (row: BatchSteps.BatchRow, sendsAgain: boolean): Effect.Effect<void> =>
     Effect.catchCause(run(row, sendsAgain), (cause) => {
       if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
@@ -226,7 +199,6 @@ export const make = Effect.fnUntraced(function* (
     })
   const begin = (row: BatchSteps.BatchRow, sendsAgain: boolean) => FiberSet.run(running, carryOut(row, sendsAgain))
 
-  /** Takes requests until none comes for a while, or until the batch is full. */
   const gather = Effect.gen(function* () {
     const first = yield* Queue.take(waiting)
     const batch = [first]
@@ -272,7 +244,8 @@ export const make = Effect.fnUntraced(function* (
   return {
     doubts: () => [...doubts].map(([name, since]) => ({ name, since })),
     pending,
-    ask: (request, body) =>
+    /** Asks as part of a batch. The same request is never in two batches at the same time. */
+    ask: (request: string, body: string) =>
       Effect.suspend(() => {
         const deferred = open.get(request) ?? Deferred.makeUnsafe<Answer, JudgeFailed>()
         if (open.has(request)) return Deferred.await(deferred)
@@ -282,10 +255,11 @@ export const make = Effect.fnUntraced(function* (
   }
 })
 
+export type JudgeBatches = Effect.Success<ReturnType<typeof make>>
+
 const failureOf = (result: Result.Result<Answer, JudgeFailed> | undefined) =>
   result === undefined ? Option.none() : Result.getFailure(result)
 
-/** Whether the model has batches at the endpoint whose results are not recorded yet. */
 export const exist = ({ sql }: JudgeAnswers, { baseUrl, model }: RequestContext) =>
   Effect.map(
     sql`SELECT 1 FROM batch WHERE endpoint = ${baseUrl} AND model = ${model} LIMIT 1`,

@@ -1,13 +1,8 @@
 /**
- * The client of an OpenAI-compatible endpoint: `POST {base URL}/chat/completions`.
- *
- * Guarantees: concurrency, time, response size, and retries are limited. If the endpoint asked for a pause, the client
- * sends nothing until then. If the endpoint refused the settings, such as the key, the client pauses for a minute.
- * It does not follow redirects. No failure or log contains the key. A `JudgeError` is retryable if the endpoint is at
- * fault, but not if the question is. A refusal without a reason, a timeout, or an oversized response counts as the
- * question's fault only if the endpoint has answered other questions. Equal requests at the same time are sent once.
- * With `JudgeAnswers`, a request that was answered before is not sent again. If one request of a judgment fails, the
- * client still waits for the others that were sent, and keeps their answers.
+ * The client of `POST {base URL}/chat/completions`. It respects pauses that the endpoint asks for, and pauses a minute
+ * if the endpoint refused the settings. It follows no redirects. No failure or log contains the key. A `JudgeError` is
+ * retryable unless the question is at fault. Equal requests at the same time are sent once, and a request in
+ * `JudgeAnswers` not again. If one request of a judgment fails, the answers of the others that were sent are kept.
  */
 import {
   ByteSize,
@@ -43,10 +38,7 @@ export interface EndpointOptions {
   readonly apiKey?: Redacted.Redacted<string> | undefined
   /** The name of the model at the endpoint. */
   readonly model: string
-  /**
-   * Members to add to each request, such as `max_tokens` or `response_format`. A member `temperature` replaces the
-   * default, 0. If it is null, requests have no temperature.
-   */
+  /** Members to add to each request, such as `max_tokens`. Default `temperature`: 0. If it is null, none is sent. */
   readonly body?: { readonly [member: string]: Schema.Json } | undefined
   /** The maximum number of concurrent requests. Default 8. */
   readonly concurrency?: number | undefined
@@ -57,7 +49,6 @@ export interface EndpointOptions {
 }
 
 export interface Completion extends Answer {
-  /** The id of the request, see `JudgeAnswers`. */
   readonly request: string
   /** Whether another vote already counts the cost of the request. */
   readonly isCached: boolean
@@ -66,14 +57,11 @@ export interface Completion extends Answer {
 export interface JudgeStore {
   readonly answers?: JudgeAnswers | undefined
   readonly batches?: JudgeBatches | undefined
-  /** Whether new requests become part of a batch. */
   readonly isBatching?: boolean | undefined
 }
 
 export interface Judgment {
-  /** The requests that were sent and have no answer yet. */
   readonly running: FiberSet.FiberSet<Answer, JudgeFailed>
-  /** The ids of all requests of the judgment, answered or not. */
   readonly requests: Set<string>
 }
 
@@ -82,23 +70,6 @@ export const makeJudgment: Effect.Effect<Judgment, never, Scope.Scope> = Effect.
   FiberSet.make<Answer, JudgeFailed>(),
   (running) => ({ running, requests: new Set() }),
 )
-
-export interface Endpoint {
-  /**
-   * Asks the model. Fails if the model declines to answer.
-   *
-   * @param item the item whose vote gets the cost of the request, see `JudgeAnswers.count`
-   * @param judgment the owner of the request. If the caller is interrupted after the request was sent, the request
-   * continues
-   */
-  readonly complete: (
-    messages: ReadonlyArray<Message>,
-    item: string,
-    judgment: Judgment,
-  ) => Effect.Effect<Completion, JudgeError>
-  /** The `temperature` in the requests. Undefined if they have none. */
-  readonly temperature: Effect.Effect<Schema.Json | undefined>
-}
 
 export const defaults = { concurrency: 8, timeout: "2 minutes", retries: 4 } as const
 
@@ -115,17 +86,14 @@ const withoutTemperature = ([name]: readonly [string, unknown]): boolean => name
 export const make = Effect.fnUntraced(function* (
   options: EndpointOptions,
   { answers, batches, isBatching = false }: JudgeStore = {},
-): Effect.fn.Return<Endpoint, never, HttpClient.HttpClient> {
+) {
   const client = yield* HttpClient.HttpClient
   const semaphore = yield* Semaphore.make(options.concurrency ?? defaults.concurrency)
   const timeout = Duration.fromInputUnsafe(options.timeout ?? defaults.timeout)
   const baseUrl = options.baseUrl.replace(/\/+$/, "")
   const context: JudgeFailure.RequestContext = { baseUrl, model: options.model, apiKey: options.apiKey }
   const body = Object.entries({ temperature: 0, ...options.body }).filter(([, value]) => value !== null)
-  /**
-   * Newer reasoning models refuse requests with a `temperature`. The client then leaves out the default temperature,
-   * but not one from the options.
-   */
+  /** Newer reasoning models refuse a `temperature`. Only the default is then left out, not one from the options. */
   const mayDropTemperature = options.body?.["temperature"] === undefined
 
   let withTemperature = true
@@ -251,7 +219,6 @@ export const make = Effect.fnUntraced(function* (
 
   const running = new Map<string, Deferred.Deferred<Answer, JudgeError>>()
 
-  /** Equal requests at the same time share one answer. */
   const share = (
     messages: ReadonlyArray<Message>,
     request: string,
@@ -276,6 +243,7 @@ export const make = Effect.fnUntraced(function* (
       )
     })
 
+  /** Fails if the model declines to answer. If the caller is interrupted after the request was sent, it continues. */
   const complete = Effect.fn("JudgeEndpoint.complete")(function* (
     messages: ReadonlyArray<Message>,
     item: string,
@@ -294,3 +262,5 @@ export const make = Effect.fnUntraced(function* (
 
   return { complete, temperature: Effect.sync(() => members()["temperature"]) }
 })
+
+export type Endpoint = Effect.Success<ReturnType<typeof make>>

@@ -1,12 +1,7 @@
 /**
- * An expert that asks a language model at an OpenAI-compatible endpoint which of two completions is better.
- *
- * Guarantees: the model is asked about each pair in both orders, and a completion wins only if both answers agree
- * (`PairwiseRanking`). The first order depends only on the item's text, so a restart does not change it. After a
- * limited number of unusable answers, the item is left to other experts. Completions are untrusted; see `JudgePrompt`.
- * If a request fails, the judgment still waits for the requests under way. With `JudgeAnswers`, an interrupted judgment
- * continues with the answers that it already has. Each request counts in one vote only. If an item gets no vote, its
- * requests count in the judge's next vote. Even at temperature 0, a model may not be deterministic.
+ * An expert that asks a language model which of two completions is better, in both orders (`PairwiseRanking`). The
+ * first order depends only on the item's text, so a restart does not change it. With `JudgeAnswers`, an interrupted
+ * judgment continues with its answers. Each request counts in one vote only.
  */
 import { Effect, FiberSet, Option, Random, Result, type Schema } from "effect"
 import type { HttpClient } from "effect/http"
@@ -26,10 +21,7 @@ import * as PairwiseRanking from "./PairwiseRanking.ts"
 
 /** Options of an expert that asks a language model: the endpoint, the template, and how answers count. */
 export interface JudgeOptions extends JudgeEndpoint.EndpointOptions {
-  /**
-   * The template of the user's message, with `{guidelines}`, `{prompt}`, and `{completions}`. Default:
-   * `JudgePrompt.defaultTemplate`.
-   */
+  /** The user's message, with `{guidelines}`, `{prompt}`, `{completions}`. Default: `JudgePrompt.defaultTemplate`. */
   readonly template?: string | undefined
   /**
    * The rule for two completions if the model's preference changes with their order. With `tie`, the default, the two
@@ -49,19 +41,12 @@ export const optionKinds: Kinds.KindsOf<JudgeOptions> = {
   onDisagreement: Kinds.text, attempts: Kinds.number, price: Kinds.object,
 }
 
-/**
- * If a prompt has at most this many completions, all are ranked: all pairs are compared, with n(n-1) requests. If it
- * has more, only the best is determined, with 2(n-1) requests.
- */
+/** Up to this many completions, all pairs are compared, with n(n-1) requests; else the best is found, with 2(n-1). */
 const rankUpTo = 4
 
-/**
- * The maximum number of concurrent judgments if requests are sent as batches. Each judgment needs memory for its prompt
- * and requests.
- */
+/** Concurrent judgments if requests are sent as batches. Each needs memory for its prompt and requests. */
 const batchedJudgments = 10_000
 
-/** Makes the expert `judge:MODEL`. It sends requests only when there is something to judge. */
 export const make = Effect.fn("JudgeExpert.make")(function* (
   options: JudgeOptions,
   store: JudgeEndpoint.JudgeStore = {},

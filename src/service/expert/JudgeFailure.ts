@@ -1,9 +1,4 @@
-/**
- * Classifies failures of the endpoint of a language model.
- *
- * Guarantees: the class depends on status, headers, and error codes, never on the text of a message. Messages are
- * quoted on one line, shortened, and without the key. A pause is at most an hour.
- */
+/** Classifies an endpoint's failures by status, headers, and codes, never by a message. Quotes lack the key. */
 import { Duration, Effect, Option, Predicate, Redacted, Schema } from "effect"
 import type { Headers } from "effect/http"
 import * as RateLimit from "../../api/RateLimit.ts"
@@ -11,10 +6,7 @@ import * as HttpFailure from "../../io/HttpFailure.ts"
 import { excerpt } from "../../io/Values.ts"
 
 export class JudgeFailed extends Schema.TaggedError<JudgeFailed>()("JudgeFailed", {
-  /**
-   * The cause of the failure. `Moment` means a temporary problem. `Length` means that the answer took too long or was
-   * too large. In both cases, a retry soon may succeed.
-   */
+  /** `Moment`: a temporary problem. `Length`: the answer took too long or was too large. A retry soon may succeed. */
   fault: Schema.Literals(["Question", "Endpoint", "Moment", "Length", "Temperature"]),
   problem: Schema.String,
   /** The minimum delay before a retry, in milliseconds, if known. */
@@ -33,7 +25,6 @@ export class JudgeFailed extends Schema.TaggedError<JudgeFailed>()("JudgeFailed"
 }
 
 const maxQuoteCharacters = 300
-/** The maximum pause, even if the endpoint asks for a longer one. */
 const maxRetryAfter = Duration.hours(1)
 
 export const quote = (text: string, key: Redacted.Redacted<string> | undefined): string => {
@@ -45,7 +36,6 @@ export const quote = (text: string, key: Redacted.Redacted<string> | undefined):
 
 const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 
-/** Parses a response. Text that is not JSON is returned as it is. */
 export const bodyOf = (text: string): unknown => Option.getOrElse(decodeJson(text), () => text)
 
 const memberOf = (value: unknown, name: string): unknown =>

@@ -1,19 +1,9 @@
-/**
- * Sends requests to an OpenAI-compatible endpoint, and reads chat completions.
- *
- * Guarantees: time and size of a response are limited. Requests contain the key. They contain no tracing headers,
- * because the endpoint may belong to another company.
- */
+/** Requests to an OpenAI-compatible endpoint, without tracing headers, because another company may own the endpoint. */
 import { ByteSize, Duration, Effect, Option, Schema, Stream } from "effect"
 import { HttpClient, type HttpClientError, HttpClientRequest } from "effect/http"
 import type { Answer } from "./JudgeAnswers.ts"
 import * as JudgeFailure from "./JudgeFailure.ts"
 import { JudgeFailed, type RequestContext } from "./JudgeFailure.ts"
-
-export interface ResponseLimits {
-  readonly maxBytes: ByteSize.ByteSize
-  readonly timeout: Duration.Duration
-}
 
 export const isOk = (status: number): boolean => status >= 200 && status < 300
 
@@ -22,7 +12,7 @@ export const make =
   (client: HttpClient.HttpClient, context: RequestContext) =>
   (
     request: HttpClientRequest.HttpClientRequest,
-    { maxBytes, timeout }: ResponseLimits,
+    { maxBytes, timeout }: { readonly maxBytes: ByteSize.ByteSize; readonly timeout: Duration.Duration },
     hasAnswered: () => boolean = () => false,
   ): Effect.Effect<string, JudgeFailed> =>
     Effect.gen(function* () {
@@ -77,7 +67,6 @@ const ChatCompletion = Schema.Struct({
 const decodeCompletion = Schema.decodeUnknownOption(ChatCompletion)
 const decodeUsage = Schema.decodeUnknownOption(Schema.Struct({ prompt_tokens: Count, completion_tokens: Count }))
 
-/** Reads a chat completion. Fails if the body is something else. */
 export const completionOf = Effect.fnUntraced(function* (
   body: unknown,
   context: RequestContext,

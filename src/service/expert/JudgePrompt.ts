@@ -1,10 +1,7 @@
 /**
- * The prompt that asks a language model about two completions, and the parser of its answer.
- *
- * Guarantees: each text is enclosed in tags with a marker. The marker depends on a secret key and on the question, so
- * no completion can close its tag or open another. Equal questions have equal prompts. Inserted text is not searched
- * for placeholders. An answer is used only if all its JSON objects with `best` agree. A completion may still persuade a
- * weak model, but the verdict is always A, B, or a tie.
+ * The prompt that asks a language model about two completions, and the parser of its answer. Each text is in tags with
+ * a marker that depends on a secret key, so no completion can close its tag. An answer is used only if all its JSON
+ * objects with `best` agree. A completion may still persuade a weak model, but the verdict is always A, B, or a tie.
  */
 import { Option, Schema } from "effect"
 import { shorten } from "../../io/Values.ts"
@@ -12,10 +9,8 @@ import * as Sha256 from "../../node/Sha256.ts"
 
 const labels = ["A", "B"] as const
 
-/** The placeholders that a template must contain. `{guidelines}` is optional. */
 export const required = ["{prompt}", "{completions}"] as const
 
-/** The default template of the user's message. An operator can replace it. */
 export const defaultTemplate = `Here are guidelines, a prompt, and two completions of it by different writers.
 
 {guidelines}
@@ -43,11 +38,9 @@ export interface Message {
 
 export const markerOf = (...parts: ReadonlyArray<unknown>): string => Sha256.hex(JSON.stringify(parts)).slice(0, 16)
 
-/** Encloses a text in tags with the marker. */
 export const enclose = (marker: string, name: string, text: string): string =>
   `<${name}-${marker}>\n${text}\n</${name}-${marker}>`
 
-/** A question about two completions. */
 export interface Question {
   readonly template: string
   readonly guidelines: string | undefined
@@ -55,10 +48,7 @@ export interface Question {
   readonly completions: readonly [string, string]
 }
 
-/**
- * @param key the secret key of the marker
- * @param attempt each attempt has a different marker, and thus a different prompt
- */
+/** @param attempt each attempt has a different marker, and thus a different prompt */
 export const ask = (question: Question, key: string, attempt = 1): ReadonlyArray<Message> => {
   const { completions, guidelines, prompt, template } = question
   const marker = markerOf(key, attempt, template, guidelines, prompt, completions)

@@ -1,9 +1,6 @@
 /**
- * Finds the endpoint and the key for `judge:MODEL`. Both come from the program, the command line, or the environment
- * variables `PREFSTREAM_JUDGE_BASE_URL` and `PREFSTREAM_JUDGE_API_KEY`.
- *
- * Guarantees: there is no default endpoint. `OPENAI_API_KEY` is used only for OpenAI's own endpoint. A template without
- * the required placeholders is an error at the start.
+ * Finds the endpoint and the key for `judge:MODEL` in settings or environment variables. There is no default endpoint.
+ * `OPENAI_API_KEY` is used only for OpenAI's own endpoint.
  */
 import { Config, Effect, FileSystem, Option, Redacted, Schema } from "effect"
 import { amountForm } from "../../domain/Cost.ts"

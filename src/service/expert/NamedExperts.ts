@@ -1,9 +1,6 @@
 /**
- * Makes the experts of a service. Some are given as names, such as `judge:gpt-4o`.
- *
- * Guarantees: all judges share one file of answers. If the settings name no file, it is temporary. Only one process at
- * a time uses the file, so that no answer is bought twice. Without a judge, no file is created. Batches of earlier
- * processes are continued, even if new requests are not sent as batches.
+ * Makes the experts of a service. All judges share one file of answers, temporary if the settings name none. One
+ * process at a time uses it, so that no answer is bought twice. Batches of earlier processes are continued.
  */
 import { Effect } from "effect"
 import { HttpClient } from "effect/http"

@@ -1,9 +1,6 @@
 /**
- * Backoff for automatic experts: pauses an expert after failures, either for all items or for a single item.
- *
- * Guarantees: an expert that fails repeatedly is asked at growing intervals until it answers. An interval is at most
- * five minutes, unless the error asks for a longer one. An item on which the expert fails is retried at growing
- * intervals; other items are not delayed. The state is in memory, so a restart retries everything immediately.
+ * Backoff for automatic experts, either for all items (at most five minutes, unless the error asks for more) or for a
+ * single item on which an expert fails. The state is in memory, so a restart retries everything immediately.
  */
 import * as Backoff from "../../io/Backoff.ts"
 import type { JudgeError } from "./Expert.ts"
@@ -15,13 +12,10 @@ interface Failures {
 
 interface ItemFailures extends Failures {
   readonly breakdowns: number
-  /** Whether `due` has already returned the item. */
   reported: boolean
 }
 
-/**
- * An expert with at most this many consecutive failures is not paused, because the items may have caused the failures.
- */
+/** Up to this many consecutive failures do not pause the expert, because the items may have caused them. */
 const maxToleratedFailures = 3
 const seconds = 1_000
 const minutes = 60 * seconds
@@ -30,7 +24,6 @@ const hours = 60 * minutes
 export const make = () => {
   const experts = new Map<string, Failures>()
   const items = new Map<number, Map<string, ItemFailures>>()
-  /** The earliest time at which `due` can return an item (epoch milliseconds). */
   let nextDue = Infinity
 
   return {
@@ -61,7 +54,6 @@ export const make = () => {
       return { inRow: general.failures, breakdowns }
     },
 
-    /** Returns the experts that are paused now, and until when. */
     paused: (now: number) => [...experts].flatMap(([name, { until }]) => (until > now ? [{ name, until }] : [])),
 
     answered: (expert: string, itemId: number) => {

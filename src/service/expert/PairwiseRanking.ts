@@ -1,12 +1,9 @@
 /**
- * Ranks completions by pairwise comparisons. The model judges each pair in both orders.
- *
- * A completion wins a comparison only if both answers prefer it. Otherwise, the comparison is a tie (Zheng et al. 2023,
- * arXiv:2306.05685, 3.4; for position bias see arXiv:2305.17926 and arXiv:2406.07791). More than two completions are
- * compared by the methods of Qin et al. 2023 (arXiv:2306.17563). `allPairs` asks n(n-1) questions about n completions,
- * and ranks them by the number of wins, where a tie counts 1/2. `slidingPass` asks 2(n-1) questions, and finds only the
- * best completion. It begins with the last two completions, and compares the better one with the one before. If two are
- * tied, it keeps the earlier one.
+ * Ranks completions by pairwise comparisons in both orders. A completion wins only if both answers prefer it;
+ * otherwise, it is a tie (Zheng et al. 2023, arXiv:2306.05685, 3.4; for position bias see arXiv:2305.17926 and
+ * arXiv:2406.07791). More than two are compared as in Qin et al. 2023 (arXiv:2306.17563): `allPairs` asks n(n-1)
+ * questions and counts wins, a tie as 1/2. `slidingPass` asks 2(n-1), from the last pair on, and keeps the earlier of
+ * two tied completions.
  */
 import { Effect } from "effect"
 
@@ -33,7 +30,6 @@ export interface Ranked {
 /** Compares two completions in both orders. The first answer is about the order (first, second). */
 export type Compare<E> = (first: number, second: number) => Effect.Effect<Comparison, E>
 
-/** Returns the completion that both answers prefer. Undefined if there is none. */
 export const winner = ([one, other]: Comparison): number | undefined =>
   one.choice === other.choice ? one.choice : undefined
 
@@ -99,9 +95,8 @@ export const slidingPass = Effect.fnUntraced(function* <E>(
 })
 
 /**
- * Whether another completion could be the best. Checks the comparisons from the last to the first. An inconsistent
- * comparison means yes. If the best completion, or a completion tied with the best, won its first comparison, the
- * answer is no, because earlier comparisons cannot change the result.
+ * Whether another completion could be the best: yes after an inconsistent comparison. No once the best completion, or
+ * one tied with it, won its first comparison, because earlier comparisons cannot change the result.
  */
 const isOpen = (best: number, comparisons: ReadonlyArray<Comparison>): boolean => {
   let carried = best

@@ -1,9 +1,4 @@
-/**
- * Automatic experts by name: scripted rules, gold files, and language models.
- *
- * Guarantees: a rule answers every prompt, and always gives the same answer, even after a restart. An expert without an
- * answer does not guess.
- */
+/** Automatic experts by name. A rule always gives the same answer to a prompt, even after a restart. */
 import { Effect, type FileSystem, Option, type Path, Random, Schema } from "effect"
 import * as Kinds from "../../io/SettingKinds.ts"
 import { describeValue } from "../../io/Values.ts"
@@ -33,7 +28,6 @@ export const last = rule("last", (completions) => ({
   rationale: `Last of ${completions.length} completions.`,
 }))
 
-/** Prefers the completion with the most or fewest characters (Unicode code points); among equals, the first. */
 const byLength = (name: "longest" | "shortest", extreme: (...lengths: ReadonlyArray<number>) => number) =>
   rule(name, (completions) => {
     const lengths = completions.map(countCharacters)
@@ -50,9 +44,7 @@ export const longest = byLength("longest", Math.max)
 /** Prefers the completion with the fewest characters; among equals, the first. */
 export const shortest = byLength("shortest", Math.min)
 
-/**
- * Prefers a random completion. Prompt and completions are the seed, so the same question always gets the same answer.
- */
+/** Prefers a random completion. The same question always gets the same answer. */
 export const random: Expert = {
   name: "random",
   judge: ({ prompt, completions }) =>
@@ -70,10 +62,7 @@ export const random: Expert = {
 /** Answers from a file of prompt items with `gold`. It has no answer to other prompts. */
 export const gold = Gold.gold
 
-/**
- * Makes an expert that asks a language model. This expert keeps no answers. Only experts that the service gets by name,
- * such as `judge:gpt-4o`, have a file of answers.
- */
+/** Makes an expert that asks a language model. It keeps no answers, unlike those that the service gets by name. */
 export const judge = (options: JudgeExpert.JudgeOptions) => {
   const wrong = Kinds.wrongIn(options, JudgeExpert.optionKinds, ["baseUrl", "model"])
   if (wrong === undefined) return JudgeExpert.make(options)
@@ -118,7 +107,6 @@ export const parse = (
 
 const rules = { first, last, longest, shortest, random }
 
-/** Counts code points. A surrogate pair counts as one. */
 const countCharacters = (text: string): number => {
   let count = text.length
   for (let i = 0; i < text.length; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xdc00) count--

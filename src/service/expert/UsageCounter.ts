@@ -1,26 +1,11 @@
-/**
- * Counts the requests and tokens of a judgment, and their cost.
- *
- * Guarantees: the requests that this judgment paid for are counted separately from two other kinds. `cached` counts
- * requests that already count in another vote. `without_vote` counts requests of items that got no vote.
- */
+/** Counts the requests, tokens, and cost of a judgment. `cached` counts requests that also count in another vote. */
 import type { Schema } from "effect"
 import * as Cost from "../../domain/Cost.ts"
 import type { RequestTokens } from "../../domain/TokenPrice.ts"
 import type { Completion } from "./JudgeEndpoint.ts"
 
-export interface UsageCounter {
-  readonly add: (completion: Completion) => void
-  /** The name of the model in its last answer. */
-  readonly model: () => string | undefined
-  /** The ids of the requests. */
-  readonly requests: () => ReadonlyArray<string>
-  /** @param withoutVote requests of items without votes */
-  readonly toJson: (withoutVote: ReadonlyArray<RequestTokens>) => { readonly [member: string]: Schema.Json }
-}
-
 /** @param costOf the cost of a request; undefined without prices */
-export const make = (costOf: ((tokens: RequestTokens) => Cost.Decimal) | undefined): UsageCounter => {
+export const make = (costOf: ((tokens: RequestTokens) => Cost.Decimal) | undefined) => {
   const paid: Array<Completion> = []
   const cached: Array<Completion> = []
   let model: string | undefined
@@ -33,16 +18,18 @@ export const make = (costOf: ((tokens: RequestTokens) => Cost.Decimal) | undefin
     }),
   })
   return {
-    add: (completion) => {
+    add: (completion: Completion) => {
       ;(completion.isCached ? cached : paid).push(completion)
       model = completion.model
     },
     model: () => model,
     requests: () => [...paid, ...cached].map(({ request }) => request),
-    toJson: (withoutVote) => ({
+    toJson: (withoutVote: ReadonlyArray<RequestTokens>): { readonly [member: string]: Schema.Json } => ({
       ...sum(paid),
       ...(cached.length > 0 && { cached: sum(cached) }),
       ...(withoutVote.length > 0 && { without_vote: sum(withoutVote) }),
     }),
   }
 }
+
+export type UsageCounter = ReturnType<typeof make>

@@ -1,13 +1,8 @@
 /**
- * Runs the automatic experts: claims items from the queue, asks the experts, and records their votes.
- *
- * Guarantees: each item is judged, even after a restart. Experts vote in the given order until an item has its votes.
- * An expert without an answer is skipped. An expert that fails is retried with backoff. Slow experts
- * (`Expert.concurrency`) do not delay other tasks. If no expert has an answer, the task stays open or is canceled. The
- * next start asks the experts again. The first 1,000 tasks without an answer are logged. If only language models may
- * judge a task, and each model has voted on a prompt or has no answer, the prompt counts as done with fewer votes. At
- * most 32 tasks are in memory. If experts answer in batches, no further task is claimed while the tasks in memory have
- * at least as many prompts as a batch.
+ * Runs the automatic experts: claims items, asks the experts in order, and records their votes. Experts that fail are
+ * retried with backoff, and slow ones (`Expert.concurrency`) do not delay other tasks. If no expert has an answer, the
+ * task stays open or is canceled, and the next start asks again. If only language models may judge a task, a prompt is
+ * done with fewer votes once each model has voted or has no answer.
  */
 import { Cause, Clock, Duration, Effect, FiberSet, Latch, Layer, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -22,23 +17,16 @@ import type { Claim, Claims, Judged, LackingTask } from "../store/VoteQueueModel
 
 export interface WorkforceOptions {
   readonly experts: ReadonlyArray<Expert>
-  /** How long experts wait after a task's creation before they judge it, to simulate slow experts. Default 0. */
   readonly turnaround?: Duration.Input | undefined
-  /**
-   * Whether to close prompts that no expert can answer, instead of leaving them open for other experts. A task without
-   * any vote is then canceled, and the next start of the service opens it again.
-   */
   readonly cancelUnanswered?: boolean | undefined
 }
 
-/** The maximum number of tasks that one write claims. */
 const maxClaimed = 32
 /** Maximum number of claimed tasks if the experts are slow. More tasks would only wait for the experts. */
 const maxTasksOfSlow = 8
 /** If an expert's `concurrency` exceeds this number, the expert answers in batches. */
 const maxItemsOfSlow = 1_000
 
-/** The maximum numbers of tasks and items that are claimed at the same time. */
 const limitsOf = (experts: ReadonlyArray<Expert>) => {
   const items = Math.max(0, ...experts.map(({ concurrency = 0 }) => concurrency))
   if (items > maxItemsOfSlow) return { tasks: items, items }

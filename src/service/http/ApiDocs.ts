@@ -1,9 +1,4 @@
-/**
- * Serves the API documentation as a page: Swagger UI from this package.
- *
- * Guarantees: the page loads nothing from other hosts. Only its own scripts run; its Content-Security-Policy lists
- * their hashes. The page's size is two megabytes, so it is built and compressed once (see `CompressedBodies`).
- */
+/** Serves Swagger UI from this package. Its two megabytes are built and compressed once (see `CompressedBodies`). */
 import { Effect, Layer, Result } from "effect"
 import { Base64, Hex } from "effect/encoding"
 import { HttpRouter, HttpServerResponse } from "effect/http"

@@ -1,10 +1,4 @@
-/**
- * Builds the service's OpenAPI document. It adds to the contract's definition the rules that the contract does not
- * contain.
- *
- * Guarantees: the author of a client needs no other document. Statuses, headers, states, members of requests and
- * results, problems, limits, and the outgoing webhook are described.
- */
+/** Builds the service's OpenAPI document. The author of a client needs no other document. */
 import { OpenApi } from "effect/http-api"
 import { Predicate } from "effect"
 import { rlhfRanking } from "../../domain/Task.ts"
@@ -132,10 +126,7 @@ const keywordsOf = (limits: RequestLimits): Record<string, Json> => ({
 
 const isObject = (value: unknown): value is Json => Predicate.isObject(value) && !Array.isArray(value)
 
-/**
- * Adds JSON Schema keywords to the members that `keywords` names. Also allows unknown members, because later versions
- * may add some.
- */
+/** Adds keywords to members by name. Also allows unknown members, because later versions may add some. */
 const withKeywords = (keywords: Record<string, Json>) => {
   const open = (schema: unknown): unknown => {
     if (Array.isArray(schema)) return schema.map(open)

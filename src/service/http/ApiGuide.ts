@@ -1,8 +1,4 @@
-/**
- * The guide for authors of clients, in Markdown. It introduces the OpenAPI document and the documentation page.
- *
- * Guarantees: it describes all behavior that the contract does not define, and the service's limits.
- */
+/** The guide for authors of clients, in Markdown: all behavior that the contract does not define, and the limits. */
 import { Duration, Schema } from "effect"
 import { Vote } from "../../domain/Vote.ts"
 import { VotedAnnotations } from "../../domain/VotedResult.ts"
@@ -15,7 +11,6 @@ export interface ApiSettings {
   readonly limits: RequestLimits
   readonly rateLimit: RateLimit | undefined
   readonly votes: number
-  /** The time limit for receiving a request and answering it. */
   readonly timeout: Duration.Input
   readonly publicUrl?: string | undefined
 }

@@ -1,16 +1,9 @@
-/**
- * Compresses responses whose body is the same for every request, once per body.
- *
- * Guarantees: each body is compressed once per encoding, for any number of requests. Only one body is compressed at a
- * time. The result stays in memory as long as the body itself.
- * Does not: compress streams, or recognize equal bodies that are created for each request.
- */
+/** Compresses bodies that are the same for every request, once each. The result is kept as long as the body. */
 import { Effect, Semaphore } from "effect"
 import { type HttpBody, HttpMiddleware, HttpPlatform, HttpServerResponse } from "effect/http"
 
 interface Compressed {
   readonly body: HttpBody.HttpBody
-  /** The response headers that depend on the encoding. */
   readonly headers: Readonly<Record<string, string>>
 }
 

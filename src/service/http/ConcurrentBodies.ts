@@ -1,11 +1,7 @@
 /**
- * Limits the request bodies that are in memory at once, so that one token cannot block the others.
- *
- * Guarantees: the bodies of one token take at most `maxBodiesPerToken` times the maximum body size. The bodies of all
- * tokens take at most `maxBodies` times the maximum body size. A request that would exceed a limit waits before its
- * body is read. After 15 seconds, it gets 429 for its token's limit or 503 for the total. If the length of a body is
- * unknown, the maximum size is reserved for it. A body is parsed only if it is UTF-8 and has at most `maxValues` JSON
- * values.
+ * Limits the request bodies in memory, so that one token cannot block the others. A request over a limit waits before
+ * its body is read. After 15 seconds, it gets 429 for its token's limit or 503 for the total. A body of unknown length
+ * counts as the maximum. A body is parsed only if it is UTF-8 and has at most `maxValues` JSON values.
  */
 import { type Duration, Effect, Option, Semaphore } from "effect"
 import { HttpMethod, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"

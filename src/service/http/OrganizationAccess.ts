@@ -1,18 +1,11 @@
-/**
- * Decides which organization tokens are accepted, and limits the requests of each token.
- *
- * Guarantees: all tokens are compared by hash, so the time of a comparison reveals nothing. This is true for stored
- * tokens, for `PREFSTREAM_TOKEN`, and for the token of an embedded service. A token has one rate limit for all routes.
- */
+/** Accepts organization tokens, compared by hash, and limits the requests of each token, on all routes together. */
 import { Context, Effect, Layer, type Option, Redacted } from "effect"
 import { type AcceptedToken, Tokens } from "../account/Tokens.ts"
 import * as Secrets from "../account/Secrets.ts"
 import * as RateLimit from "./RateLimit.ts"
 
 export interface OrganizationAccessOptions {
-  /** A token that is accepted in addition to the stored ones. */
   readonly token?: Redacted.Redacted<string> | undefined
-  /** The rate limit for each token. Default: no limit. */
   readonly rateLimit?: RateLimit.RateLimit | undefined
 }
 

@@ -1,9 +1,4 @@
-/**
- * Authenticates requests by the organization's token, and applies its limits.
- *
- * Guarantees: no response and no log contains a token. A request without a valid token is refused before its body is
- * read.
- */
+/** Authenticates requests by the organization's token before their bodies are read, and applies its limits. */
 import { Effect, Layer, Option, Redacted } from "effect"
 import { HttpEffect, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import { Organization, OrganizationToken } from "../../api/AnnotationApi.ts"

@@ -1,9 +1,4 @@
-/**
- * Turns every failure of a request into problem details.
- *
- * Guarantees: every failure is answered with `application/problem+json` and a stable `type`. A defect is logged, and
- * its cause is kept out of the response.
- */
+/** Turns every failure of a request into problem details. The cause of a defect is logged, not sent. */
 import { ByteSize, Cause, type Duration, Effect, Fiber, Schema, type Types } from "effect"
 import {
   HttpIncomingMessage,
@@ -14,18 +9,7 @@ import {
   ProblemDetails,
 } from "effect/http"
 import { HttpApiError } from "effect/http-api"
-import {
-  BodyTooLarge,
-  EndpointNotFound,
-  ExpectationFailed,
-  HeadersTooLarge,
-  MalformedRequest,
-  RequestTimedOut,
-  ServiceFailure,
-  ServiceTooSlow,
-  ServiceUnavailable,
-  UnsupportedMediaType,
-} from "../../api/Problems.ts"
+import * as Problems from "../../api/Problems.ts"
 import * as SchemaIssues from "../../io/SchemaIssues.ts"
 import * as NodeServer from "../../node/HttpServer.ts"
 import * as FullDisk from "../database/FullDisk.ts"
@@ -36,7 +20,7 @@ const malformed = (error: HttpApiError.HttpApiSchemaError) => {
     message,
   }))
   const detail = errors.map(({ path, message }) => `${path.join(".")}: ${message}`.replace(/^: /, ""))[0]
-  return new MalformedRequest({ detail: detail ?? error.message, errors })
+  return new Problems.MalformedRequest({ detail: detail ?? error.message, errors })
 }
 
 const toProblem = (error: unknown, request: HttpServerRequest.HttpServerRequest, bodyBytes: number) => {
@@ -46,13 +30,13 @@ const toProblem = (error: unknown, request: HttpServerRequest.HttpServerRequest,
   if (!HttpServerError.isHttpServerError(error)) return undefined
   switch (error.reason._tag) {
     case "RouteNotFound":
-      return new EndpointNotFound({
+      return new Problems.EndpointNotFound({
         detail: `There is no endpoint ${request.method} ${request.url.replace(/\?.*/s, "")}.`,
       })
     case "RequestParseError":
       return error.reason.reason === "BodyTooLarge"
-        ? new BodyTooLarge({ detail: `The body must be at most ${bodyBytes} bytes.`, limit_bytes: bodyBytes })
-        : new MalformedRequest({ detail: "The body could not be read." })
+        ? new Problems.BodyTooLarge({ detail: `The body must be at most ${bodyBytes} bytes.`, limit_bytes: bodyBytes })
+        : new Problems.MalformedRequest({ detail: "The body could not be read." })
     default:
       return undefined
   }
@@ -61,33 +45,38 @@ const toProblem = (error: unknown, request: HttpServerRequest.HttpServerRequest,
 const tooSlow = (request: HttpServerRequest.HttpServerRequest) =>
   NodeServer.isComplete(request)
     ? HttpServerRespondable.toResponse(
-        new ServiceTooSlow({ detail: "The service did not answer in time. Try again later." }),
+        new Problems.ServiceTooSlow({ detail: "The service did not answer in time. Try again later." }),
       )
     : Effect.map(
-        HttpServerRespondable.toResponse(new RequestTimedOut({ detail: "The request did not arrive in time." })),
+        HttpServerRespondable.toResponse(
+          new Problems.RequestTimedOut({ detail: "The request did not arrive in time." }),
+        ),
         HttpServerResponse.setHeader("connection", "close"),
       )
 
 const text = <A, I>(schema: Schema.Codec<A, I>, problem: A) => JSON.stringify(Schema.encodeSync(schema)(problem))
 
 const problemsByServerStatus: { readonly [status in NodeServer.ServerStatus]: string } = {
-  400: text(MalformedRequest, new MalformedRequest({ detail: "This is not a valid HTTP request." })),
-  408: text(RequestTimedOut, new RequestTimedOut({ detail: "The request did not arrive in time." })),
-  413: text(BodyTooLarge, new BodyTooLarge({ detail: "The body's chunk extensions are too large." })),
-  417: text(ExpectationFailed, new ExpectationFailed({ detail: "The Expect header may only be 100-continue." })),
-  431: text(HeadersTooLarge, new HeadersTooLarge({ detail: "Send headers of at most 16 kB in total." })),
+  400: text(Problems.MalformedRequest, new Problems.MalformedRequest({ detail: "This is not a valid HTTP request." })),
+  408: text(Problems.RequestTimedOut, new Problems.RequestTimedOut({ detail: "The request did not arrive in time." })),
+  413: text(Problems.BodyTooLarge, new Problems.BodyTooLarge({ detail: "The body's chunk extensions are too large." })),
+  417: text(
+    Problems.ExpectationFailed,
+    new Problems.ExpectationFailed({ detail: "The Expect header may only be 100-continue." }),
+  ),
+  431: text(
+    Problems.HeadersTooLarge,
+    new Problems.HeadersTooLarge({ detail: "Send headers of at most 16 kB in total." }),
+  ),
   503: text(
-    ServiceUnavailable,
-    new ServiceUnavailable({ detail: "The service is starting or stopping. Try again in a second." }),
+    Problems.ServiceUnavailable,
+    new Problems.ServiceUnavailable({ detail: "The service is starting or stopping. Try again in a second." }),
   ),
 }
 
 export const fromServerStatus = (status: NodeServer.ServerStatus): string => problemsByServerStatus[status]
 
-/**
- * Limits a request's body to `bodyBytes(request)` and its duration to `timeout`, and answers failures. After a timeout,
- * writes that have started are still completed.
- */
+/** Limits body and duration of a request. After a timeout, writes that have started are still completed. */
 export const withProblems = (options: {
   readonly bodyBytes: (request: HttpServerRequest.HttpServerRequest) => number
   readonly timeout: Duration.Input
@@ -115,13 +104,13 @@ export const withProblems = (options: {
         if (FullDisk.wasLogged(error)) {
           const detail = "The service has no space left on its disk. Try again later."
           return Effect.map(
-            HttpServerRespondable.toResponse(new ServiceUnavailable({ detail })),
+            HttpServerRespondable.toResponse(new Problems.ServiceUnavailable({ detail })),
             HttpServerResponse.setHeader("retry-after", "60"),
           )
         }
         return Effect.andThen(
           Effect.logError(`${request.method} ${request.url} failed`, cause),
-          HttpServerRespondable.toResponse(new ServiceFailure()),
+          HttpServerRespondable.toResponse(new Problems.ServiceFailure()),
         )
       }),
     )
@@ -131,7 +120,7 @@ export const withProblems = (options: {
     if (response.status === 415 && response.headers["content-type"] !== ProblemDetails.contentType) {
       const found = request.headers["content-type"]
       const detail = `Send the body as application/json, not as ${found ?? "an unknown type"}.`
-      return yield* HttpServerRespondable.toResponse(new UnsupportedMediaType({ detail }))
+      return yield* HttpServerRespondable.toResponse(new Problems.UnsupportedMediaType({ detail }))
     }
     return response
   })

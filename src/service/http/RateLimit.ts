@@ -1,10 +1,4 @@
-/**
- * A rate limit per token. Each token has a token bucket.
- *
- * Guarantees: a token may make `burst` requests at once, and `perSecond` requests per second on average. Each response
- * has the remaining quota in `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers), and a refusal
- * has `Retry-After`. Buckets are kept in memory, so a restart fills them.
- */
+/** A token bucket per token, with the headers of draft-ietf-httpapi-ratelimit-headers. A restart fills it. */
 import { Duration, Effect, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"
 
@@ -20,7 +14,6 @@ export const defaultRateLimit: RateLimit = { perSecond: 100, burst: 200 }
 
 export interface Allowance {
   readonly headers: Readonly<Record<string, string>>
-  /** How many seconds to wait before a retry. Undefined if the request was not refused. */
   readonly retryAfterSeconds: number | undefined
 }
 

@@ -1,10 +1,4 @@
-/**
- * Middleware for all routes: host check, limits, problem details, security headers.
- *
- * Guarantees: a service on loopback answers only requests to loopback names and its public name (see `ServiceAddress`).
- * Body size and duration of a request are limited. Failures are problem details. Each response has the security
- * headers.
- */
+/** Middleware for all routes: host check (see `ServiceAddress`), limits, problem details, security headers. */
 import { type Duration, Effect, type Types } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerRespondable, type HttpServerResponse } from "effect/http"
 import { Forbidden, MalformedRequest } from "../../api/Problems.ts"
@@ -16,10 +10,7 @@ import { ServiceAddress } from "./ServiceAddress.ts"
 import * as SecurityHeaders from "./SecurityHeaders.ts"
 
 const pageBodyBytes = 256 * 1024
-/**
- * Bodies of these paths may be larger. A vote or a draft may contain an edited completion. Guidelines may take 3 bytes
- * per UTF-16 code unit.
- */
+/** A vote or a draft may contain an edited completion. Guidelines may take 3 bytes per UTF-16 code unit. */
 const pageBodyLimits: ReadonlyArray<readonly [url: RegExp, bytes: number]> = [
   [/^\/annotate\/api\/items\//, 1024 * 1024],
   [/^\/dashboard\/api\/tasks\/.*\/guidelines$/, 3 * maxLength.guidelines + pageBodyBytes],
@@ -29,7 +20,6 @@ export const defaultTimeout: Duration.Input = "1 minute"
 
 export interface GuardOptions {
   readonly bodyBytes: number
-  /** The time limit for receiving a request and answering it. Default 1 minute. */
   readonly timeout?: Duration.Input | undefined
 }
 

@@ -1,10 +1,6 @@
 /**
- * Limits on the numbers and sizes in a task.
- *
- * Guarantees: an accepted request has non-empty prompts with at least two completions each, within the limits. It has
- * no lone surrogates, and its group has no control characters. A refusal lists each invalid member (at most 100) with
- * its limit and value. Accepted metadata can be returned unchanged: its nesting is limited, and its numbers lose no
- * digits.
+ * Limits on the numbers and sizes in a task. A refusal lists each invalid member (at most 100) with its limit and
+ * value. Accepted metadata can be returned unchanged: its nesting is limited, and its numbers lose no digits.
  */
 import { Effect, Result } from "effect"
 import * as Guidelines from "../../api/Guidelines.ts"

@@ -1,27 +1,19 @@
 /**
- * Security headers for all responses.
- *
- * Guarantees: the dashboard and the annotation page run only the service's own script and style files, nothing inline,
- * and connect only to the service, except for images from allowed hosts. No other site can frame or embed them, or keep a reference to their window. If a
- * response has no cache header, it gets one that forbids caching.
+ * Security headers for all responses. The pages run only the service's own scripts and styles, nothing inline, and
+ * connect only to the service, except for images from allowed hosts. Other sites cannot frame or embed them.
  */
 import { Context, Option } from "effect"
 import { HttpServerResponse } from "effect/http"
 
 const denyAllPolicy = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
-/**
- * The policy of the two pages and of their workers. Completions may be hostile: if the sanitizer misses a script, this
- * policy keeps the browser from running it. Only two Trusted Types policies can turn text into HTML or a script's
- * address. One belongs to the sanitizer, the other starts the page's worker.
- */
+/** One of the two Trusted Types policies belongs to the sanitizer, the other starts the page's worker. */
 export const pagePolicy = (imageHosts: ReadonlyArray<string>) =>
   "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; " +
   `img-src ${["'self'", "data:", ...imageHosts.map((host) => `https://${host}`)].join(" ")}; ` +
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
   "require-trusted-types-for 'script'; trusted-types dompurify prefstream"
 
-/** The hosts from which texts may show images. Default: none. */
 export const ImageHosts = Context.Reference<ReadonlyArray<string>>("prefstream/service/ImageHosts", {
   defaultValue: () => [],
 })

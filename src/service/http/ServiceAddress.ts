@@ -1,11 +1,7 @@
 /**
- * The service's address, and the check whether a request comes from the service's own pages.
- *
- * Guarantees: against DNS rebinding, a service on loopback accepts only loopback names and its public name as `Host`. A
- * service on another address accepts any `Host`. An `Origin` belongs to the service's pages if it is the public URL. If
- * the service is on loopback or has no public URL, an `Origin` that equals the `Host` also belongs to its pages. If
- * there is a public URL, and the request comes from a private address (a proxy), the client's address is the last one
- * in `X-Forwarded-For`. The addresses of an IPv6 /64 network count as one client.
+ * The service's address, and the check whether a request comes from its own pages. Against DNS rebinding, a service on
+ * loopback accepts only loopback names and its public name as `Host`. If there is a public URL, and the request comes
+ * from a private address (a proxy), the client's address is the last one in `X-Forwarded-For`.
  */
 import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { HttpServer, type HttpServerRequest } from "effect/http"
@@ -34,9 +30,7 @@ const parsePublicUrl = (text: string): Result.Result<URL, InvalidPublicUrl> => {
 const isLoopback = (address: NetAddress.SocketAddress) =>
   !NetAddress.isInetAddress(address) || NetAddress.isLoopback(address.address)
 
-/**
- * Returns an IPv4 address itself, or the /64 network of an IPv6 address, because one client can use the whole network.
- */
+/** Returns the /64 network of an IPv6 address, because one client can use the whole network. */
 const networkOf = (address: NetAddress.IpAddress): string => {
   if (NetAddress.isIpv4Address(address)) return NetAddress.formatIp(address)
   return Option.match(NetAddress.fromIpv4Mapped(address), {
@@ -70,7 +64,6 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
     localNames.has(host.replace(/:\d+$/, "")) ||
     localNames.has(URL.parse(`http://${host}`)?.hostname ?? "")
 
-  /** Whether a request with this `Origin` and `Host` comes from one of the service's own pages. */
   const isOwnOrigin = (origin: string, host: string | undefined) => {
     if (origin === publicUrl?.origin) return true
     if (!answersTo(host) || (publicUrl !== undefined && !loopback)) return false
@@ -101,10 +94,7 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
     /** The origin to use in links to the service, without a trailing slash. */
     origin: publicUrl?.origin ?? local,
     secure,
-    /**
-     * Whether nobody on the network can read the traffic with users. This is true if the traffic is encrypted with TLS,
-     * or if it stays within this machine.
-     */
+    /** Whether nobody on the network can read the traffic: it uses TLS, or stays within this machine. */
     encrypted: secure || (loopback && (publicUrl === undefined || localNames.has(publicUrl.hostname))),
     /** Whether only this machine can reach the service: it is bound to loopback and has no public URL. */
     localOnly: loopback && publicUrl === undefined,

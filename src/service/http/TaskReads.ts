@@ -1,11 +1,4 @@
-/**
- * Answers `GET /v1/tasks/{id}`, the most frequent request, without Effect's server and router.
- *
- * Guarantees: status, headers, and body are the same as through the router, with the same checks, rate limits, and
- * metrics. This path answers only if the task exists, the token may read it, and the database answers without waiting.
- * The router handles all other requests. While tracing is on, it handles all requests. The task is read before the rate
- * limit is checked.
- */
+/** Answers `GET /v1/tasks/{id}`, the most frequent request, as the router would, or leaves it to the router. */
 import { Context, Effect, Layer, Option, Tracer } from "effect"
 import { HttpServerResponse } from "effect/http"
 import * as NodeServer from "../../node/HttpServer.ts"

@@ -1,10 +1,4 @@
-/**
- * `GET /votes` of the service: its votes as a table. It is not part of the contract, so other services need not have
- * it.
- *
- * Guarantees: an organization gets only the votes on its own tasks. The response is streamed, with chunked encoding, so
- * that a client notices if the response breaks off.
- */
+/** `GET /votes`: an organization's votes as a table. With chunked encoding, a client notices if it breaks off. */
 import { Cause, Effect, Schema, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
@@ -31,12 +25,8 @@ export const respond = ({ exportVotes }: Desk["Service"], format: Format, filter
 
 const exportVotes = HttpApiEndpoint.get("export", "/votes", {
   query: {
-    /** The default is `jsonl`. */
     format: Schema.optionalKey(Schema.Literals(formats)),
-    /**
-     * Whether texts in CSV stay unchanged. By default, a text that a spreadsheet would run as a formula gets a leading
-     * apostrophe.
-     */
+    /** By default, a text in CSV that a spreadsheet would run as a formula gets a leading apostrophe. */
     raw: Schema.optionalKey(Schema.Literal("true")),
     group: Schema.optionalKey(Schema.String),
     task: Schema.optionalKey(Schema.String),

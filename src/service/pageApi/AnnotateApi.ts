@@ -1,9 +1,6 @@
 /**
- * The `HttpApi` of the annotation page. It is not part of the service's contract.
- *
- * Guarantees: each expert sees the completions in a separate random order. Requests name a completion by its position
- * in that order, so the page does not reveal the models. All requests except `join` need the session of an active
- * expert. Requests that change anything must pass `Csrf`.
+ * The `HttpApi` of the annotation page, which is not part of the contract. Requests name a completion by its position
+ * in the expert's own random order, so the page does not reveal the models.
  */
 import { Context, Schema, Struct } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
@@ -64,7 +61,6 @@ export const Draft = Schema.Struct({
   best: Schema.NullOr(Place),
   ranking: Schema.Array(Schema.Array(Place)),
   rationale: Schema.String.check(Schema.isMaxLength(maxLength.rationale)),
-  /** Seconds spent on the item until the draft was saved. */
   seconds: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)),
   /** The assessment. `edit` is the completion that the expert edited last. */
   assessment: Schema.optionalKey(
@@ -83,36 +79,29 @@ export const HeldItem = Schema.Struct({
   prompt: Schema.String,
   /** The messages of the prompt if it is a conversation; null if it is a text. */
   turns: Schema.NullOr(Schema.Array(Message)),
-  /** The completions are in this expert's order. */
   completions: Schema.Array(Schema.String),
   /** For each completion, its messages if it calls tools; null if it is a text. */
   completion_turns: Schema.Array(Schema.NullOr(Schema.Array(Message))),
   draft: Schema.NullOr(Draft),
-  /** Whether the expert submitted the item and took it back with `undo`. */
   undone: Schema.Boolean,
   /** The time of the vote that a submission replaces. Null if it replaces none. */
   corrects: Schema.NullOr(Schema.Int),
   /** When the item returns to the queue (epoch milliseconds), unless the expert saves a draft before then. */
   held_until: Schema.Int,
-  /**
-   * Whether the item belongs to the expert's qualification. If so, `task` counts qualification items, and the expert
-   * cannot skip or flag the item.
-   */
+  /** An item of the expert's qualification, which `task` then counts, cannot be skipped or flagged. */
   qualification: Schema.Boolean,
   task: Schema.Struct({
     task_id: Schema.String,
     prompts: Schema.Int,
     judged: Schema.Int,
-    /** The one-based position of this prompt in its task. */
     number: Schema.Int,
   }),
 })
 export type HeldItem = typeof HeldItem.Type
 
 export const Progress = Schema.Struct({
-  /** The number of items that this expert has ever judged. */
   judged: Schema.Int,
-  /** The number of items that this expert has judged since midnight, UTC. */
+  /** Items judged since midnight, UTC. */
   judged_today: Schema.Int,
   /** The number of votes that people can still give on open tasks. */
   needed: Schema.Int,
@@ -125,7 +114,6 @@ export type Progress = typeof Progress.Type
 export const Work = Schema.Struct({ item: Schema.NullOr(HeldItem), progress: Progress })
 export type Work = typeof Work.Type
 
-/** One of the expert's last judgments. */
 export const GivenJudgment = Schema.Struct({
   item_id: Schema.Int,
   given_at: Schema.Int,
@@ -133,7 +121,6 @@ export const GivenJudgment = Schema.Struct({
   prompt: Schema.String,
   /** Groups of positions, best first. Only the best position if the expert did not rank the completions. */
   ranking: Schema.Array(Schema.Array(Place)),
-  /** Whether the judgment can still be corrected. */
   is_open: Schema.Boolean,
 })
 export type GivenJudgment = typeof GivenJudgment.Type
@@ -144,16 +131,13 @@ export const Flagging = Schema.Struct({ kind: FlagKind, comment: Reason })
 export type Flagging = typeof Flagging.Type
 
 export const Submission = Schema.Struct({
-  /**
-   * The position of the preferred completion. If null, the lowest position in the top group of `ranking` is preferred.
-   */
+  /** If null, the lowest position in the top group of `ranking` is preferred. */
   best: Schema.NullOr(Place),
   /** The positions of all completions in groups, best first. Null if the expert did not rank them. */
   ranking: Schema.NullOr(Schema.Array(Schema.NonEmptyArray(Place))),
   rationale: Schema.String.check(Schema.isMaxLength(maxLength.rationale)),
   seconds: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)),
   guidelines_version: Schema.optionalKey(Schema.Int),
-  /** The assessment. `edited` is the best completion as the expert edited it. */
   assessment: Schema.optionalKey(Schema.Struct({ ...Assessment.fields, edited: Schema.NullOr(EditedText) })),
 })
 export type Submission = typeof Submission.Type
@@ -169,16 +153,12 @@ const join = HttpApiEndpoint.post("join", "/join", {
 
 export class AnnotateJoin extends HttpApiGroup.make("join").add(join) {}
 
-/**
- * Returns the item that the expert holds; if there is none, the next item. The item stays the same until the expert
- * submits, skips, or flags it.
- */
+/** The item that the expert holds, else the next one. It stays until the expert submits, skips, or flags it. */
 const next = HttpApiEndpoint.post("next", "/next", { success: Work })
 
 /** Saves the draft and extends the hold. Fails with `Conflict` if the expert no longer holds the item. */
 const saveDraft = HttpApiEndpoint.put("saveDraft", "/items/:item_id/draft", { params, payload: Draft })
 
-/** Submits the vote and returns the next work. Fails with `Conflict` if the expert no longer holds the item. */
 const submit = HttpApiEndpoint.post("submit", "/items/:item_id/vote", { params, payload: Submission, success: Work })
 
 /** Records that the expert has seen this version of the guidelines, so that the page does not announce it again. */
@@ -195,17 +175,10 @@ const skip = HttpApiEndpoint.post("skip", "/items/:item_id/skip", {
   success: Work,
 })
 
-/**
- * Leaves the item to other experts. The operator sees the flag, and the task's result contains it. A flag of kind
- * `other` requires a comment.
- */
+/** Leaves the item to other experts. The task's result contains the flag. Kind `other` requires a comment. */
 const flag = HttpApiEndpoint.post("flag", "/items/:item_id/flag", { params, payload: Flagging, success: Work })
 
-/**
- * Takes back the expert's last vote. The expert holds the item again, and the vote becomes the draft. If the expert
- * held another item, that item comes next, with its draft. Fails with `Conflict` if no vote can be taken back, for
- * example because its task is completed.
- */
+/** The vote becomes the draft. An item held until then comes next. `Conflict`: its task is completed, for example. */
 const undo = HttpApiEndpoint.post("undo", "/undo", { success: Work })
 
 /** Returns the expert's last 20 judgments, the latest first, without judgments of qualification items. */
@@ -214,7 +187,6 @@ const judgments = HttpApiEndpoint.get("judgments", "/judgments", { success: Sche
 /** Returns the item of a judgment, with the judgment as its draft. Fails with `Conflict` if it can't be corrected. */
 const judgment = HttpApiEndpoint.get("judgment", "/judgments/:item_id", { params, success: Work })
 
-/** Replaces a judgment, and returns the next work. Fails with `Conflict` if the judgment can't be corrected. */
 const correct = HttpApiEndpoint.put("correct", "/judgments/:item_id", { params, payload: Submission, success: Work })
 
 const session = HttpApiEndpoint.get("session", "/session", {

@@ -1,6 +1,4 @@
-/**
- * The part of `DashboardApi` about the audit log, which lists the changes that operators made. Only admins may read it.
- */
+/** The part of `DashboardApi` about the audit log, which only admins may read. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Millis, MinRole, OperatorSession, page } from "./OperatorSession.ts"
@@ -9,7 +7,6 @@ export const AuditEntry = Schema.Struct({
   at: Millis,
   operator_no: Schema.NullOr(Schema.Int),
   actor: Schema.String,
-  /** A noun and a verb, such as `task.cancel`. */
   action: Schema.String,
   subject: Schema.String,
   details: Schema.Record(Schema.String, Schema.Unknown),
@@ -21,7 +18,6 @@ const filter = { actor: Schema.optionalKey(Schema.String), action: Schema.option
 export const AuditPage = Schema.Struct({
   entries: Schema.Array(AuditEntry),
   next: Schema.NullOr(Schema.Int),
-  /** All actors and actions in the log, which the filters offer as values. */
   actors: Schema.Array(Schema.String),
   actions: Schema.Array(Schema.String),
 })

@@ -1,10 +1,6 @@
 /**
- * The `HttpApi` of the dashboard. It is not part of the service's contract.
- *
- * Guarantees: only the response to the request that created a secret contains it. Times are epoch milliseconds. Lists
- * are newest first. To get the next page, pass the value of `next` as `before`; `next` is null on the last page. All
- * requests except those of `DashboardSignIn` need an operator's session and a sufficient role (`MinRole`). Requests
- * that change anything must pass `Csrf`.
+ * The `HttpApi` of the dashboard, which is not part of the contract. Times are epoch milliseconds. Lists are newest
+ * first: pass `next` as `before` to get the next page. Only the response that created a secret contains it.
  */
 import { HttpApi } from "effect/http-api"
 import { DashboardAudit } from "./AuditApi.ts"

@@ -1,9 +1,4 @@
-/**
- * The part of `DashboardApi` about experts: invitations, statistics, and voiding of votes.
- *
- * Guarantees: no two experts have the same name. Names that differ only in case, width, spacing, or invisible
- * characters count as the same.
- */
+/** The part of `DashboardApi` about experts: invitations, statistics, and voiding of votes. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { IntFromQuery, Millis, Name, OperatorSession } from "./OperatorSession.ts"
@@ -19,12 +14,8 @@ export const ExpertSummary = Schema.Struct({
   created_at: Millis,
   last_seen_at: Schema.NullOr(Millis),
   judged: Schema.Int,
-  /**
-   * `of` counts the items on which the other experts' votes have a majority. `agreed` counts those items on which the
-   * expert voted with that majority.
-   */
+  /** `of` counts the items on which the other experts' votes have a majority, `agreed` the expert's votes with it. */
   majority: Schema.Struct({ agreed: Schema.Int, of: Schema.Int }),
-  /** `of` counts the gold items that the expert judged. `right` counts those that the expert judged right. */
   gold: Schema.Struct({ right: Schema.Int, of: Schema.Int }),
 })
 export type ExpertSummary = typeof ExpertSummary.Type
@@ -32,7 +23,7 @@ export type ExpertSummary = typeof ExpertSummary.Type
 const expertParams = { expert_id: Schema.String }
 const NewInvitation = Schema.Struct({
   expert: ExpertSummary,
-  /** The path of the link, with its code, relative to the service's root. The link works once, for `linkHours.invitation`. */
+  /** The link's path and code, relative to the service's root. It works once, for `linkHours.invitation`. */
   invitation: Schema.String,
 })
 export type NewInvitation = typeof NewInvitation.Type
@@ -54,18 +45,12 @@ const rename = HttpApiEndpoint.put("rename", "/experts/:expert_id/name", {
   payload: Schema.Struct({ name: Name }),
   success: ExpertSummary,
 })
-/**
- * Makes a new link for an expert who lost the old one or uses another device. Older links stop working, but sessions
- * continue.
- */
+/** Older links stop working, but sessions continue. */
 const inviteAgain = HttpApiEndpoint.post("inviteAgain", "/experts/:expert_id/invite", {
   params: expertParams,
   success: NewInvitation,
 })
-/**
- * Activates or deactivates an expert. Deactivation ends sessions, revokes the invitation, and returns held items to the
- * queue. The expert's votes stay.
- */
+/** Deactivation ends sessions, revokes the invitation, and returns held items to the queue. Votes stay. */
 const setActive = HttpApiEndpoint.put("setActive", "/experts/:expert_id/active", {
   params: expertParams,
   payload: Schema.Struct({ active: Schema.Boolean }),
@@ -112,7 +97,6 @@ export const Voided = Schema.Struct({
 })
 export type Voided = typeof Voided.Type
 
-/** Voids all votes of the expert. Fails with `Conflict` if the expert has no valid votes. */
 const voidVotes = HttpApiEndpoint.post("voidVotes", "/experts/:expert_id/void", {
   params: expertParams,
   payload: Schema.Struct({ reason: Schema.String.check(Schema.isMaxLength(maxLength.reason)) }),

@@ -21,10 +21,7 @@ export const GroupSummary = Schema.Struct({
   votes_needed: Schema.Int,
   /** The number of items that all active people have judged, but that still need votes from other experts. */
   waiting: Schema.Int,
-  /**
-   * The number of items that only language models may judge, and on which none of the service's models can still vote.
-   * These items do not count in `waiting`.
-   */
+  /** Items for language models only, on which none of the service's models can still vote. Not in `waiting`. */
   waiting_for_judges: Schema.Int,
   created_at: Millis,
 })
@@ -33,10 +30,7 @@ export type GroupSummary = typeof GroupSummary.Type
 const Queue = Schema.Struct({
   /** Groups with open tasks, in queue order, at most 200. */
   groups: Schema.Array(GroupSummary),
-  /**
-   * Open tasks without a group, in queue order: all that are paused, or have a priority or assigned experts, and the 50
-   * oldest of the others. `prompt` is the beginning of the task's first prompt.
-   */
+  /** Open tasks without a group: those paused, with a priority or assigned experts, and the 50 oldest others. */
   tasks: Schema.Array(Schema.Struct({ ...GroupSummary.fields, prompt: Schema.String })),
   /** Pass this value as `after` to get the next page of tasks. Null on the last page. */
   next: Schema.NullOr(Schema.Int),
@@ -75,10 +69,7 @@ export const GroupDetail = Schema.Struct({
   paused: Schema.Boolean,
   flagged: Schema.Int,
   days: Days,
-  /**
-   * The experts who voted, most votes first. `compared` counts the votes on items that other experts also judged.
-   * `agreed` counts those of them that agree with the other votes.
-   */
+  /** Most votes first. `compared` counts votes on items that others also judged, `agreed` those that agree. */
   experts: Schema.Array(
     Schema.Struct({
       expert_id: Schema.String,

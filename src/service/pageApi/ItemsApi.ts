@@ -1,8 +1,4 @@
-/**
- * The part of `DashboardApi` about items: search, export of votes, decisions.
- *
- * Guarantees: lists are newest first, and pages do not shift when items are added.
- */
+/** The part of `DashboardApi` about items. Pages of lists do not shift when items are added. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { formats } from "../../domain/VoteRow.ts"
@@ -17,16 +13,9 @@ export type Decision = typeof Decision.Type
 
 export const Withdrawal = Schema.Struct({ reason: Schema.String, by: Schema.String, at: Millis })
 
-/**
- * One entry for all equal items: those with the same prompt, completions, guidelines, and group. Items of canceled
- * tasks are not merged with others.
- */
+/** One entry for all equal items: same prompt, completions, guidelines, and group. Canceled items stay apart. */
 export const ItemSummary = Schema.Struct({
-  /**
-   * The members from `item_no` to `prompt` describe the newest item that matches the filter. If that item is canceled,
-   * decided, disputed, or withdrawn, `state` is its state. Otherwise, `state` follows from `votes` and
-   * `votes_required`.
-   */
+  /** The members up to `prompt` are the newest matching item's; `state` too, unless it follows from the votes. */
   item_no: Schema.Int,
   task_id: Schema.String,
   group_id: Schema.String,
@@ -74,27 +63,19 @@ const items = HttpApiEndpoint.get("items", "/items", {
 export const tableTypes = { jsonl: "application/x-ndjson", csv: "text/csv" } as const
 export const VoteTable = HttpApiSchema.StreamUint8Array({ contentType: [tableTypes.jsonl, tableTypes.csv] })
 
-/**
- * Exports the valid votes on matching items in the format of `prefstream export-votes`. If `expert` is set, exports
- * only the votes of that expert.
- */
+/** In the format of `prefstream export-votes`. With `expert`, exports only the votes of that expert. */
 const exportVotes = HttpApiEndpoint.get("exportVotes", "/votes", {
   query: { ...filter, format: Schema.Literals(formats), raw: Schema.optionalKey(Schema.Literal("true")) },
   success: VoteTable,
 })
 
 const itemParams = { task_id: Schema.String, index: IntFromQuery }
-/**
- * Makes the judgment of a lead the item's result. Fails with `Conflict` if the task is canceled, the prompt is
- * withdrawn, or an expert is judging it. With `undecided`, also fails with `Conflict` if a lead has already decided the
- * prompt.
- */
+/** `Conflict`: a canceled task, a withdrawn prompt, an expert who is judging it, or, with `undecided`, a decision. */
 const decide = HttpApiEndpoint.put("decide", "/tasks/:task_id/items/:index/decision", {
   params: itemParams,
   payload: Schema.Struct({
     choice: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
     rationale: Schema.String.check(Schema.isMaxLength(maxLength.decision)),
-    /** If true, an existing decision is kept. */
     undecided: Schema.optionalKey(Schema.Boolean),
   }),
 })
@@ -104,10 +85,7 @@ const withdrawDecision = HttpApiEndpoint.delete("withdrawDecision", "/tasks/:tas
   query: { mine: Schema.optionalKey(Schema.Literal("true")) },
 })
 
-/**
- * Withdraws the prompt: nobody judges it any more, and the result says that it is withdrawn. Fails with `Conflict` if
- * the task is canceled, or if the prompt is decided or already withdrawn.
- */
+/** Ends judging of the prompt. Fails with `Conflict` if its task is canceled, or a lead decided or withdrew it. */
 const withdrawPrompt = HttpApiEndpoint.put("withdrawPrompt", "/tasks/:task_id/items/:index/withdrawal", {
   params: itemParams,
   payload: Schema.Struct({ reason: Schema.String.check(Schema.isMaxLength(maxLength.reason)) }),

@@ -1,10 +1,4 @@
-/**
- * Shared parts of `DashboardApi`: the operator's session, required roles, fields, and errors.
- *
- * Guarantees: if an endpoint is annotated with `MinRole`, requests need that role. Otherwise, any operator may send GET
- * requests, and other requests need the role of manager. The middleware of `OperatorSession` checks the role before the
- * handler runs.
- */
+/** Shared parts of `DashboardApi`. Without `MinRole`, GET requests need any role, and others the role of manager. */
 import { Context, Option, Schema } from "effect"
 import { type HttpApiEndpoint, HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
 import { BodyTooLarge, Forbidden, MalformedRequest, ServiceFailure } from "../../api/Problems.ts"
@@ -14,7 +8,6 @@ import { Conflict, NotFound, NotSignedIn, TooManyAttempts } from "./WebProblems.
 export const Role = Schema.Literals(roles)
 export type Role = typeof Role.Type
 
-/** Sets the required role of an endpoint. Without it, the role follows from the HTTP method. */
 export class MinRole extends Context.Service<MinRole, Role>()("prefstream/service/MinRole") {}
 
 export const minRoleOf = ({ annotations, method }: Pick<HttpApiEndpoint.Top, "annotations" | "method">): Role =>
@@ -30,7 +23,6 @@ export class SignedInOperator extends Context.Service<SignedInOperator, Operator
   "prefstream/service/SignedInOperator",
 ) {}
 
-/** Errors of all requests, with or without a session. */
 export const error = [
   BodyTooLarge,
   Conflict,

@@ -1,8 +1,4 @@
-/**
- * The part of `DashboardApi` about operators: who may sign in, and in which role.
- *
- * Guarantees: only admins can list and change operators. All operators can change their own passwords.
- */
+/** The part of `DashboardApi` about operators. Only admins list and change them, but all can change their passwords. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { IntFromQuery, Millis, MinRole, Name, OperatorSession, Password, Role } from "./OperatorSession.ts"
@@ -15,7 +11,6 @@ export const OperatorSummary = Schema.Struct({
   operator_no: Schema.Int,
   name: Schema.String,
   role: Role,
-  /** Whether the operator has used the link to set a password. */
   joined: Schema.Boolean,
   created_at: Millis,
   signed_in_at: Schema.NullOr(Millis),
@@ -24,7 +19,7 @@ export type OperatorSummary = typeof OperatorSummary.Type
 
 export const OperatorLink = Schema.Struct({
   operator: OperatorSummary,
-  /** The path of the link, with its code, relative to the service's root. The link works once, for `linkHours["sign-in"]`. */
+  /** The link's path and code, relative to the service's root. It works once, for `linkHours["sign-in"]`. */
   link: Schema.String,
 })
 export type OperatorLink = typeof OperatorLink.Type
@@ -38,9 +33,7 @@ const add = HttpApiEndpoint.post("add", "/operators", {
   payload: Schema.Struct({ name: Name, role: Role }),
   success: OperatorLink,
 })
-/**
- * Makes a link that sets a new password. Older links stop working. The old password works until the new one is set.
- */
+/** Makes a link that sets a new password. Older links stop working. The old password works until the new one is set. */
 const renew = HttpApiEndpoint.post("renew", "/operators/:operator_no/link", { params, success: OperatorLink })
 /** Changes the operator's role. Fails with `Conflict` if the operator is the last admin. */
 const setRole = HttpApiEndpoint.put("setRole", "/operators/:operator_no/role", {

@@ -1,8 +1,6 @@
 /**
- * The part of `DashboardApi` about the state of all work: progress, pace, agreement, experts, and what is stuck.
- *
- * Guarantees: the report may be five seconds old. `low` and `high` are the bounds of a 95% interval (see
- * `domain/Interval`), or null if there are too few observations.
+ * The part of `DashboardApi` about the state of all work. The report may be five seconds old. `low` and `high` are the
+ * bounds of a 95% interval (`domain/Interval`), or null if there are too few observations.
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
@@ -22,15 +20,7 @@ const agreement = { agreed: Schema.Int, compared: Schema.Int, low: Bound, high: 
 export const stuckKinds = ["held", "deferred", "unassignable", "paused", "outage", "doubt", "webhook"] as const
 
 export const StuckWork = Schema.Struct({
-  /**
-   * - `held`: an expert has held the item for longer than the hold time
-   * - `deferred`: every active person who may judge an item of the task has seen its content
-   * - `unassignable`: an item of the task needs a vote that no active expert may give
-   * - `paused`: a group with open work is paused, or an open task without a group is paused
-   * - `outage`: an automatic expert fails, and is not asked before `at`
-   * - `doubt`: the endpoint may have created a judge's batch, so the batch is not sent again
-   * - `webhook`: deliveries fail, or the service disabled the webhook
-   */
+  /** `deferred`: every active person has seen the content. `unassignable`: no active expert may give a missing vote. */
   kind: Schema.Literals(stuckKinds),
   /** The id of the task, group, or expert. Empty for the webhook. */
   id: Schema.String,
@@ -52,10 +42,7 @@ export const OverviewReport = Schema.Struct({
   days: Schema.Array(Schema.Struct({ day: Millis, people: Schema.Int, automatic: Schema.Int })),
   /** The last 12 weeks with compared votes, oldest first. `week` is the Monday (UTC). */
   weeks: Schema.Array(Schema.Struct({ week: Millis, ...agreement })),
-  /**
-   * The experts with the most votes in the last 28 days, at most 50. `seconds` is the median time of a person's latest
-   * 100 votes.
-   */
+  /** The 50 experts with the most votes in the last 28 days. `seconds`: median of a person's latest 100 votes. */
   experts: Schema.Array(
     Schema.Struct({
       expert_id: Schema.String,
@@ -65,10 +52,7 @@ export const OverviewReport = Schema.Struct({
       seconds: Schema.NullOr(Schema.Struct({ median: Schema.Finite, low: Bound, high: Bound })),
     }),
   ),
-  /**
-   * All paid requests and tokens in the judges' file of answers, with or without a vote. The cost is an exact decimal,
-   * or null without prices.
-   */
+  /** All paid requests in the judges' file of answers. The cost is an exact decimal, or null without prices. */
   judges: Schema.Array(
     Schema.Struct({
       expert_id: Schema.String,

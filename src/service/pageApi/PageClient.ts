@@ -1,7 +1,4 @@
-/**
- * The requests of an `HttpApi` as types, so that pages need not load Effect. A name such as `GET /tasks/:task_id` tells
- * the compiler the parameters, payload, and response of the request.
- */
+/** The requests of an `HttpApi` as types, by names like `GET /tasks/:task_id`, so that pages need not load Effect. */
 import type { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 
 type EndpointOf<Api> = Api extends HttpApi.HttpApi<infer _Id, infer Groups> ? HttpApiGroup.Endpoints<Groups> : never
@@ -24,7 +21,6 @@ interface Endpoint {
   readonly path: string
 }
 
-/** All requests of an API. Keys are method and path, without the prefix. */
 export type Requests<Api, Prefix extends string> = {
   [
     E in EndpointOf<Api> as E extends Endpoint

@@ -1,7 +1,4 @@
-/**
- * Limits, options, and text formats that both the service and the pages use. This file imports no package, because the
- * pages load it.
- */
+/** Limits, options, and text formats of service and pages. It imports no package, because the pages load it. */
 export { maxVotes } from "../../api/MaxVotes.ts"
 
 /** The maximum lengths of texts that people enter, in UTF-16 code units. */
@@ -22,29 +19,20 @@ export const maxLength = {
 } as const
 
 export const minPasswordLength = 10
-/** How long one-time links work, in hours. */
 export const linkHours = { "sign-in": 24, invitation: 7 * 24 } as const
-/** The maximum number of people who are invited at once. */
 export const maxInvitations = 500
 export const maxKeepHours = 24 * 30
 export const maxQualificationItems = 1_000
-/** The maximum number of prompts in one response about a task. */
 export const promptsPerPage = 20
 
-/**
- * A viewer can only read. A manager also manages tasks, experts, and groups. An admin also manages operators, tokens,
- * the webhook, and the audit log.
- */
+/** Viewers read. Managers change tasks, experts, and groups. Admins also operators, tokens, and the webhook. */
 export const roles = ["viewer", "manager", "admin"] as const
 type Role = (typeof roles)[number]
 export const isAtLeast = (role: Role, min: Role): boolean => roles.indexOf(role) >= roles.indexOf(min)
 
 export const taskStatuses = ["pending", "in_progress", "completed", "cancelled"] as const
 
-/**
- * The item is `waiting` if it has no votes yet, and `open` if it has some but not all of them. It is `disputed` if it
- * has all its votes but they differ, and no lead has decided.
- */
+/** `waiting`: no votes yet. `open`: some, but not all. `disputed`: all votes, which differ, and no lead has decided. */
 export const itemStates = ["waiting", "open", "done", "disputed", "decided", "withdrawn", "cancelled"] as const
 
 /** The priorities, in the order in which their groups are judged. */

@@ -1,6 +1,4 @@
-/**
- * The part of `DashboardApi` about qualification: the gold items that people judge first, and when people are paused.
- */
+/** The part of `DashboardApi` about qualification: gold items that people judge first, and pauses of people. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { OperatorSession } from "./OperatorSession.ts"
@@ -11,25 +9,19 @@ const Percent = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 }))
 export const QualificationSettings = Schema.Struct({
   /** The number of gold items that a new person judges before anything else. 0 means none. */
   items: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxQualificationItems })),
-  /** The minimum percentage of these items that a person must judge right to get work. */
   min_percent: Percent,
-  /**
-   * If the share of right answers on a person's latest 20 gold items is below this percentage, the person is paused.
-   * If null, nobody is paused.
-   */
+  /** People with a lower percentage of right answers on their latest 20 gold items are paused. Null: nobody is. */
   pause_percent: Schema.NullOr(Percent),
   guidelines: Schema.String.check(Schema.isMaxLength(maxLength.qualificationGuidelines)),
 })
 export type QualificationSettings = typeof QualificationSettings.Type
 
 /**
- * A person who is `working` gets work. A person who is `qualifying` judges qualification items first. If the gold file
- * has too few items, the person is `unavailable`. A person who judged too few qualification items right has `failed`. A
- * person who judged too few of the latest gold items right is `paused`.
+ * `working`: gets work. `qualifying`: judges qualification items first. `unavailable`: the gold file has too few items.
+ * `failed`: too few qualification items right. `paused`: too few of the latest gold items right.
  */
 export const Standing = Schema.Struct({
   state: Schema.Literals(["working", "qualifying", "unavailable", "failed", "paused"]),
-  /** The number of gold items that the expert judged right, out of `judged`. */
   right: Schema.Int,
   /** Number of judged gold items from which `state` was computed. */
   judged: Schema.Int,
@@ -39,11 +31,8 @@ export type Standing = typeof Standing.Type
 export const Qualification = Schema.Struct({
   /** Null if no qualification is required. */
   settings: Schema.NullOr(QualificationSettings),
-  /**
-   * The number of distinct items of the gold file, at most 1,000. Null if the service was started without a gold file.
-   */
+  /** Distinct items of the gold file, at most 1,000. Null without a gold file. */
   available: Schema.NullOr(Schema.Int),
-  /** Each person's `Standing`. Empty if there are no settings. */
   standings: Schema.Array(Schema.Struct({ expert_id: Schema.String, ...Standing.fields })),
 })
 export type Qualification = typeof Qualification.Type
@@ -53,12 +42,8 @@ const get = HttpApiEndpoint.get("get", "/qualification", { success: Qualificatio
 const set = HttpApiEndpoint.put("set", "/qualification", { payload: QualificationSettings, success: Qualification })
 
 const params = { expert_id: Schema.String }
-/** Lets the person work, even if too few of the person's judgments were right. */
 const admit = HttpApiEndpoint.post("admit", "/experts/:expert_id/admit", { params })
-/**
- * Requires the person to qualify again, starting with items that the person has not judged. Fails with `Conflict` if no
- * qualification is required.
- */
+/** Starts with items that the person has not judged. Fails with `Conflict` if no qualification is required. */
 const requalify = HttpApiEndpoint.post("requalify", "/experts/:expert_id/requalify", { params })
 
 export class DashboardQualification extends HttpApiGroup.make("qualification")

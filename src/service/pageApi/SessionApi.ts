@@ -11,10 +11,7 @@ const link = HttpApiEndpoint.post("link", "/link", {
   success: Schema.Struct({ name: Schema.NullOr(Schema.String) }),
   error,
 })
-/**
- * Uses a sign-in link, which then stops working. Sets the account's password and the cookie. If the link belongs to an
- * account, `name` is ignored. Otherwise, `name` is the account's name, and a missing account is created.
- */
+/** Uses up a sign-in link. If the link is for any account, `name` is the account's, and a missing one is created. */
 const setUp = HttpApiEndpoint.post("setUp", "/set-up", {
   payload: Schema.Struct({ code: Schema.String, name: Name, password: Password }),
   success: Account,

@@ -21,17 +21,14 @@ export const TaskSummary = Schema.Struct({
   completes_at: Schema.NullOr(Millis),
   finished_at: Schema.NullOr(Millis),
   prompts: Schema.Int,
-  /** The number of prompts that have all their votes. */
   prompts_done: Schema.Int,
   votes_per_prompt: Schema.Int,
   /** The number of additional votes that were requested when prompts were reopened. */
   extra_votes: Schema.Int,
   /** The number of votes that are no longer needed, because their prompts were decided or withdrawn. */
   votes_spared: Schema.Int,
-  /** Whether the task's group is paused. If the task has no group, whether the task is paused. */
   paused: Schema.Boolean,
   votes: Schema.Int,
-  /** The number of prompts that somebody flagged, whether they have all their votes or not. */
   flagged: Schema.Int,
 })
 export type TaskSummary = typeof TaskSummary.Type
@@ -47,7 +44,6 @@ export const TaskItem = Schema.Struct({
   prompt: Schema.String,
   completions: Schema.Array(Schema.String),
   done: Schema.Boolean,
-  /** The number of additional votes that were requested when the prompt was reopened. */
   extra_votes: Schema.Int,
   votes: Schema.Array(Schema.Struct({ ...Vote.fields, expert_name: Schema.String })),
   voided: Schema.Array(Schema.Struct({ ...Vote.fields, expert_name: Schema.String })),
@@ -57,11 +53,9 @@ export const TaskItem = Schema.Struct({
   /** Set if a lead withdrew the prompt. The result then says that there is no judgment. */
   withdrawal: Schema.NullOr(Withdrawal),
   held_by: Schema.Array(Schema.String),
-  /** Experts who skipped or flagged the item. `flags` has the reasons for flags. */
   set_aside: Schema.Array(
     Schema.Struct({ expert_name: Schema.String, kind: Schema.Literals(["skip", "flag"]), reason: Schema.String }),
   ),
-  /** Problems that experts reported about the item. `comment` may be empty. */
   flags: Schema.Array(Schema.Struct({ expert_name: Schema.String, kind: FlagKind, comment: Schema.String })),
   /** The combined result of the votes. Null if the item is not done, or has no votes. */
   result: Schema.NullOr(
@@ -95,7 +89,6 @@ const overview = HttpApiEndpoint.get("overview", "/overview", { success: Overvie
 export const TaskQuery = Schema.Struct({
   ...page,
   status: Schema.optionalKey(TaskStatus),
-  /** Text to find in the id of the task or of its group. */
   text: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(maxLength.filter))),
 })
 export type TaskQuery = typeof TaskQuery.Type
@@ -116,10 +109,7 @@ const returnItem = HttpApiEndpoint.post("returnItem", "/tasks/:task_id/items/:in
   params: { ...taskParams, index: IntFromQuery },
 })
 
-/**
- * Requests more votes on the task's prompts, from experts who have not judged the prompt yet. Fails with `Conflict` if
- * nobody has judged the task yet, if it is canceled, or if all chosen prompts are decided or withdrawn.
- */
+/** Asks further experts. Fails with `Conflict` if nobody has judged the task yet, or no prompt can be judged again. */
 const reopen = HttpApiEndpoint.post("reopen", "/tasks/:task_id/reopen", {
   params: taskParams,
   payload: Schema.Struct({
@@ -136,7 +126,6 @@ const endReopening = HttpApiEndpoint.delete("endReopening", "/tasks/:task_id/reo
 })
 
 export const GuidelineHistory = Schema.Struct({
-  /** Whether the guidelines have a rubric, which cannot be edited. */
   has_rubric: Schema.Boolean,
   /** The versions, newest first. Version 1 is the text that the client sent. */
   versions: Schema.Array(
@@ -155,10 +144,7 @@ const guidelines = HttpApiEndpoint.get("guidelines", "/tasks/:task_id/guidelines
   params: taskParams,
   success: GuidelineHistory,
 })
-/**
- * Adds a version of the guidelines, for all tasks that have these guidelines. If `version` is not the newest version,
- * or the text is unchanged, fails with `Conflict`.
- */
+/** Applies to all tasks with these guidelines. `Conflict`: `version` is not the newest, or nothing changed. */
 const editGuidelines = HttpApiEndpoint.put("editGuidelines", "/tasks/:task_id/guidelines", {
   params: taskParams,
   payload: Schema.Struct({

@@ -6,7 +6,6 @@ import { Millis, MinRole, Name, OperatorSession, Rotation } from "./OperatorSess
 export const TokenSummary = Schema.Struct({
   token_id: Schema.String,
   name: Schema.String,
-  /** The first characters of the token, by which operators recognize it. */
   hint: Schema.String,
   created_at: Millis,
   last_used_at: Schema.NullOr(Millis),
@@ -22,7 +21,6 @@ const tokenParams = { token_id: Schema.String }
 const listTokens = HttpApiEndpoint.get("list", "/tokens", {
   success: Schema.Struct({
     tokens: Schema.Array(TokenSummary),
-    /** Whether the service also accepts a token that was set when the service was started. */
     hasStartupToken: Schema.Boolean,
   }),
 })
@@ -30,10 +28,7 @@ const createToken = HttpApiEndpoint.post("create", "/tokens", {
   payload: Schema.Struct({ name: Name }),
   success: NewToken,
 })
-/**
- * Makes a new token with the same name. The old token is accepted for another `keep_hours` hours; 0 ends it
- * immediately.
- */
+/** The new token has the same name. The old one is accepted for another `keep_hours` hours. */
 const rotateToken = HttpApiEndpoint.post("rotate", "/tokens/:token_id/rotate", {
   params: tokenParams,
   payload: Rotation,

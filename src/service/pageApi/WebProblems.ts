@@ -1,12 +1,7 @@
-/**
- * Problems (RFC 9457) that only requests of the dashboard and the annotation page can get.
- *
- * Guarantees: each problem has a stable `type`, and a `detail` that can be shown to users.
- */
+/** Problems (RFC 9457) that only requests of the pages can get. `detail` can be shown to users. */
 import { Schema } from "effect"
 import { Problem } from "../../api/Problem.ts"
 
-/** 401: nobody is signed in, or the session has ended. */
 export class NotSignedIn extends Problem<NotSignedIn>()("NotSignedIn", 401, "Sign in first.") {}
 
 export class NotFound extends Problem<NotFound>()("NotFound", 404, "Not found.") {}
@@ -14,13 +9,11 @@ export class NotFound extends Problem<NotFound>()("NotFound", 404, "Not found.")
 /** 409: the state no longer allows the request, for example because somebody else changed it. */
 export class Conflict extends Problem<Conflict>()("Conflict", 409, "This is no longer possible.") {}
 
-/** 422: the judgment lacks an answer that the rubric requires. */
 export class AnswerRequired extends Problem<AnswerRequired>()("AnswerRequired", 422, "An answer is missing.", {
   /** The question: `strength`, `edit`, `rationale`, or an aspect's name. */
   member: Schema.String,
 }) {}
 
-/** 429: too many sign-in attempts. The `Retry-After` header says how long to wait. */
 export class TooManyAttempts extends Problem<TooManyAttempts>()("TooManyAttempts", 429, "Too many attempts.") {}
 
 export const notFound = (detail: string) => new NotFound({ detail })

@@ -5,7 +5,6 @@ import { Millis, MinRole, OperatorSession, page, Rotation } from "./OperatorSess
 import { maxLength } from "./PageConstants.ts"
 
 export const WebhookSettings = Schema.Struct({
-  /** Null if no URL is set. */
   url: Schema.NullOr(Schema.String),
   enabled: Schema.Boolean,
   /** Why the service disabled the webhook, such as a 410 from the receiver. Null if the webhook was not disabled. */
@@ -54,7 +53,6 @@ export const DeliveryDetail = Schema.Struct({
       /** The reason of a failure, such as a timeout or a redirect. Null if the status says enough. */
       error: Schema.NullOr(Schema.String),
       millis: Schema.Int,
-      /** The first 1,000 characters of the response body. */
       answer: Schema.String,
     }),
   ),
@@ -62,10 +60,7 @@ export const DeliveryDetail = Schema.Struct({
 export type DeliveryDetail = typeof DeliveryDetail.Type
 
 const webhook = HttpApiEndpoint.get("settings", "/webhook", { success: WebhookSettings })
-/**
- * Sets the URL and enables the webhook. If there is no secret, creates one. Only this response contains the new secret.
- * Fails with `Conflict` if deliveries to this address are not allowed.
- */
+/** Enables the webhook. If there is no secret, creates one. Fails with `Conflict` if the address is not allowed. */
 const setWebhook = HttpApiEndpoint.put("set", "/webhook", {
   payload: Schema.Struct({ url: Schema.String.check(Schema.isMaxLength(maxLength.url)) }),
   success: Schema.Struct({ settings: WebhookSettings, secret: Schema.NullOr(Schema.String) }),

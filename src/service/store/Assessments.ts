@@ -1,10 +1,4 @@
-/**
- * Converts a person's assessment to members of a vote, and back. An assessment identifies completions by their position
- * on the page.
- *
- * Guarantees: a vote contains only members that the task's rubric asks for. If the rubric asks whether all completions
- * are bad, the vote says yes or no. An edit that changes nothing is left out.
- */
+/** Converts assessments to members of votes, only those in the rubric, and back. Unchanged edits are left out. */
 import { Result } from "effect"
 import type { Assessment } from "../../domain/Assessment.ts"
 import type { Rubric } from "../../domain/Rubric.ts"

@@ -1,12 +1,7 @@
 /**
- * The queue for automatic experts. A claim takes all items of a task that the experts can judge. When the experts have
- * answered, their votes are recorded. `VoteQueue` lists the guarantees.
- *
- * Each expert has a cursor in memory, which is lost at a restart. The cursor only saves work: the database decides
- * whether an expert may judge an item. When an item returns to the queue, experts check it again.
- *
- * In a group, experts who have voted least on an item's content are asked first (`EqualItems`), so that several tasks
- * with one vote per item ask different experts. Equal items of tasks without a group go to the same expert.
+ * The queue for automatic experts. A claim takes all items of a task that they can judge; then their votes are
+ * recorded. Each expert has a cursor in memory, which only saves work: the database decides whether an expert may judge
+ * an item. In a group, experts who have voted least on an item's content are asked first (`EqualItems`).
  */
 /* oxlint-disable max-lines -- claims and records, which share their statements */
 import { Clock, Effect, Latch, Result } from "effect"
@@ -72,10 +67,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     work.openUnsafe()
   }
 
-  /**
-   * If an expert cannot be asked now, makes the expert check the item again later. The expert's cursor may be past the
-   * item, because other experts came first in the order at an earlier check.
-   */
+  /** An expert that cannot be asked now checks the item again later, because its cursor may be past the item. */
   const awaitAgain = (itemId: number, experts: ReadonlyArray<AutomaticExpert>, { isAvailable }: ClaimRequest) => {
     for (const { expert_id } of experts) {
       const cursor = isAvailable(expert_id) ? undefined : cursors.get(expert_id)
@@ -104,9 +96,8 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   }
 
   /**
-   * Claims the items that the experts can judge. If there are none, `lacking` is the number of items on which no expert
-   * can vote. `closed` lists the items that only judges may judge, and whose votes are complete, because each judge has
-   * voted or has no answer.
+   * If no item can be claimed, `lacking` counts those on which no expert can vote. `closed` lists items for judges
+   * only, whose votes are complete, because each judge has voted or has no answer.
    */
   const claimOf = Effect.fnUntraced(function* (
     task: Task,
@@ -229,6 +220,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
           const shortened: Array<Claims["shortened"][number]> = []
           let hasEnded = false
           let claimedItems = 0
+          const ended = (idle: Claims["idle"]) => ({ claims: { claims, unanswered, shortened, idle }, hasEnded })
           for (
             let looked = 0;
             looked < maxTasksPerWrite && claims.length < asking.tasks && claimedItems < (asking.items ?? Infinity);
@@ -237,12 +229,10 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
             const candidates: Array<number> = []
             for (const cursor of looking) candidates.push(yield* candidateOf(cursor))
             const seq = Math.min(...candidates)
-            if (seq === Infinity)
-              return { claims: { claims, unanswered, shortened, idle: { createdAt: undefined } }, hasEnded }
+            if (seq === Infinity) return ended({ createdAt: undefined })
             const task = yield* voting.openTask(seq)
-            if (task !== undefined && task.created_at > asking.createdBefore) {
-              return { claims: { claims, unanswered, shortened, idle: { createdAt: task.created_at } }, hasEnded }
-            }
+            if (task !== undefined && task.created_at > asking.createdBefore)
+              return ended({ createdAt: task.created_at })
             const { claim, closed, lacking } = task === undefined ? noClaim : yield* claimOf(task, experts, asking)
             looking.forEach((cursor, i) => candidates[i] === seq && pass(cursor, seq))
             if (claim !== undefined) {
@@ -256,7 +246,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
             shortened.push({ ...of, lacking: closed.length })
             hasEnded = (yield* voting.closeUnanswered(seq, closed, yield* Clock.currentTimeMillis)) || hasEnded
           }
-          return { claims: { claims, unanswered, shortened, idle: undefined }, hasEnded }
+          return ended(undefined)
         }),
         ({ hasEnded }) => hasEnded,
       )

@@ -1,9 +1,6 @@
 /**
- * Completes tasks that have all their votes, after a grace time in which people can undo their last vote.
- *
- * Guarantees: the task stays in progress during the grace time, so an undo never changes a published result. An undo
- * cancels the wait, and the last vote starts a new one. A restart of the service does not extend the wait. If only
- * automatic experts voted, the last vote completes the task immediately.
+ * Completes tasks that have all their votes, after a grace time in which people can undo their last vote. A restart
+ * does not extend the wait. If only automatic experts voted, the last vote completes the task immediately.
  */
 import { Clock, Duration, Effect } from "effect"
 import * as FullDisk from "../database/FullDisk.ts"

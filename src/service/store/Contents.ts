@@ -1,13 +1,7 @@
 /**
- * Tracks which people have seen which content. Items have the same content if they have the same prompt and the same
- * completions, in any order, in the same group and under the same guidelines. Tasks without a group count as one group.
- *
- * Guarantees: nobody gets a content twice. If a person has seen an item's content, the item is deferred: it waits for
- * another person. But with `AllowRepeatedVotes`, and for gold items of the service, a content that everybody has seen
- * is shown again, to the people who have seen it least often. Everybody means the people who may judge the item and
- * were active in the last seven days. A deferred item returns to the queue when it need not wait any longer. Automatic
- * experts are asked about every item (see `EqualItems`). A content's id is 52 bits of a hash. A collision only delays a
- * vote.
+ * Tracks which people have seen which content: prompt, completions in any order, group, and guidelines. Nobody gets a
+ * content twice: the item waits for another person. But with `AllowRepeatedVotes`, and for gold items, a content that
+ * everybody has seen is shown again, to those who saw it least often. A collision of content ids only delays a vote.
  */
 import { Context, Duration, Effect } from "effect"
 import type { Statement } from "effect/sql"
@@ -34,10 +28,7 @@ export const contentOf = (
 /** Items do not wait for people who have been absent for longer than this. */
 export const activeWithin: Duration.Input = "7 days"
 
-/**
- * Whether people judge an item although each of them has already judged an equal item. By default, the item waits for a
- * new person.
- */
+/** Whether people judge an item although each has judged an equal one. By default, it waits for a new person. */
 export const AllowRepeatedVotes = Context.Reference<boolean>("prefstream/service/AllowRepeatedVotes", {
   defaultValue: () => false,
 })
@@ -65,7 +56,6 @@ export const make = Effect.gen(function* () {
   ) => sql`COALESCE((SELECT items FROM seen_content
     WHERE seen_content.content = ${content} AND seen_content.expert_no = ${expert}), 0)`
 
-  /** Selects the experts of the given kinds who may judge items of the lane and are not away. */
   const inLane = (kinds: ReadonlyArray<string>, lane: Statement.Fragment) => sql`
     SELECT 1 FROM expert AS other INDEXED BY expert_awaited
     WHERE ${sql.in("other.kind", kinds)} AND other.active = 1 AND other.away = 0
@@ -106,13 +96,9 @@ export const make = Effect.gen(function* () {
   const mayAsk = sql`CASE WHEN ${isRepeatable("item")} THEN ${Number.MAX_SAFE_INTEGER} ELSE 1 END`
 
   /**
-   * Counts, by task, the items that wait for another expert:
-   * - If people may vote on an item, the item waits when no person can still get it and no automatic expert can still
-   *   vote. Items that no person has received yet do not count.
-   * - If only judges may vote on an item, the item waits when no judge can still vote. If a judge had no answer, the
-   *   item does not wait, because the queue closes the item with fewer votes.
-   *
-   * Reads at most `maxWaitingRead` deferred items and `maxWaitingRead` other open items, oldest first.
+   * Counts, by task, the items that wait for another expert, among `maxWaitingRead` deferred and as many open items.
+   * Items that no person has received yet do not count, nor items for judges only to which one had no answer: the
+   * queue closes these.
    */
   const waiting = Effect.map(
     sql<{ seq: number; items: number }>`SELECT item_id / ${maxPrompts} AS seq, COUNT(*) AS items FROM (
@@ -149,7 +135,6 @@ export const make = Effect.gen(function* () {
     yield* offerAgain(sql`deferred_item.content = ${met!.content} AND NOT ${isAwaited}`)
   })
 
-  /** Undoes `markSeen` for these holds. Has no effect on holds of automatic experts. */
   const unmarkSeen = Effect.fnUntraced(function* (
     holds: ReadonlyArray<{ readonly item_id: number; readonly expert_no: number }>,
   ) {

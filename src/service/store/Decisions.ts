@@ -1,9 +1,4 @@
-/**
- * Reads the decisions of leads, and makes the results of decided, withdrawn, and unanswered prompts.
- *
- * Guarantees: results follow `domain/Decision`. If an item has no votes, the decision counts as its only vote. The
- * result of a withdrawn prompt says that the prompt is withdrawn, and contains no votes.
- */
+/** The decisions of leads, and results (`domain/Decision`). Without votes, a decision counts as the only vote. */
 import { DateTime, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as Decision from "../../domain/Decision.ts"
@@ -61,11 +56,7 @@ const resultOf = (
 export const resultWithoutVotes = (prompt: RequestedPrompt, decision: Chosen, flags: ReadonlyArray<Flag>) =>
   resultOf(prompt, decision, flags, { expert: decision.operator, decision: recordOf(decision) })
 
-/**
- * Makes the result of a prompt that has no votes, because all experts who may vote on it have no answer.
- *
- * @param kind the kind of all these experts; undefined if their kinds differ
- */
+/** No expert who may vote has an answer. @param kind the kind of all these experts; undefined if kinds differ */
 export const unanswered = (prompt: RequestedPrompt, flags: ReadonlyArray<Flag>, kind: string | undefined) =>
   resultOf(prompt, { choice: null, rationale: "" }, flags, { unanswered: true, ...(kind !== undefined && { kind }) })
 

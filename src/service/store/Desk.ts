@@ -1,11 +1,7 @@
 /**
- * Changes that managers make: they decide items, withdraw prompts, ask for further votes, and void votes.
- *
- * Guarantees: counters of tasks and experts match the valid votes after each commit. The commit of a change also
- * replaces the published result and stores the webhook event about the change. If votes are missing after a change, the
- * task is opened again. If a prompt is left with neither a vote nor a decision, the published result is withdrawn.
- * Otherwise, the published result contains the remaining votes. No vote is deleted. Voiding and restoring votes commit
- * task by task, and can be repeated after a crash.
+ * Changes that managers make: decisions, withdrawn prompts, further votes, and void votes. The commit of a change also
+ * stores its webhook event, and replaces the published result, or withdraws it if a prompt has neither a vote nor a
+ * decision left. No vote is deleted. Voiding and restoring commit task by task, and can be repeated after a crash.
  */
 /* oxlint-disable max-lines -- one state machine: each change of votes or decisions completes or reopens tasks by the same rules */
 import { Clock, Context, Effect, Layer } from "effect"
@@ -60,10 +56,7 @@ const make = Effect.gen(function* () {
     yield* voting.withdraw(organization, group_id)
   })
 
-  /**
-   * Updates a task's state and result after some of its items have changed. Call `uncompare` for these items first;
-   * otherwise their agreement would be counted twice.
-   */
+  /** Call `uncompare` for the items first; otherwise their agreement would be counted twice. */
   const settle = Effect.fnUntraced(function* (
     task: Voting.Task,
     itemIds: ReadonlyArray<number>,
@@ -120,7 +113,6 @@ const make = Effect.gen(function* () {
     return done < task.prompts ? ("reopened" as const) : ("changed" as const)
   })
 
-  /** Runs the statements inside `Database.write`, and then wakes the webhooks. */
   const change = <A, E = never>(statements: Effect.Effect<A, E | SqlError>) =>
     voting.writeEnding(statements, () => true)
 
@@ -161,7 +153,6 @@ const make = Effect.gen(function* () {
       (rows) => rows[0],
     )
 
-  /** Fails with `Conflict` if the prompt may not be decided, or if somebody is judging it. */
   const decide = Effect.fn("Desk.decide")(({ choice, operator, promptIndex, rationale, taskId, undecided }: Judgment) =>
     changeDecision(taskId, promptIndex, "item.decide", function* (task, itemId, now) {
       const { prompts } = yield* requests.of(task.seq)
@@ -183,7 +174,6 @@ const make = Effect.gen(function* () {
     }),
   )
 
-  /** Withdraws a prompt, and ends holds on it. The prompt's result says that there is no judgment. */
   const withdrawPrompt = Effect.fn("Desk.withdrawPrompt")(
     (taskId: string, promptIndex: number, reason: string, operator: string) =>
       changeDecision(taskId, promptIndex, "item.withdraw", function* (task, itemId, now) {
@@ -221,10 +211,7 @@ const make = Effect.gen(function* () {
       return deleted.length === 0 ? yield* conflict(problem) : {}
     })
 
-  /**
-   * Deletes a lead's decision, so that the item's votes decide again. If the item lacks votes, it returns to the queue.
-   * Fails with `Conflict` if the item has no decision. If `operator` is set, only a decision of this operator counts.
-   */
+  /** The item's votes decide again. If `operator` is set, only a decision of this operator counts. */
   const withdrawDecision = Effect.fn("Desk.withdrawDecision")(
     (taskId: string, promptIndex: number, operator?: string) =>
       deleteDecision(
@@ -259,10 +246,7 @@ const make = Effect.gen(function* () {
       return items.length
     })
 
-  /**
-   * Requests additional votes, from experts who have not judged the prompt yet. The task's result stays available in
-   * the meantime. Decided and withdrawn prompts are not reopened. Returns the number of reopened prompts.
-   */
+  /** Asks experts who have not judged the prompt yet. The task's result stays available in the meantime. */
   const reopenTask = Effect.fn("Desk.reopen")(
     (taskId: string, votes: number, promptIndices: ReadonlyArray<number> | undefined) =>
       changeNeeds(taskId, "task.reopen", function* ({ seq, status }) {
@@ -284,7 +268,6 @@ const make = Effect.gen(function* () {
       }),
   )
 
-  /** Cancels the additional votes that no expert has begun. Returns the number of affected prompts. */
   const endReopening = Effect.fn("Desk.endReopening")((taskId: string) =>
     changeNeeds(taskId, "task.end-reopening", function* ({ seq, status }) {
       const open = sql`${itemsOf(sql, seq)} AND extra_votes > 0 AND open > 0`
@@ -298,7 +281,6 @@ const make = Effect.gen(function* () {
     }),
   )
 
-  /** Changes each task in a separate transaction. */
   const changeTasks = Effect.fnUntraced(function* (
     itemIds: ReadonlyArray<number>,
     /** Voids or restores the votes on these items. Returns the items whose votes changed. */
@@ -322,7 +304,6 @@ const make = Effect.gen(function* () {
     return counts
   })
 
-  /** Adds the votes to the expert's counters (`sign` 1) or subtracts them (`sign` -1). */
   const count = (
     expertNo: number,
     votes: ReadonlyArray<{ readonly correct: number | null; readonly given_at: number }>,

@@ -1,10 +1,6 @@
 /**
- * Reports for managers: filtered items, one expert, one group.
- *
- * Guarantees: `items` reads items from the newest to the oldest until the page is full. For disputed items, it reads
- * the table `disputed`. Equal items (see `ItemSummary`) form one entry, at the position of the newest matching item.
- * `items` reads task requests only to compute the agreement on equal items. The report on a group reads all the group's
- * votes.
+ * Reports for managers. `items` reads from the newest item to the oldest until the page is full. Equal items (see
+ * `ItemSummary`) form one entry, at the position of the newest match.
  */
 import { Effect, Option } from "effect"
 import { medianInterval } from "../../domain/Interval.ts"
@@ -49,7 +45,6 @@ const stateOf = ({ agreement, choice, status, votes, votes_required, withdrawn }
 
 const stateBy = (votes: number, required: number): ItemState =>
   votes === required ? "done" : votes === 0 ? "waiting" : "open"
-/** States that depend only on the number of votes. */
 const ofVotes: ReadonlyArray<ItemState> = ["done", "waiting", "open"]
 
 const toSummary = (row: ItemRow): ItemSummary => ({

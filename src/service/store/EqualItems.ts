@@ -1,10 +1,6 @@
 /**
- * Sorts the automatic experts for an item in a group of tasks. Experts who have voted less on the item's content (see
- * `Contents`) come first.
- *
- * Guarantees: the time per item is limited, because at most `maxNear` older and `maxNear` newer equal items are read.
- * If no item of a task has an equal one, a claim reads nothing, because `mark` has checked the task. Votes of a
- * canceled task count only if it may be opened again.
+ * Sorts automatic experts by their votes on an item's content (see `Contents`), fewest first. At most `maxNear` older
+ * and `maxNear` newer equal items are read, and none for tasks that `mark` left unmarked.
  */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -26,10 +22,7 @@ export const equalItemsOf = (sql: SqlClient.SqlClient, seq: number) => {
     WHERE item.${itemsOf(sql, seq)} AND item.open > 0`
 }
 
-/**
- * If an item of the task equals an older item, marks the task. Also marks the task of the oldest equal item, because
- * this item had no equal item when its task was created. Call this when a task of a group is created.
- */
+/** Marks a new task of a group that has an item equal to an older one, and the task of the oldest equal item. */
 export const mark = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, seq: number) {
   const first = yield* sql<{ seq: number }>`SELECT DISTINCT first / ${maxPrompts} AS seq FROM (
       SELECT item_id, (SELECT MIN(other.item_id) FROM item AS other INDEXED BY item_of_content
@@ -43,7 +36,6 @@ export const make = (sql: SqlClient.SqlClient) => {
   /** The experts who are judging a claimed item, by item. Claims end with the process, so the map is only in memory. */
   const expected = new Map<number, ReadonlyArray<number>>()
 
-  /** Returns a function that sorts experts by their number of votes on an item's content, ascending. */
   const orderFor = Effect.fnUntraced(function* (seq: number) {
     const equal = Map.groupBy(yield* equalItemsOf(sql, seq), ({ item_id }) => item_id)
     return <A extends { readonly expert_no: number }>(itemId: number, experts: ReadonlyArray<A>) => {

@@ -1,9 +1,4 @@
-/**
- * Decides which names of experts count as equal, and which names of a list are refused.
- *
- * Guarantees: names with an equal `nameKey` count as equal. Letters that look alike, such as Latin and Cyrillic, count
- * as different.
- */
+/** Decides which names of experts are equal (`nameKey`) or refused. Latin and Cyrillic letters count as different. */
 import { Schema } from "effect"
 import { nameKey } from "../account/nameKey.ts"
 import type { ExpertSummary } from "../pageApi/ExpertsApi.ts"
@@ -14,7 +9,6 @@ export interface NamedExpert extends Pick<ExpertSummary, "expert_id" | "name" | 
   readonly active: number
 }
 
-/** A name in a list. The first line of the list has number 1. */
 export interface ListedName {
   readonly name: string
   readonly line: number
@@ -27,13 +21,11 @@ const isName = Schema.is(Name)
 export const find = (existing: ReadonlyArray<NamedExpert>, name: string): NamedExpert | undefined =>
   existing.find((other) => nameKey(other.name) === nameKey(name))
 
-/** Returns the message that the name is taken. It also says what to do. */
 export const words = ({ active, kind, name }: NamedExpert): string => {
   if (kind !== "person") return `An automatic expert is named ${name}. Enter another name.`
   return `An expert named ${name} already exists. ${active === 1 ? "Make a new link for" : "Activate"} this expert below, or enter another name.`
 }
 
-/** If the list or a name in the list is refused, returns the reasons. The caller then adds no name. */
 export const problemOf = (
   list: ReadonlyArray<ListedName>,
   existing: ReadonlyArray<NamedExpert>,

@@ -1,10 +1,4 @@
-/**
- * Experts: invited people and automatic experts.
- *
- * Guarantees: an expert's counters (votes, agreement with the majority of the other experts, accuracy on gold items)
- * are updated in the same commit as the votes, so listing experts reads no votes. A person gets a name that no other
- * expert has (`ExpertNames`).
- */
+/** Experts, and their counters, which votes update in the same commit, so that listing experts reads no votes. */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
@@ -47,9 +41,7 @@ const touchMillis = 60_000
 interface Staff {
   readonly names: ReadonlyArray<string>
   readonly outages: (now: number) => ReadonlyArray<{ readonly name: string; readonly until: number }>
-  /** The experts' batches in doubt. */
   readonly doubts: () => ReadonlyArray<{ readonly expert: string; readonly name: string; readonly since: number }>
-  /** The paid requests that the experts' file of answers records, by model. */
   readonly paid: Effect.Effect<ReadonlyArray<PaidRequests>, SqlError>
 }
 
@@ -67,7 +59,6 @@ const make = Effect.gen(function* () {
     return Option.map(Option.fromUndefinedOr(rows[0]), toSummary)
   })
 
-  /** Call this inside `Database.write`. */
   const insert = Effect.fnUntraced(function* (expert: { expert_id: string; name: string; kind: string }, now: number) {
     // The cursor starts at the end of `returned_item`, because a new expert reads all items anyway.
     const rows = yield* sql<Row>`INSERT INTO expert (expert_id, name, kind, created_at, returned_cursor)
@@ -105,7 +96,6 @@ const make = Effect.gen(function* () {
 
   const create = (name: string) => invite(name, Effect.succeed)
 
-  /** Adds all people. If the list is empty or too long, or a line is refused, adds nobody and fails with `Conflict`. */
   const inviteAll = Effect.fn("Experts.inviteAll")(function* <A>(
     people: ReadonlyArray<ExpertNames.ListedName>,
     along: (expert: ExpertSummary) => Effect.Effect<A, SqlError>,
@@ -118,7 +108,6 @@ const make = Effect.gen(function* () {
     )
   }, write)
 
-  /** Fails with `Conflict` if another expert has the name, or if the expert is automatic. */
   const rename = Effect.fn("Experts.rename")(function* (expertId: string, name: string) {
     const all = yield* names
     const expert = all.find(({ expert_id }) => expert_id === expertId)
@@ -144,10 +133,7 @@ const make = Effect.gen(function* () {
     rows.map(toSummary),
   ).pipe(Effect.withSpan("Experts.list"))
 
-  /**
-   * If a person is deactivated, the items that the person holds return to the queue. If an automatic expert is
-   * deactivated, the items that it claimed return when their outcome is recorded, and its votes are dropped.
-   */
+  /** Items that a person holds return to the queue. Those that an automatic expert claimed return with its outcome. */
   const setActive = Effect.fn("Experts.setActive")(function* (
     expertId: string,
     active: boolean,

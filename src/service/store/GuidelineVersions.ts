@@ -1,10 +1,6 @@
 /**
- * Versions of guidelines. An edit applies to all tasks of the organization with the same guidelines, including future
- * ones.
- *
- * Guarantees: a task keeps the rubric that the client sent. Only the text has versions, and front matter in an edited
- * text is not parsed. Version 1 is the text that the client sent. Use all statements except `history` and `edit` inside
- * one `Database.write`.
+ * Versions of guidelines. An edit applies to all tasks of the organization with these guidelines, also to future ones,
+ * but not to the rubric. Use all but `history` and `edit` inside `Database.write`.
  */
 import { Clock, Effect, Option } from "effect"
 import * as Guidelines from "../../api/Guidelines.ts"

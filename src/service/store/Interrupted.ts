@@ -1,9 +1,6 @@
 /**
- * Runs when the service starts. If automatic experts had claimed items when the service ended, these items return to
- * the queue.
- *
- * Guarantees: all claims are released. Tasks that were canceled because no expert had an answer are opened again, in
- * the current lanes of their groups; decided items stay closed. If a reopened task has all its votes, it is completed.
+ * At the start, returns items that automatic experts had claimed, and opens tasks again that were canceled because no
+ * expert had an answer. Decided items stay closed. If a reopened task has all its votes, it is completed.
  */
 import { Clock, Effect } from "effect"
 import type { SqlClient } from "effect/sql"

@@ -1,8 +1,4 @@
-/**
- * Filters of items, as conditions of a query that joins `item` with `task`, `item_text`, `decision`, and `disputed`.
- *
- * The query must choose the first table of the join itself, because its speed depends on that choice.
- */
+/** Filters of items. The query itself chooses the first table of its join, because its speed depends on that choice. */
 import { Struct } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { ItemQuery, ItemState } from "../pageApi/ItemsApi.ts"

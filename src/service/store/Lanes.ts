@@ -1,12 +1,7 @@
 /**
- * Lanes of the queue. A group of tasks has its own lane if it is paused, if its priority is not normal, or if only
- * certain experts may judge it. All other groups share lane 0.
- *
- * Guarantees: only the assigned experts, people or automatic, get items of an assigned group. Nobody gets items of a
- * paused group. People get items of higher priority first, then the oldest. Tasks that join a group later are in its
- * lane. Finding an expert's lanes takes time in proportion to the number of lanes. Listing the queue takes time in
- * proportion to the number of lanes and listed rows. Lanes do not order the work of automatic experts, who judge the
- * oldest item first.
+ * Lanes of the queue. A group has its own lane if it is paused, has a priority, or has assigned experts; all others
+ * share lane 0. People get items of higher priority first, then the oldest. Lanes do not order the work of automatic
+ * experts. Finding an expert's lanes takes time in proportion to their number.
  */
 import { Effect, Struct } from "effect"
 import { Database } from "../database/Database.ts"
@@ -29,7 +24,6 @@ export interface GroupSettings {
 }
 
 const maxListed = 200
-/** The maximum number of listed tasks that have neither a group nor a lane. */
 const maxAlone = 50
 
 const normal = priorities.indexOf("normal")
@@ -193,10 +187,7 @@ export const make = Effect.fnUntraced(function* ({ waiting }: Pick<Effect.Succes
   const ofLane = sql.literal(`lane.lane, COALESCE(priority, 0) AS priority, COALESCE(assigned, 0) AS assigned,
     COALESCE(paused, 0) AS paused`)
 
-  /**
-   * Lists the groups and tasks that have a lane, and the oldest groups and tasks that have none. Reads no other groups
-   * and tasks, except to count the items in `waiting`.
-   */
+  /** Reads only groups and tasks that have a lane, and the oldest others, except to count the items in `waiting`. */
   const list = Effect.fnUntraced(function* (after = 0) {
     const groups = yield* sql<LaneRow>`
       SELECT task_group.group_id, ${ofLane}, open AS tasks, votes, votes_needed,

@@ -1,9 +1,6 @@
 /**
- * Finds the next item in the queue that a person may judge; `VoteQueue` describes the order.
- *
- * Guarantees: items before a person's cursor are not read again, so the time to find the next one does not grow with
- * the number of items. If an item before the cursor opens again, it is in `returned_item`. Use these statements inside
- * one `Database.write`.
+ * Finds the next item that a person may judge, in the order of `VoteQueue`. Items before a person's cursors are not
+ * read again, because an item that opens again is in `returned_item`. Use it inside one `Database.write`.
  */
 import { Effect } from "effect"
 import type { Statement } from "effect/sql"
@@ -11,11 +8,7 @@ import { Database } from "../database/Database.ts"
 import type { Lane } from "./Lanes.ts"
 import type { Voting } from "./Voting.ts"
 
-export interface ExpertCursors {
-  readonly expert_no: number
-  readonly item_cursor: number
-  readonly returned_cursor: number
-}
+export type ExpertCursors = Pick<Lane, "item_cursor" | "returned_cursor"> & { readonly expert_no: number }
 
 export const make = Effect.fnUntraced(function* ({ contents, lanes: { openTo } }: Pick<Voting, "contents" | "lanes">) {
   const { sql } = yield* Database
@@ -47,9 +40,6 @@ export const make = Effect.fnUntraced(function* ({ contents, lanes: { openTo } }
 
   const toEnd = sql`COALESCE((SELECT MAX(item_id) FROM item), 0)`
 
-  /**
-   * Moves the cursors. Items before them need no more checks, because an item that opens again is in `returned_item`.
-   */
   const advance = Effect.fnUntraced(function* (
     expertNo: number,
     { lane, item_cursor }: Lane,

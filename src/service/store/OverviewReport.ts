@@ -1,10 +1,6 @@
 /**
- * The report on all work for the dashboard's first page.
- *
- * Guarantees: no query reads all votes. Votes by day come from `vote_day`, and times from the latest votes of each
- * expert. A report is computed at most every five seconds, for all operators together. The search for unassignable
- * items reads the oldest 10,000 open items, and the items that somebody set aside or that have void votes. It ignores
- * whether an expert's qualification allows work.
+ * The report on all work, computed at most every five seconds. No query reads all votes. The search for unassignable
+ * items reads the oldest 10,000 open ones, and those set aside or with void votes. It ignores qualification.
  */
 import { Clock, Effect } from "effect"
 import { medianInterval, wilsonInterval } from "../../domain/Interval.ts"
@@ -109,10 +105,7 @@ export const make = Effect.gen(function* () {
     FROM webhook_endpoint LEFT JOIN webhook_failure USING (endpoint_id)
     WHERE since IS NOT NULL OR disabled_reason IS NOT NULL`
 
-  /**
-   * Finds tasks with items for which too few experts are left. Counting the experts of an item is slow, so `candidate`
-   * has only items with few experts in the lane, and items that some experts may not judge.
-   */
+  /** Counting an item's experts is slow, so `candidate` has only items with few experts or that some may not judge. */
   const unassignable = (employed: ReadonlyArray<string>) => {
     const works = sql`expert.active = 1 AND (expert.kind = 'person'
       OR expert_id IN (SELECT value FROM json_each(${JSON.stringify(employed)})))`
@@ -153,20 +146,11 @@ export const make = Effect.gen(function* () {
         .reduce((sum, { votes }) => sum + votes, 0)
     const weeks = Map.groupBy(rows, ({ day }) => mondayOf(day))
     const sum = (of: typeof rows, member: "agreed" | "compared") => of.reduce((sum, row) => sum + row[member], 0)
-    const failing = outages(now).map(({ name, until: at }): StuckWork => ({
-      kind: "outage",
-      id: name,
-      index: null,
-      name,
-      at,
-    }))
-    const doubtful = doubts().map(({ expert, name, since: at }): StuckWork => ({
-      kind: "doubt",
-      id: expert,
-      index: null,
-      name,
-      at,
-    }))
+    const stuck = (kind: "outage" | "doubt", id: string, name: string, at: number): StuckWork => {
+      return { kind, id, index: null, name, at }
+    }
+    const failing = outages(now).map(({ name, until }) => stuck("outage", name, name, until))
+    const doubtful = doubts().map(({ expert, name, since }) => stuck("doubt", expert, name, since))
     return {
       total: total!,
       groups: yield* groups,

@@ -1,10 +1,6 @@
 /**
- * The queue for people, who hold one item at a time, vote on it, set it aside, or undo a vote. `VoteQueue` sets the
- * hold time and the grace time for undo.
- *
- * After an undo, an expert may hold several items. The expert sees the item of the latest undo first. If a hold has
- * expired, the expert can still vote on the item until the queue takes the item back. An expert who gets the item again
- * sees the earlier order and draft.
+ * The queue for people, who hold one item at a time; after undos, several, and the latest undone comes first. After a
+ * hold has expired, the expert can still vote until the queue takes the item back. Order and draft outlast the hold.
  */
 /* oxlint-disable max-lines -- all SQL statements of the queue share conditions */
 import { Clock, Duration, Effect, Option, Random, Schema } from "effect"
@@ -38,14 +34,12 @@ interface HoldRow {
 }
 
 const maxReleasedPerWrite = 500
-/** The maximum number of latest votes that people can see and correct. */
 const maxShown = 20
 
 const DraftText = Schema.fromJsonString(Draft)
 const encodeDraft = Schema.encodeSync(DraftText)
 const decodeDraft = Schema.decodeOption(DraftText)
 
-/** Returns the messages of a completion that calls tools. Returns null if the completion is text. */
 const turnsOf = (text: string) =>
   Option.getOrNull(
     Option.filter(Conversation.parse(text), (messages) => messages.some(({ tool_calls }) => tool_calls !== undefined)),
@@ -245,7 +239,6 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* voting.guidelines.acknowledge(hold.expert_no, yield* voting.guidelines.current(task), version)
   }, write)
 
-  /** Leaves the item to other experts. If the reason is a flag, the task's result contains it. */
   const setAside = Effect.fn("VoteQueue.setAside")(function* (expertId: string, itemId: number, why: SetAside) {
     const at = yield* Clock.currentTimeMillis
     const { expert_no } = yield* heldItem(expertId, itemId)
@@ -261,10 +254,6 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* giveBack([itemId])
   }, write)
 
-  /**
-   * Takes back the expert's last vote if its task is open. The expert holds the item again, and the vote becomes the
-   * draft.
-   */
   const undo = Effect.fn("VoteQueue.undo")(function* (expertId: string) {
     const now = yield* Clock.currentTimeMillis
     const hold = yield* write(
@@ -398,17 +387,12 @@ export const make = Effect.fnUntraced(function* (options: {
     ),
   )
 
-  /** Puts items back into the queue if their holds have expired. The service also runs this every minute. */
   const releaseExpired = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     yield* releaseWhere(sql`held_until IS NOT NULL AND held_until <= ${now}`)
     yield* write(voting.contents.awaitNoLonger(now))
   }).pipe(Effect.withSpan("VoteQueue.releaseExpired"))
 
-  /**
-   * Offers the item to all experts again, including those who flagged or skipped it. Its flags stay. A canceled task
-   * stays as it is.
-   */
   const returnItem = Effect.fn("VoteQueue.returnItem")(function* (taskId: string, promptIndex: number) {
     const [task] = yield* sql<{ seq: number }>`
       SELECT seq FROM task WHERE task_id = ${taskId} AND ${promptIndex} BETWEEN 0 AND prompts - 1
@@ -447,7 +431,6 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* Audit.record(sql, "group.set", groupId, { priority, experts })
   }, write)
 
-  /** Pauses or resumes a group. Nobody gets items of a paused group, and held items return to the queue. */
   const pauseGroup = Effect.fn("VoteQueue.pauseGroup")(function* (groupId: string, isPaused: boolean) {
     const group = yield* voting.lanes.tasksOf(groupId)
     if (group === undefined) return yield* noGroup(groupId)

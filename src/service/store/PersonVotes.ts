@@ -1,9 +1,6 @@
 /**
- * Votes that people give, take back, and correct: the statements that `PersonQueue` uses within one write.
- *
- * Guarantees: a vote can be changed only while its task is open, so a completed task's result never changes this way. A
- * corrected vote is kept in `replaced_vote`, but does not count. A correction keeps the time of the vote. If a
- * correction differs from the vote in nothing but the seconds, it changes nothing.
+ * Votes that people give, take back, and correct, within one write. A vote can change only while its task is open. A
+ * corrected vote moves to `replaced_vote`; the correction keeps its time, and changes nothing if only seconds differ.
  */
 import { Effect, Equal, type Result, Struct } from "effect"
 import * as Guidelines from "../../api/Guidelines.ts"
@@ -15,20 +12,14 @@ import type { Draft, Submission } from "../pageApi/AnnotateApi.ts"
 import { AnswerRequired } from "../pageApi/WebProblems.ts"
 import * as Assessments from "./Assessments.ts"
 import * as Places from "./Places.ts"
-import { dayOf, type NewVote, storableVote, type Task, type VoteBody, type Voting } from "./Voting.ts"
+import { dayOf, type NewVote, storableVote, type StoredVote, type Task, type VoteBody, type Voting } from "./Voting.ts"
 
-export interface GivenVote {
-  readonly n: number
-  readonly item_id: number
-  readonly expert_no: number
-  readonly choice: number
-  readonly body: string
+export interface GivenVote extends Omit<StoredVote, "expert_id" | "name" | "expert_kind"> {
   readonly shown_at: number
   readonly given_at: number
   readonly correct: number | null
 }
 
-/** The item and the person that a submission is about. */
 interface Subject {
   readonly itemId: number
   readonly expertId: string
@@ -58,16 +49,12 @@ export const draftOf = (vote: GivenVote): Draft => {
 export const make = Effect.fnUntraced(function* (voting: Voting) {
   const { sql } = yield* Database
 
-  /** Returns the person's latest votes, newest first. */
   const latest = (expertNo: number, limit: number) =>
     sql<GivenVote>`SELECT n, item_id, expert_no, choice, body, shown_at, given_at, correct
       FROM vote INDEXED BY vote_of_expert WHERE expert_no = ${expertNo} AND shown_at IS NOT NULL
       ORDER BY n DESC LIMIT ${limit}`
 
-  /**
-   * If the vote can still be changed, returns its task. The task's end, a pause, a lead's decision on the item, or a
-   * published result with the vote prevents changes.
-   */
+  /** The vote's task, unless its end, a pause, a lead's decision, or a result with the vote prevents changes. */
   const openTaskOf = Effect.fnUntraced(function* (vote: { readonly item_id: number; readonly expert_no: number }) {
     const { expert_no, item_id } = vote
     const task = yield* voting.openTask(seqOf(item_id))
@@ -80,10 +67,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     return closed.length > 0 ? undefined : task
   })
 
-  /**
-   * Checks a submission, and makes its vote. Call this before statements that write, because its failure does not roll
-   * them back.
-   */
+  /** Call it before statements that write, because its failure does not roll them back. */
   const voteOf = Effect.fnUntraced(function* (task: Task, subject: Subject, submission: Submission, now: number) {
     const { expertId, expertNo, isRepeated, itemId, order, shownAt } = subject
     const choice = yield* orMalformed(Places.toIndices(submission, order))
@@ -114,7 +98,6 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     return { itemId, expertNo, prompt, vote, shownAt } satisfies NewVote
   })
 
-  /** Stores a vote. Returns whether the task ended. */
   const give = Effect.fnUntraced(function* (task: Task, vote: NewVote, now: number) {
     const { itemId } = vote
     const [item] = yield* sql<{ isDone: number }>`UPDATE item SET votes = votes + 1

@@ -1,10 +1,4 @@
-/**
- * Converts between places (positions in the order in which an expert sees the completions) and indices in the task:
- * `order[place]` is the index.
- *
- * Guarantees: an accepted vote has a valid choice. Its ranking, if there is one, contains each completion once, and the
- * choice is in the first group.
- */
+/** Converts between places (positions in an expert's order) and indices in the task: `order[place]` is the index. */
 import { Result } from "effect"
 import type { Ranking } from "../../domain/Ranking.ts"
 import type { Vote } from "../../domain/Vote.ts"

@@ -1,11 +1,7 @@
 /**
- * Qualification: new people judge gold items before anything else, and people who judge too few gold items right are
- * paused.
- *
- * Guarantees: each transaction that gives an item or takes a vote also checks whether the person gets work, so neither
- * a restart nor a second window bypasses the check. People who have already voted must qualify only if an operator
- * requires it. No item comes twice in one round, and items of earlier rounds come last. Qualification judgments are not
- * votes. Automatic experts are exempt.
+ * Qualification: new people judge gold items first, and people who judge too few gold items right are paused. Each
+ * transaction that gives an item or takes a vote checks this. People who have already voted qualify only if an operator
+ * requires it. No item comes twice in one round, and items of earlier rounds come last.
  */
 import { Clock, Context, Effect, Layer, Random } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -22,7 +18,6 @@ import * as Standings from "./Standings.ts"
 import { notHeld } from "./VoteQueueModel.ts"
 
 export interface GoldItem {
-  /** The key, which all items with the same prompt and completions share. */
   readonly key: string
   readonly prompt: string
   /** The distinct completions, sorted by text, so that their order in the file does not matter. */
@@ -50,10 +45,7 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
     return rows.find(({ gold }) => items.has(gold))
   })
 
-  /**
-   * Draws an item that the person has not judged. If the person has judged all items, takes the item judged longest
-   * ago.
-   */
+  /** Draws an item that the person has not judged, or else the item judged longest ago. */
   const draw = Effect.fnUntraced(function* (expertNo: number, random: Random.Random) {
     const judged = yield* sql<{ gold: string; last: number }>`SELECT gold, MAX(n) AS last FROM qualification
       WHERE expert_no = ${expertNo} AND kind = 'item' AND given_at IS NOT NULL GROUP BY gold`
@@ -152,7 +144,6 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
     yield* Audit.record(sql, "qualification.set", "qualification", { items, min_percent, pause_percent })
   }, write)
 
-  /** Stores a decision about a person. If the decision is not possible, `refuse` returns the reason. */
   const decide = Effect.fnUntraced(function* (
     kind: "admit" | "requalify",
     expertId: string,
@@ -194,10 +185,7 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `next`
 const orderOf = ({ shown_order }: Row) => JSON.parse(shown_order) as ReadonlyArray<number>
 
-/**
- * Whether people get work, and the operators' settings and decisions about it. `PersonQueue` calls `standing`, `next`,
- * `saveDraft`, and `answer` inside `Database.write`.
- */
+/** `PersonQueue` calls `standing`, `next`, `saveDraft`, and `answer` inside `Database.write`. */
 export class Qualification extends Context.Service<Qualification, Effect.Success<ReturnType<typeof make>>>()(
   "prefstream/service/Qualification",
 ) {

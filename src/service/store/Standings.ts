@@ -1,9 +1,6 @@
 /**
- * Computes whether a person gets work, from the qualification items and the other gold items that the person judged.
- *
- * Guarantees: a judgment counts only if it was committed after the operators' last decision about the person, even if
- * the clock is wrong. Judgments with void votes also count. The computation time is proportional to the number of gold
- * items judged since the decision.
+ * Computes whether a person gets work. A judgment counts only if it was committed after the operators' last decision
+ * about the person, even if the clock is wrong. Judgments with void votes also count.
  */
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -12,7 +9,6 @@ import { Database } from "../database/Database.ts"
 import type * as Api from "../pageApi/QualificationApi.ts"
 
 export interface Standing extends Api.Standing {
-  /** Why the person gets no work, as a plain sentence. */
   readonly reason: string | undefined
 }
 

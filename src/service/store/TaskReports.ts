@@ -1,10 +1,4 @@
-/**
- * Reports about tasks for operators: counts, lists, and one task with its votes.
- *
- * Guarantees: the number of rows that a report reads does not grow with the number of tasks. The overview reads four
- * rows. A page of the list reads only the tasks shown, unless it is filtered by text. The report on a task reads up to
- * 20 items. Pages do not shift when tasks are added.
- */
+/** Reports about tasks. Without a filter by text, the number of rows read does not grow with the number of tasks. */
 import { Effect, Equal, Option, Struct } from "effect"
 import * as Guidelines from "../../api/Guidelines.ts"
 import { none } from "../../domain/Rubric.ts"

@@ -1,8 +1,4 @@
-/**
- * Caches the parsed requests of tasks. The service needs them for each item that it shows, and for results.
- *
- * Guarantees: the total size of the cached requests is limited.
- */
+/** Caches the parsed requests of tasks, which each shown item and each result need, up to a total size. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { ServiceTaskRequest } from "../../api/AnnotationApi.ts"
 import type { Metadata } from "../../domain/PromptItem.ts"

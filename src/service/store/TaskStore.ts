@@ -1,9 +1,6 @@
 /**
- * The durable record of tasks: requests, status, results.
- *
- * Guarantees: a change is committed when its effect succeeds. An organization's idempotency key always leads to the
- * same task, even after a restart. An organization sees only its own tasks.
- * Does not: validate requests (see `RequestLimits`), or keep other processes out (a lock on the file does).
+ * The durable record of tasks: requests, status, results. An organization's idempotency key always leads to the same
+ * task, even after a restart. An organization sees only its own tasks. `RequestLimits` validates requests.
  */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -26,19 +23,14 @@ import { itemIdOf, itemsOf, toStorableText } from "../database/TaskTables.ts"
 import { VoteQueue } from "./VoteQueue.ts"
 import * as Voting from "./Voting.ts"
 
-/**
- * A task is in progress from the time when an expert gets the first item. It is completed when its votes can no longer
- * be taken back. If it was canceled because no expert had an answer, it is opened again at the next start.
- */
+/** A task is completed when its votes can no longer be taken back. */
 export interface TaskState {
   readonly taskId: string
   readonly status: TaskStatus
 }
 
-/** A task. `answer` is the `TaskResult` as JSON text, or none if the task has no result yet. */
 export interface FoundTask extends TaskState {
   readonly answer: Option.Option<Uint8Array>
-  /** The number of prompts that wait for another expert. */
   readonly waiting: number
 }
 
@@ -49,7 +41,6 @@ export interface NewTask {
   readonly body: Uint8Array
   readonly content: TaskContent
   readonly votes: number
-  /** The kind of experts who may vote. Default: all experts. */
   readonly voters?: Voters | undefined
   /** The task's group. Without one, the task is a group of its own. */
   readonly group?: { readonly id: string; readonly size?: number | undefined } | undefined
@@ -63,10 +54,7 @@ const make = Effect.gen(function* () {
   const voting = yield* Voting.make({})
   const reports = yield* TaskReports.make(voting)
 
-  /**
-   * Makes a task id of 128 bits, at random or from a hash of organization and idempotency key. With a key, a client
-   * that lost the response gets the same id again, even from a service that lost its database.
-   */
+  /** With a key, a client that lost the response gets the same id again, even from a service that lost its database. */
   const makeTaskId = (organization: string, idempotencyKey: string | undefined) =>
     (idempotencyKey === undefined
       ? Effect.map(random.randomBytes(16), Hex.encode)
@@ -86,10 +74,6 @@ const make = Effect.gen(function* () {
       Effect.andThen(voting.withdraw(organization, group_id)),
     )
 
-  /**
-   * Stores a task once per organization and idempotency key, and wakes the experts. A repeated call returns the task
-   * that the first one stored, with its current status.
-   */
   const create = Effect.fnUntraced(function* (task: NewTask) {
     const { content, group, organization, voters, votes } = task
     const task_id = yield* makeTaskId(organization, task.idempotencyKey)
@@ -198,10 +182,8 @@ const make = Effect.gen(function* () {
   const cancelUnanswered = (taskId: string) => cancelTask(taskId, true)
 
   /**
-   * Closes prompts that no expert can answer. They keep the votes that they have. If the task would end without any
-   * vote, it is canceled instead.
-   *
-   * @param itemIds the items to close. Default: the items that need votes and that at least one expert set aside
+   * Closes prompts that no expert can answer, with the votes that they have, or cancels a task without any vote.
+   * @param itemIds default: the items that need votes and that at least one expert set aside
    */
   const endUnanswered = Effect.fnUntraced(function* (taskId: string, itemIds?: ReadonlyArray<number>) {
     const now = yield* Clock.currentTimeMillis

@@ -1,13 +1,8 @@
 /**
- * Exports the store's valid votes as records of a vote table (`domain/VoteRow`). Records are in the order of tasks,
- * oldest first, then of items, then of votes. `prefstream import` reads the table.
- *
- * Guarantees: votes given after the export began are left out, so that the export ends. The votes on one item are read
- * at the same moment, but not those of different items. Memory contains at most the votes of 100 items or about 4 MB,
- * the texts of one item, and 64 kB of records. It contains more only if one item or record is larger. No transaction
- * stays open. In CSV, no spreadsheet runs a text as a formula (`io/SpreadsheetCell`). If a lead decided an item without
- * votes, it has one record, with the lead as the expert. Void votes, votes on withdrawn prompts, and votes of canceled
- * tasks are not exported. Pipelines do not get them either.
+ * Exports the store's valid votes as records of a vote table (`domain/VoteRow`), in the order of tasks, items, and
+ * votes. Votes given after the export began are left out, so that it ends. Memory contains at most the votes of 100
+ * items or about 4 MB, unless one item is larger. No transaction stays open. Votes that are void, on withdrawn prompts,
+ * or of canceled tasks are not exported, because pipelines do not get them either.
  */
 import { DateTime, Effect, Option, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -28,7 +23,6 @@ export interface VoteFilter extends Omit<ItemQuery, "before" | "limit"> {
 }
 
 const itemsAtOnce = 100
-/** The maximum length of the votes read at a time, in characters. */
 const maxReadChars = 4 * 1024 * 1024
 const maxGatheredChars = 64 * 1024
 const encoder = new TextEncoder()

@@ -1,13 +1,7 @@
 /**
- * The queue of votes: assigns items to experts and records their votes.
- *
- * Guarantees: an item's votes and holds together never exceed the number of votes requested. An expert votes on an item
- * at most once. A person votes at most once on the same content, unless repeated votes are allowed (`Contents`).
- * Abandoned items return to the queue. One commit stores a completed task's results and its group's event. Only the
- * assigned experts get items of an assigned group, and nobody gets items of a paused group (`Lanes`). A person who must
- * qualify first, or is paused, gets no items (`Qualification`). People get groups by priority; within a lane, returned
- * items come first, then the oldest. The time to find the next item does not grow with the number of items; see
- * `TaskTables`.
+ * The queue of votes. An item's votes and holds never exceed the votes requested. An expert votes on an item at most
+ * once, and a person on the same content (`Contents`). Abandoned items return. One commit stores a completed task's
+ * results and its group's event. People get groups by priority (`Lanes`), returned items first, then the oldest.
  */
 import { Context, type Duration, Effect, Layer, Option, Schedule } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -23,7 +17,6 @@ import { TaskRequests } from "./TaskRequests.ts"
 import * as Voting from "./Voting.ts"
 
 export interface VoteQueueOptions extends Voting.VotingOptions {
-  /** How long an item stays reserved for a person who is idle. Default 30 minutes. */
   readonly hold?: Duration.Input | undefined
   readonly goldItems?: ReadonlyArray<Qualification.GoldItem> | undefined
 }

@@ -7,7 +7,6 @@ import type { Vote } from "../../domain/Vote.ts"
 import type { Voters } from "../../domain/Voters.ts"
 import { conflict } from "../pageApi/WebProblems.ts"
 
-/** Why an expert leaves an item to others. */
 export type SetAside =
   | { readonly kind: "skip"; readonly reason: string }
   | {
@@ -21,7 +20,6 @@ export const notHeld = () =>
     "This item is no longer yours: you held it for too long, a manager paused or withdrew it, or its task has ended.",
   )
 
-/** A request to claim items for automatic experts, and its limits. */
 export interface ClaimRequest {
   /** Names of the experts, in the order in which the service asks them. */
   readonly experts: ReadonlyArray<string>
@@ -57,7 +55,6 @@ export interface Claim {
   }>
 }
 
-/** A task with prompts that lack votes. */
 export interface LackingTask extends Pick<Claim, "taskId" | "voters"> {
   readonly lacking: number
   readonly prompts: number
@@ -67,25 +64,15 @@ export interface Claims {
   readonly claims: ReadonlyArray<Claim>
   /** Tasks without claimed items. In each task, no expert in the request can vote on `lacking` of the prompts. */
   readonly unanswered: ReadonlyArray<LackingTask>
-  /**
-   * Tasks that only judges may judge. In each, `lacking` prompts are now done with fewer votes, because the remaining
-   * judges have no answer.
-   */
+  /** Tasks for judges only: `lacking` prompts are done with fewer votes, because the judges left have no answer. */
   readonly shortened: ReadonlyArray<LackingTask>
-  /**
-   * Set if no further task can be claimed now. If the next task is too new (see `createdBefore`), `createdAt` is the
-   * task's creation time.
-   */
+  /** Set if no further task can be claimed now. `createdAt` is that of the next task, if the task is too new. */
   readonly idle: { readonly createdAt: number | undefined } | undefined
 }
 
-/**
- * The answers of automatic experts about one claimed item. If an expert has no answer, or was deactivated in the
- * meantime, the claimed vote returns to the queue.
- */
+/** If an expert has no answer, or was deactivated in the meantime, the claimed vote returns to the queue. */
 export interface Judged {
   readonly itemId: number
-  /** The guidelines version in the `Claim`. */
   readonly guidelinesVersion?: number | undefined
   readonly answers: ReadonlyArray<{
     readonly expert: string

@@ -1,10 +1,7 @@
 /**
- * Statements for votes, used inside one `Database.write`: expert counters, agreement, task results, group events.
- *
- * Guarantees: counters match the stored votes, even after an undo. A task is completed only after a grace time since
- * the last vote of a person. A completed task has one result per prompt, in order. A group's event is stored when its
- * last open task ends. If the group has a size, the event also waits until that many tasks exist. A group that grows
- * later gets another event.
+ * Statements for votes, used inside one `Database.write`. Counters match the stored votes, even after an undo. A
+ * completed task has one result per prompt, in order. A group's event is stored when its last open task ends and, if it
+ * has a size, that many tasks exist. A group that grows later gets another event.
  */
 /* oxlint-disable max-lines -- one state machine, whose transitions share their statements */
 import { Cause, Duration, Effect, Latch, Option } from "effect"
@@ -49,13 +46,11 @@ export interface NewVote {
   readonly expertNo: number
   readonly prompt: TaskPrompt
   readonly vote: Vote
-  /** When the item was first shown, in epoch milliseconds; null for automatic experts. */
   readonly shownAt: number | null
   /** When the person gave the vote that this one corrects, in epoch milliseconds. Absent for a new vote. */
   readonly givenAt?: number
 }
 
-/** The members of a vote that are stored in the column `body`. */
 export type VoteBody = Omit<Vote, "expert" | "kind" | "choice">
 
 export interface StoredVote {
@@ -119,9 +114,7 @@ export const resultOf = (
 })
 
 export interface VotingOptions {
-  /** Returns the index of the right answer to a prompt, if it is known. Used to measure experts. */
   readonly goldAnswer?: ((prompt: TaskPrompt) => Option.Option<number>) | undefined
-  /** How long a task that has all its votes stays open after a person's last vote. Default 0. */
   readonly undoGrace?: Duration.Input | undefined
 }
 
@@ -135,10 +128,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   const lanes = yield* Lanes.make(contents)
   const guidelines = yield* GuidelineVersions.make
 
-  /**
-   * Calls `Database.write` for statements that may end tasks. If tasks end, wakes the webhooks, even if the caller is
-   * interrupted.
-   */
+  /** For statements that may end tasks. If they do, wakes the webhooks, even if the caller is interrupted. */
   const writeEnding = <A, E = never>(statements: Effect.Effect<A, E | SqlError>, hasEnded: (value: A) => boolean) =>
     Effect.uninterruptible(Effect.tap(write(statements), (value) => (hasEnded(value) ? webhooks.wake : Effect.void)))
 
@@ -170,10 +160,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
       onSome: (right) => (prompt.completions[vote.choice] === prompt.completions[right] ? 1 : 0),
     })
 
-  /**
-   * Stores votes. The caller has updated the items. `done` lists the items that have all their votes now. Returns
-   * whether the task ended.
-   */
+  /** The caller has updated the items; `done` now have all their votes. Returns whether the task ended. */
   const give = Effect.fnUntraced(function* (
     task: Task,
     votes: ReadonlyArray<NewVote>,
@@ -226,10 +213,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     return true
   })
 
-  /**
-   * Closes items that still need votes, because nobody who may vote on them has an answer. The items keep
-   * their votes. Returns whether the task ended.
-   */
+  /** Closes items on which nobody who may vote has an answer; they keep their votes. Returns whether the task ended. */
   const closeUnanswered = Effect.fnUntraced(function* (seq: number, itemIds: ReadonlyArray<number>, now: number) {
     const task = (yield* openTask(seq))!
     const items = yield* sql<{
@@ -269,7 +253,6 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     yield* finish(task, changes, now)
   })
 
-  /** Stores the task's result as the response to GET. `votes` contains all votes, if the caller has them. */
   const writeAnswer = Effect.fnUntraced(function* (
     task: Pick<Task, "seq" | "task_id">,
     votes?: ReadonlyArray<NewVote>,
@@ -318,10 +301,6 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     (rows) => rows[0]?.completes_at,
   )
 
-  /**
-   * Returns the number of votes that each prompt of the task needs. If only experts of one kind may vote on the task,
-   * also returns that kind.
-   */
   const votersOf = Effect.fnUntraced(function* (seq: number) {
     const [task] = yield* sql<Pick<Task, "voters" | "votes_required">>`
       SELECT voters, votes_required FROM task WHERE seq = ${seq}`

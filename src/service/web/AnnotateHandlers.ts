@@ -1,11 +1,7 @@
-/**
- * Implements `AnnotateApi` over the queue of votes.
- *
- * Guarantees: requests and responses identify a completion only by its position in the expert's own order. Responses
- * reveal nothing about other experts' votes.
- */
+/** Implements `AnnotateApi`. Completions have only positions. Responses reveal nothing about others' votes. */
 import { Effect, Layer, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import type { SqlError } from "effect/sql/SqlError"
 import { Forbidden, MalformedRequest } from "../../api/Problems.ts"
 import { OneTimeCodes } from "../account/OneTimeCodes.ts"
 import * as Secrets from "../account/Secrets.ts"
@@ -15,7 +11,6 @@ import { ServiceAddress } from "../http/ServiceAddress.ts"
 import { AnnotateApi, type HeldItem, SignedInExpert, type Work } from "../pageApi/AnnotateApi.ts"
 import { Experts } from "../store/Experts.ts"
 import { VoteQueue } from "../store/VoteQueue.ts"
-import type { SetAside } from "../store/VoteQueueModel.ts"
 import * as SignInGuard from "./SignInGuard.ts"
 import { orDieOfSql } from "./StoreFailures.ts"
 
@@ -75,52 +70,34 @@ const workHandlers = HttpApiBuilder.group(
     const nextWork = (expertId: string) =>
       Effect.flatMap(Effect.orDie(queue.next(expertId)), (item) => workOf(expertId, Option.getOrNull(item)))
 
-    const setAside = Effect.fnUntraced(function* (itemId: number, why: SetAside) {
-      const { expertId } = yield* SignedInExpert
-      yield* orDieOfSql(queue.setAside(expertId, itemId, why))
-      return yield* nextWork(expertId)
-    })
+    const asExpert = <A, E, R>(use: (expertId: string) => Effect.Effect<A, E, R>) =>
+      Effect.flatMap(SignedInExpert, ({ expertId }) => use(expertId))
+    const withItem = <E>(find: (expertId: string) => Effect.Effect<HeldItem, E | SqlError>) =>
+      asExpert((expertId) => Effect.flatMap(orDieOfSql(find(expertId)), (item) => workOf(expertId, item)))
+    const thenNext = <E>(change: (expertId: string) => Effect.Effect<unknown, E | SqlError>) =>
+      asExpert((expertId) => Effect.andThen(orDieOfSql(change(expertId)), nextWork(expertId)))
 
     return handlers.handleAll({
-      next: () => Effect.flatMap(SignedInExpert, ({ expertId }) => nextWork(expertId)),
-      saveDraft: Effect.fnUntraced(function* ({ params, payload }) {
-        const { expertId } = yield* SignedInExpert
-        yield* orDieOfSql(queue.saveDraft(expertId, params.item_id, payload))
-      }),
-      acknowledge: Effect.fnUntraced(function* ({ params, payload }) {
-        const { expertId } = yield* SignedInExpert
-        yield* Effect.orDie(queue.acknowledge(expertId, params.item_id, payload.version))
-        return yield* nextWork(expertId)
-      }),
-      submit: Effect.fnUntraced(function* ({ params, payload }) {
-        const { expertId } = yield* SignedInExpert
-        yield* orDieOfSql(queue.vote(expertId, params.item_id, payload))
-        return yield* nextWork(expertId)
-      }),
-      skip: ({ params, payload }) => setAside(params.item_id, { kind: "skip", reason: payload.reason.trim() }),
-      flag: Effect.fnUntraced(function* ({ params, payload }) {
-        const comment = payload.comment.trim()
-        if (payload.kind === "other" && comment === "") {
-          return yield* new MalformedRequest({
-            detail: 'Describe the problem: a flag of kind "other" needs a comment.',
-          })
-        }
-        return yield* setAside(params.item_id, { kind: "flag", problem: payload.kind, comment })
-      }),
-      undo: Effect.fnUntraced(function* () {
-        const { expertId } = yield* SignedInExpert
-        return yield* workOf(expertId, yield* orDieOfSql(queue.undo(expertId)))
-      }),
-      judgments: () => Effect.flatMap(SignedInExpert, ({ expertId }) => Effect.orDie(queue.judgments(expertId))),
-      judgment: Effect.fnUntraced(function* ({ params }) {
-        const { expertId } = yield* SignedInExpert
-        return yield* workOf(expertId, yield* orDieOfSql(queue.judgment(expertId, params.item_id)))
-      }),
-      correct: Effect.fnUntraced(function* ({ params, payload }) {
-        const { expertId } = yield* SignedInExpert
-        yield* orDieOfSql(queue.correct(expertId, params.item_id, payload))
-        return yield* nextWork(expertId)
-      }),
+      next: () => asExpert(nextWork),
+      saveDraft: ({ params, payload }) =>
+        asExpert((expertId) => orDieOfSql(queue.saveDraft(expertId, params.item_id, payload))),
+      acknowledge: ({ params, payload }) =>
+        thenNext((expertId) => Effect.orDie(queue.acknowledge(expertId, params.item_id, payload.version))),
+      submit: ({ params, payload }) => thenNext((expertId) => queue.vote(expertId, params.item_id, payload)),
+      skip: ({ params, payload }) =>
+        thenNext((expertId) =>
+          queue.setAside(expertId, params.item_id, { kind: "skip", reason: payload.reason.trim() }),
+        ),
+      flag: ({ params, payload: { comment, kind } }) =>
+        kind === "other" && comment.trim() === ""
+          ? new MalformedRequest({ detail: 'Describe the problem: a flag of kind "other" needs a comment.' })
+          : thenNext((expertId) =>
+              queue.setAside(expertId, params.item_id, { kind: "flag", problem: kind, comment: comment.trim() }),
+            ),
+      undo: () => withItem(queue.undo),
+      judgments: () => asExpert((expertId) => Effect.orDie(queue.judgments(expertId))),
+      judgment: ({ params }) => withItem((expertId) => queue.judgment(expertId, params.item_id)),
+      correct: ({ params, payload }) => thenNext((expertId) => queue.correct(expertId, params.item_id, payload)),
       session: Effect.fnUntraced(function* () {
         const { expertId, name } = yield* SignedInExpert
         return { expert_id: expertId, name, progress: yield* Effect.orDie(queue.progress(expertId)) }

@@ -1,8 +1,4 @@
-/**
- * Implements the part of `DashboardApi` about the audit log.
- *
- * Guarantees: a page reads only the entries that it shows. The export reads 1,000 entries at a time.
- */
+/** Implements the part of `DashboardApi` about the audit log. The export reads 1,000 entries at a time. */
 import { Effect, Option, Stream, Struct } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Database } from "../database/Database.ts"
@@ -12,11 +8,6 @@ import { DashboardApi } from "../pageApi/DashboardApi.ts"
 const pageSize = 50
 const maxPageSize = 200
 const exportedAtOnce = 1000
-
-interface Filter {
-  readonly actor?: string
-  readonly action?: string
-}
 
 interface Row extends Omit<AuditEntry, "details"> {
   readonly n: number
@@ -35,7 +26,7 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const { sql } = yield* Database
     const columns = sql.literal("n, at, operator_no, actor, action, subject, details")
-    const matching = ({ action, actor }: Filter) =>
+    const matching = ({ action, actor }: { readonly actor?: string; readonly action?: string }) =>
       sql.and([
         sql`1 = 1`,
         ...(actor === undefined ? [] : [sql`actor = ${actor}`]),

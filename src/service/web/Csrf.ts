@@ -1,9 +1,7 @@
 /**
- * Accepts only requests from the service's own pages.
- *
- * Guarantees: every request that changes anything must have a JSON body or the header `x-prefstream`. Forms on other
- * sites can send neither. If such a request has `Origin`, `Origin` must be the service's address. If not, it must have
- * `Sec-Fetch-Site: same-origin` or `x-prefstream`. A cookie is never enough.
+ * Accepts only requests from the service's own pages. A request that changes anything needs a JSON body or the header
+ * `x-prefstream`, which forms on other sites cannot send. Its `Origin`, if any, must be the service's; otherwise, it
+ * needs `Sec-Fetch-Site: same-origin` or `x-prefstream`. A cookie is never enough.
  */
 import { Effect } from "effect"
 import { type Headers, HttpRouter, HttpServerRequest, HttpServerRespondable } from "effect/http"

@@ -1,8 +1,4 @@
-/**
- * Implements the parts of `DashboardApi` that mostly call one service each.
- *
- * Guarantees: the service returns a token or a secret only once, in the response to the request that creates it.
- */
+/** Implements the parts of `DashboardApi` that mostly call one service each. */
 import { Effect, Layer, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Operators } from "../account/Operators.ts"
@@ -10,38 +6,28 @@ import { Tokens } from "../account/Tokens.ts"
 import { OrganizationAccess } from "../http/OrganizationAccess.ts"
 import * as VotesApi from "../http/VotesApi.ts"
 import { DashboardApi } from "../pageApi/DashboardApi.ts"
-import { SignedInOperator } from "../pageApi/OperatorSession.ts"
 import { Desk } from "../store/Desk.ts"
 import * as OverviewReport from "../store/OverviewReport.ts"
 import { Qualification } from "../store/Qualification.ts"
 import { VoteQueue } from "../store/VoteQueue.ts"
 import { Webhooks } from "../webhook/Webhooks.ts"
-import { orDieOfSql, orNotFound } from "./StoreFailures.ts"
+import { asOperator, orDieOfSql, orNotFound } from "./StoreFailures.ts"
 
-const items = HttpApiBuilder.group(
-  DashboardApi,
-  "items",
-  Effect.fnUntraced(function* (handlers) {
-    const desk = yield* Desk
-    return handlers.handleAll({
+const items = HttpApiBuilder.group(DashboardApi, "items", (handlers) =>
+  Effect.map(Desk, (desk) =>
+    handlers.handleAll({
       items: ({ query }) => Effect.orDie(desk.items(query)),
       exportVotes: ({ query: { format, raw, ...filter } }) =>
         Effect.succeed(VotesApi.respond(desk, format, filter, raw !== undefined)),
-      decide: Effect.fnUntraced(function* ({ params: { index, task_id }, payload }) {
-        const { name } = yield* SignedInOperator
-        yield* orDieOfSql(desk.decide({ taskId: task_id, promptIndex: index, ...payload, operator: name }))
-      }),
-      withdrawDecision: Effect.fnUntraced(function* ({ params: { index, task_id }, query: { mine } }) {
-        const { name } = yield* SignedInOperator
-        yield* orDieOfSql(desk.withdrawDecision(task_id, index, mine === undefined ? undefined : name))
-      }),
-      withdrawPrompt: Effect.fnUntraced(function* ({ params: { index, task_id }, payload: { reason } }) {
-        const { name } = yield* SignedInOperator
-        yield* orDieOfSql(desk.withdrawPrompt(task_id, index, reason, name))
-      }),
+      decide: ({ params: { index, task_id }, payload }) =>
+        asOperator((operator) => desk.decide({ taskId: task_id, promptIndex: index, ...payload, operator })),
+      withdrawDecision: ({ params: { index, task_id }, query: { mine } }) =>
+        asOperator((name) => desk.withdrawDecision(task_id, index, mine === undefined ? undefined : name)),
+      withdrawPrompt: ({ params: { index, task_id }, payload: { reason } }) =>
+        asOperator((name) => desk.withdrawPrompt(task_id, index, reason, name)),
       restorePrompt: ({ params: { index, task_id } }) => orDieOfSql(desk.restorePrompt(task_id, index)),
-    })
-  }),
+    }),
+  ),
 )
 
 const groups = HttpApiBuilder.group(
@@ -60,42 +46,31 @@ const groups = HttpApiBuilder.group(
   }),
 )
 
-const overview = HttpApiBuilder.group(
-  DashboardApi,
-  "overview",
-  Effect.fnUntraced(function* (handlers) {
-    const report = yield* OverviewReport.make
-    return handlers.handleAll({ report: () => Effect.orDie(report) })
-  }),
+const overview = HttpApiBuilder.group(DashboardApi, "overview", (handlers) =>
+  Effect.map(OverviewReport.make, (report) => handlers.handleAll({ report: () => Effect.orDie(report) })),
 )
 
-const qualification = HttpApiBuilder.group(
-  DashboardApi,
-  "qualification",
-  Effect.fnUntraced(function* (handlers) {
-    const qualification = yield* Qualification
-    return handlers.handleAll({
+const qualification = HttpApiBuilder.group(DashboardApi, "qualification", (handlers) =>
+  Effect.map(Qualification, (qualification) =>
+    handlers.handleAll({
       get: () => Effect.orDie(qualification.summary),
       set: ({ payload }) => orDieOfSql(Effect.andThen(qualification.set(payload), qualification.summary)),
       admit: ({ params: { expert_id } }) => orDieOfSql(qualification.admit(expert_id)),
       requalify: ({ params: { expert_id } }) => orDieOfSql(qualification.requalify(expert_id)),
-    })
-  }),
+    }),
+  ),
 )
 
-const operators = HttpApiBuilder.group(
-  DashboardApi,
-  "operators",
-  Effect.fnUntraced(function* (handlers) {
-    const operators = yield* Operators
-    return handlers.handleAll({
+const operators = HttpApiBuilder.group(DashboardApi, "operators", (handlers) =>
+  Effect.map(Operators, (operators) =>
+    handlers.handleAll({
       list: () => Effect.map(Effect.orDie(operators.list), (operators) => ({ operators })),
       add: ({ payload: { name, role } }) => orDieOfSql(operators.add(name, role)),
       renew: ({ params: { operator_no } }) => orDieOfSql(operators.renew(operator_no)),
       setRole: ({ params: { operator_no }, payload: { role } }) => orDieOfSql(operators.setRole(operator_no, role)),
       remove: ({ params: { operator_no } }) => orDieOfSql(operators.remove(operator_no)),
-    })
-  }),
+    }),
+  ),
 )
 
 const tokens = HttpApiBuilder.group(
@@ -119,12 +94,9 @@ const tokens = HttpApiBuilder.group(
   }),
 )
 
-const webhook = HttpApiBuilder.group(
-  DashboardApi,
-  "webhook",
-  Effect.fnUntraced(function* (handlers) {
-    const webhooks = yield* Webhooks
-    return handlers.handleAll({
+const webhook = HttpApiBuilder.group(DashboardApi, "webhook", (handlers) =>
+  Effect.map(Webhooks, (webhooks) =>
+    handlers.handleAll({
       settings: () => Effect.orDie(webhooks.settings),
       set: Effect.fnUntraced(function* ({ payload: { url } }) {
         const { secret, settings } = yield* orDieOfSql(webhooks.set(url))
@@ -136,8 +108,8 @@ const webhook = HttpApiBuilder.group(
       deliveries: ({ query }) => Effect.orDie(webhooks.deliveries(query)),
       delivery: ({ params: { message_id } }) => orNotFound(webhooks.delivery(message_id), "There is no such delivery."),
       resend: ({ params: { message_id } }) => orDieOfSql(webhooks.resend(message_id)),
-    })
-  }),
+    }),
+  ),
 )
 
 export const layer = Layer.mergeAll(items, groups, overview, qualification, operators, tokens, webhook)

@@ -7,12 +7,11 @@ import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
 import { DashboardApi } from "../pageApi/DashboardApi.ts"
 import type { ExpertSummary } from "../pageApi/ExpertsApi.ts"
-import { SignedInOperator } from "../pageApi/OperatorSession.ts"
 import { splitNames } from "../pageApi/PageConstants.ts"
 import { conflict } from "../pageApi/WebProblems.ts"
 import { Desk } from "../store/Desk.ts"
 import { Experts } from "../store/Experts.ts"
-import { orDieOfSql, orNotFound } from "./StoreFailures.ts"
+import { asOperator, orDieOfSql, orNotFound } from "./StoreFailures.ts"
 
 const noExpert = "There is no such expert."
 
@@ -57,14 +56,9 @@ export const layer = HttpApiBuilder.group(
         return orNotFound(experts.setActive(expert_id, active, active ? Effect.void : shutOut), noExpert)
       },
       expert: ({ params: { expert_id } }) => orNotFound(desk.expert(expert_id), noExpert),
-      voidVotes: Effect.fnUntraced(function* ({ params: { expert_id }, payload: { reason } }) {
-        const { name } = yield* SignedInOperator
-        return yield* orDieOfSql(desk.voidVotes(expert_id, reason, name))
-      }),
-      restoreVotes: Effect.fnUntraced(function* ({ params: { voiding_id } }) {
-        const { name } = yield* SignedInOperator
-        return yield* orDieOfSql(desk.restoreVotes(voiding_id, name))
-      }),
+      voidVotes: ({ params: { expert_id }, payload: { reason } }) =>
+        asOperator((name) => desk.voidVotes(expert_id, reason, name)),
+      restoreVotes: ({ params: { voiding_id } }) => asOperator((name) => desk.restoreVotes(voiding_id, name)),
     })
   }),
 )

@@ -1,10 +1,6 @@
 /**
- * Serves the two pages and their files as Vite built them: `/dashboard/`, `/annotate/`, `/assets/…`.
- *
- * Guarantees: only files of the built folder are served. Browsers never cache pages. They cache files in `/assets/`
- * forever, because the file names contain a hash. Each of these files is compressed once (see `CompressedBodies`).
- * After another build, new files are served uncompressed until a restart. If the pages were not built, the response
- * says so.
+ * Serves the two pages and their files as Vite built them. Browsers cache files in `/assets/` forever, because their
+ * names contain a hash, but never pages. After another build, new files are served uncompressed until a restart.
  */
 import { Array as Arr, Effect, FileSystem, Path } from "effect"
 import { HttpBody, HttpPlatform, HttpRouter, HttpServerResponse, HttpStaticServer } from "effect/http"

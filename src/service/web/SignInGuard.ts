@@ -1,12 +1,4 @@
-/**
- * Session cookies of the dashboard and the annotation page.
- *
- * Guarantees: cookies are HttpOnly, SameSite=Strict, sent only to the API of their page, and Secure if the address is
- * https. A deactivated expert or a removed operator is signed out immediately. A request that the operator's role does
- * not allow is refused before its handler runs.
- * Two services on one host are not separated. Browsers share cookies between ports, so signing in to one service signs
- * out of the other.
- */
+/** Session cookies of the pages. Services on one host share them, because browsers do not separate ports. */
 import { Effect, Layer, Option, Redacted } from "effect"
 import { type Cookies, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, type HttpApiSecurity } from "effect/http-api"

@@ -1,6 +1,7 @@
 /** Converts missing values and failures of the store to responses. */
 import { Effect, Option } from "effect"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import { SignedInOperator } from "../pageApi/OperatorSession.ts"
 import { type NotFound, notFound } from "../pageApi/WebProblems.ts"
 
 export const orNotFound = <A, E, R>(
@@ -12,6 +13,9 @@ export const orNotFound = <A, E, R>(
     Option.match({ onNone: () => Effect.fail(notFound(detail)), onSome: Effect.succeed }),
   )
 
-/** Turns a failure of the database into a defect, which is logged. */
 export const orDieOfSql = <A, E, R>(stored: Effect.Effect<A, E | SqlError, R>): Effect.Effect<A, E, R> =>
   stored.pipe(Effect.catch((error) => (isSqlError(error) ? Effect.die(error) : Effect.fail(error))))
+
+/** Makes a change in the name of the signed-in operator. */
+export const asOperator = <A, E, R>(change: (name: string) => Effect.Effect<A, E | SqlError, R>) =>
+  Effect.flatMap(SignedInOperator, ({ name }) => orDieOfSql(change(name)))

@@ -2,12 +2,11 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { DashboardApi } from "../pageApi/DashboardApi.ts"
-import { SignedInOperator } from "../pageApi/OperatorSession.ts"
 import { conflict, notFound } from "../pageApi/WebProblems.ts"
 import { Desk } from "../store/Desk.ts"
 import { TaskStore } from "../store/TaskStore.ts"
 import { VoteQueue } from "../store/VoteQueue.ts"
-import { orDieOfSql, orNotFound } from "./StoreFailures.ts"
+import { asOperator, orDieOfSql, orNotFound } from "./StoreFailures.ts"
 
 const noTask = (taskId: string) => `There is no task ${taskId}.`
 
@@ -39,11 +38,11 @@ export const layer = HttpApiBuilder.group(
       endReopening: ({ params: { task_id } }) =>
         Effect.map(orDieOfSql(desk.endReopening(task_id)), (prompts) => ({ prompts })),
       guidelines: ({ params: { task_id } }) => historyOf(task_id),
-      editGuidelines: Effect.fnUntraced(function* ({ params: { task_id }, payload }) {
-        const { name } = yield* SignedInOperator
-        yield* orDieOfSql(desk.editGuidelines(task_id, { ...payload, operator: name }))
-        return yield* historyOf(task_id)
-      }),
+      editGuidelines: ({ params: { task_id }, payload }) =>
+        Effect.andThen(
+          asOperator((operator) => desk.editGuidelines(task_id, { ...payload, operator })),
+          historyOf(task_id),
+        ),
     })
   }),
 )

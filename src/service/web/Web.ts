@@ -1,9 +1,4 @@
-/**
- * The routes of the dashboard and the annotation page.
- *
- * Guarantees: every API route accepts only requests from the service's own pages (`Csrf`). All API routes except
- * joining and signing in need a session.
- */
+/** The routes of the pages. All API routes pass `Csrf`, and all except joining and signing in need a session. */
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Accounts } from "../account/Accounts.ts"

@@ -1,10 +1,4 @@
-/**
- * One delivery attempt: a signed POST and its outcome.
- *
- * Guarantees: the attempt ends within its timeout, whatever the receiver does. Only the status of the response decides
- * whether the attempt succeeded. A redirect is a failure. The service reads only the beginning of the response body.
- * The effect never fails: every error is an outcome. The request has no tracing headers.
- */
+/** One delivery attempt: a signed POST without tracing headers, and its outcome. A redirect is a failure. */
 import { Bytes, Clock, Duration, Effect, Option, Schema, Stream } from "effect"
 import type { Mac } from "effect/crypto"
 import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
@@ -15,19 +9,12 @@ import { schemes } from "../../api/WebhookScheme.ts"
 import type { WebhookSecret } from "../../api/WebhookSecret.ts"
 import * as RetryPolicy from "./RetryPolicy.ts"
 
-export interface AttemptedMessage {
-  readonly messageId: string
-  readonly payload: string
-}
-
 export interface Outcome {
   readonly at: number
   readonly status: number | null
   readonly error: string | null
   readonly millis: number
-  /**
-   * The first 1,000 characters of the response body, or the reason why they were not kept. Empty without a response.
-   */
+  /** The first 1,000 characters of the response body, or why they were not kept. Empty without a response. */
   readonly answer: string
   /** The receiver's `Retry-After`, in milliseconds. */
   readonly retryAfter: number
@@ -80,7 +67,7 @@ export const make = Effect.fnUntraced(function* ({ hidesAnswers, timeout, userAg
   return Effect.fn("WebhookAttempt.send")(function* (
     url: string,
     secrets: ReadonlyArray<WebhookSecret>,
-    { messageId, payload }: AttemptedMessage,
+    { messageId, payload }: { readonly messageId: string; readonly payload: string },
   ): Effect.fn.Return<Outcome, never, Mac.Mac> {
     yield* Effect.annotateCurrentSpan("prefstream.message_id", messageId)
     const at = yield* Clock.currentTimeMillis

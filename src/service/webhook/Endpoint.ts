@@ -1,9 +1,6 @@
 /**
- * The webhook's settings: URL, state, and signing secrets.
- *
- * Guarantees: each delivery is signed with the newest secret and with every replaced secret that has not expired. There
- * are at most five secrets, so that the header stays small. Use effects whose names begin with `write` only inside
- * `Database.write`.
+ * The webhook's URL, state, and signing secrets. A delivery is signed with the newest secret and with replaced ones
+ * that have not expired, at most five. Use effects named `write…` inside `Database.write`.
  */
 import { Clock, Duration, Effect, Option, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"

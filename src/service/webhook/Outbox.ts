@@ -1,11 +1,7 @@
 /**
- * Webhook messages, the time of each message's next attempt, and the outcomes of attempts.
- *
- * Guarantees: a message is `waiting` until it is delivered or the schedule ends. The time of its next attempt survives
- * a restart, because it is stored. If an operator reschedules a message during an attempt, the new time is kept even if
- * that attempt fails. The event of a group that may still grow is sent only after a quiet period. Until its first
- * attempt begins, the event can be replaced or withdrawn. Use effects whose names begin with `write` only
- * inside `Database.write`.
+ * Webhook messages and the outcomes of attempts. If an operator reschedules a message during an attempt, the new time
+ * is kept even if that attempt fails. The event of a group that may grow is sent after a quiet period, and can be
+ * replaced or withdrawn until its first attempt begins. Use effects named `write…` inside `Database.write`.
  */
 import { Clock, DateTime, Duration, Effect, Option, Struct } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -30,10 +26,6 @@ interface Content {
   readonly groupId: string
   readonly tasks: number
   readonly data: unknown
-  /**
-   * Until the first attempt, a later message with the same value replaces this one. If undefined, this message is never
-   * replaced.
-   */
   readonly gathering?: string | undefined
 }
 
@@ -158,10 +150,7 @@ export const make = Effect.fnUntraced(function* (
       UPDATE webhook_message SET state = ${state}, next_attempt_at = NULL, finished_at = ${now}
       WHERE sequence = ${sequence}`
 
-  /**
-   * Makes waiting messages due now, except those that can still be replaced. Messages that are already due at step 0 of
-   * the schedule are not written, because there may be many.
-   */
+  /** Except messages that can still be replaced, and those already due at step 0, because there may be many. */
   const writeAllDue = (now: number) =>
     sql`
       UPDATE webhook_message SET step = 0, next_attempt_at = ${now}

@@ -1,9 +1,4 @@
-/**
- * The retry schedule of Standard Webhooks 1.0.0: ten attempts over three days.
- *
- * Guarantees: a delay is at least as long as the receiver's `Retry-After`, up to a day. `Retry-After` never shortens a
- * delay or adds attempts.
- */
+/** The retry schedule of Standard Webhooks 1.0.0. `Retry-After` delays an attempt, up to a day. */
 import { Duration, Effect } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
 import * as RateLimit from "../../api/RateLimit.ts"
@@ -11,10 +6,7 @@ import * as RateLimit from "../../api/RateLimit.ts"
 /** The delays before the attempts. Each begins when the previous attempt ends. */
 export type RetrySchedule = ReadonlyArray<Duration.Input>
 
-/**
- * If you change the number of attempts or the days, also change `README.md` of the service, `Webhooks`,
- * `http/ApiGuide`, `http/ApiDocument`, and `pages/dashboard/Webhook`.
- */
+/** The days also stand in the service's `README.md`, `ApiGuide`, `ApiDocument`, and `pages/dashboard/Webhook`. */
 export const standardSchedule: RetrySchedule = [
   "0 seconds",
   "5 seconds",
@@ -31,17 +23,11 @@ export const standardSchedule: RetrySchedule = [
 const maxRetryAfter = Duration.hours(24)
 const maxPause = Duration.hours(1)
 
-/**
- * Parses a `Retry-After` header (seconds or a date) to milliseconds, at most a day. Returns 0 if it is absent or
- * malformed.
- */
+/** In milliseconds, at most a day. 0 if the header is absent or malformed. */
 export const retryAfter = (header: string | undefined): Effect.Effect<number> =>
   Effect.map(RateLimit.retryAfter(header, maxRetryAfter), (millis) => millis ?? 0)
 
-/**
- * Returns the delay in milliseconds before the attempt at `step` of the schedule (0 is the first), or undefined if the
- * schedule has ended.
- */
+/** The delay in milliseconds before the attempt at `step` (0 is the first). Undefined if the schedule has ended. */
 export const delayTo = Effect.fnUntraced(function* (schedule: RetrySchedule, step: number, retryAfter: number) {
   const delay = schedule[step]
   if (delay === undefined) return undefined

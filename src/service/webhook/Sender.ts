@@ -1,17 +1,12 @@
 /**
- * Attempts each message when it is due.
- *
- * Guarantees: each message is attempted at least once. If the service ends before an attempt's outcome is stored, the
- * next start repeats the attempt with the same id. At most `concurrency` messages are in memory. While the database is
- * not writable, outcomes wait in memory. Their messages count as attempts in flight, so these messages are not sent
- * again. Attempts start in the order of their due times, but messages may arrive in another order.
+ * Attempts each message when it is due, at least once: if the service ends before an outcome is stored, the next start
+ * repeats the attempt with the same id. While the database is not writable, outcomes wait in memory.
  */
 import { Clock, Duration, Effect, FiberSet, Latch, Option, Schedule } from "effect"
-import type { Mac } from "effect/crypto"
 import * as FullDisk from "../database/FullDisk.ts"
 import type { Write } from "../../sql/GroupCommit.ts"
 import { retryForever } from "../database/Database.ts"
-import type { AttemptedMessage, Outcome } from "./Attempt.ts"
+import type * as Attempt from "./Attempt.ts"
 import type { Endpoint, Target } from "./Endpoint.ts"
 import type { Due, Outbox } from "./Outbox.ts"
 
@@ -19,13 +14,8 @@ export interface SenderOptions {
   readonly write: Write
   readonly endpoint: Endpoint
   readonly outbox: Outbox
-  readonly send: (
-    url: string,
-    secrets: Target["secrets"],
-    message: AttemptedMessage,
-  ) => Effect.Effect<Outcome, never, Mac.Mac>
+  readonly send: Effect.Success<ReturnType<typeof Attempt.make>>
   readonly concurrency: number
-  /** How long delivered and failed messages are kept. */
   readonly keep: Duration.Duration
 }
 
@@ -49,10 +39,7 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
           Effect.retry(retryForever),
         )
 
-  /**
-   * When an attempt has an outcome, a shutdown waits until the outcome is stored. If the database fails, the shutdown
-   * does not wait.
-   */
+  /** A shutdown waits until the outcome of an attempt is stored, unless the database fails. */
   const deliver = ({ secrets, url }: Target, found: Due) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {

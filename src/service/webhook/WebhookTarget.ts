@@ -1,11 +1,7 @@
 /**
  * Decides to which addresses webhooks may be delivered, so that a webhook's URL cannot give access to private networks.
- *
- * Guarantees: a URL is `http` or `https`, without user, password, or fragment. An address is parsed as the operating
- * system would parse it, and is refused unless it is public. Options can allow loopback and private networks. They
- * cannot allow unspecified, multicast, broadcast, or reserved addresses. They cannot allow link-local addresses either,
- * because cloud servers get credentials there. The host name is checked when an operator sets the URL. Its address is
- * checked again at each connection.
+ * Options can allow loopback and private networks, but not link-local addresses, where cloud servers get credentials.
+ * The host is checked when an operator sets the URL, and its address again at each connection.
  */
 import { Effect, Option } from "effect"
 import ipaddr from "ipaddr.js"
@@ -73,10 +69,7 @@ export const guard =
     }
   }
 
-/**
- * Whether the log may show responses from this address. It shows responses from this machine only if no other machine
- * can reach the service, and never responses from private networks.
- */
+/** The log shows no responses from private networks, and those from this machine only if no other can reach it. */
 export const showsAnswers =
   ({ allowLoopback }: TargetPolicy) =>
   (address: string): boolean => {

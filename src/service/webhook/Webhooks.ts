@@ -1,11 +1,7 @@
 /**
- * Outgoing webhooks that follow Standard Webhooks 1.0.0.
- *
- * Guarantees: an event is stored in the same commit as the change that it reports. The service attempts the delivery
- * until the receiver answers 2xx or the schedule ends. A receiver may get an event more than once, always with the same
- * `webhook-id`. If a group grows after an attempt, a new event announces the group with all its tasks. A 410 from the
- * receiver disables the webhook; messages wait until an operator sets the URL again. When the webhook is removed,
- * waiting messages count as failed. Finished messages are deleted after `keep`.
+ * Outgoing webhooks that follow Standard Webhooks 1.0.0. An event is stored in the same commit as the change that it
+ * reports, and may arrive more than once, with the same `webhook-id`. If a group grows after an attempt, a new event
+ * announces all its tasks. A 410 disables the webhook; messages wait until an operator sets the URL again.
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -23,11 +19,7 @@ import * as RetryPolicy from "./RetryPolicy.ts"
 import * as Sender from "./Sender.ts"
 import * as WebhookTarget from "./WebhookTarget.ts"
 
-/**
- * An event about a group's tasks. `task_group.completed` reports that all tasks of the group have ended, or that
- * `taskIds` have new results. `task_group.reopened` reports that the results of `taskIds` are withdrawn until the tasks
- * are completed again.
- */
+/** `completed`: all tasks of the group have ended, or `taskIds` have new results. `reopened`: these are withdrawn. */
 export interface GroupCompleted {
   /** Default `task_group.completed`. */
   readonly type?: "task_group.completed" | "task_group.reopened" | undefined
@@ -39,12 +31,8 @@ export interface GroupCompleted {
 }
 
 export interface WebhooksOptions {
-  /**
-   * Whether deliveries to this machine are allowed. Set it only if no other machine can reach the service. Default
-   * false.
-   */
+  /** Allows deliveries to this machine. Set it only if no other machine can reach the service. Default false. */
   readonly allowLoopback?: boolean | undefined
-  /** Whether deliveries to private networks and to this machine are allowed. Default false. */
   readonly allowPrivate?: boolean | undefined
   /** The delays between attempts. Default: the schedule of Standard Webhooks, ten attempts over three days. */
   readonly schedule?: RetryPolicy.RetrySchedule | undefined
@@ -100,7 +88,6 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
   return {
     wake,
     settings: endpoint.settings,
-    /** Whether a webhook is set. */
     exists: endpoint.exists,
 
     /** Stores an event, unless no webhook is set. Call it inside `Database.write`. */
@@ -190,7 +177,6 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
   }
 })
 
-/** The service's outgoing webhooks, which report completed task groups. */
 export class Webhooks extends Context.Service<Webhooks, Effect.Success<ReturnType<typeof make>>>()(
   "prefstream/service/Webhooks",
 ) {

@@ -1,18 +1,11 @@
-/**
- * Shows a text. A long text is shortened, with a button that expands it.
- *
- * Guarantees: while a very long text is shortened, only its beginning is rendered. If the focus moves into the hidden
- * part, the text expands.
- */
+/** Shows a text, shortened if it is long. Only the beginning of a very long text is rendered until it is expanded. */
 import type { ComponentChildren } from "preact"
 import { useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { beginning } from "../shared/chunks.ts"
 
 export interface ClampedProps {
   readonly text: string
-  /** Whether the whole text is shown at first. The user can then shorten the text with the button. */
   readonly expand: boolean
-  /** A name for the text in the button's label, for example "completion 1". */
   readonly name: string
   readonly children: (text: string) => ComponentChildren
 }

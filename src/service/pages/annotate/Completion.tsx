@@ -1,8 +1,7 @@
 /** Shows one completion: its number, its text, and its rank in the judgment. */
 import { Button } from "../shared/Button.tsx"
 import { RichText } from "../shared/RichText.tsx"
-import type { Part } from "../shared/difference.ts"
-import { Marked } from "../shared/Marked.tsx"
+import { Marked, type MarkedProps } from "../shared/Marked.tsx"
 import { Clamped } from "./Clamped.tsx"
 import { type Conversation, Turns } from "./Turns.tsx"
 import type { Entry } from "./entry.ts"
@@ -11,14 +10,12 @@ import * as ranking from "./ranking.ts"
 export interface CompletionProps {
   readonly place: number
   readonly text: string
-  /** The completion's messages if it calls tools; otherwise null. */
   readonly turns: Conversation | null
   readonly entry: Entry
   readonly isMarked: boolean
   readonly source: boolean
   readonly expand: boolean
-  /** The parts of the text if differences from another completion are shown; otherwise null. */
-  readonly parts: { readonly kind: "ins" | "del"; readonly parts: ReadonlyArray<Part> } | null
+  readonly parts: MarkedProps | null
   readonly element: (element: HTMLElement | null) => void
   readonly onMark: () => void
   readonly onPick: () => void
@@ -113,7 +110,7 @@ export const Completion = (props: CompletionProps) => {
           ) : parts === null ? (
             <RichText text={visible} source={source} below={3} />
           ) : (
-            <Marked kind={parts.kind} parts={parts.parts} />
+            <Marked {...parts} />
           )
         }
       </Clamped>

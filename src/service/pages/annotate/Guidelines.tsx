@@ -1,8 +1,4 @@
-/**
- * Shows the client organization's guidelines above an item. A notice appears if the item belongs to a qualification, or
- * if the expert is correcting a judgment. Guidelines that the expert has not seen are open until the expert
- * closes them or gets another item.
- */
+/** Notices about the item, and the guidelines, which are open until the expert closes them or gets another item. */
 import { useEffect, useMemo, useState } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
 import { Button } from "../shared/Button.tsx"
@@ -14,11 +10,9 @@ export interface GuidelinesProps {
   readonly item: HeldItem
   readonly isOpen: boolean
   readonly onToggle: (open: boolean) => void
-  /** Leaves an item whose judgment the expert is correcting. */
   readonly onLeave: () => void
 }
 
-/** How many guidelines the device remembers as read. */
 const maxRead = 50
 
 /** Returns a hash of the guidelines, so that the device need not store their text. */
@@ -28,7 +22,6 @@ const digestOf = (text: string): string => {
   return `${text.length}/${hash}`
 }
 
-/** Returns whether the guidelines are open, and a function that opens or closes them for the current item. */
 export const useGuidelines = ({ guidelines, item_id }: HeldItem) => {
   const digest = useMemo(() => digestOf(guidelines ?? ""), [guidelines])
   /** Each entry is `DIGEST@ITEM`. `ITEM` is the item on which the guidelines are open, or 0 if they are closed. */

@@ -65,7 +65,6 @@ const focus = (button: HTMLButtonElement | null) => button?.focus()
 const choiceOf = (groups: GivenJudgment["ranking"]): string =>
   ranking.format(ranking.fromDraft(groups, Math.max(...groups.flat()) + 1))
 
-/** Formats a time as "10:32". If the time is not today, adds the date. */
 export const whenOf = (millis: number): string => {
   const at = new Date(millis)
   const isToday = at.toDateString() === new Date().toDateString()

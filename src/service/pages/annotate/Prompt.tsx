@@ -18,10 +18,7 @@ export const Prompt = ({ item: { prompt, turns }, text, source }: PromptProps) =
     <LastTurns turns={text === prompt ? turns : endOf(turns, text.length)} />
   )
 
-/**
- * If not all turns fit, the box shows the last turns, because the completions answer them. The CSS variable `--end` is
- * the height from the last user turn to the end. The box gets this height, up to a limit.
- */
+/** Shows the last turns if not all fit. `--end`, the height from the last user turn on, is the height of the box. */
 const LastTurns = ({ turns }: { readonly turns: Conversation }) => {
   const list = useRef<HTMLOListElement>(null)
   useEffect(() => {

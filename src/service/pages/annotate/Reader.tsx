@@ -1,9 +1,4 @@
-/**
- * The full-screen reader shows the prompt and the completions in full, one at a time.
- *
- * The page's shortcuts work here, too, except Enter, S, X, A, K, and `?`. The arrow keys show another completion.
- * Digits and Space choose or rank completions. D shows differences. Esc or F closes the reader.
- */
+/** The full-screen reader. The page's shortcuts work here, too, except Enter, S, X, A, K, and `?`. */
 import { useEffect, useRef } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
 import { Button } from "../shared/Button.tsx"
@@ -91,7 +86,7 @@ export const Reader = ({ page, item, entry, source, difference, onMove, onPick, 
           ) : parts === null ? (
             <RichText text={text} source={source} below={2} />
           ) : (
-            <Marked kind={parts.kind} parts={parts.parts} />
+            <Marked {...parts} />
           )}
         </div>
       </div>

@@ -1,10 +1,4 @@
-/**
- * Shows the additional questions of the task. `Rubric` has ratings, problem marks, and a field to edit the best
- * completion. `LastQuestions`, beside the submit button, has the strength of the preference and "All bad".
- *
- * Guarantees: only questions that the task asks are shown. While the focus is on a rating or a problem mark, digit keys
- * do not choose a completion.
- */
+/** The additional questions. While a rating or problem mark has the focus, digit keys do not choose a completion. */
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import type { ComponentChildren, RefObject } from "preact"
 import { useState } from "preact/hooks"
@@ -22,7 +16,6 @@ export interface RubricProps {
   readonly onMark: (place: number) => void
 }
 
-/** Whether the item has questions that `Rubric` shows. */
 export const isAsked = ({ rubric }: HeldItem): boolean => rubric.flags.length + rubric.aspects.length > 0 || rubric.edit
 
 const allBadLabel = (completions: number): string => (completions === 2 ? "Both bad" : "All bad")

@@ -1,7 +1,4 @@
-/**
- * Tells a visitor why nobody is signed in, and what to do. Reasons: no invitation was used yet, the invitation is not
- * valid, the session ended, or the expert signed out.
- */
+/** Tells a visitor why nobody is signed in, and what to do. */
 import type { SignedOut as Why } from "./annotationState.ts"
 
 const words: Readonly<Record<Why, { readonly title: string; readonly text: ReadonlyArray<string> }>> = {

@@ -11,7 +11,6 @@ export interface View {
 export interface ToolbarProps {
   readonly count: number
   readonly views: ReadonlyArray<View>
-  /** Null if the item cannot be skipped or flagged. */
   readonly onSetAside: ((kind: "skip" | "flag") => void) | null
 }
 

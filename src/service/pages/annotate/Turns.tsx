@@ -1,9 +1,4 @@
-/**
- * Shows a conversation turn by turn: messages, the assistant's tool calls, and their results.
- *
- * Guarantees: JSON in arguments and results is indented without changing any number. Arguments that are not JSON are
- * shown unchanged.
- */
+/** Shows a conversation turn by turn. JSON is indented without changing any number. */
 import type { Ref } from "preact"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
 import { RichText } from "../shared/RichText.tsx"

@@ -1,9 +1,6 @@
 /**
- * One item: guidelines, prompt, completions, and the judgment.
- *
- * Guarantees: exactly one completion is marked; keys act on it. When an item is shown, its heading gets the focus, so
- * that keys work and screen readers start there. After a click on a button, the focus moves to the marked completion,
- * so that Enter submits. Until the texts are shown, the item is invisible and cannot be judged.
+ * One item. Keys act on the marked completion. When an item is shown, its heading gets the focus, so that keys work and
+ * screen readers start there; after a click on a button, the marked completion, so that Enter submits.
  */
 import { useEffect, useRef, useState } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"

@@ -11,7 +11,6 @@ export type Wanted =
   | { readonly _tag: "correct"; readonly itemId: number }
   | { readonly _tag: "flag"; readonly flag: Flagging }
 
-/** Makes the event for an action that needs no further input. */
 export const want = (wanted: Exclude<Wanted["_tag"], "skip" | "flag" | "correct">): Event => ({
   _tag: "want",
   wanted: { _tag: wanted },
@@ -26,7 +25,6 @@ export interface Notice {
   readonly text: string
 }
 
-/** Why no expert is signed in. */
 export type SignedOut = "never" | "ended" | "invitation" | "left"
 
 export interface AnnotationState {
@@ -37,12 +35,10 @@ export interface AnnotationState {
   /** The item to judge. Null if there is no item, or before the service has answered (see `isLoaded`). */
   readonly item: HeldItem | null
   readonly entry: Entry | null
-  /** Whether the service has answered a request for an item, even if there is no item. */
   readonly isLoaded: boolean
   readonly mode: Mode
   readonly attention: attention.Attention
   readonly visible: boolean
-  /** A number that increases with every change of the entry. */
   readonly revision: number
   /** The last revision of the entry that the service has stored. */
   readonly saved: number
@@ -56,16 +52,13 @@ export interface AnnotationState {
   readonly wanted: Wanted | null
   /** Set while requests fail because of the connection or the service. Failed requests are retried. */
   readonly trouble: { readonly words: string; readonly attempts: number; readonly waiting: boolean } | null
-  /** The code of the invitation that is being redeemed. */
   readonly code: string | null
   /**
-   * Set while it is unknown whether a submission has arrived. `judged` is the number of items that the expert had
-   * judged before the submission. `broke` says whether the connection broke, or
-   * the service failed, before it could say so.
+   * Set while it is unknown whether a submission has arrived. `judged` is the expert's number of items before it.
+   * `broke`: the connection broke, or the service failed, before it could say so.
    */
   readonly unsure: { readonly judged: number; readonly broke: boolean } | null
   readonly notice: Notice | null
-  /** The expert's input for an item that the expert no longer holds. */
   readonly lost: { readonly prompt: string; readonly choice: string; readonly rationale: string } | null
 }
 
@@ -93,7 +86,6 @@ export type Timer = "save" | "hold" | "poll" | "retry"
 
 export type AnnotateRequests = Requests<typeof AnnotateApi, "/annotate/api">
 
-/** A request to the API, with its input. */
 export type Sent = {
   readonly [K in keyof AnnotateRequests]: {
     readonly request: K

@@ -1,11 +1,7 @@
 /**
- * The state machine of the annotation page. `step` is pure: it maps a state and an event to the next state and to
- * commands, which `useAnnotationState` runs.
- *
- * Guarantees: only one request is in flight at a time, so a draft cannot arrive after its submission. Entries are kept
- * on this device until the service has stored them. A submission whose response was lost is not reported as failed, and
- * undo is never sent twice. The expert's hold on an item is renewed only while the expert is active. A correction of an
- * earlier judgment is not sent before the expert submits it. An unsubmitted correction is kept on this device.
+ * The state machine of the annotation page. `step` is pure; `useAnnotationState` runs its commands. Only one request is
+ * in flight at a time, so a draft cannot arrive after its submission. Entries and unsubmitted corrections are kept on
+ * this device. A submission whose response was lost is not reported as failed, and undo is never sent twice.
  */
 /* oxlint-disable max-lines -- one state machine, whose transitions share their helpers */
 import type { Draft, HeldItem, Work } from "../../pageApi/AnnotateApi.ts"
@@ -17,7 +13,6 @@ import * as entries from "./entry.ts"
 /** A draft is saved after `saveDelayMillis` without a change, or at the latest after `maxSaveDelayMillis`. */
 export const saveDelayMillis = 800
 export const maxSaveDelayMillis = 5_000
-/** The interval between polls for an item while the expert has none. */
 export const pollIntervalMillis = 15_000
 /** If the expert does nothing for this long, the hold is no longer renewed. */
 export const awayAfterMillis = 300_000
@@ -337,7 +332,6 @@ const failed = (state: AnnotationState, ask: Ask, failure: Failure, now: number)
 const mayHaveArrived = (state: AnnotationState, broke: boolean): AnnotationState["unsure"] =>
   state.unsure ?? (state.progress === null ? null : { judged: state.progress.judged, broke })
 
-/** Shows the entry of an item that the expert no longer holds, until the expert dismisses it. */
 const lostItem = (
   state: AnnotationState,
   item: HeldItem,

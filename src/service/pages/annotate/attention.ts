@@ -1,9 +1,4 @@
-/**
- * Measures how long an expert works on an item, in seconds.
- *
- * Guarantees: time counts while the page is visible, but not beyond two minutes after the last key, pointer movement,
- * or scrolling. Callers pass the current time in milliseconds; a clock that jumps back adds no time.
- */
+/** Measures how long an expert works on an item: while the page is visible, up to two minutes after any activity. */
 
 export interface Attention {
   /** The working time before `since`, in milliseconds. */
@@ -13,7 +8,6 @@ export interface Attention {
   readonly lastActivity: number
 }
 
-/** The time without activity after which the expert counts as idle. */
 export const idleAfterMillis = 120_000
 
 export const start = (seconds: number, now: number, visible: boolean): Attention => ({
@@ -33,11 +27,9 @@ export const setVisible = (attention: Attention, now: number, is: boolean): Atte
   lastActivity: is ? now : attention.lastActivity,
 })
 
-/** The seconds counted so far, rounded to a tenth. */
 export const seconds = (attention: Attention, now: number): number =>
   Math.round(settle(attention, now).counted / 100) / 10
 
-/** Whether the page is visible and the last activity was at most `within` milliseconds ago. */
 export const isActive = (attention: Attention, now: number, within: number): boolean =>
   attention.since !== null && now - attention.lastActivity <= within
 

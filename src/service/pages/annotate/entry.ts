@@ -1,8 +1,4 @@
-/**
- * An expert's entry for one item: a choice or a ranking, a rationale, and answers to the rubric.
- *
- * Guarantees: changing the mode loses neither the choice nor the ranking; a submission ranks all completions or none.
- */
+/** An expert's entry for one item. Changing the mode loses neither the choice nor the ranking. */
 import type { Draft, HeldItem, Submission } from "../../pageApi/AnnotateApi.ts"
 import * as ranking from "./ranking.ts"
 
@@ -60,7 +56,6 @@ export const editOf = (entry: Entry): string | null => {
 
 const say = (entry: Entry, said: Partial<Said>): Entry => ({ ...entry, said: { ...entry.said, ...said } })
 
-/** Sets the strength, or clears it if it already has this value. */
 export const setStrength = (entry: Entry, strength: number): Entry =>
   say(entry, { strength: entry.said.strength === strength ? null : strength })
 
@@ -97,14 +92,10 @@ export const isBlank = (entry: Entry): boolean =>
   saysNothing(entry.said) &&
   entry.ranks.every((rank) => rank === null)
 
-/** Chooses the best completion. Choosing it again clears the choice. */
 export const choose = (entry: Entry, place: number): Entry =>
   place < entry.ranks.length ? { ...entry, best: entry.best === place ? null : place } : entry
 
-/**
- * Switches between choosing the best and ranking all. If the new mode has no entry yet, it starts with the best
- * completion, unless several are tied for best.
- */
+/** If the new mode has no entry yet, it starts with the best completion, unless several are tied for best. */
 export const switchMode = (entry: Entry): Entry => {
   if (entry.mode === "best") {
     const fresh = entry.best !== null && entry.ranks.every((rank) => rank === null)
@@ -155,13 +146,11 @@ const questions = (entry: Entry, { aspects, required, strength }: Rubric) => {
   ].filter((question) => question !== false)
 }
 
-/** Formats how many questions of the rubric are answered: "2 of 6 answered". Null if there are none. */
 export const progress = (entry: Entry, rubric: Rubric): string | null => {
   const all = questions(entry, rubric)
   return all.length === 0 ? null : `${all.filter(({ isAnswered }) => isAnswered).length} of ${all.length} answered`
 }
 
-/** Returns the first missing answer, or null if the entry can be submitted. */
 export const missing = (entry: Entry, rubric: Rubric): Missing | null => {
   const words = missingChoice(entry)
   if (words !== null) return { words, place: null }
@@ -194,7 +183,6 @@ export const submission = (entry: Entry, rubric: Rubric, seconds: number): Submi
   return { best: null, ranking: groups, ...shared }
 }
 
-/** Formats the choice or the ranking: "2" or "2 > 1 = 3". */
 export const format = (entry: Entry): string =>
   entry.mode === "rank" ? ranking.format(entry.ranks) : entry.best === null ? "" : String(entry.best + 1)
 

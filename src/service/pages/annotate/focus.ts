@@ -7,7 +7,6 @@ export const focusOn = (card: HTMLElement | null | undefined) => {
   if (box !== undefined && (box.bottom < 80 || box.top > innerHeight - 200)) card?.scrollIntoView({ block: "nearest" })
 }
 
-/** Focuses the first match. Returns false if there is none. */
 export const focusFirst = (within: Element | null | undefined, selector: string): boolean => {
   const element = within?.querySelector<HTMLElement>(selector)
   element?.focus()

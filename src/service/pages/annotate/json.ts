@@ -1,8 +1,4 @@
-/**
- * Formats JSON for reading, with one line per member of an object or array.
- *
- * Guarantees: only white space between tokens changes; numbers and escapes stay as they are.
- */
+/** Indents JSON for reading. Only white space between tokens changes; numbers and escapes stay as they are. */
 
 export const indentJson = (text: string): string | undefined => {
   if (!/^\s*[[{]/.test(text) || !isJson(text)) return undefined
@@ -23,7 +19,6 @@ export const indentJson = (text: string): string | undefined => {
 }
 
 const isJson = (text: string): boolean => {
-  // `JSON.parse` throws if the text is not JSON.
   try {
     JSON.parse(text)
     return true

@@ -1,11 +1,4 @@
-/**
- * Keyboard shortcuts of the annotation page.
- *
- * Guarantees: in a text field, only Escape and Ctrl+Enter are shortcuts. Ctrl+Enter (⌘ Enter) is the only shortcut with
- * Ctrl, Alt, or Command. Dialogs other than the full-screen reader have no shortcuts. If a key is held down, only
- * movement repeats. On buttons and links, Enter and Space keep their usual effect, and so do the arrow keys on
- * scrollable elements.
- */
+/** The keys of the annotation page. In a text field, only Escape and Ctrl+Enter. Only movement repeats. */
 import type { KeyGroup } from "../shared/keyGroup.ts"
 
 export type Action =
@@ -22,9 +15,7 @@ export interface Key {
   readonly isComposing: boolean
 }
 
-/**
- * The position of the focus: a text field, a button or link, a scrollable element, a dialog, or elsewhere on the page.
- */
+/** Where the focus is. A `control` is a button or link, a `scroller` an element that arrow keys scroll. */
 export type Where = "text" | "control" | "scroller" | "dialog" | "page"
 
 const letters = {
@@ -86,7 +77,6 @@ export const actionOf = (key: Key, where: Where): Action | null => {
 
 const once = (key: Key, name: ActionName): Action | null => (key.repeat ? null : { _tag: name })
 
-/** All shortcuts, for the dialog that `?` opens. */
 export const help: ReadonlyArray<KeyGroup> = [
   {
     title: "Judge",

@@ -1,26 +1,13 @@
-/**
- * Local copies of an expert's entries, kept until the service has stored them.
- *
- * Guarantees: an expert gets only copies of the expert's own entries. Copies older than a week are deleted. If the
- * browser cannot store copies (private window, full storage), the page works without them.
- */
+/** An expert's entries on this device, until the service has stored them, if the browser can store them. */
 import type { Draft } from "../../pageApi/AnnotateApi.ts"
 
 export type Store = Pick<Storage, "getItem" | "setItem" | "removeItem" | "key" | "length">
-
-export interface Copies {
-  readonly keep: (expertId: string, itemId: number, draft: Draft, now: number) => void
-  readonly read: (expertId: string, itemId: number) => Draft | null
-  readonly forget: (expertId: string, itemId: number) => void
-  readonly forgetAll: () => void
-  readonly forgetOld: (now: number) => void
-}
 
 const prefix = "prefstream.draft."
 const week = 7 * 24 * 3_600_000
 
 /** @param access returns the storage; it may throw if the browser denies access */
-export const make = (access: () => Store): Copies => {
+export const make = (access: () => Store) => {
   const keyOf = (expertId: string, itemId: number) => `${prefix}${expertId}.${itemId}`
   const removeWhere = (isMeant: (key: string) => boolean) =>
     attempt(() => {
@@ -29,12 +16,14 @@ export const make = (access: () => Store): Copies => {
       for (const key of keys) if (key.startsWith(prefix) && isMeant(key)) store.removeItem(key)
     }, undefined)
   return {
-    keep: (expertId, itemId, draft, now) =>
+    keep: (expertId: string, itemId: number, draft: Draft, now: number) =>
       attempt(() => access().setItem(keyOf(expertId, itemId), JSON.stringify({ at: now, draft })), undefined),
-    read: (expertId, itemId) => attempt(() => decode(access().getItem(keyOf(expertId, itemId)))?.draft ?? null, null),
-    forget: (expertId, itemId) => attempt(() => access().removeItem(keyOf(expertId, itemId)), undefined),
+    read: (expertId: string, itemId: number) =>
+      attempt(() => decode(access().getItem(keyOf(expertId, itemId)))?.draft ?? null, null),
+    forget: (expertId: string, itemId: number) =>
+      attempt(() => access().removeItem(keyOf(expertId, itemId)), undefined),
     forgetAll: () => removeWhere(() => true),
-    forgetOld: (now) => removeWhere((key) => (decode(access().getItem(key))?.at ?? 0) < now - week),
+    forgetOld: (now: number) => removeWhere((key) => (decode(access().getItem(key))?.at ?? 0) < now - week),
   }
 }
 

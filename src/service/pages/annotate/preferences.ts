@@ -1,6 +1,4 @@
-/**
- * An expert's display preferences. Local storage keeps them. If the browser denies access to it, the page keeps them.
- */
+/** An expert's display preferences, in local storage, or only in the page if the browser denies access. */
 import { useState } from "preact/hooks"
 import { attempt } from "./localCopies.ts"
 

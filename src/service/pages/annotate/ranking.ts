@@ -1,20 +1,11 @@
-/**
- * A ranking that is being edited. Each completion has a rank (1 is the best) or none yet. `place` is a completion's
- * zero-based position on the page.
- *
- * Guarantees: completions with the same rank are tied. While the expert edits, ranks may have gaps, such as a 3 without
- * 1 and 2. `groups` closes the gaps. All functions are pure.
- */
+/** A ranking that is being edited. Equal ranks are tied. Ranks may have gaps, which `groups` closes. */
 
 /** The completions' ranks by position; null if a completion has none yet. */
 export type Ranks = ReadonlyArray<number | null>
 
 export const none = (count: number): Ranks => Array.from({ length: count }, () => null)
 
-/**
- * Reads a draft: the first group has rank 1, and an empty group is a gap. Positions that are out of range or repeated
- * are ignored.
- */
+/** An empty group is a gap. Positions that are out of range or repeated are ignored. */
 export const fromDraft = (groups: ReadonlyArray<ReadonlyArray<number>>, count: number): Ranks => {
   const ranks: Array<number | null> = Array.from({ length: count }, () => null)
   for (const [index, group] of groups.entries()) {
@@ -44,22 +35,11 @@ export const clear = (ranks: Ranks, place: number): Ranks => ranks.map((rank, in
 export const toggleNext = (ranks: Ranks, place: number): Ranks =>
   ranks[place] === null ? assign(ranks, place, highest(ranks) + 1) : clear(ranks, place)
 
-/**
- * Moves a completion up one step. A tied completion gets its own group just above the tie. A completion without a tie
- * moves past the next better group. A completion without a rank becomes the last.
- */
 export const raise = (ranks: Ranks, place: number): Ranks => move(ranks, place, -1)
 
-/**
- * Moves a completion down one step. A tied completion gets its own group just below the tie. A completion without a tie
- * moves past the next worse group. A completion without a rank becomes the last.
- */
 export const lower = (ranks: Ranks, place: number): Ranks => move(ranks, place, 1)
 
-/**
- * Ties a completion with the next better group. A completion in the best group joins the next worse group. A completion
- * without a rank joins the last group. Does nothing if there is no other group.
- */
+/** A completion joins the next better group; one in the best group, the next worse; one without a rank, the last. */
 export const tie = (ranks: Ranks, place: number): Ranks => {
   const all = groups(ranks)
   const at = all.findIndex((group) => group.includes(place))
@@ -72,6 +52,7 @@ export const tie = (ranks: Ranks, place: number): Ranks => {
   )
 }
 
+/** A tied completion gets its own group beside the tie, another passes the next group, one without a rank is last. */
 const move = (ranks: Ranks, place: number, step: -1 | 1): Ranks => {
   const all = groups(ranks)
   const at = all.findIndex((group) => group.includes(place))
@@ -104,10 +85,8 @@ export const formatForScreenReader = (ranks: Ranks): string =>
     .map(({ places, rank }) => `rank ${rank}: ${named(places)}`)
     .join("; ")
 
-/** Formats zero-based positions as "completion 2" or "completions 1 and 3". */
 export const named = (places: ReadonlyArray<number>): string =>
   `${places.length === 1 ? "completion" : "completions"} ${list(places.map((place) => place + 1))}`
 
-/** Formats numbers as "1, 2 and 3". */
 export const list = (numbers: ReadonlyArray<number>): string =>
   numbers.length < 2 ? numbers.join("") : `${numbers.slice(0, -1).join(", ")} and ${numbers.at(-1)}`

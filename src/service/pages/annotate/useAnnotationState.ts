@@ -1,9 +1,4 @@
-/**
- * Runs the state machine of `annotationStep` in the browser: carries out its commands and dispatches events.
- *
- * Guarantees: commands run in order; activity is reported at most every five seconds; the code of an invitation is
- * removed from the address before it is used.
- */
+/** Runs the state machine of `annotationStep` in the browser: carries out commands in order, and dispatches events. */
 import { useEffect, useRef, useState } from "preact/hooks"
 import type { Work } from "../../pageApi/AnnotateApi.ts"
 import { makeClient } from "../shared/api.ts"

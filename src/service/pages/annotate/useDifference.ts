@@ -1,27 +1,19 @@
 /** Compares the marked completion with another completion, the base, while the expert wants to see differences. */
 import { useEffect, useState } from "preact/hooks"
-import type { Difference, Part } from "../shared/difference.ts"
+import type { Difference } from "../shared/difference.ts"
+import type { MarkedProps } from "../shared/Marked.tsx"
 import { compare } from "../shared/textClient.ts"
 
-export interface Differences {
-  readonly isOn: boolean
-  readonly base: number
-  readonly state: "pending" | "refused" | Difference
-  readonly toggle: () => void
-  readonly setBase: (place: number) => void
-  readonly nextBase: () => void
-  /** Returns null if the completion shows no differences. */
-  readonly partsOf: (place: number) => { readonly kind: "ins" | "del"; readonly parts: ReadonlyArray<Part> } | null
-}
+type State = "pending" | "refused" | Difference
 
 interface Result {
   readonly base: number
   readonly marked: number
-  readonly state: Differences["state"]
+  readonly state: State
 }
 
-/** Compares the marked completion with the base. If the expert marks the base, the two swap roles. */
-export const useDifference = (completions: ReadonlyArray<string>, marked: number): Differences => {
+/** If the expert marks the base, the two completions swap roles. */
+export const useDifference = (completions: ReadonlyArray<string>, marked: number) => {
   const [isOn, setOn] = useState(false)
   const [pair, setPair] = useState({ base: marked === 0 ? 1 : 0, marked })
   const [result, setResult] = useState<Result | null>(null)
@@ -33,25 +25,27 @@ export const useDifference = (completions: ReadonlyArray<string>, marked: number
     const left = completions[base]
     const right = completions[marked]
     if (!isOn || left === undefined || right === undefined) return undefined
-    const tell = (state: Differences["state"]) => setResult({ base, marked, state })
+    const tell = (state: State) => setResult({ base, marked, state })
     return compare(left, right, { done: (found) => tell(found ?? "refused"), failed: () => tell("refused") })
   }, [isOn, base, marked, completions])
 
-  const state = result !== null && result.base === base && result.marked === marked ? result.state : "pending"
+  const state: State = result !== null && result.base === base && result.marked === marked ? result.state : "pending"
   return {
     isOn: isOn && canCompare,
     base,
     state,
     toggle: () => setOn(!isOn && canCompare),
-    setBase: (place) => setPair({ base: place, marked }),
+    setBase: (place: number) => setPair({ base: place, marked }),
     nextBase: () => {
       const others = completions.map((_, place) => place).filter((place) => place !== marked)
       setPair({ base: others[(others.indexOf(base) + 1) % others.length] ?? base, marked })
     },
-    partsOf: (place) => {
+    partsOf: (place: number): MarkedProps | null => {
       if (!isOn || typeof state === "string") return null
       if (place === marked) return { kind: "ins", parts: state.right }
       return place === base ? { kind: "del", parts: state.left } : null
     },
   }
 }
+
+export type Differences = ReturnType<typeof useDifference>

@@ -1,9 +1,6 @@
 /**
- * The queue of disagreements: a lead decides or skips one item after the other, newest first, by keyboard or pointer.
- *
- * Guarantees: the queue has only items that match the filters of the items page. A decision of another lead is neither
- * replaced nor taken back. A skipped item stays open, and is shown again if the lead starts again. The list of the
- * lead's decisions is lost when the page is left.
+ * The queue of disagreements: a lead decides or skips one item after the other, newest first. A decision of another
+ * lead is neither replaced nor taken back. A skipped item stays open. The lead's list is lost when the page is left.
  */
 import { useContext, useEffect, useRef, useState } from "preact/hooks"
 import type { ItemSummary } from "../../pageApi/ItemsApi.ts"
@@ -31,9 +28,7 @@ interface Next {
 }
 
 interface Position {
-  /** Null at the end of the queue. */
   readonly next: Next | null
-  /** The number of open disagreements in the whole queue. */
   readonly open: number
 }
 
@@ -139,7 +134,6 @@ const keys = [
 interface ItemProps {
   readonly next: Next
   readonly open: number
-  /** Whether the next item is being loaded. */
   readonly isStale: boolean
   readonly onOutcome: (outcome: AdjudicationOutcome) => void
   readonly onUndo: () => void

@@ -1,9 +1,4 @@
-/**
- * The dashboard: the current view, or a form to sign in.
- *
- * Guarantees: when a session ends, a sign-in form covers the page. The page keeps its content, such as a secret that is
- * shown only once.
- */
+/** The dashboard. When a session ends, a sign-in form covers the page, which keeps its content, such as a secret. */
 import type { JSX } from "preact"
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { isAtLeast } from "../../pageApi/PageConstants.ts"
@@ -112,7 +107,6 @@ export const App = () => {
   }
 }
 
-/** Asks the operator to sign in again. The dialog covers the page and cannot be closed. */
 const Ended = ({ onSignedIn }: { readonly onSignedIn: (account: Account) => void }) => (
   <Dialog title="Sign in again" class="opaque">
     <p class="muted">Your session has ended. The page and its contents come back after you sign in.</p>
@@ -228,7 +222,6 @@ const Shell = ({ route, account: { name, role }, onSignedOut }: ShellProps) => {
   )
 }
 
-/** Titles of the pages that only admins may open. */
 const adminTitles: Readonly<Partial<Record<Route["page"], string>>> = {
   operators: "Operators",
   audit: "Audit log",

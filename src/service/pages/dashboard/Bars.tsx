@@ -1,19 +1,11 @@
 /** A small bar chart. A table below the chart shows the numbers, also to screen readers. */
 import { Table } from "./Table.tsx"
 
-interface Bar {
-  readonly name: string
-  readonly value: number
-  readonly words: string
-}
-
 interface BarsProps {
   readonly label: string
   readonly heads: readonly [name: string, value: string]
-  /** Formats `max` for the chart's caption. */
   readonly full: (max: number) => string
-  readonly bars: ReadonlyArray<Bar>
-  /** The value of a full bar. Default: the greatest value. */
+  readonly bars: ReadonlyArray<{ readonly name: string; readonly value: number; readonly words: string }>
   readonly max?: number
 }
 

@@ -1,9 +1,4 @@
-/**
- * Dialogs that ask for confirmation before an action.
- *
- * Guarantees: the dialog closes when the action succeeds, and shows the problem if it fails. After closing, the focus
- * returns to where it was.
- */
+/** Dialogs that ask for confirmation. They close when the action succeeds, and show the problem if it fails. */
 import type { ComponentChildren } from "preact"
 import { useContext, useEffect, useState } from "preact/hooks"
 import type { Answer } from "../shared/api.ts"
@@ -16,10 +11,8 @@ import { Problem } from "./parts.tsx"
 interface ConfirmProps<A> {
   readonly title: string
   readonly confirm: string
-  /** Whether the action cannot be undone. */
   readonly danger?: boolean
   readonly keep?: string
-  /** Runs the action. `values` are the values of the fields in `children`. */
   readonly ask: (values: Values) => Promise<Answer<A>>
   readonly success?: string | ((value: A) => string)
   readonly onDone?: (value: A) => void

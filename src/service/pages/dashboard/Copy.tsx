@@ -69,7 +69,6 @@ interface SecretProps {
   readonly value: string
   readonly children: ComponentChildren
   readonly onDone: () => void
-  /** The id of the field to focus when the secret is dismissed. */
   readonly focusAfter: string
 }
 

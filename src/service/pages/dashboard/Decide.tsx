@@ -14,10 +14,7 @@ interface Props {
   readonly task: Pick<TaskSummary, "status" | "task_id">
 }
 
-/**
- * Shows the decision. If there is no decision, shows a button that opens the form, and `children` beside the button. If
- * the task is canceled, shows nothing.
- */
+/** Without a decision, shows a button that opens the form, and `children` beside the button. */
 export const Decided = ({ item, task, children }: Props & { readonly children?: ComponentChildren }) => {
   const [isOpen, setOpen] = useState(false)
   if (task.status === "cancelled") return null

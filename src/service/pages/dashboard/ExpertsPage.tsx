@@ -1,8 +1,4 @@
-/**
- * The list of experts: who is invited or active, and how well they judge.
- *
- * Guarantees: an invitation link is shown only from its creation until it is dismissed or the page is left.
- */
+/** The list of experts. An invitation link is shown until it is dismissed or the page is left. */
 import { useContext, useEffect, useState } from "preact/hooks"
 import type { ExpertSummary, NewInvitation } from "../../pageApi/ExpertsApi.ts"
 import { linkHours } from "../../pageApi/PageConstants.ts"
@@ -15,7 +11,7 @@ import { Form, NameField } from "./forms.tsx"
 import { Reload, Say, useAction, useResource } from "./hooks.ts"
 import { Invitations, InviteSeveral } from "./Invitations.tsx"
 import { List } from "./List.tsx"
-import { Badge, PageHeading, Problem, shareOf, Time } from "./parts.tsx"
+import { Badge, NameLink, PageHeading, Problem, shareOf, Time } from "./parts.tsx"
 import { QualificationSummary, StandingBadge, StandingButton } from "./Qualification.tsx"
 import { For, useMay } from "./role.tsx"
 import { href } from "./routes.ts"
@@ -102,11 +98,7 @@ export const ExpertsPage = () => {
           {
             label: "Expert",
             class: "anywhere",
-            cell: ({ expert_id, name }) => (
-              <a href={href("expert", { id: expert_id })}>
-                <bdi>{name}</bdi>
-              </a>
-            ),
+            cell: ({ expert_id, name }) => <NameLink to={href("expert", { id: expert_id })} name={name} />,
           },
           { label: "State", cell: (expert) => <State expert={expert} standing={standings.get(expert.expert_id)} /> },
           { label: "Active", cell: (expert) => <Active expert={expert} /> },

@@ -4,7 +4,7 @@ import { ask } from "./client.ts"
 import { Days } from "./Days.tsx"
 import { count, percent, plural } from "./format.ts"
 import { Reload, useResource } from "./hooks.ts"
-import { Badge, Loaded, Meter, PageHeading, Section, Summary } from "./parts.tsx"
+import { Badge, Loaded, Meter, NameLink, PageHeading, Section, Summary } from "./parts.tsx"
 import { Pause } from "./Pause.tsx"
 import { For } from "./role.tsx"
 import { href, type Query } from "./routes.ts"
@@ -92,11 +92,7 @@ const GroupExperts = ({ group }: { readonly group: GroupDetail }) =>
         {
           label: "Expert",
           class: "anywhere",
-          cell: ({ expert_id, name }) => (
-            <a href={href("expert", { id: expert_id })}>
-              <bdi>{name}</bdi>
-            </a>
-          ),
+          cell: ({ expert_id, name }) => <NameLink to={href("expert", { id: expert_id })} name={name} />,
         },
         { label: "Votes", cell: ({ votes }) => count(votes) },
         {

@@ -1,9 +1,4 @@
-/**
- * Invites several people at once: a dialog for their names, and their invitation links.
- *
- * Guarantees: links are shown only from their creation until they are dismissed or the page is left. A name that a
- * spreadsheet would run as a formula gets an apostrophe in front of it in the CSV file.
- */
+/** Invites several people. In the CSV file, a name that a spreadsheet would run as a formula gets an apostrophe. */
 import { useEffect, useState } from "preact/hooks"
 import type { NewInvitation } from "../../pageApi/ExpertsApi.ts"
 import { linkHours, maxLength, splitNames } from "../../pageApi/PageConstants.ts"

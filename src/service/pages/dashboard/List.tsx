@@ -1,7 +1,4 @@
-/**
- * The parts of a list page: filters, a table, and links to newer and older rows. The address contains the filters. A
- * filter's name is the same in `filters`, in the address, and in the API.
- */
+/** The parts of a list page. A filter's name is the same in `filters`, in the address, and in the API. */
 import type { ComponentChildren } from "preact"
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import { Button } from "../shared/Button.tsx"
@@ -18,14 +15,12 @@ type QueryOf<K extends keyof DashboardRequests> = DashboardRequests[K]["input"] 
 type ListRequest = {
   [K in keyof DashboardRequests]: "limit" extends keyof QueryOf<K> ? K : never
 }[keyof DashboardRequests]
-/** The names of the filters that the list request accepts. */
 export type FilterName<K extends ListRequest> = Exclude<keyof QueryOf<K> & string, "before" | "limit">
 
 export interface Filter<Name extends string = string> {
   readonly name: Name
   readonly label: string
   readonly as: "links" | "select" | "text" | "check"
-  /** The label of the option that removes the filter. */
   readonly all?: string
   readonly options?: ReadonlyArray<Option>
   /** Whether the address can contain a value that is not one of the options. */
@@ -34,7 +29,6 @@ export interface Filter<Name extends string = string> {
   readonly placeholder?: string
 }
 
-/** Returns only the members of a query that the filters allow, and `before`. */
 export const filtered = (query: Query, filters: ReadonlyArray<Filter>): Query =>
   Object.fromEntries(
     Object.entries(query).filter(([name, value]) => {
@@ -55,7 +49,6 @@ interface FilterLinksProps {
   readonly counts?: ReadonlyArray<string>
 }
 
-/** Links that set a filter, one per option. They keep the other filters. */
 export const FilterLinks = ({ filter, page, query, counts }: FilterLinksProps) => {
   const { all = "All", label, name, options = [] } = filter
   return (
@@ -150,7 +143,6 @@ interface ListProps<A, Row> extends Omit<TableProps<Row>, "rows"> {
 
 const nextOf = (data: object) => ("next" in data && typeof data.next === "number" ? data.next : null)
 
-/** Shows the rows of a resource as a table, with links to newer and older rows. */
 export const List = <A extends object, Row>({ resource, rows, above, below, at, ...table }: ListProps<A, Row>) => (
   <Loaded resource={resource}>
     {(data) => (

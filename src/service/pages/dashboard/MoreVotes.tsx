@@ -49,7 +49,6 @@ export const MoreVotes = ({ task, index }: Props) => {
   )
 }
 
-/** A button that withdraws a request for more votes. Votes that have arrived are kept. */
 export const EnoughVotes = ({ taskId }: { readonly taskId: string }) => (
   <ActionButton
     ask={() => ask("DELETE /tasks/:task_id/reopen", { params: { task_id: taskId } })}

@@ -1,8 +1,4 @@
-/**
- * The list of operators: who may sign in to the dashboard, and in which role.
- *
- * Guarantees: a link is shown only from its creation until it is dismissed or the page is left.
- */
+/** The list of operators. A link is shown until it is dismissed or the page is left. */
 import { useContext, useState } from "preact/hooks"
 import type { OperatorLink } from "../../pageApi/OperatorsApi.ts"
 import { linkHours } from "../../pageApi/PageConstants.ts"

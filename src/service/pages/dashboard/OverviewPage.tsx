@@ -1,9 +1,4 @@
-/**
- * The first page: progress, what is stuck, votes by day, agreement by week, and the experts to look at.
- *
- * The service does not know the price of a vote, so the page shows numbers of votes: people's votes, and automatic
- * votes. Only language models report their costs.
- */
+/** The first page. Only language models have costs, because the service does not know the price of a vote. */
 import type { OverviewReport, StuckWork } from "../../pageApi/OverviewApi.ts"
 import type { Fact } from "../shared/Facts.tsx"
 import { Bars } from "./Bars.tsx"
@@ -11,7 +6,7 @@ import { ask } from "./client.ts"
 import { FirstTask } from "./FirstTask.tsx"
 import { count, day, percent, plural, seconds } from "./format.ts"
 import { useResource } from "./hooks.ts"
-import { Loaded, Meter, PageHeading, Section, shareOf, Summary, Time } from "./parts.tsx"
+import { Loaded, Meter, NameLink, PageHeading, Section, shareOf, Summary, Time } from "./parts.tsx"
 import { useMay } from "./role.tsx"
 import { href } from "./routes.ts"
 import { Table } from "./Table.tsx"
@@ -73,11 +68,7 @@ const Report = ({ report }: { readonly report: OverviewReport }) => {
               {
                 label: "Group",
                 class: "anywhere",
-                cell: ({ group_id }) => (
-                  <a href={href("group", { id: group_id })}>
-                    <bdi>{group_id}</bdi>
-                  </a>
-                ),
+                cell: ({ group_id }) => <NameLink to={href("group", { id: group_id })} name={group_id} />,
               },
               {
                 label: "Items done",
@@ -116,9 +107,7 @@ const share = (value: number) => percent(value, 1) ?? "0 %"
 
 const Agreement = ({ report: { experts, weeks } }: { readonly report: OverviewReport }) => {
   const nameOf = ({ expert_id, name }: OverviewReport["experts"][number]) => (
-    <a href={href("expert", { id: expert_id })}>
-      <bdi>{name}</bdi>
-    </a>
+    <NameLink to={href("expert", { id: expert_id })} name={name} />
   )
   // Sorts by a bound of the interval. Sorting by the value itself would put experts with few votes first.
   const disagreeing = experts.filter(({ compared }) => compared > 0).toSorted((a, b) => a.high! - b.high!)

@@ -4,7 +4,6 @@ import { ActionButton } from "./parts.tsx"
 import { For } from "./role.tsx"
 
 interface Props {
-  /** The group's id. For a task without a group, the task's id. */
   readonly groupId: string
   readonly paused: boolean
   readonly look?: string

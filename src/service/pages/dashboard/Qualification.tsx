@@ -1,6 +1,4 @@
-/**
- * The qualification: what experts must judge before they get work, who is paused, and dialogs to change the settings.
- */
+/** The qualification: its rules, the standing of people, and dialogs to change both. */
 import { useState } from "preact/hooks"
 import type { ExpertSummary } from "../../pageApi/ExpertsApi.ts"
 import { maxLength, maxQualificationItems } from "../../pageApi/PageConstants.ts"

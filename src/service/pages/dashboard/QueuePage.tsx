@@ -1,7 +1,4 @@
-/**
- * The queue: groups, and tasks without a group, in the order in which experts get them. Managers can change the
- * priority and the assigned experts.
- */
+/** The queue: groups, and tasks without a group, in the order in which experts get them. */
 import { useState } from "preact/hooks"
 import type { ExpertSummary } from "../../pageApi/ExpertsApi.ts"
 import type { GroupSummary, Priority, Queue } from "../../pageApi/GroupsApi.ts"
@@ -11,7 +8,7 @@ import { ConfirmButton } from "./Confirm.tsx"
 import { count, excerpt, plural } from "./format.ts"
 import { Choices } from "./forms.tsx"
 import { useResource } from "./hooks.ts"
-import { Badge, Loaded, Meter, PageHeading, PageLinks, Section, Time } from "./parts.tsx"
+import { Badge, Loaded, Meter, NameLink, PageHeading, PageLinks, Section, Time } from "./parts.tsx"
 import { Pause } from "./Pause.tsx"
 import { useMay } from "./role.tsx"
 import { href, type Query } from "./routes.ts"
@@ -75,7 +72,6 @@ export const QueuePage = ({ query: { after } }: { readonly query: Query }) => {
   )
 }
 
-/** A group, or a task without a group. The entry of a task has the beginning of its first prompt. */
 type Entry = GroupSummary | Queue["tasks"][number]
 
 const nameOf = (entry: Entry) => `${"prompt" in entry ? "task" : "group"} ${entry.group_id}`
@@ -102,9 +98,7 @@ const EntryTable = ({ label, entries }: { readonly label: string; readonly entri
                 <span class="group">{excerpt(entry.prompt, 80)}</span>
               </>
             ) : (
-              <a href={href("group", { id: entry.group_id })}>
-                <bdi>{entry.group_id}</bdi>
-              </a>
+              <NameLink to={href("group", { id: entry.group_id })} name={entry.group_id} />
             ),
         },
         {

@@ -1,9 +1,4 @@
-/**
- * Signs in with name and password, or sets these with a sign-in link.
- *
- * Guarantees: password managers recognize the forms. The code of a link stays in the address until it is used, so that
- * the page can be reloaded.
- */
+/** Sign-in. The code of a link stays in the address until it is used, so that the page can be reloaded. */
 import type { ComponentChildren } from "preact"
 import { useEffect, useId, useState } from "preact/hooks"
 import type { Account } from "../../pageApi/OperatorsApi.ts"

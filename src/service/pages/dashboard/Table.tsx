@@ -2,9 +2,7 @@
 import type { ComponentChildren } from "preact"
 
 export interface Column<A> {
-  /** The column's heading. A column of buttons has an empty heading. */
   readonly label: string
-  /** Returns the cell's content, or null if this row has none. */
   readonly cell: (row: A) => ComponentChildren
   /** The text for cells for which `cell` returns null. Default "none". */
   readonly nothing?: string
@@ -21,7 +19,6 @@ export interface TableProps<A> {
   readonly class?: string
 }
 
-/** Shows rows under column headings; on a narrow page each row is a card. The first column names the row. */
 export const Table = <A,>({ label, columns, rows, nothing, keyOf, class: name = "" }: TableProps<A>) => {
   if (rows.length === 0 && nothing !== undefined) return <p class="card nothing">{nothing}</p>
   const [head, ...rest] = columns.filter((column) => column !== false)

@@ -1,9 +1,4 @@
-/**
- * Shows one prompt of a task: completions, votes, result, and the experts who set it aside.
- *
- * Guarantees: texts by clients, models, and experts are shown as on the annotation page (`RichText`) or as plain text,
- * never as trusted markup.
- */
+/** Shows one prompt of a task. Texts by others are shown by `RichText` or as plain text, never as trusted markup. */
 import { useState } from "preact/hooks"
 import type { TaskItem, TaskSummary } from "../../pageApi/TasksApi.ts"
 import { ask } from "./client.ts"
@@ -93,7 +88,6 @@ interface CompletionProps {
   readonly text: string
   readonly index: number
   readonly item: TaskItem
-  /** Why the completion is marked. */
   readonly mark: string | undefined
 }
 
@@ -205,7 +199,6 @@ const FormerVotes = ({ title, votes }: { readonly title: string; readonly votes:
     </p>
   )
 
-/** Lists the vote's answers besides its choice and strength, one text per answer. */
 const answersOf = ({ all_bad, aspects = {}, edited, flags = [] }: TaskItem["votes"][number]) => [
   ...(all_bad === true ? ["All bad"] : []),
   ...Object.entries(aspects).map(

@@ -6,7 +6,7 @@ import { FirstTask } from "./FirstTask.tsx"
 import { count } from "./format.ts"
 import { useResource } from "./hooks.ts"
 import { askPage, type Filter, FilterForm, FilterLinks, type FilterName, filtered, List } from "./List.tsx"
-import { Badge, Loaded, Meter, PageHeading, Time } from "./parts.tsx"
+import { Badge, Loaded, Meter, NameLink, PageHeading, Time } from "./parts.tsx"
 import { href, type Query } from "./routes.ts"
 import type { TableProps } from "./Table.tsx"
 import { pausedLabel, statusLabel } from "./wording.ts"
@@ -103,9 +103,7 @@ const table: Pick<TableProps<TaskSummary>, "columns" | "keyOf"> = {
           </a>
         ) : (
           <>
-            <a href={href("group", { id: group_id })}>
-              <bdi>{group_id}</bdi>
-            </a>
+            <NameLink to={href("group", { id: group_id })} name={group_id} />
             <a class="code group" href={href("task", { id: task_id })}>
               {task_id}
             </a>
@@ -128,7 +126,6 @@ const table: Pick<TableProps<TaskSummary>, "columns" | "keyOf"> = {
   ],
 }
 
-/** The number of votes that all of the task's prompts need in total. */
 export const votesNeeded = (task: TaskSummary): number =>
   task.prompts * task.votes_per_prompt + task.extra_votes - task.votes_spared
 

@@ -1,8 +1,4 @@
-/**
- * Creates, rotates, and revokes the tokens of organizations.
- *
- * Guarantees: a token is shown only from its creation until it is dismissed or the page is left.
- */
+/** The tokens of the organization. A token is shown until it is dismissed or the page is left. */
 import { useContext, useState } from "preact/hooks"
 import type { NewToken, TokenSummary } from "../../pageApi/TokensApi.ts"
 import { ask } from "./client.ts"

@@ -1,8 +1,4 @@
-/**
- * Shows and changes the webhook: its URL and its signing secrets.
- *
- * Guarantees: a secret is shown only from its creation until it is dismissed or the page is left.
- */
+/** The webhook's URL and signing secrets. A secret is shown until it is dismissed or the page is left. */
 import { useContext, useEffect, useState } from "preact/hooks"
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import type { WebhookSettings } from "../../pageApi/WebhookApi.ts"
@@ -235,12 +231,7 @@ const Actions = ({ onRotated, onRemoved, onTested }: ActionsProps) => (
   </div>
 )
 
-interface TestProps {
-  readonly messageId: string
-  readonly onAttempted: () => void
-}
-
-const Test = ({ messageId, onAttempted }: TestProps) => {
+const Test = ({ messageId, onAttempted }: { readonly messageId: string; readonly onAttempted: () => void }) => {
   const reload = useContext(Reload)
   const [over, setOver] = useState(false)
   const resource = useResource(

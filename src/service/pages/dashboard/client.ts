@@ -1,8 +1,4 @@
-/**
- * The dashboard's requests, typed by `DashboardApi`.
- *
- * Guarantees: if a response to `ask` says that the session has ended, the listener of `whenSessionEnds` is called.
- */
+/** The dashboard's requests. If `ask` learns that the session has ended, it calls the listener of `whenSessionEnds`. */
 import type { DashboardApi } from "../../pageApi/DashboardApi.ts"
 import type { Requests } from "../../pageApi/PageClient.ts"
 import { type Answer, makeClient } from "../shared/api.ts"
@@ -11,13 +7,11 @@ export type DashboardRequests = Requests<typeof DashboardApi, "/dashboard/api">
 
 let sessionEnded = () => {}
 
-/** Sets the listener, and replaces the previous one. */
 export const whenSessionEnds = (listener: () => void): void => {
   sessionEnded = listener
 }
 
 export const { ask, addressOf } = makeClient<DashboardRequests>("/dashboard/api", () => sessionEnded())
-/** Sends requests that need no session. */
 export const { ask: askSignedOut } = makeClient<DashboardRequests>("/dashboard/api")
 
 export const both = async <A, B>(first: Promise<Answer<A>>, second: Promise<Answer<B>>): Promise<Answer<A & B>> => {

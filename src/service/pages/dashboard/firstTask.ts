@@ -11,7 +11,6 @@ const task = {
   guidelines: "Prefer the completion that is correct.",
 }
 
-/** `origin` is `location.origin`, or has the same form. */
 export const exportLines = (origin: string): string =>
   `export PREFSTREAM_BASE_URL=${origin}/v1\nexport PREFSTREAM_TOKEN=…`
 

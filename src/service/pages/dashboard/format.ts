@@ -1,13 +1,8 @@
-/**
- * Formats numbers, shares, times, and rankings for the dashboard.
- *
- * Guarantees: no share is rounded to 0 % or 100 %. Months are written as words, so that dates are unambiguous.
- */
+/** Formats for the dashboard. No share is rounded to 0 % or 100 %. Months are words, so that dates are unambiguous. */
 import { withoutData } from "../shared/images.ts"
 
 const number = new Intl.NumberFormat("en")
 
-/** Formats 12345 as `12,345`. */
 export const count = (n: number): string => number.format(n)
 
 export const plural = (n: number, one: string, many = `${one}s`): string => `${count(n)} ${n === 1 ? one : many}`
@@ -82,14 +77,12 @@ export const letter = (index: number): string => {
   return (rest === 0 ? "" : letter(rest - 1)) + String.fromCodePoint(65 + (index % 26))
 }
 
-/** Returns the beginning of a prompt, for a list. */
 export const excerpt = (prompt: string, length: number): string => {
   const text = withoutData(prompt).trim()
   if (text.length <= length) return text === "" ? "(empty)" : text
   return `${text.slice(0, length).toWellFormed().trimEnd()}…`
 }
 
-/** Formats a ranking as `C > A = B`. */
 export const ranking = (groups: ReadonlyArray<ReadonlyArray<number>>): string =>
   groups.map((group) => group.map(letter).join(" = ")).join(" > ")
 

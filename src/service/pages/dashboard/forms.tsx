@@ -8,15 +8,11 @@ import { Reload, Say, useAction } from "./hooks.ts"
 import { Problem } from "./parts.tsx"
 import type { problemWords } from "./wording.ts"
 
-/** The values in a form, by the names of the fields. */
 export interface Values {
-  /** The value as it was entered. */
   readonly raw: (name: string) => string
-  /** The value without leading and trailing blanks. */
   readonly text: (name: string) => string
   /** NaN if the field is empty or no choice is checked. */
   readonly number: (name: string) => number
-  /** The values of all checked checkboxes with this name. */
   readonly all: (name: string) => ReadonlyArray<string>
 }
 
@@ -34,7 +30,6 @@ interface FormProps<A> {
   readonly submit: string
   readonly submitting?: string
   readonly look?: string
-  /** Whether there are no changes to submit. */
   readonly isUnchanged?: boolean
   readonly ask: (values: Values) => Promise<Answer<A>>
   readonly success?: string | ((value: A, values: Values) => string)
@@ -186,7 +181,6 @@ export const Choices = ({ legend, name, value, class: look = "", options, onChan
 const hours = ["0", "1", "24", "168", "720"]
 const hourWords = ["0 hours: the old one stops immediately", "1 hour", "1 day", "7 days", "30 days"]
 
-/** Asks how long a replaced token or secret remains valid (`keep_hours`). */
 export const KeepHours = ({ legend }: { readonly legend: string }) => (
   <Choices legend={legend} name="keep_hours" value="24" options={hours.map((value, i) => [value, hourWords[i]!])} />
 )

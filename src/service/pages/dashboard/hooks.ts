@@ -1,9 +1,4 @@
-/**
- * Hooks that the views share: loading from the service, actions, the route, the clock.
- *
- * Guarantees: if loads overlap, only the load that started last has an effect. A hidden page does not poll. A failed
- * load keeps the previous data.
- */
+/** Hooks that the views share. If loads overlap, only the last has an effect. A hidden page does not poll. */
 import { createContext } from "preact"
 import { useContext, useEffect, useRef, useState } from "preact/hooks"
 import type { Answer } from "../shared/api.ts"
@@ -13,10 +8,8 @@ import { problemWords } from "./wording.ts"
 /** Increases when an operator signs in, so that all data on the page is loaded again. */
 export const Epoch = createContext(0)
 
-/** The current time, from which relative times are computed. */
 export const Now = createContext(Date.now())
 
-/** Whether texts are shown as they were written, instead of rendered. */
 export const ShowSource = createContext(false)
 
 /** Shows a message after a successful action, also to screen readers. An empty text removes the message. */
@@ -25,7 +18,6 @@ export const Say = createContext<(words: string) => void>(() => {})
 export interface Resource<A> {
   /** The data that was loaded last. It may belong to a previous key. */
   readonly data: A | undefined
-  /** Whether `data` belongs to a previous key. */
   readonly stale: boolean
   readonly problem: string | undefined
   readonly reload: () => Promise<void>
@@ -33,10 +25,7 @@ export interface Resource<A> {
 
 export const Reload = createContext(() => {})
 
-/**
- * Loads the data for `key`. While the page is visible, loads the data again at the interval `every`, in milliseconds.
- * An open dialog pauses these reloads, because a reload might remove the row that opened the dialog.
- */
+/** An open dialog pauses reloads (`every`, in milliseconds), because they might remove the row that opened it. */
 export const useResource = <A>(key: string, load: () => Promise<Answer<A>>, every: number | undefined): Resource<A> => {
   const epoch = useContext(Epoch)
   const [state, setState] = useState<{ key: string; data?: A; problem?: string }>({ key: "" })
@@ -75,25 +64,15 @@ export const useResource = <A>(key: string, load: () => Promise<Answer<A>>, ever
 
 export const isDialogOpen = () => document.querySelector("dialog[open]") !== null
 
-export interface Action {
-  readonly busy: boolean
-  readonly problem: string | undefined
-  /**
-   * Sends a request and, if it succeeds, passes the response to `then`. Does nothing while an earlier request is in
-   * flight.
-   */
-  readonly run: <A>(ask: () => Promise<Answer<A>>, then: (value: A) => void) => Promise<void>
-}
-
-/** @param words returns the text to show for a problem */
-export const useAction = (words: typeof problemWords = problemWords): Action => {
+export const useAction = (words: typeof problemWords = problemWords) => {
   const [problem, setProblem] = useState<string>()
   const [busy, setBusy] = useState(false)
   const inFlight = useRef(false)
   return {
     busy,
     problem,
-    run: async (ask, then) => {
+    /** Passes a successful response to `then`. Does nothing while an earlier request is in flight. */
+    run: async <A>(ask: () => Promise<Answer<A>>, then: (value: A) => void) => {
       if (inFlight.current) return
       inFlight.current = true
       setBusy(true)
@@ -117,7 +96,6 @@ export const useRoute = (): Route => {
   return parse(hash)
 }
 
-/** Returns the current time, updated every ten seconds while the page is visible. */
 export const useClock = (): number => {
   const [now, setNow] = useState(Date.now())
   useEffect(() => {

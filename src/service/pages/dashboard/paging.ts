@@ -1,9 +1,6 @@
 /**
- * Links to newer and older pages of a list that the service returns newest first.
- *
- * The service returns only the position where the older page begins (`next`). Therefore, the dashboard remembers a
- * trail of the visited pages. The link to newer rows leads back along the trail. After a reload, there is no trail, and
- * the link leads to the newest page.
+ * Links to newer and older pages of a list. The service returns only where the older page begins (`next`), so the
+ * dashboard remembers a trail of visited pages. Without it, as after a reload, the newer page is the newest.
  */
 
 import { useRef } from "preact/hooks"
@@ -13,7 +10,6 @@ export type Trail = ReadonlyArray<number | undefined>
 
 export const start: Trail = [undefined]
 
-/** Returns the trail after opening the page at `before`. */
 export const visit = (trail: Trail, before: number | undefined): Trail => {
   const known = trail.indexOf(before)
   if (known !== -1) return trail
@@ -22,16 +18,7 @@ export const visit = (trail: Trail, before: number | undefined): Trail => {
   return before !== undefined && (last === undefined || before < last) ? [...trail, before] : [undefined, before]
 }
 
-export interface Paging {
-  /** Whether there is a newer page. */
-  readonly hasNewer: boolean
-  /** The `before` of the newer page; undefined leads to the newest page. */
-  readonly newer: number | undefined
-  /** The `before` of the older page; undefined on the oldest page. */
-  readonly older: number | undefined
-}
-
-export const paging = (trail: Trail, before: number | undefined, next: number | null): Paging => {
+export const paging = (trail: Trail, before: number | undefined, next: number | null) => {
   const at = trail.indexOf(before)
   return {
     hasNewer: before !== undefined,
@@ -47,20 +34,8 @@ export const useTrail = (before: number | undefined, list = ""): Trail => {
   return trail.current.trail
 }
 
-/**
- * Describes the page that starts at index `from` of a list of known length. `first` and `last` are the numbers of its
- * rows, from 1; `previous` and `next` are the indexes at which the neighboring pages start.
- */
-export const pagesOf = (
-  total: number,
-  size: number,
-  from: number,
-): {
-  readonly first: number
-  readonly last: number
-  readonly previous: number | undefined
-  readonly next: number | undefined
-} => ({
+/** `first` and `last` are the numbers of the page's rows, from 1; the others, the indexes of the neighboring pages. */
+export const pagesOf = (total: number, size: number, from: number) => ({
   first: total === 0 ? 0 : from + 1,
   last: Math.min(total, from + size),
   previous: from > 0 ? Math.max(0, from - size) : undefined,

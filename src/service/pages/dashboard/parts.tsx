@@ -51,7 +51,6 @@ interface SectionProps {
   readonly children: ComponentChildren
 }
 
-/** A section of a page, with a heading that can take the focus; see `Loaded`. */
 export const Section = ({ id, title, beside, class: name = "stack section", children }: SectionProps) => (
   <section class={name} aria-labelledby={id}>
     <div class="row heading">
@@ -70,7 +69,6 @@ interface SummaryProps {
   readonly children?: ComponentChildren
 }
 
-/** The card at the top of a page about a single object. */
 export const Summary = ({ facts, actions, children }: SummaryProps) => (
   <section class="card padded stack" aria-label="Summary">
     <div class="row summary-head">
@@ -90,6 +88,12 @@ export const Time = ({ at }: { readonly at: number }) => {
     </time>
   )
 }
+
+export const NameLink = ({ to, name }: { readonly to: string; readonly name: string }) => (
+  <a href={to}>
+    <bdi>{name}</bdi>
+  </a>
+)
 
 export const commas = (elements: ReadonlyArray<ComponentChildren>) =>
   elements.flatMap((element, i) => (i === 0 ? [element] : [", ", element]))
@@ -154,7 +158,6 @@ document.addEventListener("focusin", (event) => {
   lastFocused = event.target
 })
 
-/** Whether the focused element was removed, such as a button in a deleted row. */
 const isFocusLost = () =>
   document.activeElement === document.body && lastFocused instanceof Node && !lastFocused.isConnected
 
@@ -163,11 +166,7 @@ interface LoadedProps<A> {
   readonly children: (data: A) => ComponentChildren
 }
 
-/**
- * Shows a resource's data. Until there is data, shows that it is loading, or why loading failed. Actions in `children`
- * reload the data of this component and of the `Loaded` components around it. If a reload removes the focused element,
- * the section's heading gets the focus.
- */
+/** Actions in `children` reload this and the `Loaded` around it. A heading gets the focus of a removed element. */
 export const Loaded = <A,>({ resource, children }: LoadedProps<A>) => {
   const place = useRef<HTMLDivElement>(null)
   const reloadAround = useContext(Reload)
@@ -238,13 +237,11 @@ export const PageLinks = ({ label, links }: PageLinksProps) => (
 
 interface PagerProps {
   readonly label: string
-  /** The value of the query parameter `before` for the next older page. Null on the oldest page. */
   readonly next: number | null
   readonly page: Page
   readonly query: Query
 }
 
-/** Links to newer and older pages of a list that is newest first. */
 export const Pager = ({ label, next, page, query }: PagerProps) => {
   const { before, ...list } = query
   const at = before === undefined ? undefined : Number(before)

@@ -1,8 +1,4 @@
-/**
- * The signed-in operator, and what the operator's role permits.
- *
- * This is for convenience only: pages hide actions that a role may not take, but only the service refuses them.
- */
+/** The operator's role. Pages hide actions that it may not take only for convenience: the service refuses them. */
 import { type ComponentChildren, createContext } from "preact"
 import { useContext } from "preact/hooks"
 import { isAtLeast, roles } from "../../pageApi/PageConstants.ts"

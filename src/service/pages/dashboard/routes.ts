@@ -1,9 +1,4 @@
-/**
- * The dashboard's routes, which are in the address after `#`.
- *
- * Guarantees: `parse` reads every address that `href` returns, and never fails; other addresses are `unknown`. A route
- * contains everything needed to show it after a reload or a sign-in.
- */
+/** The dashboard's routes, in the address after `#`. `parse` reads all that `href` returns, and never fails. */
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import { searchOf } from "../shared/api.ts"
 
@@ -26,7 +21,6 @@ const paths = {
 
 export type Page = keyof typeof paths
 
-/** The filters of a list, and the position in a list or page. The address contains them. */
 export interface Query {
   readonly [name: string]: string | undefined
   /** Lists show the newest rows first. The page starts with the first row whose number is lower than this. */
@@ -63,7 +57,6 @@ const decode = (text: string): string | undefined => {
   }
 }
 
-/** Parses the part of an address after `#`; `hash` may include the `#`. */
 export const parse = (hash: string): Route => {
   const text = hash.replace(/^#/, "")
   const code = /^set-up=(.+)$/.exec(text)?.[1]

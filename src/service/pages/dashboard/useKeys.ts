@@ -1,10 +1,4 @@
-/**
- * Keyboard shortcuts of a page.
- *
- * Guarantees: in a text field, only Escape and Ctrl+Enter (⌘ Enter) are shortcuts. Open dialogs have none. A key that
- * is held down counts once. On links and buttons, Enter keeps its usual effect. On a toggle button that is already
- * pressed, Enter is a shortcut.
- */
+/** Keyboard shortcuts of a page. In a text field, only Escape and Ctrl+Enter are shortcuts; in a dialog, none. */
 import { useEffect, useRef } from "preact/hooks"
 import { isDialogOpen } from "./hooks.ts"
 

@@ -1,12 +1,8 @@
-/**
- * Modal dialogs, built on the browser's `dialog` element: the focus stays inside, Escape closes the dialog, and then
- * the focus returns to where it was.
- */
+/** Modal dialogs on the browser's `dialog` element, which keeps the focus inside and closes on Escape. */
 import type { ComponentChildren, RefObject } from "preact"
 import { useLayoutEffect, useId, useRef } from "preact/hooks"
 import { Button } from "./Button.tsx"
 
-/** Returns a `ref` that opens its `<dialog>` as a modal dialog when it is rendered. */
 export const useModal = (): RefObject<HTMLDialogElement | null> => {
   const element = useRef<HTMLDialogElement>(null)
   useLayoutEffect(() => {

@@ -7,7 +7,6 @@ interface Props {
   readonly beginning: string
   readonly label: string
   readonly characters: number
-  /** Renders the text or its beginning. Default: as plain text. */
   readonly draw?: (text: string) => ComponentChildren
 }
 

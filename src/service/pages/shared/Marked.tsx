@@ -2,7 +2,6 @@
 import type { Part } from "./difference.ts"
 
 export interface MarkedProps {
-  /** The element that marks parts that the other text lacks. */
   readonly kind: "ins" | "del"
   readonly parts: ReadonlyArray<Part>
 }

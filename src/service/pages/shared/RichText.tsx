@@ -1,10 +1,6 @@
 /**
- * Shows a text as rendered Markdown or as plain text.
- *
- * Guarantees: no text can run scripts or load anything except allowed images (see `images` and `sanitize`). The page
- * stays responsive: a worker renders the text, and the browser lays out long texts only as they scroll into view. If a
- * text is not rendered after 200 ms, it is shown as plain text. If rendering fails or takes too long, it stays plain
- * text, with a remark. Wide content scrolls or wraps inside its box.
+ * Shows a text as rendered Markdown or as plain text. No text can run scripts or load anything except allowed images.
+ * A worker renders the text, so that the page stays responsive. If rendering fails, it stays plain text.
  */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
 import { chunks } from "./chunks.ts"
@@ -13,7 +9,6 @@ import { render } from "./textClient.ts"
 
 export interface RichTextProps {
   readonly text: string
-  /** Whether to show the text as it was written, instead of rendered. */
   readonly source?: boolean
   /** The level of the page's heading above the text. */
   readonly below: number
@@ -23,10 +18,7 @@ export interface RichTextProps {
 const renderLimit = 100_000
 /** Maximum characters of HTML to accept; sanitizing more would block the page. */
 const htmlLimit = 500_000
-/**
- * How long to wait before showing a text as plain text. Most texts are rendered by then, so they do not flash as plain
- * text.
- */
+/** How long to wait before showing plain text. Most texts are rendered by then, and do not flash as plain text. */
 const plainAfterMillis = 200
 
 type State = "pending" | "rendered" | "failed"

@@ -1,23 +1,15 @@
-/**
- * Sends requests from a page to its service.
- *
- * Guarantees: a promise never rejects: failures are values. Each request goes to the page's own origin, has a header
- * that forms on other sites cannot send, and times out after 30 seconds. Responses are not validated, because page and
- * service are built together from the same interface.
- */
+/** A page's requests, with a header that forms on other sites cannot send. A promise never rejects. */
 
 export interface Problem {
   /** The HTTP status; 0 if no response arrived, because the connection failed or timed out. */
   readonly status: number
   /** The problem's stable `type` (RFC 9457); "about:blank" if it has none. */
   readonly type: string
-  /** A description of the problem in one or two sentences, to show to the user. */
   readonly detail: string
   /** How many seconds to wait before a retry; null if the service did not say. */
   readonly retryAfter: number | null
 }
 
-/** The service's response, or the problem if the request failed. */
 export type Answer<A> = { readonly ok: true; readonly value: A } | { readonly ok: false; readonly problem: Problem }
 
 /** The types of each request's input and response. Keys are method and path; see `PageClient`. */
@@ -48,10 +40,7 @@ const urlOf = (base: string, request: string, { params = {}, query }: AnyInput):
   return base + path.replaceAll(/:(\w+)/g, (_, name) => encodeURIComponent(String(params[name]))) + searchOf(query)
 }
 
-/**
- * Makes a client for the API under `base`. The client calls `onSignedOut` if a response says that nobody is signed in.
- * The compiler checks each request against the API's declaration.
- */
+/** The client calls `onSignedOut` if a response says that nobody is signed in. */
 export const makeClient = <R extends AnyRequests>(base: string, onSignedOut = () => {}) => {
   const ask = <K extends keyof R & string>(
     request: K,
@@ -77,7 +66,6 @@ export const makeClient = <R extends AnyRequests>(base: string, onSignedOut = ()
         return answer
       })
   }
-  /** Returns the URL of a GET request, to be used in a link. */
   const addressOf = <K extends keyof R & `GET ${string}`>(request: K, input: R[K]["input"]): string => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each request's input has this shape
     return urlOf(base, request, input as AnyInput)

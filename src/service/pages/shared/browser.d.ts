@@ -7,10 +7,7 @@ declare module "*?worker&url" {
 /** An import of this file adds its styles to the page. */
 declare module "katex/dist/katex.min.css" {}
 
-/**
- * Trusted Types; undefined in browsers without them. `createScriptURL` returns a special object, which browsers accept
- * in place of a string.
- */
+/** Undefined in browsers without Trusted Types. `createScriptURL` returns an object that they accept as a string. */
 declare const trustedTypes:
   | {
       readonly createPolicy: (

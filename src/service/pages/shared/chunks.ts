@@ -1,9 +1,4 @@
-/**
- * Splits long texts into chunks.
- *
- * Guarantees: the chunks contain the whole text, without the line breaks between chunks. A line longer than a chunk is
- * split without removing anything. No surrogate pair is split.
- */
+/** Splits long texts into chunks, without the line breaks between them. No surrogate pair is split. */
 
 const size = 4_000
 
@@ -19,10 +14,7 @@ export const chunks = (text: string): ReadonlyArray<string> => {
   return pieces
 }
 
-/**
- * Returns the beginning of a text: at most about `length` characters and `lines` lines. Returns the whole text if it is
- * not much longer.
- */
+/** Returns about `length` characters and `lines` lines at most, or the whole text if it is not much longer. */
 export const beginning = (text: string, length: number, lines: number): string => {
   let end = -1
   for (let line = 0; line < lines; line += 1) {

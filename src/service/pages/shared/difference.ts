@@ -1,14 +1,8 @@
-/**
- * Finds the words in which two texts differ.
- *
- * Guarantees: joining the parts of a text gives the whole text. Texts that are too long or too different to compare in
- * reasonable time are refused. Words are separated by the rules of their script, including Chinese and Japanese.
- */
+/** Finds the words in which two texts differ, by the rules of their script. Joined parts give the whole text. */
 import { diffArrays } from "diff"
 
 export interface Part {
   readonly text: string
-  /** Whether this part is missing in the other text. */
   readonly isUnmatched: boolean
 }
 
@@ -19,7 +13,6 @@ export interface Difference {
   readonly same: number
 }
 
-/** Maximum characters of both texts together. */
 export const maxComparedChars = 120_000
 
 /** Returns null if the texts are too long or too different. */

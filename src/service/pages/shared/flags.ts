@@ -1,7 +1,6 @@
 /** Labels for the kinds of flags. */
 import type { Flagging } from "../../pageApi/AnnotateApi.ts"
 
-/** The kinds of flags, in the order in which the dialog lists them. */
 export const flagKinds: ReadonlyArray<{ readonly kind: Flagging["kind"]; readonly words: string }> = [
   { kind: "unclear_prompt", words: "The prompt is unclear or broken" },
   { kind: "bad_completions", words: "Completions are empty, the same, or cut off" },

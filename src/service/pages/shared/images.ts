@@ -1,24 +1,19 @@
 /**
- * Decides which images in texts are shown, and replaces their long addresses by short handles.
- *
- * Guarantees: an image is shown only if its data are in the text (PNG, JPEG, GIF, or WebP) or if the service allows its
- * host, over https. SVG is never shown, because it is a document. A text that imitates a handle shows no image.
+ * Decides which images in texts are shown: those with their data in the text, and those of allowed hosts, over https.
+ * SVG is never shown, because it is a document. Long addresses become handles, which no text can imitate.
  */
 
 const dataUri = /data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}/g
 const wholeDataUri = new RegExp(`^${dataUri.source}$`)
 
-/** The images that a page may show besides those whose data are in the text. */
 export interface Allowed {
   readonly hosts: ReadonlyArray<string>
   /** The prefix of all handles. It is random, so that no text can contain it. Null: there are no handles. */
   readonly handles: string | null
 }
 
-/** The beginning of this page's handles. */
 export const handles = `data:image/png;base64,#${crypto.getRandomValues(new Uint32Array(2)).join("-")}-`
 
-/** The image of each handle. */
 const images = new Map<string, string>()
 let last = 0
 
@@ -31,10 +26,7 @@ export const isShown = (address: string, { handles, hosts }: Allowed): boolean =
   return url?.protocol === "https:" && hosts.includes(url.host)
 }
 
-/**
- * Replaces the images in texts by handles, because long addresses hinder shortening, comparison, and rendering. Equal
- * images have the same handle. Call `end` when the texts are no longer shown.
- */
+/** Long addresses hinder shortening, comparison, and rendering. Call `end` when the texts are no longer shown. */
 export const shortening = () => {
   const names = new Map<string, string>()
   return {
@@ -51,8 +43,6 @@ export const shortening = () => {
   }
 }
 
-/** Returns the image that a handle stands for. Other addresses are returned unchanged. */
 export const resolve = (address: string): string => (isHandle(address, handles) ? (images.get(address) ?? "") : address)
 
-/** Shortens the addresses of images, for a list that shows the beginnings of texts. */
 export const withoutData = (text: string): string => text.replaceAll(dataUri, "…")

@@ -1,17 +1,13 @@
 /**
- * Converts Markdown to HTML, for untrusted text.
- *
- * Guarantees: HTML in the text is shown as text; links lead only to http, https, and mailto; images that may not be
- * shown (see `images`) become text; the result has no `style`, `id`, or event handler. `sanitize` checks the result
- * again. Long code is not colored, and formulas beyond a limit are not typeset. Some texts take long, so callers run
- * this in a worker with a timeout (`textClient`).
+ * Converts untrusted Markdown to HTML. HTML in the text is shown as text. Links lead only to http, https, and mailto.
+ * The result has no `style`, `id`, or event handler, and `sanitize` checks it again. Some texts take long, so callers
+ * run this in a worker with a timeout (`textClient`).
  */
 import highlight from "highlight.js/lib/common"
 import MarkdownIt, { type Token } from "markdown-it"
 import { type Allowed, isShown } from "./images.ts"
 import { formulaOf, isMath, math, setHtml } from "./math.ts"
 
-/** Maximum characters of a code block to be colored. */
 const highlightLimit = 30_000
 /** Maximum characters of HTML for all formulas in a text together. Further formulas are shown as they were written. */
 const formulasLimit = 300_000
@@ -47,7 +43,6 @@ rules["link_open"] = (tokens, index, options, _env, renderer) => {
   return renderer.renderToken(tokens, index, options)
 }
 
-/** Images that may not be shown are tokens of this type. */
 const hiddenImage = "hidden_image"
 const descriptionOf = (token: Token | undefined) => markdown.utils.escapeHtml(textOf(token?.children).trim())
 
@@ -82,7 +77,6 @@ rules["table_close"] = () => `</table></div>\n`
 rules["math"] = (tokens, index) => formulaHtml(tokens[index])
 rules["math_block"] = (tokens, index) => `<p>${formulaHtml(tokens[index])}</p>\n`
 
-/** Returns the formula's HTML, or its source if it was not typeset. */
 const formulaHtml = (token: Token | undefined): string =>
   token === undefined
     ? ""
@@ -103,12 +97,8 @@ const textOf = (tokens: ReadonlyArray<Token> | null | undefined): string =>
 /** Returns the text without formulas, because formulas have their own direction. */
 const proseOf = (token: Token): string => textOf(token.children?.filter((child) => !isMath(child)))
 
-/** Blocks that get the direction of their own text. */
 const leaves = new Set(["p", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6"])
-/**
- * Blocks that contain other blocks. The first letter inside decides their direction. `dir="auto"` would not work,
- * because it ignores inner blocks that have their own direction.
- */
+/** The first letter inside decides their direction: `dir="auto"` ignores inner blocks with their own direction. */
 const containers = new Set(["ul", "ol", "blockquote", "table"])
 
 const rightToLeft = new RegExp(
@@ -158,11 +148,7 @@ const typesetAll = (tokens: ReadonlyArray<Token>, typeset: (tex: string, display
 
 const loadNow = <A>(module: Promise<A>): Promise<A> => module
 
-/**
- * @param below the level of the page's heading; headings in the text begin at the next level
- * @param load awaits the import of a module
- * @param images the images to show besides those whose data are in the text
- */
+/** @param below the level of the page's heading; headings in the text begin at the next level */
 export const renderMarkdown = async (
   text: string,
   below = 3,

@@ -1,13 +1,9 @@
 /**
- * Parses formulas in Markdown: `$$…$$` and `\[…\]` on lines of their own, `$…$` and `\(…\)` within text.
- *
- * Guarantees: amounts of money and `$HOME/$USER` stay text, because the characters next to a `$` decide whether it
- * opens a formula. In a line, `\[` opens a formula only if the content looks like one. A formula contains no backtick
- * and no blank line. Parsing takes linear time.
+ * Parses formulas in Markdown: `$$…$$` and `\[…\]` on lines of their own, `$…$` and `\(…\)` within text. Amounts of
+ * money and `$HOME/$USER` stay text, because the characters next to a `$` decide. Parsing takes linear time.
  */
 import type { MarkdownIt, Token } from "markdown-it"
 
-/** Maps each opening delimiter to its closing delimiter. */
 const closers: Readonly<Record<string, string>> = { $$: "$$", $: "$", "\\[": "\\]", "\\(": "\\)" }
 
 const openerAt = (text: string, at: number): string | undefined => {
@@ -30,7 +26,6 @@ const closing = (text: string, from: number, opener: string): number => {
   return -1
 }
 
-/** Whether `content` is a formula. It is between `opener` and the closing delimiter, in one line. */
 const isFormula = (opener: string, content: string, before: string, after: string): boolean => {
   if (content.trim() === "") return false
   if (opener === "$") return !/[A-Za-z0-9]/.test(before) && !/^\s|\s$/.test(content) && !/[0-9A-Z_{]/.test(after)
@@ -58,7 +53,6 @@ const set = (token: Token, opener: string, content: string) => {
   })
 }
 
-/** Returns a token's formula. `isMath` must be true for the token. */
 export const formulaOf = (token: Token): Formula =>
   formulas.get(token) ?? { tex: token.content, display: false, source: token.content }
 
@@ -66,7 +60,6 @@ export const setHtml = (token: Token, html: string): void => {
   formulas.set(token, { ...formulaOf(token), html })
 }
 
-/** A plugin of markdown-it that adds tokens of the types `math` and `math_block`. */
 export const math = (markdown: MarkdownIt): void => {
   markdown.inline.ruler.before("escape", "math", (state, silent) => {
     const { pos, src } = state

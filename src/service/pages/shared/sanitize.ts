@@ -1,10 +1,6 @@
 /**
- * Sanitizes rendered text before it enters the page.
- *
- * Guarantees: only the elements and attributes listed here remain. Links open another tab and send no referrer. No
- * script runs, and only allowed images are loaded (see `images`). Only formulas keep SVG and styles, and each property
- * and value of a style is checked. The result is DOM nodes, not a string, so it complies with
- * `require-trusted-types-for 'script'`.
+ * Sanitizes rendered text: only the elements and attributes listed here remain. Only formulas keep SVG and styles, and
+ * each style is checked. The result is DOM nodes, so it complies with `require-trusted-types-for 'script'`.
  */
 import DOMPurify from "dompurify"
 import { allowedImages } from "./allowedImages.ts"
@@ -16,20 +12,7 @@ const tags =
   "a blockquote br code del div em h3 h4 h5 h6 hr img li ol p pre s span strong table tbody td th thead tr ul".split(
     " ",
   )
-const attributes = [
-  "alt",
-  "aria-hidden",
-  "aria-label",
-  "class",
-  "dir",
-  "href",
-  "loading",
-  "rel",
-  "role",
-  "start",
-  "target",
-  "title",
-]
+const attributes = "alt aria-hidden aria-label class dir href loading rel role start target title".split(" ")
 const classes =
   /^(hljs(-[\w-]+)?|language-[\w+#.-]{1,40}|heading-[1-6]|align-(left|center|right)|formula|image|katex|katex-display|wide|\w+_)$/
 

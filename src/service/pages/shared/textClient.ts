@@ -1,9 +1,6 @@
 /**
- * Renders and compares texts in a worker, so that no text can block the page.
- *
- * Guarantees: jobs run one at a time. Loading the modules of a job may take thirty seconds. The job itself may take
- * three seconds. After that, the worker is terminated, and a new worker runs the other jobs. A job that is no longer
- * needed is not started.
+ * Renders and compares texts in a worker, one at a time, so that no text can block the page. A job may take three
+ * seconds, and thirty to load its modules. Then the worker is terminated, and a new worker runs the other jobs.
  */
 import type { Difference } from "./difference.ts"
 import { allowedImages } from "./allowedImages.ts"
@@ -34,7 +31,6 @@ const policy =
 
 const queue: Array<Waiting> = []
 let worker: Worker | undefined
-/** Whether the worker has loaded its script. */
 let isReady = false
 let current: Waiting | undefined
 let timer: ReturnType<typeof setTimeout> | undefined
@@ -122,7 +118,6 @@ export const render = (text: string, below: number, { done, failed }: Callbacks<
     failed,
   )
 
-/** Compares two texts. The result is null if they are too long or too different. */
 export const compare = (left: string, right: string, { done, failed }: Callbacks<Difference | null>): (() => void) =>
   run(
     { _tag: "compare", left, right },

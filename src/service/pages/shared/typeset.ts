@@ -1,10 +1,6 @@
 /**
- * Typesets a formula as HTML, with KaTeX.
- *
- * Guarantees: the result is undefined if KaTeX cannot parse the formula, if it is too long, or if it has commands that
- * link, load, or write attributes. Size and macro expansion are limited; a formula cannot define macros for others.
- * Styles are written as `data-style`, which `sanitize` checks and applies, because the page's Content-Security-Policy
- * forbids `style`.
+ * Typesets a formula as HTML, with KaTeX. Undefined if it cannot be parsed, is too long, or has commands that link,
+ * load, or write attributes. Styles are `data-style`, which `sanitize` checks, because the policy forbids `style`.
  */
 import katex from "katex"
 

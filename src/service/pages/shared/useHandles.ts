@@ -4,7 +4,6 @@ import { shortening } from "./images.ts"
 
 type Shorten = ReturnType<typeof shortening>["shorten"]
 
-/** Returns `value` with handles in place of its images. */
 export const useHandles = <A>(value: A, replace: (value: A, shorten: Shorten) => A): A => {
   const [shown, end] = useMemo(() => {
     const { end, shorten } = shortening()
