@@ -1,11 +1,10 @@
 /**
  * prefstream turns prompts with completions into preference pairs. This module has one namespace per step of the work,
- * in order, and the types that the steps share. `prefstream/source`, `/tasks`, `/webhooks`, `/pairs`, `/dataset`,
- * `/trainer-formats`, `/pipeline`, `/job`, and `/service` export one namespace each, and load only the code of that
- * namespace.
+ * in order, and the types that the steps share. Each namespace is also a subpath, such as `prefstream/source`, that
+ * loads only its own code.
  *
- * Three modules are separate: `prefstream/promises` for programs without Effect, `prefstream/worker`, which requires
- * Effect Cluster, and `prefstream/testing`, the conformance suite for protocols.
+ * `prefstream/promises` is for programs without Effect, `prefstream/worker` requires Effect Cluster, and
+ * `prefstream/testing` is the conformance suite for protocols.
  */
 export * as Source from "./source/Source.ts"
 export * as Tasks from "./task/Tasks.ts"

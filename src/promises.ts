@@ -1,9 +1,9 @@
 /**
  * The pipeline for programs that do not use Effect: promises, async iterables, and plain values.
  *
- * Guarantees: promises reject with an `Error` whose `_tag` names its kind. If the program's own source throws an error,
- * the promise rejects with that error, unchanged. After an abort, requests in flight are finished and recorded, and the
- * promise rejects with the signal's reason. By default, messages go to stderr.
+ * Guarantees: promises reject with an `Error` whose `_tag` names its kind, or with the error that the program's own
+ * source throws, unchanged. After an abort, requests in flight are finished and recorded, and the promise rejects with
+ * the signal's reason.
  *
  * Adapter: provides Node's file system and HTTP client.
  */
@@ -176,7 +176,6 @@ const pipelineOf = (plain: PlainSettings) => {
   return Pipeline.make({ ...settings, source: sourceOf(source, input), service: serviceOf(plain) })
 }
 
-/** If a program without type checks passes invalid settings, the promise rejects. The function itself never throws. */
 const ofPipeline = <A, E>(
   settings: PlainSettings,
   use: (pipeline: ReturnType<typeof pipelineOf>) => Effect.Effect<A, E, Pipeline.Platform>,

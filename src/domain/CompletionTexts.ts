@@ -2,8 +2,8 @@
  * An item's completions as byte ranges of its stored request. A completion becomes a string only when code reads it,
  * because most steps of an export only count, compare, or copy completions.
  *
- * Guarantees: the list from `make` behaves like an array of strings, but keeps the whole request in memory. The
- * functions accept any list of completions, but are fast only for a list from `make`.
+ * The list from `make` behaves like an array of strings, but keeps the whole request in memory. The functions accept
+ * any list.
  */
 import * as Attached from "./Attached.ts"
 import * as JsonText from "./JsonText.ts"
@@ -49,7 +49,7 @@ export const make = (source: Source): ReadonlyArray<string> => {
   return list
 }
 
-/** Returns the source of a list that `make` returned; undefined for any other list. */
+/** Undefined for a list that `make` did not return. */
 export const of = (completions: ReadonlyArray<string>): Source | undefined => texts.of(completions)
 
 /** For each completion, the index of the first one with the same text. */
@@ -64,7 +64,6 @@ export const firstOfText = (completions: ReadonlyArray<string>): ReadonlyArray<n
 
 export const countDifferent = (completions: ReadonlyArray<string>): number => new Set(firstOfText(completions)).size
 
-/** Counts the code points of a completion. */
 export const charactersAt = (completions: ReadonlyArray<string>, index: number): number => {
   const source = texts.of(completions)
   return source === undefined

@@ -1,11 +1,9 @@
 /**
- * A decision on an item, which replaces the item's votes. Leads, who supervise experts, make decisions. If an item's
- * only result contradicts the votes in the result, a vote table stores the service's choice as a decision.
+ * A decision on an item, by a lead who supervises experts; it replaces the item's votes. If an item's only result
+ * contradicts its votes, a vote table stores the service's choice as a decision.
  *
- * Guarantees: the result of a decided item names the completion that the lead chose. `annotations.decision` says who
- * decided and when. The votes stay in the result. `agreement` is the share of first choices for the decided completion.
- * The assessment comes from the votes, with the decided completion as the best. An edit of another completion is not
- * included.
+ * The votes stay in the result, and `agreement` is the share of first choices for the decided completion. The
+ * assessment comes from the votes, with the decided completion as the best.
  */
 import { Option, Predicate, Schema, Struct } from "effect"
 import * as Assessment from "./Assessment.ts"
@@ -15,7 +13,7 @@ import type { Annotations, ResultItem } from "./Task.ts"
 import type { ImportedVote, Vote } from "./Vote.ts"
 import * as VotedResult from "./VotedResult.ts"
 
-/** A decision in a vote table. Members are null if the service does not give them. */
+/** Members are null if the service does not give them. */
 export const Decision = Schema.Struct({
   /** Zero-based index of the chosen completion. */
   chosen_index: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
@@ -38,8 +36,8 @@ export const readIn = (annotations: Annotations, best: number): Decision | undef
 }
 
 /**
- * If the majority of the votes contradicts the service's choice, returns the service's choice as a decision. Call it
- * only for an item without a lead's decision.
+ * The service's choice as a decision, if the majority of the votes contradicts it. Only for an item without a lead's
+ * decision.
  */
 export const ofService = (
   { rationale }: Annotations,
@@ -53,7 +51,7 @@ export const ofService = (
 
 const asDecision = Schema.decodeUnknownOption(Decision)
 
-/** The share of votes for this completion's text. A vote with several first choices is split equally. */
+/** A vote with several first choices is split equally. */
 const agreementWith = (
   choice: number,
   completions: ReadonlyArray<string>,

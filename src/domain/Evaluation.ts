@@ -1,9 +1,7 @@
 /**
- * An evaluation shows how well the scores of a reward model match the preferences in a dataset. `pair/evaluation`
- * computes it; the command line and the report show it.
- *
- * Guarantees: a value is null if it cannot be computed. In shares and probabilities, each item counts once, however
- * many pairs it has. In the calibration, each pair counts once.
+ * An evaluation: how well the scores of a reward model match the preferences in a dataset. A value that cannot be
+ * computed is null. In shares and probabilities, each item counts once, however many pairs it has; in the calibration,
+ * each pair counts once.
  */
 import type { AuditEstimate } from "./Audit.ts"
 
@@ -19,10 +17,7 @@ export interface EvaluationSlice {
   readonly longer: AuditEstimate
 }
 
-/**
- * Pairs with similar predictions. A prediction is the probability that people prefer the completion with the higher
- * score.
- */
+/** Pairs with similar predicted probabilities that people prefer the completion with the higher score. */
 export interface CalibrationBin {
   /** Lower bound of the probability, at least 0.5. The upper bound is 0.1 higher. */
   readonly from: number
@@ -67,8 +62,7 @@ export interface Evaluation {
     readonly people: AuditEstimate
   } | null
   /**
-   * Number of pairs that `votes` leaves out because the dataset does not say whether their votes are ties. An older
-   * prefstream wrote such a dataset. Absent if there are none.
+   * Pairs that `votes` leaves out, because an older prefstream wrote a dataset that does not say which votes are ties.
    */
   readonly unknown_ties?: number
   /** The accuracy on parts of the pairs. */
@@ -82,8 +76,8 @@ export interface Evaluation {
     readonly log_loss: number | null
   }
   /**
-   * A pair is disputed if its rejected completion has the higher score. `items` counts the items with a disputed pair.
-   * `with_tools` counts the items with tools and a disputed pair.
+   * A pair is disputed if its rejected completion has the higher score. `items` and `with_tools` count items with such
+   * a pair.
    */
   readonly disputed: { readonly pairs: number; readonly items: number; readonly with_tools: number }
   /** At most 100 of the disputed pairs, in order of difference, greatest first. */

@@ -1,7 +1,5 @@
 /**
- * A record of a vote table: a prompt item, and votes that were given elsewhere.
- *
- * Guarantees: indices refer to the item's completions in the order of this record. Another record of the same item can
+ * A record of a vote table: a prompt item with votes that were given elsewhere. Another record of the same item can
  * list the completions in another order.
  */
 import type { Array as Arr, Result } from "effect"
@@ -26,5 +24,5 @@ export interface VotedItem extends SourceItem {
   readonly raw?: string | undefined
 }
 
-/** A record of a vote table: an item with its votes, or the reason why the record was rejected. */
+/** A record of a vote table, or the reason why it was rejected. */
 export type VoteRecord = Result.Result<VotedItem, Reject>
