@@ -1,9 +1,7 @@
 /**
- * Measures how much experts agree on items with several votes.
- *
- * Guarantees: kappa and alpha compare first choices. They leave out votes with several completions at the top. For
- * kappa, the agreement by chance is 1/K on an item with K texts. For alpha, the agreement by chance follows from the
- * number of votes for each position in the input, over all items. Alpha thus depends on the order of completions.
+ * Measures how much experts agree on items with several votes. Kappa and alpha leave out votes with several completions
+ * at the top. Chance agreement is 1/K for kappa on K texts; for alpha, it follows from how often each position in the
+ * input is chosen, so alpha depends on the order of completions.
  */
 import { Array as Arr } from "effect"
 import { countDifferent } from "../../domain/CompletionTexts.ts"
@@ -44,7 +42,7 @@ export const make = () => {
       alpha.add(chosen)
       kappa.add(countDifferent(completions), chosen)
     },
-    /** The number of votes on items with several votes, and how many of these votes were against the choice. */
+    /** Over items with several votes. */
     disagreement: () => ({ votes: votesOfSeveral, against: votesAgainst }),
     finish: (method: Agreement["method"]): Agreement => ({
       votes_per_item: [...votesPerItem].toSorted(([a], [b]) => a - b).map(([votes, items]) => ({ votes, items })),

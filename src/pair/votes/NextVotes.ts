@@ -1,21 +1,12 @@
 /**
- * Selects the items for which another vote helps most: those whose right choice is least certain (uncertainty sampling;
- * V. Sheng, F. Provost, and P. Ipeirotis, 2008, "Get another label?", KDD). The probabilities come from
- * `stats/DawidSkene`.
+ * Selects the items for which another vote helps most: those whose right choice is least certain, by `stats/DawidSkene`
+ * (uncertainty sampling; V. Sheng, F. Provost, and P. Ipeirotis, 2008, "Get another label?", KDD).
  *
- * Guarantees: the same votes in the same order give the same items. The number of items with another vote outstanding
- * is limited to a quarter of the uncertain items, and to a sixteenth of the remaining budget. If the limit is below 50,
- * it is 50. The reason for the limits is that each vote also measures its expert's reliability, and so makes other
- * items certain.
- *
- * `test/pair/votes/NextVotes.test.ts` simulates experts of known accuracy. Results:
- * - If all uncertain items got votes at once, 2.4 votes per item were needed. If a quarter got votes at once, 1.95
- *   votes per item had the same accuracy.
- * - For 30 seeds, an average of 2.1 votes per item was compared with three weighted votes per item. If a quarter of the
- *   items got votes at once, the 2.1 votes were less accurate for 8 seeds. With the limit of a sixteenth of the budget,
- *   the 2.1 votes were less accurate for at most one seed.
- * - Selection by expected gain in accuracy was not better. Stronger priors, estimated priors, and more votes on gold
- *   were not better.
+ * Each vote also measures its expert, and so makes other items certain. Therefore, at most a quarter of the uncertain
+ * items, and a sixteenth of the remaining budget, wait for another vote at once, but always 50. In the simulations of
+ * `test/pair/votes/NextVotes.test.ts`, votes for all at once needed 2.4 votes per item where a quarter needed 1.95.
+ * With an average of 2.1, a quarter was less accurate than three weighted votes for 8 of 30 seeds, and a sixteenth of
+ * the budget for at most one. Expected gain, other priors, and more votes on gold were not better.
  */
 import * as DawidSkene from "../stats/DawidSkene.ts"
 
@@ -26,7 +17,7 @@ const leastAtOnce = 50
 export const defaultConfidence = 0.95
 
 export interface OpenItem {
-  /** Whether the item can get no further vote now, for example because another vote is outstanding. */
+  /** Can get no further vote now, for example because one is outstanding. */
   readonly isSettled: boolean
   readonly completions: number
   readonly votes: ReadonlyArray<DawidSkene.ExpertVote>
@@ -34,8 +25,8 @@ export interface OpenItem {
 }
 
 /**
- * Returns the items that are not settled, each with the probability of its most probable completion. The model also
- * contains the settled items, because their votes measure the experts.
+ * Settled items are in the model too, because their votes measure the experts. @returns the probability of the best
+ * completion of the others
  */
 export const unsettled = <Item extends OpenItem>(items: ReadonlyArray<Item>) => {
   const model = DawidSkene.make()
@@ -45,10 +36,9 @@ export const unsettled = <Item extends OpenItem>(items: ReadonlyArray<Item>) => 
 }
 
 /**
- * @param confidence if an item's best completion has at least this probability, the item needs no more votes
- * @param waiting number of items with another vote outstanding
- * @param votesLeft number of votes left in the budget. Default: no limit
- * @returns all items that need another vote, and how many of them can get one now
+ * @param confidence items with at least this probability need no more votes @param waiting items with another vote
+ * outstanding @param votesLeft in the budget; default: no limit @returns all items that need another vote, and how many
+ * can get one now
  */
 export const choose = <Item extends OpenItem>(
   items: ReadonlyArray<Item>,
@@ -64,7 +54,6 @@ export const choose = <Item extends OpenItem>(
   return { wanted: uncertain.map(({ item }) => item), atOnce: atOnceOf(uncertain.length, { votesLeft, waiting }) }
 }
 
-/** The number of uncertain items that can get another vote now. */
 export const atOnceOf = (
   uncertain: number,
   { votesLeft = Infinity, waiting }: { readonly waiting: number; readonly votesLeft?: number | undefined },
