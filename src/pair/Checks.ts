@@ -38,6 +38,7 @@ export const checks = {
     advice: lengthAdvice,
     ...share,
   },
+  "length-effect": {
     ...share,
     measure: "difference between the lengths of chosen and rejected completions, as the absolute value of Cohen's d",
     unit: "items",

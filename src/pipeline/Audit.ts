@@ -1,8 +1,6 @@
 /**
- * Audits automatic judges against the votes of people in the ledger (`pair/audit`).
- *
- * Guarantees: the same snapshot of the ledger and the same settings give the same numbers. Other processes can write to
- * the ledger meanwhile. If `price` is not set, the job's prices apply.
+ * Audits automatic judges against the votes of people in the ledger (`pair/audit`), while other processes can write to
+ * it. Default of `price`: the job's prices.
  */
 import { Effect, Option } from "effect"
 import * as Prices from "../domain/Prices.ts"
@@ -18,8 +16,8 @@ import { fieldOf } from "./Leaderboard.ts"
 /** Settings that select votes, and options of the audit. */
 export interface AuditSettings extends ResultsSettings, Omit<Audit.AuditOptions, "by"> {
   /**
-   * A field of the items' metadata, or a path such as `source.name`. The audit has a row for each of its 100 most
-   * frequent values.
+   * A field of the items' metadata, or a path such as `source.name`, with a row for each of its 100 most frequent
+   * values.
    */
   readonly by?: string | undefined
 }

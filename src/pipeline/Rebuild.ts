@@ -1,13 +1,11 @@
 /**
- * Rebuilds the rows of a dataset from its vote table and the settings in its manifest, and compares the files.
+ * Rebuilds the rows of a dataset from its vote table and the settings in its manifest, in a temporary folder, and
+ * compares each file with rows by its SHA-256. If only Parquet files differ, the result is a warning, because another
+ * version of Node compresses differently.
  *
- * Guarantees: every file with rows is rebuilt and compared by its SHA-256. The original ledger is not needed: the votes
- * are imported into a ledger in a temporary folder. If the JSON Lines files are equal and the Parquet files differ, the
- * result is a warning, because another version of Node compresses differently.
- *
- * Files of custom formats are not rebuilt. Neither are the card, report, and manifest, because they contain times,
- * costs, and rejects that only the original ledger has. Splits depend on all planned prompts. If some prompts have no
- * votes and are not in the vote table, the rebuild reads the splits from the dataset, and a warning says so.
+ * Files of custom formats are not rebuilt, nor card, report, and manifest, which contain times, costs, and rejects of
+ * the original ledger. Splits depend on all planned prompts: if some have no votes, the splits are read from the
+ * dataset, with a warning.
  */
 import { Effect, FileSystem } from "effect"
 import * as Findings from "../dataset/Findings.ts"
@@ -48,8 +46,8 @@ const rebuiltFiles = (files: ReadonlyArray<Manifest.DatasetFile>) =>
   new Map(files.flatMap((file) => (file.rows === null && !file.path.startsWith("formats/") ? [] : [[file.path, file]])))
 
 /**
- * Rebuilds a dataset from its votes. Fails with `DatasetUnreadable` if the manifest lacks something that the rows
- * depend on. The result lists the differences.
+ * Rebuilds a dataset from its votes, and lists the differences. Fails with `DatasetUnreadable` if the manifest lacks
+ * something that the rows depend on.
  */
 export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
   directory: string,
@@ -58,7 +56,7 @@ export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
 ) {
   const fs = yield* FileSystem.FileSystem
   const manifest = yield* Dataset.manifest(directory)
-  // The vote table already contains the values at these paths.
+  // The vote table has the values at these paths.
   const { annotationPaths: _paths, campaign, ...settings } = yield* ManifestSettings.of(manifest, evaluationPrompts)
   if (campaign === "all") {
     return yield* ManifestSettings.notRebuildable(

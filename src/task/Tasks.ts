@@ -1,9 +1,7 @@
 /**
  * Turns prompt items into judgments: `submit` reads a stream of items into tasks, `collect` waits for their results,
- * and `judgments` and `judgedItems` are streams of the ledger's results.
- *
- * Needs a `Ledger`, which `Pipeline.layer` and `Job.layer` open. `submit` and `collect` also need a `ServiceProfile`
- * and an `AnnotationClient` for that service. `Pipeline.layer` provides both.
+ * and `judgments` and `judgedItems` are streams of the ledger's results. All need a `Ledger` (`Pipeline.layer`,
+ * `Job.layer`); `submit` and `collect` also need a `ServiceProfile` and an `AnnotationClient` (`Pipeline.layer`).
  */
 export { AnnotationClient } from "./client/AnnotationClient.ts"
 export type { Ledger, LedgerReader } from "./ledger/LedgerIds.ts"

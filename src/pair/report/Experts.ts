@@ -30,7 +30,6 @@ const newTally = (expert: string | null) => {
 
 export const make = () => {
   const tallies = new Map<string | null, ReturnType<typeof newTally>>()
-  }
   return {
     add: (item: JudgedItem, { votes }: Pick<Consensus, "votes">): void => {
       const agreements = agreesWithOthers(item.completions, votes)
@@ -62,12 +61,11 @@ export const make = () => {
         token_cost: tokenCost === undefined ? null : Cost.format(Cost.shortest(tokenCost)),
         reliability: reliabilityOf(row.expert),
         median_seconds: seconds.quantile(0.5),
-      }))
-        .toSorted(
-          (a, b) =>
-            Number(a.expert === null) - Number(b.expert === null) ||
-            b.votes - a.votes ||
-            ((a.expert ?? "") < (b.expert ?? "") ? -1 : 1),
-        ),
+      })).toSorted(
+        (a, b) =>
+          Number(a.expert === null) - Number(b.expert === null) ||
+          b.votes - a.votes ||
+          ((a.expert ?? "") < (b.expert ?? "") ? -1 : 1),
+      ),
   }
 }

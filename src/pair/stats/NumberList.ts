@@ -13,8 +13,8 @@ export const make = <A extends Numbers>(Kind: Kind<A>) => {
       if (length === values.length) values = new Kind(values.buffer.transfer(2 * values.byteLength))
       values[length++] = value
     },
+    length: (): number => length,
     /** Not a copy: read it before the next `push`. */
-    /** Returns the list's numbers without copying them. Read them before the next `push`. */
     view: (): A => new Kind(values.buffer, 0, length),
   }
 }

@@ -1,10 +1,9 @@
 /**
- * Checks, backs up, compacts, and prunes a ledger.
+ * Checks, backs up, compacts, and prunes a ledger. `check` and `backup` also work while a process writes; `compact` and
+ * `prune` need exclusive access. `backup` and `compact` support only SQLite.
  *
- * Guarantees: `check` and `backup` also work while a process writes to the ledger. `compact` and `prune` need exclusive
- * access. A backup is complete, synced, and checked, or absent. Pruning keeps the ids of items, so that no item is
- * submitted again, and removes the results of all votes on an item together. `backup` and `compact` support only
- * SQLite: PostgreSQL has its own tools.
+ * A backup is complete, synced, and checked, or absent. Pruning keeps the ids of items, so that none is submitted
+ * again, and removes the results of all votes on an item together.
  */
 import { Array as Arr, Clock, Effect, FileSystem, Path, Record, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -73,8 +72,8 @@ const requireFile = (location: LedgerLocation.LedgerLocation, verb: NotForPostgr
     : Effect.fail(new NotForPostgres({ verb, location: PostgresUrl.redact(location.url) }))
 
 /**
- * Reports the integrity errors of an existing ledger. `quick` skips requests and results. Damaged pages are findings,
- * not failures.
+ * Reports the integrity errors of an existing ledger; damaged pages are findings, not failures. `quick` skips requests
+ * and results.
  */
 export const check = Effect.fn("LedgerMaintenance.check")(
   (location: LedgerLocation.LedgerLocation, options: { readonly quick?: boolean | undefined } = {}) =>
@@ -107,7 +106,7 @@ export const backup = Effect.fn("LedgerMaintenance.backup")(function* (
   const file = yield* requireFile(location, "backup")
   if (yield* fs.exists(to)) return yield* new BackupExists({ path: to })
   const partial = `${to}.partial`
-  // A killed backup leaves these files behind.
+  // A killed backup leaves them behind.
   const remove = Effect.ignore(
     Effect.forEach(
       ["", "-journal", "-wal", "-shm"].map((suffix) => `${partial}${suffix}`),
@@ -136,7 +135,7 @@ export const backup = Effect.fn("LedgerMaintenance.backup")(function* (
 
 const copy = Effect.fnUntraced(function* (to: string) {
   const sql = yield* SqlClient.SqlClient
-  // If the ledger is damaged, the SQL error is not changed, because its message suggests `prefstream ledger check`.
+  // The SQL error of a damaged ledger suggests `prefstream ledger check`.
   yield* Effect.mapError(sql`VACUUM INTO ${to}`, (error) => {
     const { cause } = error.reason
     return LedgerCheck.isCorrupt(error) ? error : new BackupFailed({ path: to, cause })
@@ -154,7 +153,7 @@ const sizeOf = Effect.fnUntraced(function* (path: string) {
   return sizes.reduce((sum, size) => sum + size, 0)
 })
 
-/** One transaction compresses this many payloads. */
+/** Per transaction. */
 const packSize = 16
 
 const packPayloads = Effect.fnUntraced(function* (
@@ -181,10 +180,8 @@ const packPayloads = Effect.fnUntraced(function* (
 })
 
 /**
- * Compresses requests and results, and shrinks the SQLite file. This temporarily needs free space of up to twice the
- * file's size.
- *
- * @returns the bytes of the file and its write-ahead log, `before` and `after`
+ * Compresses requests and results, and shrinks the SQLite file, for which it needs free space of up to twice the file's
+ * size. @returns the bytes of the file and its write-ahead log, `before` and `after`
  */
 export const compact = Effect.fn("LedgerMaintenance.compact")(function* (location: LedgerLocation.LedgerLocation) {
   const file = yield* requireFile(location, "compact")
@@ -204,8 +201,7 @@ export interface PruneOptions {
   /** Removes rejects from before this time, in epoch milliseconds. Default: the rejects of all runs except the last. */
   readonly before?: number | undefined
   /**
-   * Whether to also remove requests and results that are older than `before`. If `before` is not set, none are removed.
-   * Later exports omit the items of removed results. Default false.
+   * Whether to also remove requests and results from before `before`; later exports omit their items. Default false.
    */
   readonly results?: boolean | undefined
   /** Whether to count the rows without removing them. Default false. */
@@ -222,13 +218,13 @@ export interface PruneReport {
   readonly results: { readonly tasks: number; readonly items: number }
 }
 
-/** One transaction prunes this many tasks. */
+/** Tasks per transaction. */
 const chunkSize = 500
 
-/** Tasks per page. The number is large, since a database may scan all tasks for each page. */
+/** Large, since a database may scan all tasks for each page. */
 const pageSize = 50_000
 
-/** Removes old rejects and deliveries. If `results` is set, also removes old requests and results. */
+/** Removes old rejects and deliveries, and with `results` old requests and results. */
 export const prune = Effect.fn("LedgerMaintenance.prune")(function* (
   location: LedgerLocation.LedgerLocation,
   options: PruneOptions,
@@ -243,12 +239,12 @@ const pruneRows = Effect.fnUntraced(function* (name: string, { before, dryRun, r
   const now = yield* Clock.currentTimeMillis
   const { job } = yield* Jobs.find(name)
   const here = sql`job = ${job}`
-  // Keeps the rejects of the last run that read anything, because the rejects file may be written again.
+  // The rejects file of the last run that read anything may be written again.
   const earlier = sql`${here} AND run < (SELECT COALESCE(MAX(run), 0) FROM run WHERE ${here} AND read_count > 0)
     AND run IN (SELECT run FROM run WHERE ${here} AND started_at < ${before ?? now})`
   const forgotten = sql`${here} AND received_at < ${now - rememberedMillis}`
   const oldHints = sql`${here} AND at < ${now - rememberedMillis}`
-  // All votes on an item are pruned together, since the remaining votes could give another choice.
+  // The remaining votes on an item could give another choice.
   const old = sql`${here} AND state = 'completed' AND pruned_at IS NULL AND completed_at < ${before ?? 0}
     AND NOT EXISTS (SELECT 1 FROM task v WHERE v.job = task.job AND v.batch = task.batch
       AND v.seq >= task.batch AND v.seq < task.batch + task.votes * task.batch_items AND v.vote <> task.vote
