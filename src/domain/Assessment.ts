@@ -59,10 +59,7 @@ const ratingsOf = (value: unknown, best: number, completions: number): Ratings |
   return ratings.every((rating) => rating === null) ? undefined : ratings
 }
 
-/**
- * A negative strength becomes positive, because the choice says which completion is better. An aspect with one number
- * instead of a list rates the best completion.
- */
+/** A negative strength becomes positive. An aspect with one number instead of a list rates the best completion. */
 export const read = (members: { readonly [name: string]: unknown }, best: number, completions: number): Assessment => {
   const { all_bad, aspects, edited, strength } = members
   const rated = !Predicate.isObject(aspects)

@@ -35,10 +35,7 @@ export const readIn = (annotations: Annotations, best: number): Decision | undef
   return Option.getOrElse(asDecision(told), () => ({ ...told, by: null, at: null }))
 }
 
-/**
- * The service's choice as a decision, if the majority of the votes contradicts it. Only for an item without a lead's
- * decision.
- */
+/** The service's choice, if it contradicts the majority of the votes. Not for an item that a lead decided. */
 export const ofService = (
   { rationale }: Annotations,
   best: number,

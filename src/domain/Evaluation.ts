@@ -61,9 +61,7 @@ export interface Evaluation {
     /** Probability that two votes on a pair prefer the same completion. */
     readonly people: AuditEstimate
   } | null
-  /**
-   * Pairs that `votes` leaves out, because an older prefstream wrote a dataset that does not say which votes are ties.
-   */
+  /** Pairs that `votes` leaves out, because the dataset's older format does not say which votes are ties. */
   readonly unknown_ties?: number
   /** The accuracy on parts of the pairs. */
   readonly slices: ReadonlyArray<EvaluationSlice>
@@ -75,10 +73,7 @@ export interface Evaluation {
     /** Mean negative log-likelihood, in nats. If all scores are equal, it is 0.693. */
     readonly log_loss: number | null
   }
-  /**
-   * A pair is disputed if its rejected completion has the higher score. `items` and `with_tools` count items with such
-   * a pair.
-   */
+  /** Pairs whose rejected completion has the higher score; `items` and `with_tools` count items with such a pair. */
   readonly disputed: { readonly pairs: number; readonly items: number; readonly with_tools: number }
   /** At most 100 of the disputed pairs, in order of difference, greatest first. */
   readonly disagreements: ReadonlyArray<Disagreement>

@@ -19,10 +19,7 @@ export const of = (value: unknown): string | null => {
 export const inWhole = (annotations: unknown, at: (members: object) => unknown): string | null =>
   Predicate.isObject(annotations) ? of(at(annotations)) : null
 
-/**
- * The kind of each vote; a vote without a kind gets that of the annotations. Without votes, only the kind of the
- * annotations.
- */
+/** The kind of each vote, by default that of the annotations; without votes, the annotations' kind. */
 export const inAnnotations = (annotations: unknown, at: (members: object) => unknown): ReadonlyArray<string | null> => {
   if (!Predicate.isObject(annotations)) return [null]
   const whole = inWhole(annotations, at)

@@ -3,10 +3,7 @@
 /** For a 95% interval. */
 export const normal95 = 1.959963984540054
 
-/**
- * The score interval of a proportion, within 0 to 1; null without trials (E. B. Wilson, 1927, "Probable inference, the
- * law of succession, and statistical inference").
- */
+/** The score interval of a proportion, within 0 to 1 (E. B. Wilson, 1927). Null without trials. */
 export const wilsonInterval = (
   successes: number,
   trials: number,

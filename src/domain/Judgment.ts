@@ -32,9 +32,7 @@ export interface LedgerItem {
   readonly origin: Origin
 }
 
-/**
- * A result without a judgment: the prompt was withdrawn, no expert who may vote has an answer, or it cannot be used.
- */
+/** A result without a judgment: the prompt was withdrawn, or the answer is missing or cannot be used. */
 export interface NoJudgment extends Pick<Judgment, "taskId" | "itemId" | "isCheck" | "gold"> {
   readonly reason: "withdrawn" | "unanswered" | "unusable"
 }

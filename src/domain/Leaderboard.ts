@@ -37,10 +37,7 @@ export interface LeaderboardRow {
   readonly group: number
   /** 1 plus the number of models in the group whose interval lies above this model's interval. */
   readonly rank: number
-  /**
-   * 400 points more are odds of 10 to 1; a group's mean is 1000. `low` is null with `never_won`, `high` with
-   * `never_lost`.
-   */
+  /** 400 points more are odds of 10 to 1; a group's mean is 1000. With `extreme`, one bound is null. */
   readonly rating: Estimate
   /** The rating that the model would have if both completions of each comparison were equally long. */
   readonly rating_at_equal_length: number | null
@@ -63,10 +60,7 @@ export interface LeaderboardRow {
 
 /** The effect of a property, other than the model, on the odds that a completion is preferred. */
 export interface ControlRow {
-  /**
-   * `length`: the effect of (a − b) / (a + b), where a is the completion's length in characters and b the other's.
-   * `position`: the effect of being shown first.
-   */
+  /** `length`: effect of (a − b) / (a + b), the lengths in characters. `position`: effect of being shown first. */
   readonly control: "length" | "position"
   /** The effect, in natural log-odds. */
   readonly coefficient: Estimate

@@ -116,10 +116,7 @@ export interface ItemIdentity {
   readonly itemId: string
 }
 
-/**
- * The item as JSON, as a task's `prompts` contain it; its hash identifies the content. A conversation is rendered as
- * text.
- */
+/** The item as JSON, as in a task's `prompts`, with a conversation as text. Its hash identifies the content. */
 export const content = (item: Pick<PromptItem, "prompt" | "completions">): string => JSON.stringify(toTaskPrompt(item))
 
 /** As messages if they call tools, otherwise as text. */

@@ -32,10 +32,7 @@ export interface Agreement {
   readonly items: number
   /** Items whose votes all prefer the same completion. */
   readonly unanimous: number
-  /**
-   * Items on which several completions are best, by weighted votes with `dawid-skene`. Items that a lead decided do not
-   * count.
-   */
+  /** Items on which several completions are best, by weighted votes with `dawid-skene`. None that a lead decided. */
   readonly ties: number
   /** Mean share of an item's votes that prefer the chosen completion. */
   readonly mean_agreement: number | null
@@ -72,10 +69,7 @@ export interface ExpertRow {
   readonly compared: number
   /** Votes among `compared` that agree with the majority of the other experts. */
   readonly with_others: number
-  /**
-   * Estimated probability that a vote is right, by the Dawid–Skene model with one parameter per expert. Null without a
-   * vote on an item with several votes or with a known answer.
-   */
+  /** Estimated probability that a vote is right (Dawid–Skene). Null if no vote has another or an answer to compare. */
   readonly reliability: number | null
   /** Votes on items with a known answer. If a vote ranks several completions first, the vote does not count. */
   readonly gold_votes: number

@@ -20,14 +20,9 @@ export interface KindCost extends VotesCost {
   readonly gold_votes: number
   /** Votes among `gold_votes` that prefer the known answer; 0 if no dataset was written. */
   readonly gold_right: number
-  /**
-   * Mean cost of a right vote: the mean cost per vote, times the results on items with a known answer, divided by
-   * `gold_right`. Null without right votes.
-   */
+  /** Mean cost per vote times results with a known answer, divided by `gold_right`. Null without right votes. */
   readonly cost_per_right_vote: string | null
-  /**
-   * Token cost of language models' votes in the dataset, not part of `cost`; null without a dataset or a token cost.
-   */
+  /** Token cost of language models' votes in the dataset, not part of `cost`. Null if there is none. */
   readonly token_cost: string | null
 }
 
@@ -45,10 +40,7 @@ export interface SpendingReport {
   readonly committed: VotesCost
   /** The votes and the money that remain of the budget; null without a budget. */
   readonly left: VotesCost | null
-  /**
-   * Votes that the budget does not allow: on new items of the last run, of planned tasks that were not sent, and
-   * further votes that items need.
-   */
+  /** Votes that the budget does not allow: on new items, of planned tasks, and further votes that items need. */
   readonly over_budget: VotesCost & { readonly items: number }
   /** The money spent per pair; null without a dataset, or if the dataset covers one of several campaigns. */
   readonly cost_per_pair: string | null

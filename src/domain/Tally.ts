@@ -78,10 +78,7 @@ export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray
   }
 }
 
-/**
- * Whether each vote agrees with the majority of the others. Undefined without other votes, if they tie, or if the vote
- * ranks several texts first.
- */
+/** Whether each vote agrees with the majority of the others. Undefined without one, or if it ranks several first. */
 export const agreesWithOthers = (
   completions: ReadonlyArray<string>,
   ballots: ReadonlyArray<Choice>,
@@ -125,10 +122,7 @@ const hasText = (text: string | undefined): boolean => text !== undefined && tex
 
 export const topOf = ({ choice, ranking }: Choice): ReadonlyArray<number> => ranking?.[0] ?? [choice]
 
-/**
- * Adds the Borda scores of one ranking, doubled to be integers. All rankings contain all completions, so sums give the
- * same order as means.
- */
+/** Adds a ranking's Borda scores, doubled to be integers. All rankings are complete, so sums order like means. */
 const addBorda = (scores: Array<number>, completions: number, ranking: Ranking | undefined) => {
   let below = completions
   for (const group of ranking ?? []) {

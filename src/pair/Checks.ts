@@ -148,10 +148,7 @@ export interface OwnCheck {
   readonly direction?: Check["direction"] | undefined
   /** Without a threshold, the report shows the value, and the check always passes. */
   readonly threshold?: number | undefined
-  /**
-   * Returns the number for one item; true is 1, false 0. `undefined` leaves the item out of the mean. `pairs` is empty
-   * if the item is left out of the dataset.
-   */
+  /** The number for an item; true is 1, false 0, `undefined` leaves it out. `pairs` is empty if it is not exported. */
   readonly valueOf: (item: JudgedItem, pairs: ReadonlyArray<PreferencePair>) => number | boolean | undefined
 }
 

@@ -66,10 +66,7 @@ export interface CurationOptions {
   readonly minVotes?: number | undefined
   /** Minimum share of votes for the best completion, 0 to 1. Items with one vote are not checked. Default: 0. */
   readonly minAgreement?: number | undefined
-  /**
-   * Whether items with a tie are left out, or give pairs with the completion that the tie rules choose. Default:
-   * `drop`.
-   */
+  /** `drop` leaves out items with a tie; with `keep`, the tie rules choose their completion. Default: `drop`. */
   readonly ties?: "drop" | "keep" | undefined
   /** The checks whose findings are left out of the dataset. Default: none. */
   readonly drop?: ReadonlyArray<Checks.DropName> | undefined
@@ -87,14 +84,9 @@ export interface CurationContext {
   readonly reliabilities?: Option.Option<Reliabilities.Reliabilities> | undefined
   /** Returns the language of a text: ISO 639-1, or `und`. Default: `und` for every text. */
   readonly languageOf?: ((text: string) => string) | undefined
-  /**
-   * Share of items, 0 to 1, whose language is detected, because detection is the slowest step. Sampled by id. Default:
-   * 1.
-   */
+  /** Share of items, 0 to 1, whose language is detected, which is slow. Sampled by id. Default: 1. */
   readonly languageShare?: number | undefined
-  /**
-   * Whether an item may occur several times, because several campaigns judged it. Default: each occurrence is an item.
-   */
+  /** Whether an item may occur several times, judged by several campaigns. Default: each occurrence is an item. */
   readonly mayRepeat?: boolean | undefined
   /** The directory for scratch files. Default: the system's temporary directory. */
   readonly scratchDirectory?: string | undefined
@@ -196,10 +188,7 @@ export interface Curation {
   readonly report: Effect.Effect<CurationReport, SearchFailed>
 }
 
-/**
- * Curates one stream of items. If near-duplicates are left out, the stream runs twice and must return the same items
- * each time.
- */
+/** Curates items. If near-duplicates are left out, the stream runs twice and must return the same items each time. */
 export const make = Effect.fnUntraced(function* (
   options: CurationOptions,
   context: CurationContext = {},

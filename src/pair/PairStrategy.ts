@@ -127,10 +127,7 @@ const messagesIn = (
 ): Pick<PreferencePair, typeof member> =>
   completion === undefined || typeof completion === "string" ? {} : { [member]: completion }
 
-/**
- * Pairs the best completion with each worse one, in their order. Completions with the same rank as the best make no
- * pair.
- */
+/** Pairs the best completion with each worse one, in their order, but not with its equals. */
 export const bestAgainstRest = ownNamed({ strategy: "best-against-rest" }, (judgment) =>
   make(
     judgment,
@@ -154,10 +151,7 @@ export const bestAgainstOne = (seed = 0) =>
       : []
   })
 
-/**
- * Pairs each completion with each one ranked below it, in the order of the ranking; equal ranks make no pair. Without a
- * ranking, pairs the best completion with each of the rest.
- */
+/** Pairs each completion with each one that the ranking places lower. Without a ranking: the best with all others. */
 export const fullRanking = ownNamed({ strategy: "full-ranking" }, (judgment) =>
   Option.match(rankingOf(judgment), {
     onNone: () => bestAgainstRest(judgment),

@@ -15,10 +15,7 @@ import { fieldOf } from "./Leaderboard.ts"
 
 /** Settings that select votes, and options of the audit. */
 export interface AuditSettings extends ResultsSettings, Omit<Audit.AuditOptions, "by"> {
-  /**
-   * A field of the items' metadata, or a path such as `source.name`, with a row for each of its 100 most frequent
-   * values.
-   */
+  /** A field of the items' metadata, such as `source.name`. Each of its 100 most frequent values has a row. */
   readonly by?: string | undefined
 }
 

@@ -53,10 +53,7 @@ const nicknames = new Map(
   }),
 )
 
-/**
- * Parses a cron expression: minute, hour, day of the month, month, and day of the week, after optional seconds, or a
- * name such as `@daily`. Default time zone: the machine's.
- */
+/** Parses a cron expression, with optional seconds, or a name such as `@daily`. Default time zone: the machine's. */
 export const parse = (expression: string, timeZone?: string): Result.Result<Cron.Cron, InvalidCron> => {
   const zone = timeZone === undefined ? Option.some(DateTime.zoneMakeLocal()) : DateTime.zoneFromString(timeZone)
   if (Option.isNone(zone)) {
@@ -106,9 +103,7 @@ const setBack = Effect.gen(function* () {
   return (yield* SteadyClock.now) - (yield* Clock.currentTimeMillis)
 })
 
-/**
- * Runs the job at each scheduled time until the job fails. If the clock is set back, the wait does not become longer.
- */
+/** Runs the job at each scheduled time until it fails. Setting the clock back does not make the wait longer. */
 export const run = Effect.fn("CronJob.run")(function* <A, E, R>(
   job: Effect.Effect<A, E, R>,
   options: Options,

@@ -38,10 +38,7 @@ import * as VoteWarnings from "./VoteWarnings.ts"
 
 /** A value of the dataset exceeds its threshold, and the dataset was not written. */
 export class ThresholdsExceeded extends Schema.TaggedError<ThresholdsExceeded>()("ThresholdsExceeded", {
-  /**
-   * The failed checks. `value` is null without data. The threshold is a maximum if `direction` is `below`, or a minimum
-   * if it is `above`.
-   */
+  /** The failed checks; `value` is null without data. The threshold is a maximum for `below`, a minimum for `above`. */
   checks: Schema.Array(
     Schema.Struct({
       check: Schema.String,

@@ -96,10 +96,7 @@ export const collect = Effect.fn("Pipeline.collect")(function* (options: Collect
   return yield* RunReport.make({ elapsed })
 })
 
-/**
- * Interrupts the effect after the timeout, and then returns none. A supervisor, such as the command line, gets the
- * grace time and a description of the requests in flight.
- */
+/** Interrupts the effect after the timeout, and returns none. A supervisor learns of the requests in flight. */
 const stoppable =
   ({ grace, timeout }: Pick<Settings, "timeout" | "grace">) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<Option.Option<A>, E, R | Ledger | ServiceProfile> =>

@@ -41,10 +41,7 @@ export interface Estimate {
 export interface JobStatus extends RunReport.RunReport {
   /** When the ledger was read: ISO 8601, UTC. */
   readonly at: string
-  /**
-   * `ended_at` is null if the run is still reading or submitting, or was killed; `failure` is the error of a failed
-   * run.
-   */
+  /** `ended_at` is null if the run still reads or submits, or was killed; `failure` is its error. */
   readonly last_run: {
     readonly run: number
     readonly started_at: string
@@ -98,9 +95,7 @@ export interface JobStatus extends RunReport.RunReport {
   readonly request_budget: {
     /** Number of seconds for which the workers have already reserved the whole rate. 0 if a request may be sent now. */
     readonly reserved_seconds: number
-    /**
-     * Share of the request rate, 0 to 1, that may be used now. A refusal because of load lowers it for half a minute.
-     */
+    /** Share of the request rate, 0 to 1, in use. A refusal because of load lowers it for half a minute. */
     readonly rate_share: number
     /** The time until which the service asked clients to wait. */
     readonly paused_until: string | null

@@ -64,10 +64,7 @@ export type Platform = FileSystem.FileSystem | Path.Path | HttpClient.HttpClient
 type Places<E1, R1, E2, R2> = Pick<Settings.Settings, "directory" | "ledger" | "job" | "newLedger"> &
   Settings.ServiceOf<E1, R1, E2, R2>
 
-/**
- * Makes a pipeline value, which `run` or `prefstream run FILE` executes. Its errors and requirements are those of its
- * source, service, and client.
- */
+/** Makes a pipeline value, for `run` or `prefstream run FILE`, with the errors and requirements of its parts. */
 export const make = <E, R, E1 = never, R1 = never, E2 = never, R2 = never>(
   settings: Omit<Settings.Settings, "source"> & { readonly source: Source<E, R> } & Settings.ServiceOf<E1, R1, E2, R2>,
 ): Settings.Pipeline<E | E1 | E2, R | R1 | Exclude<R2, ServiceProfile | HttpClient.HttpClient>> =>
@@ -100,10 +97,7 @@ const layerOver = <E1, R1, E2, R2, E3, R3>(
     }),
   )
 
-/**
- * Runs a pipeline to its end: reads the input, submits tasks, waits for the results, and writes the dataset. Can be
- * stopped at any point and started again.
- */
+/** Runs a pipeline until its dataset is written. It can be stopped at any point and started again. */
 export const run = <E, R>(pipeline: Settings.Pipeline<E, R>) =>
   Settings.checked<R | Platform>()(pipeline, () => Effect.provide(Flow.run(pipeline), layer(pipeline)))
 

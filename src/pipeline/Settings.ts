@@ -22,10 +22,7 @@ export interface Settings<out E = SourceError, out R = FileSystem.FileSystem | P
   extends SubmitOptions, LedgerLocation.LedgerSettings, DatasetSettings {
   /** The job folder: ledger (unless it is elsewhere), rejects, and dataset. It is created if missing. */
   readonly directory: string
-  /**
-   * Whether to begin a new ledger, which submits all items again, if that of a used job folder is gone. Default false:
-   * fails with `LedgerLost`.
-   */
+  /** Begin a new ledger, which submits all again, if a used folder has lost its own. Default: fails: `LedgerLost`. */
   readonly newLedger?: boolean | undefined
   /** The items: `Source.files`, `Source.join`, `Source.make`, or a custom source. */
   readonly source: Source<E, R>
@@ -47,10 +44,7 @@ export interface ServiceOf<E1, R1, E2, R2> {
   readonly client?: Layer.Layer<AnnotationClient, E2, R2> | undefined
 }
 
-/**
- * A pipeline: its settings and its annotation service. `E` and `R` are the errors and requirements of the source, the
- * service, and the client.
- */
+/** A pipeline: its settings and its service. `E` and `R` are the errors and requirements of source, service, client. */
 export interface Pipeline<out E = SourceError, out R = FileSystem.FileSystem | Path.Path>
   extends Settings<E, R>, ServiceOf<E, R, E, R | ServiceProfile | HttpClient.HttpClient> {
   readonly _tag: "Pipeline"

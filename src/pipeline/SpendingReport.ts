@@ -25,9 +25,7 @@ type GoldKinds = GoldVotes & Pick<GoldReport, "kinds">
 const costPerRight = ({ cost, votes }: Charges.Charge, { results, right }: GoldVotes): string | null =>
   Cost.dividedBy(Cost.times(cost, results), votes * right)
 
-/**
- * For all kinds: a result counts once, at the mean price of its kind, or of all votes if none of its kind was paid for.
- */
+/** A result counts once, at the mean price of its kind, or of all votes if none of its kind was paid for. */
 const costPerRightOf = (
   spent: Charges.Charge,
   kinds: Spending["kinds"],

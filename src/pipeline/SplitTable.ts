@@ -70,9 +70,7 @@ const warnOfShares = Effect.fnUntraced(function* (
   )
 })
 
-/**
- * Fails with `SplitsInvalid` for invalid shares, and with `SettingInvalid` if `by` is no field path, or no item has it.
- */
+/** Fails with `SplitsInvalid` for bad shares, `SettingInvalid` if `by` is no field path or no item has it. */
 export const make = Effect.fnUntraced(function* ({ by, ...options }: SplitTableOptions) {
   const ledger = yield* LedgerReader
   const table = yield* Splits.make(options)

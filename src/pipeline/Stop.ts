@@ -74,10 +74,7 @@ export const describeUnfinished = (options: StopOptions): Effect.Effect<string> 
     }),
   )
 
-/**
- * Runs an effect to its end, or until `stop` returns a reason. `exit` is undefined if the grace time or `abandon` ended
- * first.
- */
+/** Runs an effect to its end, or until `stop` returns a reason. `exit` is undefined if it could not end in time. */
 export const until = Effect.fnUntraced(function* <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   {

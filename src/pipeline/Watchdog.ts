@@ -37,9 +37,7 @@ export const watch = Effect.fnUntraced(function* (worker: {
   readonly othersAnsweredWithin: (millis: number) => Effect.Effect<boolean, SqlError>
   /** Longer than a request can take. */
   readonly limit: Duration.Duration
-  /**
-   * Called at each check, in epoch milliseconds of the last check with a new response, and with that or no due task.
-   */
+  /** Gets the epoch milliseconds of the last check with a new response, and of the last with that or no due task. */
   readonly onCheck: (answeredAt: number, progressedAt: number) => void
 }) {
   const limit = Duration.toMillis(worker.limit)

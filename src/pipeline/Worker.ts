@@ -57,9 +57,7 @@ export { WorkerStalled } from "./Watchdog.ts"
 
 /** Options of `run`. */
 export interface WorkerOptions {
-  /**
-   * Where other workers reach this one. Default: the local address of its connection to the database, and a free port.
-   */
+  /** Where other workers reach this one. Default: its local address towards the database, and a free port. */
   readonly address?: { readonly host?: string | undefined; readonly port?: number | undefined } | undefined
   /** Time that a worker may be silent before others take its parts, at least 5 seconds. Default: `defaultLease`. */
   readonly lease?: Duration.Input | undefined

@@ -30,16 +30,10 @@ type Polling = Pick<ServiceSettings, "pollInterval">
 /** In milliseconds. */
 export const firstPollDelay = (profile: Polling): number => Duration.toMillis(profile.pollInterval.min)
 
-/**
- * If a webhook arrived within this time, more are expected, so tasks are polled less often: at least once in this time
- * or in `pollInterval.max`, whichever is longer.
- */
+/** If a webhook arrived within this time, more are expected, so tasks are polled less often. */
 const hintedSpan = Duration.toMillis("1 hour")
 
-/**
- * Milliseconds until the next poll: half the task's age, within `pollInterval`. If `hinted`, from `pollInterval.max` to
- * `hintedSpan`, unless the former is longer.
- */
+/** Milliseconds until the next poll: half the task's age, within `pollInterval`; up to `hintedSpan` if `hinted`. */
 export const pollDelay = (profile: Polling, age: number, hinted = false): number => {
   const max = Duration.toMillis(profile.pollInterval.max)
   return hinted

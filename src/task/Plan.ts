@@ -145,10 +145,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   let gathered: Array<Result.Result<BatchItem, Reject>> = []
   let bytes = 0
   let flushedAt = yield* SteadyClock.now
-  /**
-   * After planning this many items, reading waits until the sender runs out of tasks. If that happens during planning,
-   * reading skips one wait, so this is half of `maxPlanned`.
-   */
+  /** Reading waits when this many are planned. It may skip one wait, so this is half of `maxPlanned`. */
   const maxAhead = ledger.isShared ? Infinity : (options.maxPlanned ?? Infinity) / 2
   let ahead = 0
   const flush = Effect.fnUntraced(function* () {

@@ -173,10 +173,7 @@ const inArrays = <A, E, R>(arrays: Stream.Stream<ReadonlyArray<A>, E, R>): Strea
     Stream.flattenArray,
   )
 
-/**
- * The judged items of a campaign, each with the judgments of all its votes, in their order. With `"all"`, an item
- * occurs once for each campaign that judged it. Only the tasks of one batch are in memory.
- */
+/** Judged items with their votes' judgments, in order, once for each campaign. Only one batch is in memory. */
 export const items = (
   campaign?: number | "all",
   paths?: AnnotationPaths.AnnotationPaths,
@@ -199,9 +196,7 @@ export interface UnjudgedCounts {
   readonly unusable: number
 }
 
-/**
- * Like `items`, but `unjudged` counts the items read so far without a judgment, except gold items that were mixed in.
- */
+/** Like `items`, but `unjudged` counts items so far without a judgment, except gold items that were mixed in. */
 export const counted = (campaign?: number | "all", paths?: AnnotationPaths.AnnotationPaths) => {
   let withdrawn = 0
   let unanswered = 0

@@ -51,10 +51,7 @@ export interface SendOptions {
   readonly starved?: Latch.Latch | undefined
 }
 
-/**
- * Sets `halt` if a failure would affect every task, or ends when it is set. If failures in `earlier` have ended a run,
- * sends tasks one by one until the service accepts one.
- */
+/** Sets `halt` after a failure that would affect every task. After `earlier` ones, sends singly until one succeeds. */
 export const send = Effect.fnUntraced(function* <E>(
   readingDone: Latch.Latch,
   halt: Deferred.Deferred<never, E | SendError | RejectLimit.TooManyRejects>,

@@ -44,15 +44,9 @@ import { send, type SendError } from "./Send.ts"
 export interface SubmitOptions extends PlanOptions, SpendingTerms {
   /** Gold items to mix into the new items. */
   readonly gold?: GoldItems.GoldOptions | undefined
-  /**
-   * Whether changed guidelines or a changed task type start a new campaign, in which all items are judged again,
-   * instead of failing with `TermsChanged`.
-   */
+  /** Whether changed guidelines or task type start a campaign that judges all again, or fail with `TermsChanged`. */
   readonly newCampaign?: boolean | undefined
-  /**
-   * States of earlier runs' tasks that are resubmitted as new, billable tasks, if a poll of each confirms the failure
-   * (see `Recheck`). Default: none.
-   */
+  /** States of earlier runs' tasks to resubmit, billable, if a poll confirms the failure (`Recheck`). Default: none. */
   readonly resubmit?: ReadonlyArray<Replannable> | undefined
   /** Maximum number of times that a task's items are sent, including the first time. Default 3. */
   readonly maxAttempts?: number | undefined

@@ -67,9 +67,7 @@ const withSettings = (subject: Subject, settings: Subject["settings"]): Subject 
 const trial = <A, E, R>(subject: Subject, body: (trial: Trial) => Effect.Effect<A, E, R>) =>
   Effect.scoped(Effect.flatMap(Trial.make(subject), body))
 
-/**
- * Creating a task may take several requests: tests each of them in a new trial. `isIt` tells it by its number, from 1.
- */
+/** Tests each request that creating a task takes in a new trial. `isIt` tells it by its number, from 1. */
 const atEachRequest = Effect.fnUntraced(function* <E, R>(
   subject: Subject,
   body: (trial: Trial, isIt: (nth: number) => boolean) => Effect.Effect<Omit<Counts, "runs">, E, R>,

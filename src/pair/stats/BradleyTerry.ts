@@ -172,10 +172,7 @@ const split = (parameters: Float64Array, players: number, penalized: number) => 
   coefficients: parameters.slice(players, penalized),
 })
 
-/**
- * Solves A x = b by Cholesky's method in place, in the lower triangle of A. A parameter without information (a pivot of
- * 0) does not change.
- */
+/** Solves A x = b in place by Cholesky's method, in A's lower triangle. A pivot of 0 leaves its parameter unchanged. */
 const solve = (a: Float64Array, b: Float64Array, x: Float64Array, used: number, size: number): void => {
   for (let i = 0; i < used; i++) {
     const [row, diagonal] = [i * size, a[i * size + i]!]

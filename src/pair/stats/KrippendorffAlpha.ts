@@ -13,10 +13,7 @@ import * as Moments from "./Moments.ts"
 export const make = () => {
   /** Values by category, in units with at least two values. */
   const totals: Array<number> = []
-  /**
-   * Ordered pairs of different values, by the unit's number of values. These sums are exact, so the order of units has
-   * no effect.
-   */
+  /** Ordered pairs of different values, by the unit's number of values: exact sums, whatever the order of the units. */
   const different = new Map<number, number>()
 
   return {

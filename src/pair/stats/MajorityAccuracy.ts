@@ -46,10 +46,7 @@ export const rightVotes = (voters: ReadonlyArray<Voter>, votes: number): RightVo
 export const accuracyOf = (rights: RightVotes, completions: number): number =>
   rights.reduce((sum, chance, right) => sum + chance * winning(right, rights.length - 1 - right, completions - 1), 0)
 
-/**
- * The probability that two votes, of at least two, are for the same completion. For K completions and equal accuracies
- * p, it is p² + (1 − p)² / (K − 1).
- */
+/** Probability that two votes agree: for K completions and equal accuracies p, p² + (1 − p)² / (K − 1). */
 export const agreementOf = (rights: RightVotes, completions: number): number => {
   const votes = rights.length - 1
   const pairs = (n: number) => (n * (n - 1)) / (votes * (votes - 1))

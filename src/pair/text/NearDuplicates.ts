@@ -22,10 +22,7 @@ export interface NearDuplicates {
   readonly add: (prompt: string) => void
   /** Waits until few prompts remain to be processed. */
   readonly room: Effect.Effect<void, SearchFailed>
-  /**
-   * Compares those pairs with an equal band or normal form that `isWanted` accepts. `found` may get a pair several
-   * times.
-   */
+  /** Compares pairs with an equal band or normal form that `isWanted` accepts. `found` may get a pair several times. */
   readonly search: (isWanted: Visit<boolean>, found: Visit<void>) => Effect.Effect<void, SearchFailed>
   /** The earliest prompt that each prompt nearly repeats, or its own ordinal. */
   readonly earliest: Effect.Effect<Uint32Array, SearchFailed>

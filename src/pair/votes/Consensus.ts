@@ -26,19 +26,13 @@ export const defaults = { minAgreement: 0, minVotes: 1, ties: "drop" } as const
 
 /** One judgment of an item, with the votes from which it is made. */
 export interface Consensus {
-  /**
-   * The judgment of the first task, or of a lead's decision, with the combined choice, ranking, rationale, and
-   * assessment of all votes, and the flags of all tasks.
-   */
+  /** The judgment of the first task or of a lead, with choice and assessment combined from all votes, and all flags. */
   readonly judgment: Judgment
   /** The votes, at least one. */
   readonly votes: ReadonlyArray<ItemVote>
   /** The share of the first choices that are for the best completion, 0 to 1. Null if there is one vote. */
   readonly agreement: number | null
-  /**
-   * How the choice was made: by counting or weighting votes, by a service that contradicts their majority, or by a
-   * lead.
-   */
+  /** By counting or weighting votes, by a service that contradicts their majority, or by a lead. */
   readonly by: "majority" | "reliability" | "service" | "lead"
   /** Whether the chosen completion has more first choices than any other. */
   readonly isMajority: boolean
@@ -168,10 +162,7 @@ export const byProbability = (
   }
 }
 
-/**
- * Moves `best` to a group of its own at the top. Others of the first group stay its equals, unless a vote or a lead
- * prefers `best` to them.
- */
+/** Moves `best` to a group of its own at the top. Its equals stay equal, unless a vote or a lead prefers `best`. */
 const withBest = (
   { completions }: Pick<Judgment, "completions">,
   ranking: Ranking | undefined,

@@ -138,10 +138,7 @@ export const isDecided = (vote: Pick<ItemVote, "choice" | "ranking">): boolean =
 export const isUnanimous = (votes: ReadonlyArray<ItemVote>): boolean =>
   votes.every((vote) => isDecided(vote) && vote.choice === votes[0]!.choice)
 
-/**
- * The share of votes that prefer `chosen` minus the share that prefer `rejected`, −1 to 1. A vote without a ranking
- * prefers its choice to all others, and does not compare the others.
- */
+/** Share of votes that prefer `chosen` minus share that prefer `rejected`. Unranked completions are not compared. */
 export const marginOf = (votes: ReadonlyArray<ItemVote>, chosen: number, rejected: number): number =>
   votes.reduce((sum, vote) => sum + preference(vote, chosen, rejected), 0) / votes.length
 

@@ -40,10 +40,7 @@ const juryOf = (judges: ReadonlyArray<ItemVote>): ReadonlyArray<CountedVote> => 
 
 export const isJudge = ({ expert, kind }: ItemVote): boolean => Judge.roleOf(expert, kind ?? null) === "judge"
 
-/**
- * Leaves out votes with several texts at the top. If `jury` is true, the largest parties' votes replace the judges',
- * and come first.
- */
+/** Without votes with several texts at the top. If `jury`, the parties' votes replace the judges' and come first. */
 export const counted = (votes: ReadonlyArray<ItemVote>, jury: boolean): ReadonlyArray<CountedVote> => {
   const decided = votes.filter(isDecided)
   if (!jury) return decided

@@ -13,10 +13,7 @@ export const representatives = ({ bestCompletionIndex, completions }: Judgment):
   return first.map((index) => (index === first[bestCompletionIndex] ? bestCompletionIndex : index))
 }
 
-/**
- * Groups of indices, best first, each text once at its best rank. None for no ranking, or an invalid one: an index
- * occurs twice or is out of range, or the best completion is not at the top.
- */
+/** Groups of indices, best first, each text once at its best rank. None without a ranking, or if it is invalid. */
 export const rankingOf = (judgment: Judgment): Option.Option<Ranking> =>
   asRanking(judgment.annotations["ranking"]).pipe(
     Option.filter((groups) => {

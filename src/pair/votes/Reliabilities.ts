@@ -17,10 +17,7 @@ import * as DawidSkene from "../stats/DawidSkene.ts"
 
 /** Estimated reliabilities of experts. */
 export interface Reliabilities {
-  /**
-   * Probability that a vote of the expert is right, above 0 and below 1. Null without a vote on an item with several
-   * votes or with a known answer.
-   */
+  /** Probability that a vote is right, above 0 and below 1. Null without other votes or known answers to compare. */
   readonly of: (expert: string | null) => number | null
   /** The probability of each completion to be the best; 0 for a repeated text. The sum is 1. */
   readonly probabilitiesOf: (item: JudgedItem, votes?: ReadonlyArray<ItemVote>) => ReadonlyArray<number>
@@ -110,10 +107,7 @@ export const make = ({ jury = false }: ReliabilityOptions = {}) => {
   }
 }
 
-/**
- * The probability of each completion to be the best. If any has votes, those without have the probability 0, even if
- * the experts are unreliable.
- */
+/** Probability of each completion to be the best; 0 for one without votes, if another has some. */
 const posterior = (
   completions: ReadonlyArray<string>,
   votes: ReadonlyArray<ItemVote>,

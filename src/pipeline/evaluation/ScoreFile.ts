@@ -90,9 +90,7 @@ const parse = (record: unknown): Result.Result<Parsed, string> =>
     return { itemId, scores: [[index, yield* scoreOf("score", record["score"])] as const] }
   })
 
-/**
- * Call `scoresOf` for each pair of the dataset, in order. Then `unmatched` are the items that have scores, but no pair.
- */
+/** Call `scoresOf` for the pairs in their order. Then `unmatched` are the items that have scores, but no pair. */
 export const read = Effect.fn("ScoreFile.read")(function* (
   file: string,
   splits: ReadonlyArray<Pick<SplitSummary, "rows" | "split">>,

@@ -193,10 +193,7 @@ export const TaskClient = Context.Service<AnnotationClient, Effect.Success<Retur
   "prefstream/task/AnnotationClient",
 )
 
-/**
- * A client of the service that the `ServiceProfile` describes: `layer` for the contract's protocol, `layerProtocol` for
- * another interface. Both obey the limits of the profile.
- */
+/** A service's client: `layer` for the contract's protocol, `layerProtocol` for others. Obeys the profile's limits. */
 export const AnnotationClient: {
   readonly layer: Layer.Layer<AnnotationClient, never, ServiceProfile | HttpClient.HttpClient>
   readonly layerProtocol: (

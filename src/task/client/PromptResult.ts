@@ -149,10 +149,7 @@ const mostFirstPlaces = (votes: ReadonlyArray<ImportedVote>): number | undefined
   return best
 }
 
-/**
- * `body` is a `TaskResult` with the raw answers, or if `items` is invalid, the raw answers and the custom protocol's
- * results (`program`).
- */
+/** `body` is a `TaskResult` with the raw answers, or if `items` is invalid, those and the protocol's results. */
 export const completed = (
   taskId: string,
   items: Result.Result<ReadonlyArray<ResultItem>, string>,

@@ -42,10 +42,7 @@ export interface Call {
    * unless the service honors keys.
    */
   readonly http: Http
-  /**
-   * Like `http`, for idempotent writes, such as an upsert by `idempotencyKey`: if the response is lost, the request is
-   * repeated up to `retries` times.
-   */
+  /** Like `http`, for idempotent writes (upserts by key): a lost response repeats a request, up to `retries` times. */
   readonly repeatable: Http
 }
 
@@ -82,10 +79,7 @@ export interface Protocol {
   readonly create: (task: TaskRequest, call: CreateCall) => Effect.Effect<string, unknown>
   /** Returns the state of a task, with its results if it is completed. May be called again at any time. */
   readonly poll: (taskId: string, call: PollCall) => Effect.Effect<PollAnswer, unknown>
-  /**
-   * The ids of the tasks that a webhook delivery names, or undefined for every outstanding task. Replaces the service's
-   * settings for the paths of task ids.
-   */
+  /** The ids that a webhook names, or undefined for every task. Replaces the settings for the paths of task ids. */
   readonly taskIdsOf?: ((payload: unknown) => ReadonlyArray<string> | undefined) | undefined
 }
 

@@ -170,10 +170,7 @@ export const membersOf = (
   }
 }
 
-/**
- * A custom protocol has no members, because its program makes the requests. If the run asks for votes and the document
- * could not be read, it is read again.
- */
+/** A custom protocol has no members. If the run asks for votes, a document that could not be read is read again. */
 export const membersFor = Effect.fnUntraced(function* (
   { votes, votesUpTo = votes }: { readonly votes?: number | undefined; readonly votesUpTo?: number | undefined },
   hasContract: boolean,

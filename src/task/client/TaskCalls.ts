@@ -7,10 +7,7 @@ import type { Turn } from "./Throttle.ts"
 export type TaskView =
   /** `waiting` is the number of prompts that wait for another expert, if the service reports it. */
   | { readonly _tag: "Open"; readonly status: string; readonly waiting?: number }
-  /**
-   * `body` is a `TaskResult` as JSON, and `named` its `task_id`. With `problem`, which says why the response gives no
-   * `TaskResult`, it is the raw response.
-   */
+  /** `body` is a `TaskResult` as JSON and `named` its `task_id`; with `problem`, the raw response and what is wrong. */
   | {
       readonly _tag: "Completed"
       readonly body: string
@@ -21,10 +18,7 @@ export type TaskView =
 
 /** In the given turn. A probe has no turn. */
 export interface TaskCalls {
-  /**
-   * `body` is the JSON of a `TaskRequest`, as UTF-8. `doubt` runs if the call is interrupted after a request that may
-   * have created the task.
-   */
+  /** `body`: a `TaskRequest` as JSON. `doubt` runs at an interrupt after a request that may have created the task. */
   readonly create: (
     body: Uint8Array,
     idempotencyKey: string,

@@ -184,9 +184,7 @@ export const Ledger = Object.assign(Writing, {
       Layer.provide(Layer.effectDiscard(FileLock.acquire(filename))),
     ),
 
-  /**
-   * The database or schema must contain only ledgers. Locks the job against a second process, unless both set `shared`.
-   */
+  /** The schema must hold only ledgers. Locks the job against other processes that do not set `shared`. */
   layerPostgres: ({ job = defaultJob, parts, shared, ...options }: LedgerPostgresOptions & LedgerSharingOptions) =>
     ledgerLayer({ job, parts, shared }).pipe(
       Layer.provide(PostgresClient.layer({ ...options, lock: job, sharedBy: shared?.by })),

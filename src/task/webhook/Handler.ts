@@ -24,15 +24,9 @@ import * as Metrics from "../../telemetry/Metrics.ts"
 export interface DeliveryOptions {
   /** Maximum size of a body. Default 1 MiB. */
   readonly bodyLimit?: ByteSize.Input | undefined
-  /**
-   * In the payload. Not used with a custom protocol that finds the ids itself. Default: the paths in the service's
-   * profile.
-   */
+  /** In the payload, unless a custom protocol finds the ids. Default: the paths in the service's profile. */
   readonly taskIdPaths?: ReadonlyArray<string> | undefined
-  /**
-   * A header or a path in the payload, such as `event.id`, if the scheme does not sign an id. Default: the header in
-   * the scheme's setting `id`.
-   */
+  /** A header, or a path such as `event.id`, if the scheme signs no id. Default: the scheme's setting `id`. */
   readonly deliveryId?: { readonly header: string } | { readonly path: string } | undefined
 }
 

@@ -142,10 +142,7 @@ const make = (options: HandlerOptions, handle: Handle) =>
     )
   }).pipe(Effect.provide([layerMac, stderr]), Effect.runSync)
 
-/**
- * Makes a handler for Fetch: Hono, Next.js, Bun, Deno, Workers. Throws `InvalidWebhookSetting` or `MalformedSecret` if
- * an option is wrong. The promise does not reject.
- */
+/** A handler for Fetch: Hono, Next.js, Bun, Deno, Workers. Throws `InvalidWebhookSetting` or `MalformedSecret`. */
 export const fetchHandler = (options: HandlerOptions, handle: Handle): ((request: Request) => Promise<Response>) => {
   const receive = make(options, handle)
   return (request) =>

@@ -71,10 +71,7 @@ const requireFile = (location: LedgerLocation.LedgerLocation, verb: NotForPostgr
     ? Effect.succeed(location)
     : Effect.fail(new NotForPostgres({ verb, location: PostgresUrl.redact(location.url) }))
 
-/**
- * Reports the integrity errors of an existing ledger; damaged pages are findings, not failures. `quick` skips requests
- * and results.
- */
+/** Reports the integrity errors of a ledger, also damaged pages. `quick` skips requests and results. */
 export const check = Effect.fn("LedgerMaintenance.check")(
   (location: LedgerLocation.LedgerLocation, options: { readonly quick?: boolean | undefined } = {}) =>
     LedgerCheck.check({ ...options, job: location.job }).pipe(
@@ -93,10 +90,7 @@ export interface BackupReport extends Pick<LedgerCheck.CheckReport, "items" | "r
   readonly bytes: number
 }
 
-/**
- * Copies a ledger in an SQLite file to the new file `to`, and checks the copy. Fails with `NotForPostgres`,
- * `BackupExists`, `BackupFailed`, or `BackupDamaged`.
- */
+/** Copies and checks a SQLite ledger. Fails with `NotForPostgres`, `BackupExists`, `BackupFailed`, `BackupDamaged`. */
 export const backup = Effect.fn("LedgerMaintenance.backup")(function* (
   location: LedgerLocation.LedgerLocation,
   to: string,
@@ -200,9 +194,7 @@ export const compact = Effect.fn("LedgerMaintenance.compact")(function* (locatio
 export interface PruneOptions {
   /** Removes rejects from before this time, in epoch milliseconds. Default: the rejects of all runs except the last. */
   readonly before?: number | undefined
-  /**
-   * Whether to also remove requests and results from before `before`; later exports omit their items. Default false.
-   */
+  /** Also remove requests and results from before `before`, whose items later exports omit. Default: false. */
   readonly results?: boolean | undefined
   /** Whether to count the rows without removing them. Default false. */
   readonly dryRun?: boolean | undefined

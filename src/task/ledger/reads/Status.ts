@@ -75,10 +75,7 @@ export interface Progress {
   readonly lastResultAt: Option.Option<number>
   readonly lastHour: Arrivals
   readonly lastDay: Arrivals
-  /**
-   * What was judged in campaigns with open tasks, since the oldest outstanding task was submitted, but at most one day
-   * ago. `lastAt` is the time of the last such result.
-   */
+  /** What was judged since the oldest open task was submitted, at most one day ago. `lastAt`: time of the last one. */
   readonly pace: Option.Option<Arrivals & { readonly since: number; readonly lastAt: number }>
 }
 

@@ -73,10 +73,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
 
   const isElsewhere = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
 
-  /**
-   * Reads one page ahead. This is useful only with PostgreSQL, which runs in another process, and safe only in a
-   * snapshot, in which no new data appears.
-   */
+  /** Reads one page ahead: useful with PostgreSQL, another process; safe only in a snapshot without new data. */
   const readAhead = <A, E, R>(pages: Stream.Stream<A, E, R>): Stream.Stream<A, E, R> =>
     Stream.unwrap(
       Effect.map(Effect.serviceOption(sql.transactionService), (snapshot) =>
@@ -178,9 +175,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
       ),
     )
 
-  /**
-   * Once per campaign, in the order of planning, judged or not. Omits gold items that were mixed in, and pruned items.
-   */
+  /** Once per campaign, as planned, judged or not. Omits gold items that were mixed in, and pruned items. */
   const prompts: Stream.Stream<PlannedItem, SqlError> = pages(
     (after) => sql<{ seq: number; body: Uint8Array; items: Uint8Array }>`SELECT t.seq, q.body, q.items FROM task t
       JOIN task_request q ON q.job = t.job AND q.seq = t.seq

@@ -46,9 +46,7 @@ const ratings: Translate = (value, order) =>
     ? Record.map(value, (list) => (Array.isArray(list) && list.length === order.length ? undo(list, order) : list))
     : value
 
-/**
- * The members of prefstream's own service: see `domain/Vote.ts` and, for the details, `service/expert/JudgeExpert.ts`.
- */
+/** The members of prefstream's own service (`domain/Vote`, `service/expert/JudgeExpert`). */
 const annotationsOf = membersOf({
   ranking: groups,
   aspects: ratings,

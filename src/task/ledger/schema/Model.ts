@@ -87,10 +87,7 @@ export interface RunTerms extends CampaignTerms {
    * a service that accepts `voters` in a task. The job keeps the rule until a run sets `votes`.
    */
   readonly peopleWhen?: PeopleWhen | undefined
-  /**
-   * The service's group for the campaign's tasks, which a campaign keeps. Default: the job's name and the campaign's
-   * number, if the service declares groups.
-   */
+  /** The service's group for a campaign's tasks, which the campaign keeps. Default: job name and campaign number. */
   readonly group?: string | undefined
   /** False sends completions in the order of the input. */
   readonly shuffleSeed?: number | false | undefined
@@ -222,10 +219,7 @@ export interface CompletedTask extends Omit<StoredRequest, "body">, BatchPlace {
   readonly completedAt: number | null
 }
 
-/**
- * A batch is a list of items that are sent together, again for each vote: in one task, or in several if a task was
- * split. A task may ask for several votes at once.
- */
+/** A list of items sent together, again for each vote. A task may be a part of it, or ask for several votes. */
 export interface BatchPlace {
   /** The `seq` of the first task. */
   readonly batch: number

@@ -201,10 +201,7 @@ export const isAny = (sql: LedgerContext["sql"], condition: Fragment) =>
 export const forUpdate = (sql: LedgerContext["sql"], others: "" | "SKIP LOCKED" = "") =>
   sql.literal(sql.onDialectOrElse({ pg: () => `FOR UPDATE ${others}`, orElse: () => "" }))
 
-/**
- * Supersedes unsent tasks of all campaigns except the last run's, unless a person asked to send them. Locks the job, so
- * that no run begins another campaign meanwhile.
- */
+/** Supersedes unsent tasks of other campaigns, unless a person asked to send them. Locks the job meanwhile. */
 export const supersede = Effect.fnUntraced(function* (
   { job, sql }: Pick<LedgerContext, "job" | "sql">,
   some: Fragment,

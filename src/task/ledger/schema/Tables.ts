@@ -191,10 +191,7 @@ const createTasks = Effect.gen(function* () {
   )`
 })
 
-/**
- * `delivery` serves to recognize repeated webhook deliveries. A `hint` requests a poll of a task, or of all if
- * `task_id` is empty; `followed` counts the polls that it caused since `since_at`.
- */
+/** `delivery` tells repeated deliveries. An empty `task_id` hints at all. `followed` counts polls since `since_at`. */
 const createDeliveries = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE TABLE delivery (

@@ -84,10 +84,7 @@ export const writeHints = (
           at = CASE WHEN excluded.at > hint.at THEN excluded.at ELSE hint.at + 1 END`,
     )
 
-  /**
-   * A hint for an unknown id is kept only while a task is planned, being sent, or in doubt, because the id may be that
-   * task's. Returns whether any id is known.
-   */
+  /** Keeps a hint for an unknown id only if a task may still turn out to have it. Returns whether any id is known. */
   const addNamed = Effect.fnUntraced(function* (taskIds: ReadonlyArray<string>, now: number) {
     const found = yield* inChunks(
       taskIds,
@@ -125,10 +122,7 @@ export const writeHints = (
       yield* hinted.open
       return outcome
     }),
-    /**
-     * Makes tasks with hints due, except those that are being polled. If `maxPollsPerMinute` delays hints, returns the
-     * milliseconds until the first of them.
-     */
+    /** Makes tasks with hints due, unless being polled. Returns the milliseconds until the next hint that must wait. */
     followHints: Effect.fn("Ledger.followHints")(function* (inFlight: ReadonlySet<string>) {
       const now = yield* SteadyClock.now
       const hasToWait = ({ followed, since }: { readonly followed: number; readonly since: number }) =>

@@ -281,10 +281,7 @@ export const writeItems = (
 
   const noted = new Set<string>()
 
-  /**
-   * Stores `conversations` and `tools` for the first tasks with messages and tools. The caller must add the returned
-   * names to `noted` after the commit.
-   */
+  /** Stores `conversations` and `tools` of first tasks. The caller must add the names to `noted` after the commit. */
   const note = Effect.fnUntraced(function* (rows: ReadonlyArray<TaskRow>) {
     const found = [
       ...(!noted.has(conversations) && rows.some(hasConversation) ? [conversations] : []),
@@ -302,10 +299,7 @@ export const writeItems = (
     return { tasks: tasks.map(toRow), beyond }
   })
 
-  /**
-   * Records one step of reading in one transaction, which also checks the budget. Returns the new items that exceed it;
-   * `counts` must not include those that earlier steps returned.
-   */
+  /** Records a step of reading in one transaction. Returns new items over the budget, to be left out of `counts`. */
   const record = Effect.fn("Ledger.record")(function* (
     run: Model.Run,
     step: Model.ReadingStep & {

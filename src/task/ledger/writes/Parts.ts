@@ -74,10 +74,7 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
         ? always
         : sql`state IN ('submitting', 'in_doubt') AND claim_epoch = ${claims.get(seq) ?? 0}`,
 
-    /**
-     * Claims a task for `millis` milliseconds, or extends its claim. `fence` locks the part's row until the statement
-     * is committed, so that no process takes the part meanwhile.
-     */
+    /** Claims a task for `millis`, or extends its claim. `fence` keeps the part from being taken until the commit. */
     claiming: ({ part, seq }: Pick<PlannedTask, "part" | "seq">, millis: number) => {
       if (worker === undefined) return { assignments: nothing, fence: nothing, claimed: () => {} }
       const epoch = parts.get(part)?.epoch ?? 0
@@ -91,10 +88,7 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
     },
     forget: (seq: number) => void claims.delete(seq),
 
-    /**
-     * Tasks that an earlier owner claimed until now. A claim that lasts longer than `maxMillis` plus the margin has
-     * ended too, because the clock was set back.
-     */
+    /** Tasks that an earlier owner claimed until now, or for longer than `maxMillis`: then the clock was set back. */
     areAbandoned: (maxMillis: number) => sql`${here} AND state = 'submitting'
       AND NOT COALESCE(claim_until, 0) BETWEEN ${clock} AND ${clock} + ${Math.ceil(maxMillis) + margin}
       AND EXISTS (SELECT 1 FROM part_owner WHERE part_owner.job = task.job AND part_owner.part = task.part

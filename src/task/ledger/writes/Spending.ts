@@ -33,10 +33,7 @@ export const furtherVoters = (here: Here) =>
 
 /** Default: the values of an earlier run of the job. */
 export interface SpendingTerms {
-  /**
-   * Price of one vote on one item, or prices by the kind of expert that the service reports, with `default` for all
-   * others. Replaces all earlier prices, for tasks that are planned from now on.
-   */
+  /** Price of one vote on one item, or by the kind of expert, with `default`. Replaces the prices for new tasks. */
   readonly price?: Prices.Price | undefined
   /** Maximum cost of all votes of the job, including votes of earlier runs. `none` removes the limit. Needs a price. */
   readonly budget?: Cost.Amount | undefined

@@ -81,10 +81,7 @@ export const writeTasks = (
       canceled = ${isCanceled ? 1 : 0}
       WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)} RETURNING seq`
 
-  /**
-   * Commits the outcome of a request, and ends this process's claim. `change` must test `owned.isHeld`, so that it has
-   * no effect if the task was claimed again.
-   */
+  /** Commits a request's outcome and ends the claim. `change` must test `owned.isHeld`, in case of a new claim. */
   const settled = <A>(seq: number, change: Effect.Effect<A, SqlError>) =>
     Effect.tap(write(change), () => Effect.sync(() => owned.forget(seq)))
 
