@@ -1,10 +1,7 @@
 /**
  * prefstream turns prompts with completions into preference pairs. This module has one namespace per step of the work,
- * in order, and the types that the steps share. Each namespace is also a subpath, such as `prefstream/source`, that
- * loads only its own code.
- *
- * `prefstream/promises` is for programs without Effect, `prefstream/worker` requires Effect Cluster, and
- * `prefstream/testing` is the conformance suite for protocols.
+ * and the types that the steps share. Each is also a subpath, such as `prefstream/source`. Not included:
+ * `prefstream/promises` (without Effect), `prefstream/worker` (Effect Cluster), and `prefstream/testing`.
  */
 export * as Source from "./source/Source.ts"
 export * as Tasks from "./task/Tasks.ts"

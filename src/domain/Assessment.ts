@@ -1,10 +1,7 @@
 /**
- * The parts of a vote besides the choice and flags: strength, whether all completions are bad, an edit of the best
- * completion, and ratings by aspect. A member with an unexpected shape is left out and never causes a failure.
- *
- * To add a part, add it to `fields`, `columns`, `read`, `combine`, and `toColumns`, the question to `annotate/Rubric`,
- * and its empty value to `annotate/entry`. If only some tasks ask it, also add it to `Rubric`, `Guidelines`, and
- * `store/Assessments`.
+ * The parts of a vote besides the choice and flags. A member with an unexpected shape is left out, never an error. A
+ * new part also needs a question in `annotate/Rubric` and an empty value in `annotate/entry`; if only some tasks ask
+ * it, see `Rubric`, `Guidelines`, and `store/Assessments` too.
  */
 import { Predicate, Schema, Struct } from "effect"
 import { firstOfText } from "./CompletionTexts.ts"

@@ -1,7 +1,4 @@
-/**
- * Attaches a hidden value to an object; a copy of the object does not have it. Cheaper than a `WeakMap`, whose entries
- * take time in every garbage collection.
- */
+/** A hidden value of an object, not of its copies. Cheaper than a `WeakMap`, which slows every garbage collection. */
 export interface Attached<A, To extends object> {
   /** Call it once per object. */
   readonly set: (object: To, value: A) => void

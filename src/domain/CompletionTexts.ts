@@ -1,9 +1,6 @@
 /**
- * An item's completions as byte ranges of its stored request. A completion becomes a string only when code reads it,
- * because most steps of an export only count, compare, or copy completions.
- *
- * The list from `make` behaves like an array of strings, but keeps the whole request in memory. The functions accept
- * any list.
+ * An item's completions as byte ranges of its stored request, which the list keeps in memory. A completion becomes a
+ * string only when it is read: most steps of an export only count, compare, or copy completions.
  */
 import * as Attached from "./Attached.ts"
 import * as JsonText from "./JsonText.ts"
@@ -30,7 +27,6 @@ const textAt = (list: ReadonlyArray<string>, index: number): string => {
   return (decoded[index] ??= JsonText.decode(body, places[index]!))
 }
 
-/** Property descriptors by index, shared by all lists. */
 const elements: Array<PropertyDescriptor> = []
 
 const elementAt = (index: number): PropertyDescriptor =>

@@ -130,7 +130,6 @@ const parseMessage = (header: string, content: string): Message => {
 
 const isHeader = (line: string): boolean => line.startsWith("[") && line.endsWith("]")
 
-/** With or without leading backslashes. */
 const isEscapable = (line: string): boolean => isHeader(line.replace(/^\\+/, ""))
 
 const escapeLines = (content: string): string =>

@@ -1,9 +1,6 @@
 /**
- * A decision on an item, by a lead who supervises experts; it replaces the item's votes. If an item's only result
- * contradicts its votes, a vote table stores the service's choice as a decision.
- *
- * The votes stay in the result, and `agreement` is the share of first choices for the decided completion. The
- * assessment comes from the votes, with the decided completion as the best.
+ * A lead's decision on an item, which replaces its votes. The votes stay in the result: `agreement` is the share of
+ * first choices for the decided completion, and the assessment comes from the votes, with this completion as the best.
  */
 import { Option, Predicate, Schema, Struct } from "effect"
 import * as Assessment from "./Assessment.ts"
@@ -15,7 +12,6 @@ import * as VotedResult from "./VotedResult.ts"
 
 /** Members are null if the service does not give them. */
 export const Decision = Schema.Struct({
-  /** Zero-based index of the chosen completion. */
   chosen_index: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
   rationale: Schema.NullOr(Schema.String),
   by: Schema.NullOr(Schema.String),

@@ -1,7 +1,6 @@
 /**
- * An evaluation: how well the scores of a reward model match the preferences in a dataset. A value that cannot be
- * computed is null. In shares and probabilities, each item counts once, however many pairs it has; in the calibration,
- * each pair counts once.
+ * How well the scores of a reward model match a dataset's preferences. In shares and probabilities, each item counts
+ * once; in the calibration, each pair. A value that cannot be computed is null.
  */
 import type { AuditEstimate } from "./Audit.ts"
 
@@ -21,7 +20,6 @@ export interface EvaluationSlice {
 export interface CalibrationBin {
   /** Lower bound of the probability, at least 0.5. The upper bound is 0.1 higher. */
   readonly from: number
-  /** Number of pairs. */
   readonly pairs: number
   /** Mean probability. */
   readonly predicted: number

@@ -4,12 +4,10 @@
  */
 import { Predicate } from "effect"
 
-/** In UTF-16 code units. */
 const maxLength = 100
 
 export const isBuiltIn = (value: unknown): boolean => value === "person" || value === "judge" || value === "automatic"
 
-/** Null if unknown. */
 export const of = (value: unknown): string | null => {
   const name = Predicate.isString(value) ? value.trim() : ""
   return name === "" || name.length > maxLength ? null : name

@@ -1,6 +1,5 @@
 /**
- * Problems that experts report about an item, in `annotations.flags` of a result. `flagsIn` keeps every flag that a
- * service sends.
+ * Problems that experts report about an item, in `annotations.flags`. `flagsIn` keeps every flag that a service sends.
  */
 import { Predicate, Schema } from "effect"
 import { described } from "./Described.ts"

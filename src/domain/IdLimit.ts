@@ -1,9 +1,5 @@
-/**
- * The maximum length of an item's id and of a task id: PostgreSQL's index rows hold 2,704 bytes, and the id shares them
- * with other columns.
- */
+/** Maximum length of an item's or task's id: PostgreSQL's index rows hold 2,704 bytes, also for other columns. */
 
-/** In UTF-8. */
 const maxBytes = 1000
 
 export const limitText = "1,000 bytes"

@@ -11,11 +11,10 @@ export const InputFile = Schema.Struct({
   bytes: Schema.Int,
   /** Accepted and rejected records. */
   records: Schema.optionalKey(Schema.Int),
-  /** In hexadecimal digits. */
   sha256: Schema.optionalKey(Schema.String),
-  /** As the server sent it, with its quotes. */
+  /** Unchanged from the server, with its quotes. */
   etag: header,
-  /** As the server sent it. */
+  /** Unchanged from the server. */
   last_modified: header,
 })
 export type InputFile = typeof InputFile.Type

@@ -1,6 +1,5 @@
 /** Intervals of shares and medians. They assume independent observations; for dependent ones, they are too narrow. */
 
-/** For a 95% interval. */
 export const normal95 = 1.959963984540054
 
 /** The score interval of a proportion, within 0 to 1 (E. B. Wilson, 1927). Null without trials. */
@@ -20,10 +19,7 @@ export const wilsonInterval = (
   }
 }
 
-/**
- * The median with a 95% interval from order statistics, for any distribution (H. A. David & H. N. Nagaraja, "Order
- * Statistics", 3rd edition, 2003, section 7.1). Null without values; for fewer than 6, the bounds are null.
- */
+/** The median with a 95% interval (David & Nagaraja, 2003, "Order Statistics", 7.1). For fewer than 6, no bounds. */
 export const medianInterval = (
   values: ReadonlyArray<number>,
 ): { readonly median: number; readonly low: number | null; readonly high: number | null } | null => {

@@ -1,9 +1,6 @@
 /**
- * An item as a task's `prompts` contain it: the JSON of `PromptItem.content` as UTF-8 bytes. Each text is encoded once;
- * reordering completions only copies bytes.
- *
- * Small items share blocks of memory, because one buffer per text costs more time than encoding it. Code that keeps an
- * item for a long time copies it out of its block with `detached`.
+ * An item as a task's `prompts` contain it, in UTF-8 bytes. Small items share blocks of memory, since a buffer per text
+ * costs more time than encoding it. Code that keeps an item for long copies it out with `detached`.
  */
 export interface ItemBytes {
   /** With the completions in the order of the input. */

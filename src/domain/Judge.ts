@@ -1,7 +1,4 @@
-/**
- * Classifies experts by their names in votes. The names of the built-in service's automatic experts are recognized;
- * every other name counts as a person.
- */
+/** Recognizes the built-in service's automatic experts by name; every other name counts as a person. */
 import { Schema } from "effect"
 
 export const ruleNames = ["first", "last", "longest", "shortest", "random"] as const

@@ -1,8 +1,6 @@
 /**
- * The token cost of a language model's vote, from its `details.usage`; undefined if the judge had no prices.
- * - `paid`: its requests, and the judge's earlier requests that led to no vote. The sum over all votes counts each
- *   request once.
- * - `whole`: its requests, and those that a cache answered.
+ * The token cost of a language model's vote; undefined if the judge had no prices. `paid`: its requests, and earlier
+ * ones that led to no vote, so each request counts once. `whole`: its requests, and those that a cache answered.
  */
 import { Option, Schema } from "effect"
 import * as Cost from "./Cost.ts"

@@ -1,7 +1,4 @@
-/**
- * The place at which a record was read. Text files have `line`; files whose records are not lines (elements of a JSON
- * array, rows of Parquet) have `row`.
- */
+/** Where a record was read: `line` in text files, `row` if records are not lines (JSON array, Parquet). */
 import { Schema } from "effect"
 
 /** The place of a record in the input. */

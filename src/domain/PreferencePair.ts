@@ -1,9 +1,6 @@
 /**
- * One row of the dataset. `chosen` and `rejected` differ, their indices refer to the order in the input, and the
- * weights of an item's rows add up to 1.
- *
- * A member here is a column: its position, type, and description in files, card, and guide. `pair/PairStrategy` sets
- * its value, or `pair/votes/Consensus` if the value depends on several votes.
+ * One row of the dataset. `chosen` and `rejected` differ, indices refer to the input, and the weights of an item's rows
+ * add up to 1. A member here is a column, with its position, type, and description in files, card, and guide.
  */
 import { Schema } from "effect"
 import * as Assessment from "./Assessment.ts"

@@ -1,7 +1,6 @@
 /**
- * A prompt and its candidate completions: the unit of work from input to dataset. A decoded item has a non-blank
- * prompt, at least two distinct completions that are not blank, and no text with a lone surrogate, which no file format
- * can represent.
+ * A prompt and its candidate completions: the unit of work. A decoded item has a prompt and at least two different
+ * completions, none blank, and no text with a lone surrogate, which no file format can represent.
  */
 import { Option, Schema, Struct } from "effect"
 import * as Conversation from "./Conversation.ts"
@@ -106,7 +105,7 @@ export interface ItemTexts {
   readonly json: ReadonlyArray<string>
 }
 
-/** As `TaskRequests.identify` gives it. */
+/** The result of `TaskRequests.identify`. */
 export interface ItemIdentity {
   /** A modified copy can have another identity. */
   readonly of: PromptItem
@@ -119,7 +118,7 @@ export interface ItemIdentity {
 /** The item as JSON, as in a task's `prompts`, with a conversation as text. Its hash identifies the content. */
 export const content = (item: Pick<PromptItem, "prompt" | "completions">): string => JSON.stringify(toTaskPrompt(item))
 
-/** As messages if they call tools, otherwise as text. */
+/** Messages if they call tools, otherwise text. */
 export const completionsOf = ({
   as_messages,
   completions,

@@ -1,7 +1,6 @@
 /**
- * The content of `report.json`, which `report.html` shows. It has no timestamps, so the same ledger gives the same
- * report. Shares are 0 to 1, times in seconds, lengths in Unicode code points ("characters"). `null`: no data to
- * compute a value from.
+ * The content of `report.json`. It has no timestamps, so the same ledger gives the same report. Shares are 0 to 1,
+ * times in seconds, lengths in Unicode code points ("characters"). `null`: no data for a value.
  */
 /* oxlint-disable max-lines -- the sections of one report, each member with its comment */
 import type { Distribution, Histogram } from "./Distribution.ts"
@@ -20,7 +19,7 @@ export interface FunnelStep {
   readonly unit: "records" | "items" | "pairs"
   /** The records, items, or pairs that the step kept. */
   readonly count: number
-  /** What entered the step but is not in `count`, by reason, such as `duplicate`, `rejected`, `tie`, `leak`. */
+  /** Losses: entered the step, but not in `count`, by reason, such as `duplicate`, `rejected`, `tie`, `leak`. */
   readonly lost: ReadonlyArray<{ readonly reason: string; readonly count: number }>
 }
 
@@ -46,10 +45,7 @@ export interface Agreement {
   readonly compared_items: number
   /** The method by which votes became a choice. */
   readonly method: "majority" | "dawid-skene"
-  /**
-   * Items whose choice differs from the majority of their votes, because of the service's result (`service`), a lead's
-   * decision (`lead`), or the experts' reliabilities (`reliability`).
-   */
+  /** Choices against the majority: by the service's result, a lead's decision, or the experts' reliabilities. */
   readonly not_majority: ReadonlyArray<{ readonly by: "service" | "lead" | "reliability"; readonly items: number }>
 }
 
@@ -145,10 +141,7 @@ export interface GoldReport {
 export interface Position {
   /** `chosen` contains, for each position, the number of votes for the completion that was shown there. */
   readonly by_completions: ReadonlyArray<{ readonly completions: number; readonly chosen: ReadonlyArray<number> }>
-  /**
-   * Items on which more votes chose from the first half of the order shown; the middle one is in neither half. Each
-   * item counts once, because its votes are not independent.
-   */
+  /** Items with more votes for the first half of the order shown. Each counts once; the middle is in neither half. */
   readonly first_half: number
   /** Items on which more votes chose a completion from the second half of the order shown than from the first half. */
   readonly second_half: number
@@ -311,10 +304,7 @@ export interface QualityReport {
   readonly cross_split_near_duplicates: number | null
   /** The requested share of the items by split. Null without splits. */
   readonly split_shares: { readonly [split in Split]?: number } | null
-  /**
-   * Groups of items in the same split: near-duplicates, and items with the same value in the metadata field `field`.
-   * Items without votes are included. Null if the splits do not depend on a field.
-   */
+  /** Groups in the same split: near-duplicates and equal values of `field`, voted on or not. Null without a field. */
   readonly split_groups: {
     readonly field: string
     /** Number of groups. */

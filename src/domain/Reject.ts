@@ -1,14 +1,10 @@
 /**
  * A rejected record. Bytes that are not UTF-8 are in `raw_base64` instead of `raw`. Of an oversized record, only the
  * beginning is included, and `raw_bytes` is its full size.
- *
- * The reasons come from `io/RecordBuffer`, `io/Json`, `source/format`, `source/item`, `domain/Text`, and
- * `domain/PromptItem`.
  */
 import { Schema } from "effect"
 import { Origin } from "./Origin.ts"
 
-/** Machine-readable reasons for rejecting a record. */
 export const RejectCode = Schema.Literals([
   "invalid_json",
   "invalid_csv",

@@ -1,7 +1,6 @@
 /**
  * Statistics of the answers to a rubric, a part of `report.json`. `chosen` and `rejected` of an aspect cover only
- * completions in pairs; all other numbers cover judged items, even those without pairs. Flags are in `QualityReport`,
- * because they also occur without a rubric.
+ * completions in pairs; other numbers cover all judged items. Flags are in `QualityReport`.
  */
 import type { Distribution } from "./Distribution.ts"
 

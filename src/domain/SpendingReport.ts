@@ -1,7 +1,6 @@
 /**
- * The cost of a job's votes, in the run's report and in the dataset's. As exact decimals, `spent + committed + left =
- * budget`. `left` is negative if a person resubmitted tasks beyond the budget, the budget was lowered later, or the
- * service replaced results by more expensive ones.
+ * The cost of a job's votes. As exact decimals, `spent + committed + left = budget`. `left` is negative after tasks
+ * resubmitted beyond the budget, a lowered budget, or results replaced by more expensive ones.
  */
 
 /** A number of votes and their cost. */
@@ -44,10 +43,7 @@ export interface SpendingReport {
   readonly over_budget: VotesCost & { readonly items: number }
   /** The money spent per pair; null without a dataset, or if the dataset covers one of several campaigns. */
   readonly cost_per_pair: string | null
-  /**
-   * Mean cost of a right vote on items with a known answer: the results, each at the mean price of its kind, divided by
-   * the right votes. Null without a dataset or right votes.
-   */
+  /** Mean cost of a right vote on known answers, by the mean price of each kind. Null without right votes. */
   readonly cost_per_right_vote: string | null
   /** The money spent by kind of expert, the kind with the most votes first. */
   readonly kinds: ReadonlyArray<KindCost>

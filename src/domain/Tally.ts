@@ -1,7 +1,4 @@
-/**
- * Majority vote: counts the votes on one prompt and decides its result. Arithmetic is exact: rounding never breaks a
- * tie.
- */
+/** Counts the votes on one prompt and decides its result. Arithmetic is exact: rounding never breaks a tie. */
 import { Array as Arr, Order } from "effect"
 import { firstOfText } from "./CompletionTexts.ts"
 import type { Ranking } from "./Ranking.ts"

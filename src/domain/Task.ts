@@ -1,8 +1,4 @@
-/**
- * The requests and results of the annotation service's contract, version 1. Unknown members of `annotations` are kept;
- * other unknown members of results are ignored. Services differ in their statuses and in the path of the task id;
- * `ServiceProfile` configures both.
- */
+/** The annotation service's contract, version 1. Unknown members of `annotations` are kept, others are ignored. */
 import { Predicate, Schema } from "effect"
 import { described } from "./Described.ts"
 import { Voters } from "./Voters.ts"

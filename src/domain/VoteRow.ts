@@ -1,7 +1,6 @@
 /**
- * One vote as a record of a vote table, in JSON Lines or CSV. Each record has all columns, in the same order. In CSV,
- * lists and objects are JSON, null is an empty cell, and `io/SpreadsheetCell` neutralizes texts that a spreadsheet
- * takes for formulas, unless the extra column `raw` is there.
+ * One vote as a record of a vote table. Each record has all columns, in the same order. In CSV, lists and objects are
+ * JSON, null is an empty cell, and without the column `raw`, `io/SpreadsheetCell` neutralizes formulas.
  */
 import { Schema, Struct } from "effect"
 import * as Assessment from "./Assessment.ts"
@@ -19,19 +18,16 @@ export const VoteRowSchema = Schema.Struct({
   /** Null in a table of the service, which does not know item ids. */
   item_id: Schema.NullOr(Schema.String),
   prompt: Prompt,
-  /** As text, or as messages if they call tools. */
+  /** Texts, or messages if they call tools. */
   completions: Schema.Array(Prompt),
-  /** Null if unknown. */
   models: list(Schema.String),
   /** JSON array of the model's tools; null in a table of the service. */
   tools: Schema.NullOr(Schema.String),
   /** Null if the expert has no name. */
   expert: Schema.NullOr(Schema.String),
-  /** Null if unknown. */
   kind: Schema.NullOr(Schema.String),
   /** One-based, among the votes on the item. */
   vote: Schema.Int,
-  /** Index from 0. */
   chosen_index: Schema.Int,
   ...Struct.map(ofVote, Schema.NullOr),
   strength: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
@@ -83,7 +79,6 @@ const lineOf: { readonly [format in Format]: (row: VoteRow) => string } = {
   csv: (row) => columns.map((name) => CsvField.encode(row[name])).join(","),
 }
 
-/** Empty for JSON Lines. */
 export const headOf = (format: Format, isRaw = false): string =>
   format === "csv" ? `${[...columns, ...(isRaw ? [rawColumn] : [])].join(",")}\n` : ""
 

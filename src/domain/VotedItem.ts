@@ -1,7 +1,4 @@
-/**
- * A record of a vote table: a prompt item with votes that were given elsewhere. Another record of the same item can
- * list the completions in another order.
- */
+/** A prompt item with votes that were given elsewhere. Its records can list completions in different orders. */
 import type { Array as Arr, Result } from "effect"
 import type { Decision } from "./Decision.ts"
 import type { SourceItem } from "./PromptItem.ts"

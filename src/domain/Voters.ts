@@ -15,7 +15,6 @@ export type PeopleWhen = `jury<${number}`
 
 export const peopleWhenForm = "jury<SHARE with a share above 0 and at most 1, such as jury<0.9"
 
-/** The share of a rule. */
 export const boundOf = (rule: string): Option.Option<number> => {
   const [, share] = /^\s*jury\s*<\s*(\d+(?:\.\d*)?|\.\d+)\s*$/.exec(rule) ?? []
   const bound = Number(share)
@@ -31,6 +30,6 @@ export const priceOf = (prices: Prices.Prices, voters: Voters | null): Cost.Deci
   return own.reduce(Cost.max, prices.other)
 }
 
-/** Who votes first on new items. */
+/** Those who vote first on new items. */
 export const votersOf = ({ peopleWhen }: { readonly peopleWhen?: PeopleWhen | undefined }): Voters | undefined =>
   peopleWhen === undefined ? undefined : "judges"

@@ -1,8 +1,6 @@
 /**
  * The quality checks of a dataset. Items that a check leaves out still count in its value, so leaving them out does not
  * satisfy the threshold. A check with a threshold but without a value fails.
- *
- * To add a check, add a definition here and a value in `Curation`. The report page shows the texts of the definition.
  */
 import { Result, Schema, Struct } from "effect"
 import type { JudgedItem } from "../domain/Judgment.ts"
@@ -217,10 +215,7 @@ export const describeRange = (name: CheckName): string => {
 
 export const isCheckName = (name: string): name is CheckName => Object.hasOwn(checks, name)
 
-/**
- * Thresholds in the unit and range of the check's value: a share from 0 to 1, Cohen's d from 0, a p-value, or kappa
- * from -1 to 1. `position-bias`, `kappa`, and `gold-accuracy` fail below the threshold, other checks above it.
- */
+/** In the unit of the check's value. `position-bias`, `kappa`, and `gold-accuracy` fail below it, others above it. */
 export type Thresholds = { readonly [Name in CheckName]?: number | undefined }
 
 /** `of` counts the examined items or votes, and `count` those that the check found. */

@@ -1,10 +1,7 @@
 /**
- * Turns judged items into the pairs of a dataset: combines votes into a choice, filters items, makes pairs, and
- * computes the quality report.
- *
- * An item without pairs is counted under the first of `lossReasons` that applies. Gold items that were mixed in
- * (`isCheck`) give no pairs, and count only in the accuracy on gold items and in the figures per expert. To leave out
- * near-duplicates, `Curation` reads the items twice. Memory: a few bytes per item and 20 to 30 bytes per rationale.
+ * Turns judged items into the pairs of a dataset, with its quality report. An item without pairs is counted under the
+ * first of `lossReasons` that applies. Gold items that were mixed in (`isCheck`) give no pairs, and count only in the
+ * accuracy on gold items and per expert. Memory: a few bytes per item and 20 to 30 per rationale.
  */
 /* oxlint-disable max-lines -- one pass over the items: its counters share one state */
 import { Array as Arr, Effect, Option, Predicate, Schema, type Scope, Stream } from "effect"

@@ -1,9 +1,7 @@
 /**
- * Strategies that turn a judgment into pairs, as rows of the dataset. Blank or equal completions make no pair, and the
- * same two texts make at most one. If an item has n pairs, each has the weight 1/n, because they are not independent
- * (Ouyang et al., 2022, "Training language models to follow instructions with human feedback", 3.5).
- *
- * To add a strategy, add a value here and a name in `strategies`.
+ * Strategies that turn a judgment into pairs. Blank or equal completions make no pair, and the same two texts at most
+ * one. Each of an item's n pairs has the weight 1/n, because they are not independent (Ouyang et al., 2022, "Training
+ * language models to follow instructions with human feedback", 3.5).
  */
 import { Array as Arr, Option, Order } from "effect"
 import * as Assessment from "../domain/Assessment.ts"
@@ -53,7 +51,6 @@ export const isBuiltIn = (strategy: PairStrategy): boolean => builtIn.has(strate
 export const settingsOf = (strategy: PairStrategy): StrategySettings =>
   strategy.settings ?? { strategy: strategy.name === "" ? "custom" : strategy.name }
 
-/** Zero-based. */
 export type IndexPair = readonly [chosen: number, rejected: number]
 
 /** The completions that are ranked below the best, one index per distinct text. */
@@ -135,10 +132,7 @@ export const bestAgainstRest = ownNamed({ strategy: "best-against-rest" }, (judg
   ),
 )
 
-/**
- * Makes one pair per item: the best completion against one of the rest, drawn by the seed (an integer), the item id,
- * and the completions' texts. Other items and the order of the completions have no effect.
- */
+/** One pair per item: the best against one of the rest, drawn by `seed` (an integer), the item's id, and the texts. */
 export const bestAgainstOne = (seed = 0) =>
   ownNamed({ strategy: "best-against-one", seed }, (judgment) => {
     const { bestCompletionIndex, completions, itemId } = judgment

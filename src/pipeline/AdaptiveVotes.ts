@@ -1,8 +1,6 @@
 /**
- * Chooses the items for which another vote helps most, by the ledger and the annotation paths. Gold items that were
- * mixed into the input get no further votes; known answers help to estimate the experts' reliabilities. With
- * `peopleWhen`, items with a known answer do not go from judges to people, and the votes of an item's judges count as
- * one (`pair/votes/Jury`). Memory: about 100 bytes per vote.
+ * Chooses the items for which another vote helps most. Gold items get none, and do not go to people, but help to
+ * estimate reliabilities. With `peopleWhen`, an item's judges count as one (`pair/votes/Jury`). 100 bytes per vote.
  */
 import { type Duration, Effect, Option, Schedule, Stream } from "effect"
 import { firstOfText } from "../domain/CompletionTexts.ts"
@@ -24,7 +22,6 @@ import type { ResultsSettings } from "./DatasetSettings.ts"
 type VoteTerms = Pick<RunTerms, "votes" | "votesUpTo" | "confidence" | "peopleWhen">
 type ReadSettings = Pick<ResultsSettings, "annotationPaths">
 
-/** None if `votes` and `votesUpTo` are equal. */
 export const furtherTermsOf = ({
   confidence = defaultConfidence,
   peopleWhen,

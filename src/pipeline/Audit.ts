@@ -1,7 +1,4 @@
-/**
- * Audits automatic judges against the votes of people in the ledger (`pair/audit`), while other processes can write to
- * it. Default of `price`: the job's prices.
- */
+/** Audits judges against the votes of people in the ledger (`pair/audit`). Default of `price`: the job's prices. */
 import { Effect, Option } from "effect"
 import * as Prices from "../domain/Prices.ts"
 import * as FieldPath from "../io/FieldPath.ts"

@@ -1,10 +1,7 @@
 /**
- * Runs a job on a cron schedule in one process, for machines without cron. Runs never overlap: one that is due during
- * another is skipped. If runs are missed, because the machine sleeps or its clock is set forward, one starts within 30
- * seconds of wake-up. Skipped and late runs are logged. A new process does not know of runs that were missed before.
- *
- * Daylight saving: a run in the skipped hour starts right after it; in the repeated hour, it starts only the first
- * time, unless the job runs every hour.
+ * Runs a job on a cron schedule in one process. Runs never overlap: one that is due during another is skipped. After
+ * missed runs, one starts within 30 seconds of the machine's wake-up. A new process knows of no missed runs. Daylight
+ * saving: a run in the skipped hour starts after it; in the repeated hour, only the first time, unless hourly.
  */
 import { Clock, Cron, DateTime, Duration, Effect, Option, Result, Schema } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"
@@ -98,7 +95,7 @@ export const parse = (expression: string, timeZone?: string): Result.Result<Cron
   )
 }
 
-/** Of the wall clock, in milliseconds since this process began. */
+/** Milliseconds by which the wall clock was set back since this process began. */
 const setBack = Effect.gen(function* () {
   return (yield* SteadyClock.now) - (yield* Clock.currentTimeMillis)
 })

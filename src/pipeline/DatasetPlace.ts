@@ -8,7 +8,6 @@ import * as Manifest from "../dataset/Manifest.ts"
 import { describeValue } from "../io/Values.ts"
 import * as JobFolder from "./JobFolder.ts"
 
-/** `ledger` is that of the dataset's job, if there is one. */
 export interface Place {
   readonly directory: string
   readonly ledger: string | undefined

@@ -31,10 +31,7 @@ export interface DatasetSettings extends CurationOptions {
   readonly splits?: Shares | undefined
   /** Seed for assigning items to splits, a whole number. Default 0. */
   readonly splitSeed?: number | undefined
-  /**
-   * A field of the items' metadata, or a path such as `source.user`. Items with the same value, and their
-   * near-duplicates, go to the same split, which can change when the data grows. Default: none.
-   */
+  /** A field of the items' metadata, such as `source.user`. Items with equal values share a split. Default: none. */
   readonly splitBy?: string | undefined
   /** Trainer formats to write in addition to the dataset: built-in ones by name, or custom ones. */
   readonly formats?: ReadonlyArray<FormatName | TrainerFormat> | undefined
@@ -121,7 +118,6 @@ export const settingNames = Struct.keys(table)
 
 export const settingKinds = Record.map(table, ([kind]) => kind)
 
-/** The settings that change the dataset's rows. */
 export const toManifest = (settings: DatasetSettings): { readonly [name: string]: Schema.Json } =>
   Object.assign({}, ...Object.values(table).map(([, toManifest]) => toManifest?.(settings)))
 

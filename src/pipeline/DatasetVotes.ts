@@ -1,7 +1,6 @@
 /**
- * Turns the pairs of a dataset into input for a leaderboard: each item is one vote that compares only the two
- * completions of each pair. Ties, votes against the choice, and the experts' identities are unknown. The rows of an
- * item must be adjacent. Items without model names are left out. Only one item is in memory.
+ * Turns a dataset's pairs into input for a leaderboard: each item is one vote that compares only the completions of
+ * each pair. The rows of an item must be adjacent; only one item is in memory.
  */
 import { Effect, FileSystem, Option, Path, Result, Schema, Stream, Struct } from "effect"
 import * as Manifest from "../dataset/Manifest.ts"
@@ -47,7 +46,7 @@ interface Row extends Omit<typeof Row.Type, "chosen" | "rejected"> {
 const columns = Object.keys(Row.fields)
 const decodeRow = Schema.decodeUnknownResult(Row)
 
-/** As the ledger stores it, including tool calls. */
+/** The text that the ledger stores, including tool calls. */
 const textOf = (completion: typeof Completion.Type, column: string): Result.Result<string, string> =>
   typeof completion === "string"
     ? Result.succeed(completion)
@@ -63,7 +62,6 @@ const decode = (value: unknown): Result.Result<Row, string> =>
     }
   })
 
-/** Empty if the model of a completion is unknown. */
 const itemOf = (rows: ReadonlyArray<Row>): ReadonlyArray<RatedItem> => {
   const sides = rows.flatMap((row) => [
     { index: row.chosen_index, text: row.chosen, model: row.chosen_model },

@@ -1,7 +1,6 @@
 /**
- * Compares two datasets, and explains the differences from the ledgers of their jobs (folders with `dataset` and
- * `ledger.db`), by current results and the settings in the manifest. Ledgers do not record voided votes, so the cause
- * `vote_no_longer_counted` means only that an expert voted on the item in A, and on no item in B.
+ * Compares two datasets, and explains the differences by their jobs' ledgers and settings. Ledgers do not record voided
+ * votes: `vote_no_longer_counted` means only that an expert voted on the item in A, and on no item in B.
  */
 import { Effect, Option, Stream } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"

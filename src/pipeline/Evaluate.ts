@@ -24,10 +24,7 @@ export interface EvaluateOptions extends Pick<Scored.EvaluationOptions, "disagre
   readonly split?: Split | undefined
   /** A field of the items' metadata, or a path such as `source.name`, with a slice for each value. */
   readonly by?: string | undefined
-  /**
-   * A file to write disputed items to, for `run`: those with a pair whose rejected completion has the higher score, the
-   * greatest difference first, without items with tools (see `DisputedItems`). Default: no file.
-   */
+  /** A file for disputed items, for `run`: greatest difference first, without items with tools. Default: no file. */
   readonly disputed?: string | undefined
 }
 
@@ -36,10 +33,7 @@ const kinds: Kinds.Kinds = {
   ...Kinds.all(Kinds.text, "split by disputed"),
 }
 
-/**
- * Evaluates scores on a dataset: its folder, its manifest, or a job's folder. Fails with `ScoresInvalid` if no pair has
- * scores, and with `GroupsInvalid` if no item has the field `by`.
- */
+/** Evaluates scores on a dataset: its folder, manifest, or job. Fails with `ScoresInvalid` or `GroupsInvalid`. */
 export const evaluate = Effect.fn("Pipeline.evaluate")(function* (place: string, options: EvaluateOptions) {
   yield* Kinds.check(options, kinds, ["scores"])
   const { by, disagreements, disputed, scores, split } = options

@@ -1,13 +1,9 @@
 /**
- * Turns the judgments of the ledger into pairs, checks them, and writes the dataset with its card and report. Other
- * processes can write to the ledger meanwhile. A dataset that exceeds a threshold, or that is empty without
- * `allowEmpty`, never replaces an existing one; its report is in `refused` in the job folder.
- *
- * The ledger is read once, and once more for splits (all planned items), for weighted votes, and for leaving out
- * near-duplicates. Memory: 20 to 30 bytes per item with a rationale, 9 per item with splits, and at the end 25 per item
- * for near-duplicates. Scratch files in the job's folder take 0.1 to 0.3 kB per item.
+ * Turns the judgments of the ledger into pairs, checks them, and writes the dataset; others can write to the ledger
+ * meanwhile. A dataset that exceeds a threshold, or is empty without `allowEmpty`, never replaces an existing one; its
+ * report is in `refused`. Memory: 20 to 30 bytes per item with a rationale, 9 with splits, 25 at the end for
+ * near-duplicates. Scratch files in the job's folder take 0.1 to 0.3 kB per item.
  */
-/* oxlint-disable max-lines -- one export, from the ledger's votes to the dataset's files */
 import { type Array as Arr, Effect, FileSystem, Option, Schema, Stream, Struct } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
 import { formatNames, formats } from "../dataset/format/TrainerFormats.ts"
@@ -84,7 +80,6 @@ interface ExportSettings extends DatasetSettings, Pick<ResultsSettings, "campaig
   readonly unvoted?: { readonly tools: boolean; readonly table: SplitTable.SplitTable | undefined }
 }
 
-/** Fails with `ThresholdsExceeded` if a value exceeds its threshold. */
 export const exportDataset = Effect.fn("Export.exportDataset")(
   function* ({ unvoted, ...settings }: ExportSettings) {
     yield* validate(settings)

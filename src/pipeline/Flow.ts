@@ -1,7 +1,6 @@
 /**
- * The steps of a pipeline, for callers that have opened the ledger and have a client for the service. A run can be
- * stopped at any point and started again with the same job folder; it then submits nothing twice. `Pipeline` opens the
- * ledger for each step. Commands open it themselves, because they also read their reports from it.
+ * The steps of a pipeline, for callers that have opened the ledger. A run can be stopped at any point and started again
+ * with the same job folder; it then submits nothing twice.
  */
 import { Cause, Effect, Exit, Latch, Layer, Option } from "effect"
 import type { ServiceProfile } from "../api/ServiceProfile.ts"
@@ -51,7 +50,6 @@ export const run = Effect.fn("Pipeline.run")(function* <E, R>(settings: Settings
   return yield* RunReport.make({ elapsed, ...ended })
 })
 
-/** Until no item needs another vote. */
 const thenFurtherVotes = Effect.fnUntraced(function* (settings: Omit<Settings, "source">) {
   const { shuffleSeed } = settings
   while ((yield* planFurtherVotes(choose(settings), { shuffleSeed })) > 0) {

@@ -1,10 +1,7 @@
 /**
- * Counts records, items, and pairs at each step of the pipeline, with the losses at each step. Each item of the
- * campaign counts once, however many runs and votes it has.
- *
- * Runs that read the same file find the same duplicates and rejects, and imports the same further votes. So a reject of
- * an earlier run counts only if no later run has read its file, and duplicates and further votes only if no later run
- * has read any of that run's files.
+ * Counts records, items, and pairs at each step, with the losses. Each item of the campaign counts once. Runs that read
+ * the same file find the same rejects and duplicates: a reject counts only if no later run has read its file,
+ * duplicates and further votes only if no later run has read any of the run's files.
  */
 import { Array as Arr, Effect, Option, Stream } from "effect"
 import type { Written } from "../dataset/Dataset.ts"
@@ -21,7 +18,6 @@ const sumOf = (losses: Losses): number => losses.reduce((sum, { count }) => sum 
 
 const present = (losses: Losses): Losses => losses.filter(({ count }) => count > 0)
 
-/** Without `campaign`, counts all. */
 export const make = Effect.fnUntraced(function* (
   campaign: Option.Option<number>,
   items: OutcomeCounts,

@@ -41,10 +41,7 @@ export const issuesOf = Effect.fn("Job.issuesOf")(function* (numbers: ReadonlyAr
   )
 })
 
-/**
- * All tasks that wait for a decision: in doubt (first), failed, invalid, or refused; and if no other process can run
- * the job now, those that an earlier process was sending when it was killed.
- */
+/** All tasks that wait for a decision, in doubt first, and those that a killed process was sending. */
 export const issues = Effect.gen(function* () {
   const reader = yield* LedgerReader
   const isAlone = Option.exists(yield* Effect.serviceOption(Ledger), ({ isShared }) => !isShared)

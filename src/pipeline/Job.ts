@@ -1,7 +1,6 @@
 /**
- * Functions for a job between its runs, without its source or service: status, tasks that need attention and decisions
- * about them (for all of the given tasks or for none), rejects, votes, and maintenance of the ledger. `layerReadonly`,
- * which works while another process runs the job, is also for `Tasks.judgments` and `Tasks.judgedItems`.
+ * A job between its runs, without its source or service: status, tasks that need attention and decisions about them
+ * (for all given tasks or none), rejects, votes, maintenance. `layerReadonly` works while another process runs.
  */
 import { Effect, Layer } from "effect"
 import * as IdLimit from "../domain/IdLimit.ts"

@@ -1,6 +1,5 @@
 /**
- * The status of a job, from the ledger: its report, the outstanding tasks, the rate of results, and an estimate of its
- * end. Times are ISO 8601 in UTC.
+ * The status of a job: its report, outstanding tasks, the rate of results, the expected end. Times are ISO 8601 in UTC.
  */
 import { Clock, Duration, Effect, Option } from "effect"
 import type { LockHolder } from "../node/FileLock.ts"
@@ -144,7 +143,6 @@ const campaignStatus = (campaign: Campaign, tasks: StateCounts): CampaignStatus 
 
 const iso = (millis: Option.Option<number>): string | null => Option.getOrNull(Option.map(millis, RunReport.isoOf))
 
-/** @param holder the process that uses the ledger */
 export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option<LockHolder | "unknown">) {
   const ledger = yield* LedgerReader
   const now = yield* Clock.currentTimeMillis

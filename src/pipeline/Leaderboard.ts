@@ -46,7 +46,6 @@ export class GroupsInvalid extends Schema.TaggedError<GroupsInvalid>()("GroupsIn
 /** Each takes memory, and a table in the output. */
 const maxGroups = 100
 
-/** Undefined without a field. */
 export const fieldOf = Effect.fnUntraced(function* (by: string | undefined) {
   if (by !== undefined && typeof by !== "string") {
     return yield* new GroupsInvalid({ by: describeValue(by), problem: "expected the path of a field" })
@@ -98,10 +97,7 @@ export const leaderboards = Effect.fn("Pipeline.leaderboards")(
 export const leaderboard = (settings: LeaderboardSettings) =>
   Effect.map(leaderboards(undefined, settings), ([all]) => Option.fromNullishOr(all?.leaderboard))
 
-/**
- * Rates the models by the pairs of a dataset: its folder or one of its files (Parquet or JSON Lines). Each item counts
- * as one vote. The option `weighted` and the control `position` need a ledger.
- */
+/** Rates the models by a dataset's pairs, one vote per item. `weighted` and the control `position` need a ledger. */
 export const datasetLeaderboards = Effect.fn("Pipeline.datasetLeaderboards")(
   (path: string, by: string | undefined, options: Leaderboard.LeaderboardOptions) =>
     Effect.andThen(

@@ -1,8 +1,6 @@
 /**
  * A pipeline as a value, and functions that execute it: `run`, or its steps `submit`, `collect`, and `exportDataset`,
- * which can run in different processes and on different days. Each opens the job's ledger, after a check of the
- * settings, and requires only the platform (files and an HTTP client) and what the pipeline's own layers and source
- * require.
+ * in different processes and on different days. Each opens the job's ledger, after a check of the settings.
  */
 import { Effect, type FileSystem, Layer, type Path } from "effect"
 import type { HttpClient } from "effect/http"

@@ -1,7 +1,6 @@
 /**
- * Predicts what a run would do, from its input and its ledger. With ranges of votes, totals have a minimum and a
- * maximum. If items exceed the budget, only `over_budget` counts their tasks and votes. Tasks that `resubmit` would
- * send again are not counted.
+ * Predicts what a run would do. With ranges of votes, totals have a minimum and a maximum. Of items over the budget,
+ * only `over_budget` counts tasks and votes. Tasks that `resubmit` would send again are not counted.
  */
 import { Effect, Option } from "effect"
 import * as Cost from "../domain/Cost.ts"
@@ -24,7 +23,7 @@ interface Range<A> {
 }
 
 export interface Preview extends Omit<Inspection.Inspection, "first"> {
-  /** Of earlier runs, including tasks that exceeded an earlier budget. */
+  /** Tasks of earlier runs, including those that exceeded an earlier budget. */
   readonly planned: number
   /** For the `planned` tasks and the new ones. Each task is then polled at least once. */
   readonly requests: number

@@ -1,7 +1,6 @@
 /**
- * Reads a source into the ledger, with the files that were read to their end, and submits the new items. Then warnings
- * name each file whose records were all rejected while others have items, and items without models, if an earlier run's
- * had them.
+ * Reads a source into the ledger and submits the new items. Warns of files whose records were all rejected while others
+ * have items, and of items without models, if an earlier run's had them.
  */
 import { Effect, FileSystem, Option, Result, Stream } from "effect"
 import type { InputFile } from "../domain/InputFile.ts"
@@ -82,10 +81,7 @@ export const readAndSubmit = Effect.fnUntraced(function* <E, R>(
   )
 })
 
-/**
- * The last two folder names, because the default folder name is the same for all jobs. The tasks' default group, and so
- * their idempotency keys, contain the name, so it does not depend on the ledger, which may be lost.
- */
+/** The last two folder names. Idempotency keys contain the name, so it does not depend on the ledger. */
 const nameOf = (directory: string) =>
   FileSystem.FileSystem.use((fs) => fs.realPath(directory)).pipe(
     Effect.orElseSucceed(() => directory),

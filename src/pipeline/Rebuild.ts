@@ -1,11 +1,7 @@
 /**
- * Rebuilds the rows of a dataset from its vote table and the settings in its manifest, in a temporary folder, and
- * compares each file with rows by its SHA-256. If only Parquet files differ, the result is a warning, because another
- * version of Node compresses differently.
- *
- * Files of custom formats are not rebuilt, nor card, report, and manifest, which contain times, costs, and rejects of
- * the original ledger. Splits depend on all planned prompts: if some have no votes, the splits are read from the
- * dataset, with a warning.
+ * Rebuilds a dataset's rows from its vote table and its manifest, and compares the SHA-256 of each file with rows. If
+ * only Parquet files differ, it is a warning: another version of Node compresses differently. Custom formats, card, and
+ * report are not rebuilt. If planned prompts have no votes, splits are read from the dataset, with a warning.
  */
 import { Effect, FileSystem } from "effect"
 import * as Findings from "../dataset/Findings.ts"

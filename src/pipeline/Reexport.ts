@@ -1,8 +1,6 @@
 /**
- * Exports a dataset, unless the existing one is up to date: ledger (`Ledger.fingerprint`), settings, campaign, and
- * version match `export.json` in the job's folder, the manifest has the checksum there, and each file the size in the
- * manifest. An export with custom code is never skipped, because code cannot be compared. `prefstream verify` checks
- * the files' checksums.
+ * Exports a dataset, unless it is up to date: ledger (`Ledger.fingerprint`), settings, campaign, version, manifest, and
+ * file sizes match `export.json`. An export with custom code is never skipped. Checksums: `prefstream verify`.
  */
 import { Effect, FileSystem, Option, Schema, Struct } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
@@ -38,7 +36,6 @@ const fingerprintOf = Effect.fnUntraced(function* (settings: Settings) {
   return Option.some(Sha256.hex(JSON.stringify([version, runtime, campaign === "all", compared, state])))
 })
 
-/** `export.json`. */
 const ExportRecord = Schema.fromJsonString(
   Schema.Struct({
     fingerprint: Schema.String,
@@ -50,7 +47,6 @@ const ExportRecord = Schema.fromJsonString(
 
 const readRecord = Schema.decodeUnknownEffect(ExportRecord)
 
-/** None if the dataset is outdated or damaged. */
 const existing = Effect.fnUntraced(function* (directory: string, fingerprint: string) {
   const fs = yield* FileSystem.FileSystem
   const dataset = JobFolder.dataset(directory)
@@ -95,7 +91,6 @@ const writeRecord = Effect.fnUntraced(
   (effect) => Effect.ignore(effect),
 )
 
-/** Fails with `ThresholdsExceeded` if a value exceeds its threshold. */
 export const exportDataset = Effect.fnUntraced(function* (settings: Settings) {
   const { directory, force = false } = settings
   const fingerprint = yield* fingerprintOf(settings)

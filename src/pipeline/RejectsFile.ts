@@ -1,10 +1,7 @@
 /**
- * The rejects file: one JSON object per line, in this order:
- * - records that the source rejected in the last run that read input
- * - items of that run's campaign whose votes were all refused by the service or given up by a person, once each
- * - records of earlier runs in files that no later run has read
- *
- * It is complete, or absent if nothing was rejected. The ledger has the same records.
+ * The rejects file, complete or absent. One JSON object per line, in this order: records rejected in the last run that
+ * read input; items of its campaign whose votes were all refused by the service or given up by a person, once each;
+ * records of earlier runs in files that no later run has read.
  */
 import { Effect, FileSystem, Option, PlatformError, Stream } from "effect"
 import { toJson } from "../domain/PromptItem.ts"

@@ -22,7 +22,7 @@ export interface Settings<out E = SourceError, out R = FileSystem.FileSystem | P
   extends SubmitOptions, LedgerLocation.LedgerSettings, DatasetSettings {
   /** The job folder: ledger (unless it is elsewhere), rejects, and dataset. It is created if missing. */
   readonly directory: string
-  /** Begin a new ledger, which submits all again, if a used folder has lost its own. Default: fails: `LedgerLost`. */
+  /** Begin a new ledger, which submits all again, if a used folder has none. Default: fails with `LedgerLost`. */
   readonly newLedger?: boolean | undefined
   /** The items: `Source.files`, `Source.join`, `Source.make`, or a custom source. */
   readonly source: Source<E, R>
@@ -83,7 +83,6 @@ export const check = Effect.fnUntraced(function* (settings: object) {
   yield* Kinds.check(settings, kinds, required, "pipeline")
 })
 
-/** `R` is the type of the services that the effect needs. */
 export const checked =
   <R>() =>
   <A, E>(pipeline: object, effect: () => Effect.Effect<A, E, R>) =>

@@ -49,7 +49,6 @@ const tokenCost = (experts: ReadonlyArray<Pick<ExpertRow, "token_cost">>): strin
 
 export interface ExportCounts {
   readonly pairs?: number | undefined
-  /** Undefined: all campaigns. */
   readonly ofCampaign?: number | undefined
   readonly gold?: Pick<GoldReport, "results" | "right" | "kinds"> | undefined
   readonly experts?: ReadonlyArray<Pick<ExpertRow, "kind" | "token_cost">> | undefined
@@ -59,7 +58,6 @@ export interface ExportCounts {
 interface OverBudget {
   readonly items: number
   readonly votes: number
-  /** Null: anyone. */
   readonly voters: Voters.Voters | null
 }
 

@@ -1,10 +1,7 @@
 /**
- * Assigns a split to each item before any row is written. Items with the same prompt get the same split, which depends
- * only on the item and those planned before it, in all campaigns, judged or not. So it does not change when data or
- * results arrive, except that a near-duplicate of a pruned item can get another split. With a field, items with the
- * same value share a split (`SplitGroups`), which can change when the data grows.
- *
- * Memory: 8 bytes per item, in addition to `Splits`. Use the table in the ledger snapshot in which it is made.
+ * Assigns a split to each item before any row is written. It depends only on the prompt and those planned before it,
+ * judged or not: new data and results do not change it, except for near-duplicates of pruned items. With a field, it
+ * can (`SplitGroups`). 8 bytes per item, plus `Splits`. The table belongs to its ledger snapshot.
  */
 import { Effect, Stream } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
@@ -34,7 +31,6 @@ export interface SplitReport extends Pick<
   "cross_split_near_duplicates" | "split_groups" | "split_shares"
 > {}
 
-/** Of all planned items. */
 export interface SplitTable {
   /** A table from `make` expects the items in the order of planning. */
   readonly splitOf: (item: Planned) => Split
@@ -99,7 +95,6 @@ export const make = Effect.fnUntraced(function* ({ by, ...options }: SplitTableO
   let next = 0
   return {
     splitOf: (item) => {
-      // In the order of `all`.
       const at = all.indexOf(keyOf(item), next)
       const split = splitOf(at)
       if (split === undefined) throw new Error(`item ${item.itemId} was not planned when the splits were assigned`)

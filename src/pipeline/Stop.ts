@@ -1,7 +1,6 @@
 /**
  * Stops work after a timeout or a signal: it starts nothing new, and what is in flight gets a grace time. Then it is
- * abandoned, and the next run continues or repeats it if that is safe. Abandoned work records nothing after the ledger
- * is closed.
+ * abandoned, to be continued or repeated by the next run. Nothing is recorded after the ledger is closed.
  */
 import { Context, Duration, Effect, type Exit, Fiber, Option } from "effect"
 import { defaults, ServiceProfile } from "../api/ServiceProfile.ts"
@@ -11,7 +10,6 @@ import * as Readiness from "../telemetry/Readiness.ts"
 const longerThan = (requestTimeout: Duration.Input) =>
   Duration.sum(Duration.fromInputUnsafe(requestTimeout), Duration.seconds(5))
 
-/** For the default `requestTimeout`. */
 export const defaultGrace = longerThan(defaults.requestTimeout)
 
 export const graceOf = (grace: Duration.Input | undefined) =>
@@ -20,7 +18,6 @@ export const graceOf = (grace: Duration.Input | undefined) =>
     : Effect.succeed(Duration.fromInputUnsafe(grace))
 
 export interface StopOptions {
-  /** For in-flight work. */
   grace: Duration.Duration
   /** Describes the in-flight work, such as `3 requests`. */
   inFlight: Effect.Effect<Option.Option<string>>

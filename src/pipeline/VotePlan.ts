@@ -1,7 +1,6 @@
 /**
  * Estimates accuracy, agreement, and cost for each number of votes per item (`MajorityAccuracy`), with an assumed
- * accuracy of the experts or that of a pilot. All items of the input count, even those that a job already has, but not
- * gold items that a run would mix in. Equal completions of an item count as different ones.
+ * accuracy or a pilot's. All items of the input count, even those that a job already has, but not gold items.
  */
 import { Effect, Option, Schema, Stream } from "effect"
 import * as Cost from "../domain/Cost.ts"
@@ -35,10 +34,7 @@ export interface PilotExpert {
 
 export const minGoldVotes = 10
 
-/**
- * The experts of a job with their accuracies: the share of right votes on at least 10 items with a known answer, or
- * else the reliability estimated from all votes and known answers (Dawid & Skene, 1979).
- */
+/** The experts' accuracies, from at least 10 known answers, or else estimated from all votes (Dawid & Skene, 1979). */
 export const pilot = Effect.fn("Pipeline.pilot")(
   function* (settings: ResultsSettings) {
     yield* Kinds.check(settings, {})
@@ -113,7 +109,6 @@ export interface VotePlan extends Pick<
 
 const maxPlanned = 7
 export const maxVotes = 25
-/** For rounding errors. */
 const tolerance = 1e-12
 
 /** The votes cannot be planned. */

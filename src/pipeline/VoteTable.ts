@@ -1,10 +1,7 @@
 /**
- * All votes of a ledger as a table, one record per vote, as JSON Lines or CSV, with real names or `pseudonyms`.
- * `prefstream import` reads it into a ledger that gives the same pairs, except for pseudonyms. Only the tasks of one
- * batch are in memory.
- *
- * Of a result that lists several votes, the table keeps flags, a lead's decision, and the service's choice if it
- * differs from the votes, but no other annotations.
+ * All votes of a ledger as JSON Lines or CSV, with real names or `pseudonyms`, from which `prefstream import` makes a
+ * ledger that gives the same pairs. A result with several votes keeps flags, a lead's decision, and the service's
+ * choice if it differs, but no other annotations. Only one batch is in memory.
  */
 import { Array as Arr, Effect, Stream } from "effect"
 import * as Decision from "../domain/Decision.ts"
@@ -84,10 +81,7 @@ const rowsBy = ({ annotationPaths, campaign, pseudonyms = false }: TableSettings
     Stream.provideService(ExpertNames, { keep: !pseudonyms }),
   )
 
-/**
- * The table as text, in chunks. @param isRaw whether CSV contains all texts unchanged, even if a spreadsheet would read
- * them as formulas. Default false.
- */
+/** The table as text, in chunks. @param isRaw whether CSV contains formulas unchanged. Default false. */
 export const text = (format: VoteRow.Format, settings: TableSettings & { readonly isRaw?: boolean } = {}) =>
   Stream.unwrap(Effect.map(Kinds.check(settings, {}), () => textBy(format, settings)))
 

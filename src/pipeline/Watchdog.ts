@@ -1,8 +1,7 @@
 /**
- * Detects a worker that makes no progress, for example because a response never arrives. A worker whose tasks are
- * always due fails with `WorkerStalled` if, for longer than `limit`, it sent no request, or the service answered other
- * workers, but not this one. If the ledger does not answer, tasks count as due. If the machine sleeps, at most 40
- * seconds of the sleep count.
+ * Detects a worker without progress. It fails with `WorkerStalled` if its tasks were always due and, for longer than
+ * `limit`, it sent no request, or the service answered only others. If the ledger does not answer, tasks count as due.
+ * If the machine sleeps, at most 40 seconds of the sleep count.
  */
 import { Duration, Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

@@ -1,12 +1,8 @@
 /**
- * One of several processes that share a job, with one ledger in PostgreSQL. One worker at a time reads the input, and
- * plans further votes after all results have arrived, so the tasks are the same as with one process. Each part of the
- * tasks has one owner, which claims, sends, and polls them (`task/ledger/writes/Parts`); others take the parts of a
- * lost worker.
- *
- * All workers share the limits of requests per second and of concurrent requests, but each may have one in flight. A
- * worker that is stopped releases its parts, and then finishes its in-flight requests. It runs until it is stopped,
- * even if no work is left, and fails if a newer prefstream has changed the ledger.
+ * One of several processes that share a job in PostgreSQL. One at a time reads the input and plans further votes; each
+ * part of the tasks has one owner that claims, sends, and polls (`task/ledger/writes/Parts`). All share the limit of
+ * requests per second and, with one more each, of concurrent ones. A worker runs until it is stopped, then releases its
+ * parts and finishes its requests. It fails if a newer prefstream has changed the ledger.
  */
 /* oxlint-disable max-lines -- one process, whose loops share parts, limits, and stop */
 import {
@@ -65,10 +61,7 @@ export interface WorkerOptions {
   readonly parts?: number | undefined
   /** Called with the worker's name before it joins the others. */
   readonly onBegin?: ((name: string) => Effect.Effect<void>) | undefined
-  /**
-   * Called if the worker stalls. Default: it fails, but only after the hanging operation has ended. To stop
-   * immediately, exit the process in this function.
-   */
+  /** Called if the worker stalls, for example to exit the process. Default: fails after the hanging operation. */
   readonly onStalled?: ((failure: Watchdog.WorkerStalled) => Effect.Effect<never, Watchdog.WorkerStalled>) | undefined
 }
 
@@ -94,10 +87,7 @@ const invalidOptions = ["SubmitOptionInvalid", "PriceMissing", "UnusableGold", "
 /** A retry does not help. After an `SqlError`, the worker has to reconnect to the ledger. */
 const permanentFailures = ["SqlError", "OtherService", "TermsChanged", "TooManyRejects", ...invalidOptions]
 
-/**
- * Restarts an effect after a temporary failure. @param progress a number that changes with each success; default: each
- * delay is `restartInterval`
- */
+/** Restarts an effect after a temporary failure. @param progress changes with each success; default: equal delays */
 const retrying = Effect.fnUntraced(function* <A, E, R>(
   what: string,
   effect: Effect.Effect<A, E, R>,
@@ -122,7 +112,6 @@ type Failure = SqlError | Effect.Error<ReturnType<typeof readAndSubmit<never, ne
 const isFileLockError = Schema.is(FileLockError)
 const isTooManyRejects = Schema.is(RejectLimit.TooManyRejects)
 
-/** Fails if the connection to the ledger is lost. */
 const work = Effect.fn("Worker.work")(function* <E, R>(
   settings: Settings<E, R>,
   cluster: Omit<Cluster.ClusterOptions, "prefix">,

@@ -1,11 +1,8 @@
 /**
- * Polls outstanding tasks until their results have arrived: the second of two loops over the ledger (`Send` is the
- * first), which can be stopped at any point and started again.
- *
- * A result is stored as received before its task counts as completed; if it does not fit, it is kept, and no other task
- * is affected. The time between two polls grows with the task's age, within `pollInterval`. A task that a webhook names
- * is polled at once, and while webhooks arrive, polling is slower. After three responses that cannot be used, the task
- * is invalid, or failed if the service does not know it.
+ * Polls outstanding tasks until their results have arrived; can be stopped at any point and started again. A result is
+ * stored as received before its task counts as completed; if it does not fit, it is kept, and no other task is
+ * affected. The time between polls grows with the task's age, and while webhooks arrive. After three responses that
+ * cannot be used, the task is invalid, or failed if the service does not know it.
  */
 /* oxlint-disable max-lines -- one loop: polls, warnings, and retries share its state */
 import { Duration, Effect, Latch, Option, Result } from "effect"

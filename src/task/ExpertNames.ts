@@ -1,8 +1,7 @@
 /**
- * Puts pseudonyms in place of experts' names in votes, flags, and a lead's decision; an expert has one in a job, and
- * only the job's ledger has the key. A vote without a kind gets that of an automatic expert, because the pseudonym
- * hides the name. Unknown members of flags are left out, since they may contain a name. Texts by experts (rationales,
- * comments) and data of the input (metadata, file paths) stay unchanged.
+ * Puts pseudonyms in place of experts' names in votes, flags, and decisions; only the job's ledger has the key. A vote
+ * without a kind gets that of an automatic expert. Unknown members of flags are left out, as they may contain a name.
+ * Texts by experts and data of the input stay unchanged.
  */
 import { Context, Effect, Option, Predicate, Schema } from "effect"
 import * as ExpertKind from "../domain/ExpertKind.ts"

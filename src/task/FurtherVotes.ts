@@ -24,7 +24,7 @@ export type ChooseItems = (
   terms: FurtherTerms,
 ) => Effect.Effect<ItemChoice, JudgmentsError, LedgerReader>
 
-/** Of a campaign, by default that of the last run. None if no run has asked for further votes. */
+/** For a campaign, by default that of the last run. None if no run has asked for further votes. */
 const chosenBy = Effect.fnUntraced(function* (choose: ChooseItems, of?: number) {
   const ledger = yield* Ledger
   const terms = yield* ledger.furtherTerms

@@ -1,14 +1,9 @@
 /**
- * Imports votes that were given elsewhere, as completed tasks of the ledger, one per item, which are never sent.
- *
- * Each record adds an item, adds a vote, is a duplicate, or is rejected. Votes that are imported again are duplicates,
- * so a killed import can be started again. Equal votes of a named expert on an item count once; those without a name
- * count separately, unless an earlier import had them. The last of several decisions of a lead counts. The flags of a
- * task count once, even if several of its votes repeat them.
- *
- * A step is one transaction of 1,024 records or 4 million characters. It leaves the records of its last item to the
- * next step, so an item whose votes are adjacent is written once. Memory grows by about 100 bytes per flag and per vote
- * without an expert.
+ * Imports votes that were given elsewhere, as completed tasks of the ledger, which are never sent. Votes that are
+ * imported again are duplicates, so a killed import can be started again. Equal votes of a named expert on an item
+ * count once; those without a name separately, unless an earlier import had them. Of a lead's decisions, the last
+ * counts. A step is one transaction of 1,024 records or 4 million characters, which leaves its last item to the next
+ * step. Memory grows by about 100 bytes per flag and per vote without an expert.
  */
 import { Effect, Equal, Exit, Option, Result, Stream } from "effect"
 import { flagsIn } from "../domain/Flag.ts"
@@ -96,9 +91,7 @@ const kinds: Kinds.Kinds = {
   maxRejects: ["a whole number, or a percentage up to 100%", RejectLimit.isLimit],
 }
 
-/**
- * Reads votes into the ledger. Fails with the error of `records`, `TooManyRejects`, `TermsChanged`, or `FileLockError`.
- */
+/** Reads votes into the ledger. */
 export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>(
   records: Stream.Stream<VoteRecord, E, R>,
   options: ImportOptions = {},

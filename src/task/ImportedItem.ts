@@ -17,7 +17,7 @@ export interface ImportedItem {
   /** In the ledger, or -1 if it does not have the task yet. */
   readonly seq: number
   readonly taskId: string
-  /** Of the item's pairs. Default: `taskId`, if the record of the first votes names no task. */
+  /** Task id of the item's pairs. Default: `taskId`, if the record of the first votes names no task. */
   readonly sourceTaskId: string
   readonly prompt: TaskPrompt
   readonly votes: Array<ImportedVote>

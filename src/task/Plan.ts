@@ -1,7 +1,6 @@
 /**
- * Reads the input into the ledger, as planned tasks. Each record counts once, as new, known, duplicate, or rejected. A
- * step is one transaction, which also checks the budget. Items of an incomplete batch are recorded in the step that
- * completes it; if a run is killed before, the next run reads them again.
+ * Reads the input into the ledger, as planned tasks. Each record counts once: new, known, duplicate, or rejected. A
+ * step is one transaction. Items of an incomplete batch are recorded with it; a killed run's are read again.
  */
 import { Array as Arr, Duration, Effect, type Latch, Result, Stream } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"
@@ -23,15 +22,11 @@ import * as Metrics from "../telemetry/Metrics.ts"
 import { plural } from "../io/Values.ts"
 
 export interface PlanOptions extends RunTerms, DrawOptions {
-  /**
-   * Whether an item without an id is also judged if an earlier item has the same completions in another order. If
-   * false, it is a duplicate, and its models, gold answer, and metadata are dropped.
-   */
+  /** Whether an item without an id is judged again in another order of completions. If false, it is a duplicate. */
   readonly keepReordered?: boolean | undefined
   /**
-   * Maximum number of items that are read, but not sent yet, so that an endless source does not fill the ledger. The
-   * report of a stopped run counts only what was read. Workers ignore this option. Default: no limit, so that all
-   * rejects of the input are known early.
+   * Maximum number of items read, but not sent yet, so that an endless source does not fill the ledger. Workers ignore
+   * it. Default: no limit, so that all rejects of the input are known early.
    */
   readonly maxPlanned?: number | undefined
   readonly batch?: Batch.BatchLimits | undefined

@@ -1,7 +1,6 @@
 /**
- * The judgments of a ledger, by task and by item, in the order in which the items were planned. A stored result that
- * does not fit its task, for example from an earlier version of prefstream, is logged and left out. Withdrawn prompts
- * give no judgment, and an item without any is not a judged item.
+ * The judgments of a ledger, by task and by item, in the order of planning. A stored result that does not fit its task,
+ * for example from an earlier version, is logged and left out. Withdrawn prompts give no judgment.
  */
 import { Array as Arr, Effect, flow, Option, Result, Stream, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -24,7 +23,6 @@ type Outcome = Judgment | NoJudgment
 
 interface JudgedTask {
   readonly task: CompletedTask
-  /** By item. */
   readonly outcomes: ReadonlyArray<ReadonlyArray<Outcome>>
 }
 
@@ -110,13 +108,11 @@ export interface PlacedItem extends ItemPlace {
   readonly itemId: string
   /** Undefined if prompts were withdrawn or not answered, or the results are unusable. */
   readonly item: JudgedItem | undefined
-  /** A gold item that was mixed in to measure experts. */
   readonly isCheck: boolean
   /** The service withdrew a prompt: the item gets no further vote. */
   readonly isWithdrawn: boolean
   /** All experts who were allowed to vote gave no answer, so others must judge the item. */
   readonly isUnanswered: boolean
-  /** The right answer is known. */
   readonly hasGold: boolean
 }
 

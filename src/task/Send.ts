@@ -1,14 +1,9 @@
 /**
- * Sends planned tasks until the input is read and no planned task is left. A task is _in doubt_ if its request may have
- * reached the service, but no usable response arrived.
- *
- * A task is claimed only when its request is about to be sent. A task that the service may have created is resent only
- * if the service honors idempotency keys and still remembers this one; otherwise it is in doubt. After a 400, 413, or
- * 422, a task of several items is split in two, so that in the end only the item at fault is refused. After a 413,
- * later tasks with at least as many items and bytes are split before they are sent.
- *
- * The run ends if there is no service at the address, or if it refuses the token, all requests, or the run's first
- * tasks (`FailureStreak`).
+ * Sends planned tasks until the input is read and none is left. A task is claimed just before its request is sent, and
+ * is _in doubt_ if the request may have arrived without a usable response. One that the service may have created is
+ * sent again only if the service still remembers its idempotency key. After a 400, 413, or 422, a task of several items
+ * is split in two, so that only the item at fault is refused. The run ends if there is no service at the address, or if
+ * it refuses the token, all requests, or the run's first tasks (`FailureStreak`).
  */
 import { Data, Deferred, Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -142,7 +137,7 @@ export const send = Effect.fnUntraced(function* <E>(
   const isTooLarge = (items: number, bytes: number) =>
     tooLarge.some((refused) => items >= refused.items && bytes >= refused.bytes)
 
-  /** Of a task that is left for the next run. */
+  /** The failure of a task that is left for the next run. */
   let leftFailure: AnnotationClientError | undefined
 
   const end = (failure: AnnotationClientError | undefined) =>

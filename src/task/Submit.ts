@@ -1,7 +1,6 @@
 /**
- * One run that submits: checks the options, decides about tasks that earlier runs were sending when they ended, and
- * then plans and sends concurrently. A run can be stopped at any point and started again. If reading or sending fails,
- * requests in flight are finished and recorded first, and the ledger records why.
+ * One run that submits: decides about tasks that earlier runs were sending when they ended, and then plans and sends
+ * concurrently. It can be stopped at any point. After a failure, requests in flight are finished and recorded.
  */
 /* oxlint-disable max-lines -- options, their checks, and the run that has them */
 import {
@@ -51,9 +50,9 @@ export interface SubmitOptions extends PlanOptions, SpendingTerms {
   /** Maximum number of times that a task's items are sent, including the first time. Default 3. */
   readonly maxAttempts?: number | undefined
   /**
-   * More rejects fail with `TooManyRejects`: a number, or a share of the records read such as `"1%"`, checked from the
-   * 1,000th record on and at the end. Items that the service refuses also count. Default: no limit, but a run fails if
-   * its first 100,000 records are all rejected.
+   * More rejects fail with `TooManyRejects`: a number, or a share such as `"1%"`, checked from the 1,000th record on
+   * and at the end. Items that the service refuses count. Default: none, but the first 100,000 records must not all
+   * fail.
    */
   readonly maxRejects?: RejectLimit.RejectLimit | undefined
 }
@@ -100,10 +99,7 @@ export class PriceMissing extends Schema.TaggedError<PriceMissing>()("PriceMissi
   }
 }
 
-/**
- * The service cannot limit a task's votes to people or to judges, or its tasks cannot ask for the votes of a whole
- * jury, although the job sends items from judges to people.
- */
+/** The service cannot limit votes to people or judges, or ask a whole jury, as the job needs. */
 export class VotersNotTaken extends Schema.TaggedError<VotersNotTaken>()("VotersNotTaken", {
   /** The identity of the service. */
   service: Schema.String,
@@ -239,7 +235,6 @@ export const submit = <E, R>(
   options: SubmitOptions = {},
 ) => submitRun(records, options)
 
-/** With the options of a pipeline. */
 export const submitRun = Effect.fn("Submit.submit")(function* <E, R>(
   records: Stream.Stream<Result.Result<SourceItem, Reject>, E, R>,
   options: RunOptions,

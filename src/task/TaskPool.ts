@@ -1,7 +1,6 @@
 /**
- * Fibers in this process that take tasks from one source, one at a time. (`pipeline/Worker` is for processes that share
- * a job.) An interruption waits for all fibers, so that the ledger is still open when the last response arrives:
- * `Stream.mapEffect` does not wait for a fiber that starts during the interruption.
+ * Fibers in this process that take tasks from one source, one at a time. An interruption waits for all fibers, so that
+ * the ledger is still open for the last response; `Stream.mapEffect` does not wait for one that starts meanwhile.
  */
 import { Array as Arr, Effect, Option, Semaphore } from "effect"
 

@@ -1,8 +1,7 @@
 /**
  * Splits the judgment of a task that asks for several votes into one per vote, as if each had its own task. Flags and a
  * lead's decision are in the first. It is not split if the result lists no votes, or if its choice differs from that of
- * `tally`, for example in a tie. If the result lists fewer votes than the task asked for, `missingVotes` is the
- * difference.
+ * `tally`, for example in a tie. `missingVotes`: votes that the task asked for and did not get.
  */
 import { Option, Struct } from "effect"
 import * as Assessment from "../domain/Assessment.ts"

@@ -40,7 +40,6 @@ const ownHeaders = ["connection", "content-length", "host", "keep-alive", "trans
 const withoutOwn = (headers: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !ownHeaders.includes(name)))
 
-/** @param target the origin of the service */
 export const make = Effect.fnUntraced(function* (target: string) {
   const client = yield* HttpClient.HttpClient
   const arrivals: Array<number> = []

@@ -1,9 +1,7 @@
 /**
- * A protocol and a fake of its service, which the suite tests together. The fake is a real HTTP server on loopback, as
- * faithful as the service's public description allows, and causes no faults itself.
- *
- * If the service lists results in pages, the fake's pages have one result each, so that a protocol that reads only the
- * first one fails.
+ * A protocol and a fake of its service, which the suite tests together. The fake is a real HTTP server on loopback,
+ * faithful to the service's public description, without faults of its own. If the service lists results in pages, the
+ * fake's have one result each, so that a protocol that reads only the first one fails.
  */
 import type { Schema } from "effect"
 import type { ServiceSettings } from "../api/ServiceProfile.ts"

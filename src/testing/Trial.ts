@@ -1,7 +1,6 @@
 /**
- * One run of a case: a new fake, a proxy in front of it, and a new ledger. `settle` fails unless every task ends with
- * the right result, every task in doubt is listed, and each prompt was paid for at most once more than `resolve` sent
- * it again.
+ * One run of a case: a new fake, a proxy in front of it, and a new ledger. `settle` fails unless every task ends right,
+ * those in doubt are listed, and each prompt was paid for at most once more than `resolve` sent it again.
  */
 import { Effect, FileSystem, Stream } from "effect"
 import { ChildProcess } from "effect/process"

@@ -1,14 +1,11 @@
 /**
  * Measures how often a rater (a judge, the jury, or people) agrees with a person, and which completions it prefers.
- * - Agreement: the probability that the rater and a random person on the item give the same answer, and Cohen's kappa
- *   of these pairs. For people, two different ones are drawn, which gives the human ceiling. A tie is an answer (L.
- *   Zheng et al., 2023, "Judging LLM-as-a-judge with MT-Bench and Chatbot Arena", 4.2, setup S1). Each item has the
- *   weight 1.
- * - Categories of kappa: a tie, and each place in the input. In a slice by `models`: the first model, a tie, and the
- *   second model; a vote for neither does not count.
- * - Biases to longer texts and to the first position: the share of the unchosen texts that are shorter (equal lengths
- *   do not count) or were shown later. For random choices, both are 1/2. A judge's vote with answers in both orders has
- *   the share of answers for the completion shown first, and is in no slice by position.
+ * - Agreement: the probability that the rater and a random person on the item give the same answer, and Cohen's kappa.
+ *   For people, two different ones are drawn. A tie is an answer (L. Zheng et al., 2023, "Judging LLM-as-a-judge with
+ *   MT-Bench and Chatbot Arena", 4.2, setup S1). Each item has the weight 1.
+ * - Categories of kappa: a tie, and each place in the input, or in a slice by `models`, each model.
+ * - Biases to longer texts and the first position: the share of unchosen texts that are shorter or were shown later,
+ *   1/2 for random choices. A judge's vote with answers in both orders has the share of those for the first.
  */
 import type { AuditAgreement, AuditRater } from "../../domain/Audit.ts"
 import * as Bootstrap from "../stats/Bootstrap.ts"

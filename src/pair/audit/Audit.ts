@@ -1,8 +1,6 @@
 /**
- * Audits automatic judges by the votes of people on the same items: agreement and biases (`Agreement`), and policies
- * with their accuracy and cost (`Policies`), with 95% bootstrap intervals. Gold items that were mixed in also count.
- * Rules and gold files are neither judges nor people, unless the options name them as judges.
- *
+ * Audits automatic judges by the votes of people on the same items: `Agreement` and `Policies`, with 95% bootstrap
+ * intervals. Gold items that were mixed in count too. Rules and gold files are judges only if the options name them.
  * Memory: about 1 kB per item, and 24 bytes for each pair of votes in each slice.
  */
 import { Effect, Option, Stream } from "effect"

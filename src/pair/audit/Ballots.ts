@@ -1,7 +1,4 @@
-/**
- * The votes of judges and people on an item, and their majority. `tops` has the first completion with each text that a
- * vote ranks first; several are a tie.
- */
+/** The votes of judges and people on an item. `tops`: the first completion with each text that a vote ranks first. */
 import { Option, Schema } from "effect"
 import { charactersAt, firstOfText } from "../../domain/CompletionTexts.ts"
 import type * as Cost from "../../domain/Cost.ts"
@@ -26,7 +23,6 @@ export interface AuditVote {
   /** Where the choice was shown; null for a tie, or a text that was shown twice. */
   readonly position: number | null
   readonly swap: Swap | undefined
-  /** The cost of a judge's tokens. */
   readonly cost: Cost.Decimal | undefined
 }
 
@@ -37,7 +33,6 @@ export interface Ballots {
   readonly lengths: ReadonlyArray<number>
   readonly models: ReadonlyArray<string> | undefined
   readonly gold: number | undefined
-  /** Null if the item has none. */
   readonly group: string | null
   readonly judges: ReadonlyArray<AuditVote>
   readonly people: ReadonlyArray<AuditVote>
@@ -99,7 +94,6 @@ export const of = (
 export const majority = (ballots: ReadonlyArray<Pick<AuditVote, "tops">>): ReadonlyArray<number> =>
   leadersOf(ballots.map(({ tops }) => tops))
 
-/** None if fewer than two judges voted. */
 export const juryOf = ({ judges }: Ballots): Option.Option<AuditVote> =>
   judges.length < 2
     ? Option.none()

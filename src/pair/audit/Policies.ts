@@ -1,14 +1,11 @@
 /**
- * Compares policies for judging an item: a judge alone, the jury, the jury with people where its confidence is below a
- * bound, one person, and all people of the item.
- * - Reference: the item's known answer; or each person is left out in turn, and the reference is the majority of the
- *   others. People's policy is then that person. The second is less often right, but often exists on many more items.
+ * Compares policies for judging an item: a judge, the jury, people where its confidence is low, one person, or all.
+ * - Reference: the item's known answer; or each person is left out in turn, and compared with the majority of the
+ *   others. The second is less often right, but exists on more items.
  * - Accuracy: the mean share of references that the policy hits. A tie counts as a random choice among its completions.
  * - Confidence: the highest posterior probability of a completion (A. P. Dawid and A. M. Skene, 1979, with one
- *   reliability per judge), by reliabilities from all votes. Known answers are left out, because they measure the
- *   accuracy. Judges are assumed to err independently. The reliabilities are not estimated again in resamples.
- * - Cost: a judge's vote costs its tokens (also from a cache), or the price of its kind; a person's vote the highest
- *   price of the kinds of people who voted. The cost of all items is exact, that per item rounded.
+ *   reliability per judge), from votes without known answers. Judges are assumed to err independently.
+ * - Cost: a judge's vote costs its tokens, also from a cache, or its price; a person's the highest price of a person.
  */
 import { Option } from "effect"
 import type { AuditPolicies, AuditPolicy } from "../../domain/Audit.ts"

@@ -1,15 +1,12 @@
 /**
- * Compares the scores of a reward model with the preferences in a dataset.
- * - Accuracy: the share of pairs whose chosen completion has the higher score; equal scores count as half. Each item
- *   counts once. Wilson's interval with one trial per item is too wide if items have several pairs.
- * - Votes: a pair counts only if all `v` votes prefer one of its completions (`decided_votes`). Two votes drawn without
- *   replacement agree with the probability (v(1 + margin²)/2 − 1)/(v − 1); a vote agrees with scores that prefer the
- *   chosen completion with (1+margin)/2, otherwise (1−margin)/2.
- * - Calibration: the prediction is the logistic function of the difference of the scores (R. A. Bradley and M. E.
- *   Terry, 1952). Expected calibration error: M. P. Naeini, G. Cooper, and M. Hauskrecht, 2015.
- *
- * Reads the pairs once, in constant memory; the pairs of an item must be consecutive. Of each kind of slice, further
- * values than `maxValues` count as `(other)`. A kind with one value is left out, except a metadata field.
+ * Compares the scores of a reward model with the preferences in a dataset, in constant memory. An item's pairs must be
+ * consecutive.
+ * - Accuracy: the share of pairs whose chosen completion has the higher score; equal scores count as half. Wilson's
+ *   interval with one trial per item is too wide if items have several pairs.
+ * - Votes: a pair counts only if all `v` votes prefer one of its completions. Two of them agree with the probability
+ *   (v(1 + margin²)/2 − 1)/(v − 1); one agrees with the scores with (1 ± margin)/2.
+ * - Calibration: the logistic function of the scores' difference (R. A. Bradley and M. E. Terry, 1952). Expected
+ *   calibration error: M. P. Naeini, G. Cooper, and M. Hauskrecht, 2015.
  */
 import { Effect, Stream } from "effect"
 import type { AuditEstimate } from "../../domain/Audit.ts"
@@ -23,7 +20,6 @@ export interface PairScores {
   readonly rejected: number
 }
 
-/** Undefined scores: the pair has none. */
 export type ScoredPair = readonly [pair: PreferencePair, scores: PairScores | undefined]
 
 export interface EvaluationOptions<E = never, R = never> {

@@ -1,10 +1,8 @@
 /**
- * Agreement and win rates, with intervals, as votes accrue, at `maxPoints` points or fewer.
- *
- * Votes on an item are not independent, so the interval is that of a ratio r = Σyᵢ / Σxᵢ over items: r ± 1.96 standard
- * errors √(n / (n − 1) Σ(yᵢ − r xᵢ)²) / Σxᵢ (W. G. Cochran, 1977, "Sampling techniques", 3rd edition, 6.3). If all
- * outcomes are equal, it would have no width, and Wilson's interval with one trial per item is used. Memory: 48 bytes
- * per point and model.
+ * Agreement and win rates as votes accrue, at `maxPoints` points or fewer, in 48 bytes per point and model. Votes on an
+ * item are not independent, so the interval is that of a ratio r = Σyᵢ / Σxᵢ over items: r ± 1.96 standard errors √(n /
+ * (n − 1) Σ(yᵢ − r xᵢ)²) / Σxᵢ (W. G. Cochran, 1977, "Sampling techniques", 3rd edition, 6.3). If all outcomes are
+ * equal, it is Wilson's, with one trial per item.
  */
 import type { AccrualPoint, Estimate, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import * as Interval from "../../domain/Interval.ts"
@@ -121,7 +119,6 @@ export const make = () => {
       }
     },
     votes: () => votes,
-    /** Undefined if the model was never compared. */
     countsOf: (model: number): ModelCounts | undefined => {
       const sums = models[model]
       const winRate = sums === undefined ? null : ratio(sums)

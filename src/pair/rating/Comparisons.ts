@@ -1,10 +1,7 @@
 /**
- * Derives comparisons of models from votes on the completions that they wrote. A vote with only a choice compares the
- * choice with each of the rest, but not the rest. By the choice axiom (R. D. Luce, 1959, "Individual choice behavior"),
- * other options do not change the odds between two options.
- *
- * Completions with the same text, or by the same model, are not compared. A text that several models wrote counts for
- * each of them. Memory: 12 bytes per different comparison of an item, 4 per item, and about 60 per cell.
+ * Derives comparisons of models from votes. A vote with only a choice compares it with each of the rest; by the choice
+ * axiom (R. D. Luce, 1959), other options do not change the odds. Equal texts, or texts by one model, are not compared;
+ * a text by several models counts for each. Memory: 12 bytes per comparison, 4 per item, 60 per cell.
  */
 import type { JudgedItem } from "../../domain/Judgment.ts"
 import { charactersAt, firstOfText } from "../../domain/CompletionTexts.ts"
@@ -14,10 +11,7 @@ import { comparisonOf, type ItemVote } from "../votes/ItemVotes.ts"
 /** Per cell: a win of `one`, a tie, or a win of `other`. */
 export const outcomes = 3
 
-/**
- * Length differences, −1 to 1, are rounded to a multiple of this, so a pair of models has at most 51. The error has a
- * standard deviation of 0.012, usually against 0.2 or more, so a coefficient shrinks by at most 0.4%.
- */
+/** Length differences, −1 to 1, are rounded to a multiple of this. Coefficients shrink by at most 0.4%. */
 const lengthStep = 0.04
 const maxStep = Math.round(1 / lengthStep)
 const lengthSteps = 2 * maxStep + 1
@@ -43,7 +37,6 @@ export interface Comparison {
 }
 
 export interface Comparisons {
-  /** By number. */
   readonly models: ReadonlyArray<string>
   readonly cells: ReadonlyArray<Cell>
   readonly items: number
@@ -127,7 +120,6 @@ export const make = () => {
       ends.push(entries.length())
       return all
     },
-    /** Undefined if there are too many models. */
     finish: (): Comparisons | undefined =>
       numbers.size > maxModels
         ? undefined

@@ -1,17 +1,13 @@
 /**
  * Rates models by the votes on their completions: Bradley–Terry with ties by Davidson (`stats/BradleyTerry`).
  * - Intervals: percentiles of fits to resampled items (B. Efron and R. J. Tibshirani, 1993, "An introduction to the
- *   bootstrap", 13.3). Whole items are drawn, because comparisons of one item depend on each other (A. C. Davison and
- *   D. V. Hinkley, 1997, "Bootstrap methods and their application", 3.8).
+ *   bootstrap", 13.3), because comparisons of one item depend on each other.
  * - Weights: a vote on K texts with reliability r weighs (K r − 1) / (K − 1): 1 if all votes are right, 0 for guesses.
  * - Controls: for lengths a and b, (a − b) / (a + b) divided by its root mean square, much as in Chatbot Arena (T. Li,
  *   A. Angelopoulos, and W.-L. Chiang, 2024, "Does style matter?"); for the position, ±1.
- * - Ranks: 1 plus the number of models whose interval is above the model's (W.-L. Chiang et al., 2024, "Chatbot Arena:
- *   an open platform for evaluating LLMs by human preference").
- *
- * All numbers are finite. Models that were never compared, not even through others, are in different groups, each with
- * its own mean. A model that never lost to (or never won against) the rest has a rating that depends on the prior, and
- * is unbounded on that side.
+ * - Ranks: 1 plus the number of models whose interval is above the model's (W.-L. Chiang et al., 2024, "Chatbot
+ *   Arena").
+ * All numbers are finite. Models that were never compared, even through others, are in groups with means of their own.
  */
 import { Effect, Stream } from "effect"
 import { countDifferent } from "../../domain/CompletionTexts.ts"
@@ -113,10 +109,7 @@ export interface GroupedOptions extends LeaderboardOptions {
   readonly maxGroups?: number | undefined
 }
 
-/**
- * A group's leaderboard is null if no two models were compared, or if there are more than `maxModels`. Undefined with
- * more than `maxGroups` groups.
- */
+/** A group's leaderboard is null without two compared models, or with too many. Undefined with too many groups. */
 export const grouped = Effect.fnUntraced(function* <G, E, R>(
   items: Stream.Stream<RatedItem, E, R>,
   groupOf: (item: RatedItem) => G,
@@ -142,7 +135,6 @@ export const grouped = Effect.fnUntraced(function* <G, E, R>(
     : [...groups].map(([group, { board, items }]) => ({ group, items, leaderboard: board.finish(options) ?? null }))
 })
 
-/** Without gold items that were mixed in to measure experts. */
 export const ratedItems = <E, R>(items: Stream.Stream<JudgedItem, E, R>): Stream.Stream<RatedItem, E, R> =>
   items.pipe(
     Stream.filter(({ isCheck }) => !isCheck),
@@ -150,9 +142,8 @@ export const ratedItems = <E, R>(items: Stream.Stream<JudgedItem, E, R>): Stream
   )
 
 /**
- * Rates the models of a stream of items, without gold items that were mixed in. If votes are `weighted`, the stream
- * runs twice, and must return the same items each time. Returns undefined if no two models were compared, or if there
- * are more than 500.
+ * Rates the models of a stream of items, without mixed-in gold items. If votes are `weighted`, the stream runs twice,
+ * and must return the same items. Undefined if no two models were compared, or if there are more than 500.
  */
 export const of = Effect.fnUntraced(function* <E, R>(
   items: Stream.Stream<JudgedItem, E, R>,

@@ -1,7 +1,6 @@
 /**
- * Measures how much experts agree on items with several votes. Kappa and alpha leave out votes with several completions
- * at the top. Chance agreement is 1/K for kappa on K texts; for alpha, it follows from how often each position in the
- * input is chosen, so alpha depends on the order of completions.
+ * How much experts agree on items with several votes, without votes for several completions. Chance agreement is 1/K
+ * for kappa on K texts; for alpha, it depends on the order of completions.
  */
 import { Array as Arr } from "effect"
 import { countDifferent } from "../../domain/CompletionTexts.ts"
@@ -42,7 +41,6 @@ export const make = () => {
       alpha.add(chosen)
       kappa.add(countDifferent(completions), chosen)
     },
-    /** Over items with several votes. */
     disagreement: () => ({ votes: votesOfSeveral, against: votesAgainst }),
     finish: (method: Agreement["method"]): Agreement => ({
       votes_per_item: [...votesPerItem].toSorted(([a], [b]) => a - b).map(([votes, items]) => ({ votes, items })),

@@ -13,7 +13,6 @@ const maxWrong = 10
 const kindsByResult = ({ judgments }: JudgedItem): ReadonlyArray<ReadonlySet<string | null>> =>
   judgments.map((judgment) => new Set(allVotesOf({ judgments: [judgment] }).map(({ kind = null }) => kind)))
 
-/** Undefined if the answer is unknown. */
 const isRightChoice = ({ completions, gold }: JudgedItem, choice: number): boolean | undefined =>
   gold === undefined ? undefined : completions[choice] === completions[gold.best_completion_index]
 

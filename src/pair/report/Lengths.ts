@@ -1,7 +1,6 @@
 /**
- * Lengths of prompts and completions in Unicode code points, and whether the longer completion is chosen. In
- * `share_longer` and Cohen's d, each item counts once, shared equally by its pairs; in the distributions, each prompt
- * and each side of a pair.
+ * Lengths in Unicode code points, and whether the longer completion is chosen. In `share_longer` and Cohen's d, each
+ * item counts once; in the distributions, each prompt and each side of a pair.
  */
 import { charactersAt } from "../../domain/CompletionTexts.ts"
 import * as Conversation from "../../domain/Conversation.ts"

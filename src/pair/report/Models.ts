@@ -1,9 +1,6 @@
 /**
- * Win rates of models, from pairs with completions by two different models; each item counts once. A text that several
- * models wrote counts for each of them.
- *
- * If an item's best completion is paired with each of the rest, a model wins all or none of its pairs: K equally good
- * models then have win rates of 1/K, not 1/2.
+ * Win rates of models, from pairs of different models; each item counts once. A text by several models counts for each.
+ * If the best completion is paired with each of the rest, K equally good models have win rates of 1/K, not 1/2.
  */
 import { firstOfText } from "../../domain/CompletionTexts.ts"
 import type { JudgedItem } from "../../domain/Judgment.ts"

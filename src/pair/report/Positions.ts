@@ -1,9 +1,6 @@
 /**
- * Counts the positions of chosen completions in the order that the expert saw, without votes for several texts or for a
- * text that was shown twice.
- *
- * `first_half` and `second_half` count items, because the test (exact, two-sided, binomial) needs independent counts.
- * An item counts in the half with more of its votes. A middle position is in neither half.
+ * Counts the positions of chosen completions as the expert saw them. `first_half` and `second_half` count items,
+ * because the test (exact, two-sided, binomial) needs independent counts: each in the half with more of its votes.
  */
 import { Array as Arr } from "effect"
 import type { Position } from "../../domain/QualityReport.ts"

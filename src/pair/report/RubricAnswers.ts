@@ -105,7 +105,6 @@ export const make = () => {
         }
       }
     },
-    /** Undefined if no vote answers the rubric. */
     finish: (): RubricReport | undefined => {
       if (items === 0) return undefined
       const ofVotes = strengths.distribution()

@@ -1,8 +1,7 @@
 /**
  * Exact two-sided binomial test: sums the probabilities of all outcomes that are at most as probable as the observed
- * one, up to a relative difference of 1e-7, like R's `binom.test` and SciPy's `binomtest`. Probabilities follow C.
- * Loader, 2000, "Fast and Accurate Computation of Binomial Probabilities". At ten million trials, about twelve digits
- * are exact. Values under 1e-300 may be 0.
+ * one, up to 1e-7, like R's `binom.test`. Probabilities follow C. Loader, 2000, "Fast and Accurate Computation of
+ * Binomial Probabilities": at ten million trials, about twelve digits are exact.
  */
 
 /** Relative, the same as in R and SciPy. */

@@ -1,10 +1,8 @@
 /**
- * Percentile intervals by the bootstrap over items (B. Efron and R. J. Tibshirani, 1993, "An introduction to the
- * bootstrap", 13.3). Whole items are drawn, because votes on one item depend on each other. All statistics use the same
- * resamples. In two cases, resamples would not show how uncertain a value is:
- * - With fewer than `minItems` items, shares have Wilson's interval with one trial per item; other values have none.
- * - If all resamples have the same value, a mean's interval lets a share of the items have the lowest or the highest
- *   value: Wilson's upper bound for 0 of n items. Kappa has no interval.
+ * Percentile intervals by the bootstrap over items, because votes on one item depend on each other (B. Efron and R. J.
+ * Tibshirani, 1993, "An introduction to the bootstrap", 13.3). All statistics use the same resamples. With fewer than
+ * `minItems` items, shares have Wilson's interval, other values none. If all resamples are equal, a mean's interval
+ * lets some items (Wilson's bound for 0 of n) have the lowest or highest value; kappa has none.
  */
 import { Record } from "effect"
 import type { AuditEstimate } from "../../domain/Audit.ts"
@@ -16,7 +14,6 @@ export const defaultResamples = 1000
 
 export const minItems = 10
 
-/** The values that an item can have. */
 type Range = readonly [lowest: number, highest: number]
 
 export const share: Range = [0, 1]
@@ -34,10 +31,7 @@ export const make = (length: number, resamples: number, seed: number) => {
   const samplers: Array<(counts: Uint32Array) => void> = []
   const finish: Array<() => void> = []
 
-  /**
-   * The values for all items; `run` adds the intervals. @param items the number of items that count @param ranges for
-   * values that are means
-   */
+  /** The values for all items, without intervals. @param ranges for values that are means */
   const estimate = <Name extends string>(
     statistic: Statistic<Name>,
     items: number,

@@ -1,16 +1,10 @@
 /**
- * Estimates abilities of players from their contests: the Bradley–Terry model, with ties by Davidson and covariates.
- *
- * With abilities λ, covariates x, and η = λ_one − λ_other + β·x, the probabilities that `one` wins, that `other` wins,
- * and of a tie are in the ratio e^(η/2) : e^(−η/2) : ν (R. A. Bradley and M. E. Terry, 1952, "Rank analysis of
- * incomplete block designs"; R. R. Davidson, 1970, "On extending the Bradley-Terry model to accommodate ties in paired
- * comparison experiments"). Without ties, ν is 0.
- *
- * Newton's method with step halving, on a log-likelihood that is concave in λ, β, and ln ν. With a normal prior of λ
- * and β around 0 (T. Leonard, 1977, "An alternative Bayesian approach to the Bradley-Terry model for paired
- * comparisons"), a maximum exists, and all numbers are finite. Without one, the caller must check that no group of
- * players wins all contests against the rest (L. R. Ford, 1957, "Solution of a ranking problem from binary
- * comparisons").
+ * Estimates abilities of players from their contests. With abilities λ, covariates x, and η = λ_one − λ_other + β·x,
+ * the probabilities that `one` wins, that `other` wins, and of a tie are in the ratio e^(η/2) : e^(−η/2) : ν (R. A.
+ * Bradley and M. E. Terry, 1952; R. R. Davidson, 1970, "On extending the Bradley-Terry model to accommodate ties").
+ * Newton's method with step halving; the log-likelihood is concave. With a normal prior of λ and β around 0 (T.
+ * Leonard, 1977), a maximum exists, and all numbers are finite. Without one, the caller must check that no group of
+ * players wins all contests against the rest (L. R. Ford, 1957).
  */
 import * as Components from "./Components.ts"
 

@@ -1,7 +1,6 @@
 /**
- * Cohen's kappa of two raters: κ = (P − Pe) / (1 − Pe), with the share P of pairs of ratings that agree, and the share
- * Pe that would agree by chance. Source: J. Cohen, 1960, "A coefficient of agreement for nominal scales", Educational
- * and Psychological Measurement 20.
+ * Cohen's kappa of two raters: κ = (P − Pe) / (1 − Pe), with the share P of equal ratings, and Pe by chance (J. Cohen,
+ * 1960, "A coefficient of agreement for nominal scales").
  */
 
 /**

@@ -1,7 +1,6 @@
 /**
- * Components of a graph: sets of nodes that reach each other along its edges (S. R. Kosaraju; M. Sharir, 1981, "A
- * strong-connectivity algorithm and its applications in data flow analysis"), without recursion. A component has a
- * higher number than the components from which it can be reached.
+ * Strongly connected components (M. Sharir, 1981, "A strong-connectivity algorithm"), without recursion. A component
+ * has a higher number than those from which it can be reached.
  */
 
 export type Edge = readonly [from: number, to: number]

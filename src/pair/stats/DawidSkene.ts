@@ -1,12 +1,8 @@
 /**
- * Estimates the reliability of each expert from votes by expectation maximization (A. P. Dawid and A. M. Skene, 1979,
- * "Maximum likelihood estimation of observer error-rates using the EM algorithm"), in the one-coin model of `make`. A
- * known choice is fixed (W. Tang and M. Lease, 2011, "Semi-supervised consensus labeling for crowdsourcing", SIGIR
- * workshop on crowdsourcing for information retrieval).
- *
- * One estimate starts with each expert's agreement with the other votes, and another with the share of right votes on
- * known choices; the one with the higher posterior is the result. Not guaranteed: the global maximum. If most experts
- * make the same errors, their choices seem right, unless known choices contradict them.
+ * Estimates experts' reliabilities from votes by expectation maximization (A. P. Dawid and A. M. Skene, 1979, "Maximum
+ * likelihood estimation of observer error-rates using the EM algorithm"), in the one-coin model of `make`. A known
+ * choice is fixed. There are two starts: agreement with other votes, and right votes on known choices. The higher
+ * posterior wins, perhaps not the global maximum. If most experts make the same errors, their choices seem right.
  */
 import * as NumberList from "./NumberList.ts"
 
@@ -16,10 +12,7 @@ export interface Limits {
   readonly tolerance?: number
 }
 
-/**
- * If several parties of a jury vote (`votes/Jury`), each is an expert, and `parties` is their number, equal in all
- * votes of an expert. Default 1. `expert` counts from 0. `choice` is any number.
- */
+/** `expert` counts from 0. `parties`: of a jury (`votes/Jury`), equal in all votes of an expert. Default: 1. */
 export type ExpertVote = readonly [expert: number, choice: number, parties?: number | undefined]
 
 export interface Fit {

@@ -7,7 +7,6 @@ import * as Histogram from "./Histogram.ts"
 import * as Moments from "./Moments.ts"
 import * as SortedNumbers from "./SortedNumbers.ts"
 
-/** Initial size; grows with the number of different values. */
 const firstWaiting = 64
 const minWaiting = 4096
 

@@ -1,10 +1,7 @@
 /**
- * Randolph's free-marginal multirater kappa: κ = (P − Pe) / (1 − Pe), with the mean share P of a subject's pairs of
- * ratings that agree, and the mean Pe of 1/K for K categories. Source: J. J. Randolph, 2005, "Free-marginal multirater
- * kappa", Joensuu Learning and Instruction Symposium.
- *
- * Each subject counts once, with its own K; subjects with fewer than two ratings or categories do not. All categories
- * are assumed equally likely, even if one model is better than the others.
+ * Randolph's free-marginal kappa: κ = (P − Pe) / (1 − Pe), with the mean share P of a subject's equal pairs of ratings,
+ * and the mean Pe of 1/K for its K categories (J. J. Randolph, 2005, "Free-marginal multirater kappa"). Subjects with
+ * fewer than two ratings or categories do not count.
  */
 
 export const make = () => {
@@ -23,7 +20,6 @@ export const make = () => {
       disagreement += differing / (ratings * (ratings - 1))
       expected += 1 - 1 / categories
     },
-    /** Null if no subject counts. */
     kappa: (): number | null => (subjects === 0 ? null : 1 - disagreement / expected),
     subjects: (): number => subjects,
   }

@@ -1,9 +1,7 @@
 /**
- * Histograms with 20 to 40 bins and readable edges: multiples of 1, 2, 2.5, or 5 times a power of ten. Integers get
- * integer edges, and the last edge is above the maximum.
- *
- * Bins have equal widths, except: if the maximum is more than 100 times the smallest positive number, they are
- * log-spaced; if there are negative numbers, they are mirrored at 0, with one wide bin at each end for the outer 1%.
+ * Histograms with 20 to 40 bins and readable edges: multiples of 1, 2, 2.5, or 5 times a power of ten. If the maximum
+ * is over 100 times the smallest positive number, bins are log-spaced; if there are negative numbers, they are mirrored
+ * at 0, with one wide bin at each end for the outer 1%. Integers get integer edges.
  */
 import type { Histogram } from "../../domain/Distribution.ts"
 import type { SortedNumbers } from "./SortedNumbers.ts"

@@ -1,10 +1,7 @@
 /**
- * Krippendorff's alpha: α = 1 − Do / De, with the mean difference Do of pairs of values within a unit, and De of pairs
- * of any two values. The difference is 0 or 1 for nominal data, and (a − b)² for interval data. Source: K.
- * Krippendorff, 2011, "Computing Krippendorff's Alpha-Reliability", sections C and D.
- *
- * Units with fewer than two values do not count. Categories are positions in the input: if each position belongs to one
- * model, and one model is usually better, alpha is low. `FreeMarginalKappa` does not have this problem.
+ * Krippendorff's alpha: α = 1 − Do / De, with the mean difference Do of pairs of values within a unit, and De of any
+ * pairs: 0 or 1 for nominal data, (a − b)² for interval data (K. Krippendorff, 2011, "Computing Krippendorff's
+ * Alpha-Reliability", C and D). Categories are positions: alpha is low if one belongs to a usually better model.
  */
 import { Number } from "effect"
 import * as Moments from "./Moments.ts"

@@ -1,19 +1,14 @@
 /**
- * Computes, from the experts' accuracy, the probabilities that the majority of votes is right and that two votes agree.
- * - Votes are right independently; a wrong vote is equally likely for each other completion. For two completions, see
- *   the jury theorem (Condorcet, 1785, "Essai sur l'application de l'analyse à la probabilité des décisions rendues à
- *   la pluralité des voix"; B. Grofman, G. Owen, and S. L. Feld, 1983, "Thirteen theorems in search of the truth"), for
- *   more, C. List and R. E. Goodin (2001, "Epistemic democracy: generalizing the Condorcet jury theorem").
+ * The probabilities that the majority of votes is right and that two votes agree, from the experts' accuracy.
+ * - Votes are right independently; a wrong one is equally likely for each other completion (jury theorem: Condorcet,
+ *   1785; C. List and R. E. Goodin, 2001, "Epistemic democracy").
  * - An item's experts are drawn without replacement: a set's probability is proportional to the product of its weights
  *   (S. X. Chen, A. P. Dempster, and J. S. Liu, 1994, "Weighted finite population sampling to maximize entropy").
  * - The earliest vote decides a tie, so each of t tied completions wins with probability 1 / t.
- *
- * Not modeled: items that are harder than others, and experts who make the same errors. Both usually make a majority
- * less accurate than computed here.
+ * Harder items and common errors are not modeled; both usually make a majority less accurate.
  */
 
 export interface Voter {
-  /** The probability that a vote is right. */
   readonly accuracy: number
   /** For drawing experts: above 0, in any unit. */
   readonly weight: number
@@ -56,10 +51,7 @@ export const agreementOf = (rights: RightVotes, completions: number): number => 
   )
 }
 
-/**
- * The probability that the right votes win, if wrong votes are for random other completions, by generating functions:
- * each other completion is a factor with the term (x / others)^l / l! for l votes.
- */
+/** Probability that the right votes win, by generating functions: a term (x / others)^l / l! per other completion. */
 const winning = (right: number, wrong: number, others: number): number => {
   if (right === 0) return 0
   const term = (load: number) => others ** -load / factorial(load)

@@ -18,7 +18,6 @@ export const make = () => {
     },
     count: (): number => count,
     mean: (): number | null => (count === 0 ? null : mean),
-    /** Around the mean. */
     squares: (): number => squares,
     /** The sample's; null for fewer than two numbers. */
     standardDeviation: (): number | null => (count < 2 ? null : Math.sqrt(squares / (count - 1))),

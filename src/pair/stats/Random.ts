@@ -1,7 +1,6 @@
 /**
- * Pseudorandom integers for resampling, the same on every machine, and too predictable for secrets: xoshiro128** (D.
- * Blackman and S. Vigna, 2021, "Scrambled linear pseudorandom number generators"), seeded by the finalizer of
- * MurmurHash3.
+ * Pseudorandom integers for resampling, the same on every machine, too predictable for secrets: xoshiro128** (D.
+ * Blackman and S. Vigna, 2021), seeded by the finalizer of MurmurHash3.
  */
 
 export interface Random {
@@ -17,7 +16,6 @@ export const mix = (bits: number): number => {
   return h ^ (h >>> 16)
 }
 
-/** @param seed an integer */
 export const make = (seed: number): Random =>
   ofState(1, 2, 3, 4, (n) => mix(mix(Math.imul(n, 0x9e3779b9) + (seed | 0)) + Math.floor(seed / 2 ** 32)))
 

@@ -1,8 +1,7 @@
 /**
- * Finds texts that contain a prompt of an evaluation (Lambert et al., 2024, "Tülu 3: Pushing frontiers in open language
- * model post-training", 3.2, but with the tokens of `Tokens`): more than half of its tokens are in 8-grams that the
- * text also contains. A prompt of 5 to 7 tokens must occur completely; one of 1 to 4 must be the complete text.
- * Paraphrases and translations are not found.
+ * Finds texts that contain a prompt of an evaluation: more than half of its tokens are in 8-grams of the text (Lambert
+ * et al., 2024, "Tülu 3", 3.2). A prompt of 5 to 7 tokens must occur completely; one of 1 to 4 must be the complete
+ * text. Paraphrases and translations are not found.
  */
 import * as NormalizedPrompt from "./NormalizedPrompt.ts"
 import * as Tokens from "./Tokens.ts"
@@ -55,7 +54,7 @@ export const make = (evaluationPrompts: Iterable<string>) => {
   }
 }
 
-/** Of prompts with the same tokens, keeps only the first; leaves out prompts without tokens. */
+/** Keeps only the first of prompts with the same tokens, and none without tokens. */
 const evaluationsOf = (prompts: Iterable<string>): ReadonlyArray<Evaluation> => {
   const evaluations = new Map<string, Evaluation>()
   let ordinal = 0
@@ -96,7 +95,6 @@ const indexOf = (evaluations: ReadonlyArray<Evaluation>): ReadonlyMap<number, Re
   return byGram
 }
 
-/** The number of tokens in common n-grams. */
 const coveredBy = ({ grams, tokens }: Evaluation, inText: ReadonlySet<number>): number => {
   const n = Math.min(tokens, maxGram)
   let covered = 0

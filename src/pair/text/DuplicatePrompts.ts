@@ -1,7 +1,4 @@
-/**
- * Finds and counts prompts that nearly repeat an earlier one, with the first few as examples. Excerpts are in a scratch
- * file.
- */
+/** Finds prompts that nearly repeat an earlier one, with the first few as examples, in a scratch file. */
 import { Effect, Schema } from "effect"
 import type { Check } from "../../domain/QualityReport.ts"
 import * as ScratchFile from "../../node/ScratchFile.ts"

@@ -1,10 +1,7 @@
 /**
- * Detects the language of a text as an ISO 639-1 code, or `und` if unknown: Chinese, Japanese, and Korean by script,
- * others by the n-grams of the package `eld`. Its smallest set made fewer errors in our test than the next larger,
- * which takes 70 MB more. Code, formulas, addresses, and numbers are ignored. Texts with few words are `und`.
- *
- * Of 2,704 messages of TypeScript's compiler in 13 languages, 96% were right and 3% `und`. A language that `eld` does
- * not know is detected as a similar one, for example Malay (`ms`) as Indonesian.
+ * Detects the language of a text as an ISO 639-1 code, or `und`: Chinese, Japanese, and Korean by script, others by the
+ * n-grams of the package `eld`. Code, formulas, and numbers are ignored; few words are `und`. Of 2,704 messages of
+ * TypeScript's compiler in 13 languages, 96% were right and 3% `und`. An unknown language counts as a similar one.
  */
 import { Effect } from "effect"
 
@@ -37,7 +34,7 @@ export const load: Effect.Effect<(text: string) => string> = Effect.map(
 const maxCharacters = 2000
 const maxWordCharacters = 160
 
-/** Of the language's average score. With the default of `eld`, 0.75, programming terms count as Romanian. */
+/** A share of the language's average score. With `eld`'s default, 0.75, programming terms count as Romanian. */
 const minShareOfAverage = 0.8
 
 /** With fewer, the result is mostly chance. An ideograph or a kana counts as three. */

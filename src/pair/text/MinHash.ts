@@ -1,13 +1,12 @@
 /**
  * MinHash signatures of 112 bytes, the same on every machine. The share of equal bytes estimates the Jaccard index J of
  * the texts' shingles, with a standard deviation of at most √((J + ε)(1 − J) / 112), ε = 1/255. Shingles are 5 UTF-16
- * code units, or 3 if they begin with an ideograph, kana, or hangul. Sources: Li, Owen, and Zhang, 2012, "One
- * permutation hashing"; Dahlgaard, Knudsen, and Thorup, 2017, "Fast similarity sketching" (empty bins); Li and König,
- * 2010, "b-Bit minwise hashing" (bytes).
+ * code units, or 3 from an ideograph, kana, or hangul. Sources: Li, Owen, and Zhang, 2012, "One permutation hashing";
+ * Dahlgaard, Knudsen, and Thorup, 2017 (empty bins); Li and König, 2010 (bytes).
  */
 import { mix } from "../stats/Random.ts"
 
-/** As in datatrove for FineWeb, in 14 bands of 8 rows. */
+/** The number in datatrove for FineWeb: 14 bands of 8 rows. */
 export const signatureBytes = 112
 
 const bins = signatureBytes
@@ -111,7 +110,6 @@ const fillEmpty = (count: number): void => {
   }
 }
 
-/** Returns whether there are any. */
 const markEmpty = (): boolean => {
   let emptyBins = 0
   for (let bin = 0; bin < bins; bin++) {

@@ -1,11 +1,8 @@
 /**
- * Finds, for each prompt of a sequence, the earlier prompts that it nearly repeats. Later prompts have no effect. The
- * first of several prompts with the same normal form represents all.
- *
- * Not all near-duplicates are found: signatures are compared only if one of 18 bands of 6 bytes is equal (Leskovec,
- * Rajaraman, and Ullman, 2020, "Mining of massive datasets", 3.4), which has a probability of 0.996 at a Jaccard index
- * of 0.8, and only with the first 32 prompts of a band. The estimated index has a standard deviation of 0.04. Memory:
- * 10 MB, plus 25 bytes per prompt during a search; another 120 are in a scratch file. At most 2^26 prompts.
+ * Finds, for each prompt of a sequence, the earlier prompts that it nearly repeats; equal normal forms count as one. It
+ * compares signatures only if one of 18 bands of 6 bytes is equal (Leskovec, Rajaraman, and Ullman, 2020, "Mining of
+ * massive datasets", 3.4): 0.996 probable at a Jaccard index of 0.8. Only the first 32 prompts of a band are compared.
+ * Memory: 10 MB, plus 25 bytes per prompt during a search; on disk, 120. At most 2^26 prompts.
  */
 import { Effect } from "effect"
 import * as ScratchFile from "../../node/ScratchFile.ts"
@@ -14,7 +11,6 @@ import * as MinHash from "./MinHash.ts"
 import * as Signatures from "./Signatures.ts"
 import { hashBytes, recordBytes } from "./SignatureStage.ts"
 
-/** Gets the zero-based ordinals of two prompts. */
 export type Visit<A> = (earlier: number, later: number) => A
 
 export interface NearDuplicates {
@@ -91,7 +87,6 @@ const makeKeys = (signatures: Signatures.Signatures) => {
   const high = new Uint32Array(count)
   const numbers = new Float64Array(count)
 
-  /** @returns the number of keys */
   const read = (start: number, bytes: number, isLeftOut: Uint8Array): number => {
     let size = 0
     signatures.forEachBlock((block, first, records) => {

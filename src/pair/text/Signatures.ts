@@ -1,8 +1,6 @@
 /**
- * Stores prompts' signatures and the hashes of their normal forms, by zero-based ordinal: the latest 8 MB in memory,
- * earlier ones in a scratch file. At most 3 MB of prompts wait, plus those added since the last `room`. For thousands
- * of prompts, a thread computes the records. `forEachBlock` and `read` need a `flush` before, and throw
- * `ScratchFileFailed`.
+ * Stores prompts' signatures and normal forms' hashes: the latest 8 MB in memory, earlier ones in a scratch file. At
+ * most 3 MB of prompts wait, plus those since the last `room`. `forEachBlock` and `read` need a `flush` before.
  */
 import { Effect, Exit, Scope } from "effect"
 import * as ScratchFile from "../../node/ScratchFile.ts"
@@ -15,7 +13,6 @@ const { hashBytes, recordBytes } = SignatureStage
 const firstRecords = 256
 const maxRecords = 65_536
 
-/** A batch ends at either limit. */
 const batchPrompts = 256
 const batchUnits = 262_144
 /** Starting a thread takes about as much time as these. */
@@ -104,7 +101,6 @@ export const make = Effect.fnUntraced(function* (file: ScratchFile.ScratchFile) 
 export type Signatures = Effect.Success<ReturnType<typeof make>>
 
 const makeRecords = (file: ScratchFile.ScratchFile) => {
-  /** The latest. */
   let bytes = new Uint8Array(firstRecords * recordBytes)
   let view = new DataView(bytes.buffer)
   let waiting = 0

@@ -1,12 +1,8 @@
 /**
- * Assigns prompts to splits. Prompts of one group, and near-duplicates, are neighbors in a graph, and each component of
- * it is assigned as a whole. The splits depend on the seed and the components, not on the order of the prompts; adding
- * prompts can change them.
- *
- * Components are assigned by descending size, each to a split drawn in proportion to its room. A split takes part if
- * the component fits, or if it is empty and the component is at most twice as large. If none does, the split with the
- * most room is taken. (scikit-learn 1.6: the shares of `GroupShuffleSplit` count groups, not prompts, and in
- * `StratifiedGroupKFold` the seed has no effect on large groups.) Memory: 60 bytes per prompt and 60 MB.
+ * Assigns prompts to splits by component: prompts of one group and near-duplicates are neighbors. The splits depend on
+ * the seed and the components, not on the order; adding prompts can change them. The largest component comes first,
+ * each to a split drawn in proportion to its room. A split takes part if the component fits, or if it is empty and the
+ * component at most twice as large; if none does, the one with most room. Memory: 60 bytes per prompt and 60 MB.
  */
 import type { Split } from "../../domain/Split.ts"
 import { maxCount } from "./NearDuplicates.ts"

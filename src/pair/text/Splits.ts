@@ -1,10 +1,7 @@
 /**
- * Assigns each prompt to a split: train, validation, or test, by a hash of seed and normal form, so shares are not
- * exact.
- *
- * Without groups (for groups, see `SplitGroups`), adding prompts never changes a split, and a larger share keeps its
- * prompts. Prompts with the same normal form are in the same split. A near-duplicate is in the split of the earliest
- * prompt that it repeats; `crossSplitNearDuplicates` counts prompts that nearly repeat prompts of more than one split.
+ * Assigns each prompt to a split by a hash of seed and normal form, so shares are not exact, and adding prompts never
+ * changes a split (with groups: `SplitGroups`). A near-duplicate is in the split of the earliest prompt that it
+ * repeats; `crossSplitNearDuplicates` counts those that nearly repeat prompts of several splits.
  */
 import { Effect, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"

@@ -1,10 +1,8 @@
 /**
- * Splits a text in normal form into hashed tokens, for n-grams: runs of letters, marks, and digits; code points of
- * scripts without word boundaries (Han, kana, Thai, Lao, Khmer, Myanmar, Tibetan); and signs with a meaning in formulas
- * and code: symbols, `* / % & # @ \`, and a hyphen outside a word. Other punctuation only separates tokens.
+ * Splits a text in normal form into hashed tokens: runs of letters, marks, and digits; code points of scripts without
+ * word boundaries (Han, kana, Thai, Lao, Khmer, Myanmar, Tibetan); symbols, `* / % & # @ \`, and hyphens outside words.
  */
 
-/** Roles of UTF-16 code units. */
 const separates = 0
 const joins = 1
 const standsAlone = 2

@@ -1,8 +1,7 @@
 /**
- * Combines the votes on an item into one judgment. With one task, `byMajority` takes the choice from its result; with
- * several, `domain/Tally` counts their votes. `byProbability` weights votes by the experts' reliability (Dawid & Skene,
- * 1979). If a lead has decided (`annotations.decision`), that is the choice; the votes determine only the agreement,
- * the assessment, and, if the decision has none, the ranking.
+ * Combines the votes on an item into one judgment. `byMajority` takes the choice from the result of one task, or counts
+ * the votes of several; `byProbability` weights them by reliability (Dawid & Skene, 1979). A lead's decision is the
+ * choice; then votes give only the agreement, the assessment, and a ranking that it lacks.
  */
 import { Array as Arr, Option, Struct } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
@@ -21,7 +20,6 @@ export const aggregations = ["majority", "dawid-skene", "jury"] as const
 export type Aggregation = (typeof aggregations)[number]
 export const defaultAggregation: Aggregation = "majority"
 
-/** Of `CurationOptions`. */
 export const defaults = { minAgreement: 0, minVotes: 1, ties: "drop" } as const
 
 /** One judgment of an item, with the votes from which it is made. */
@@ -108,7 +106,6 @@ export const byMajority = (item: JudgedItem, votes = votesOf(item)): Consensus =
   }
 }
 
-/** Unchanged if no vote has an assessment. */
 const withAssessment = (judgment: Judgment, votes: ReadonlyArray<ItemVote>): Judgment => {
   const combined = Assessment.combine(judgment.completions, judgment.bestCompletionIndex, votes)
   return Struct.keys(combined).length === 0
@@ -211,9 +208,8 @@ const judged = (
 }
 
 /**
- * Adds the numbers of votes, the agreement, and the margin to the pairs of a consensus. A pair by mean ranks or by the
- * service's choice may contradict the majority of votes on its two completions. It is dropped, unless votes are
- * weighted or a lead decided.
+ * Adds the numbers of votes, the agreement, and the margin to the pairs. A pair that contradicts the majority of votes
+ * on its two completions is dropped, unless votes are weighted or a lead decided.
  */
 export const withVotes = (
   pairs: ReadonlyArray<PreferencePair>,

@@ -1,9 +1,6 @@
 /**
- * The votes on an item: the first of each named expert, in the order of the tasks. Completions with the same text are
- * one choice.
- *
- * Votes are read from `annotations.votes`; `expert` and `choice` are enough. Without a valid list, the task's result
- * counts as one vote. If another list in the result may contain votes, `unread` is its path.
+ * The votes on an item, from `annotations.votes` (`expert` and `choice` are enough): the first of each named expert, in
+ * the order of the tasks. Without a list, the task's result is one vote. `unread`: a list that may contain votes.
  */
 import { Option, Predicate, Schema } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
@@ -52,7 +49,6 @@ type Given = Omit<ItemVote, "position">
 
 const nameSeveral = /^(votes|annotations|annotators|judge?ments|labels|ratings|responses)$/i
 
-/** May contain several judgments. */
 const severalIn = (annotations: Annotations): string | undefined =>
   Object.keys(annotations).find((name) => {
     const value = annotations[name]
@@ -125,7 +121,6 @@ export const recordedIn = ({
   ]
 }
 
-/** An expert may have several. */
 export const allVotesOf = ({ judgments }: Pick<JudgedItem, "judgments">): ReadonlyArray<ItemVote> =>
   judgments.flatMap(votesIn)
 

@@ -1,18 +1,13 @@
 /**
- * Counts the votes of an item's judges as one vote of a jury. Language models often make the same errors, so the
- * product of their reliabilities overstates a jury's certainty. Here each pattern of agreement (who votes with whom) is
- * one expert in the model of `stats/DawidSkene`, measured by known answers and people's votes: histogram binning (B.
- * Zadrozny and C. Elkan, 2001, "Obtaining calibrated probability estimates from decision trees and naive Bayesian
- * classifiers", ICML).
- *
+ * Counts an item's judges as one vote of a jury, because language models often make the same errors. Each pattern of
+ * agreement (who votes with whom) is one expert in the model of `stats/DawidSkene`, measured by known answers and
+ * people's votes (histogram binning: B. Zadrozny and C. Elkan, 2001, "Obtaining calibrated probability estimates").
  * Judges with the same choice are a party, and the largest party votes. Of several, each votes with its own reliability
- * within the pattern, so the more reliable one decides, or there is a tie. Votes with several texts at the top are left
- * out.
+ * within the pattern. Votes with several texts at the top are left out.
  */
 import * as Judge from "../../domain/Judge.ts"
 import { isDecided, type ItemVote } from "./ItemVotes.ts"
 
-/** For exactly one text. */
 export interface CountedVote {
   /** The name, or null. For a jury, a text that no expert has as name: the pattern, or one party of it. */
   readonly expert: string | null

@@ -1,12 +1,8 @@
 /**
- * Selects the items for which another vote helps most: those whose right choice is least certain, by `stats/DawidSkene`
- * (uncertainty sampling; V. Sheng, F. Provost, and P. Ipeirotis, 2008, "Get another label?", KDD).
- *
- * Each vote also measures its expert, and so makes other items certain. Therefore, at most a quarter of the uncertain
- * items, and a sixteenth of the remaining budget, wait for another vote at once, but always 50. In the simulations of
- * `test/pair/votes/NextVotes.test.ts`, votes for all at once needed 2.4 votes per item where a quarter needed 1.95.
- * With an average of 2.1, a quarter was less accurate than three weighted votes for 8 of 30 seeds, and a sixteenth of
- * the budget for at most one. Expected gain, other priors, and more votes on gold were not better.
+ * Selects the items whose right choice is least certain, by `stats/DawidSkene` (uncertainty sampling; V. Sheng, F.
+ * Provost, and P. Ipeirotis, 2008, "Get another label?"). At most a quarter of the uncertain items, and a sixteenth of
+ * the budget left, but always 50, wait for another vote at once, as each vote also makes other items certain. In the
+ * simulations of `test/pair/votes/NextVotes.test.ts`, all at once needed 2.4 votes per item, a quarter 1.95.
  */
 import * as DawidSkene from "../stats/DawidSkene.ts"
 
@@ -24,10 +20,7 @@ export interface OpenItem {
   readonly truth?: number | undefined
 }
 
-/**
- * Settled items are in the model too, because their votes measure the experts. @returns the probability of the best
- * completion of the others
- */
+/** Settled items count too: their votes measure experts. @returns the others' highest probabilities */
 export const unsettled = <Item extends OpenItem>(items: ReadonlyArray<Item>) => {
   const model = DawidSkene.make()
   for (const { completions, truth, votes } of items) model.add(completions, votes, truth)

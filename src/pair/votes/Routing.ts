@@ -1,19 +1,13 @@
 /**
- * Selects the items of a jury that go to people (the jury's certainty is below `bound`, or no judge has decided), and
- * those on which people vote again (below `confidence`); the least certain come first.
- *
- * `stats/DawidSkene` estimates the probabilities, with each pattern of votes (`Jury`) as one expert. To measure a
- * pattern, three times the square root of its items go to people, drawn by a hash of their ids, even if the jury seems
- * certain. Items with a known answer count in this sample, but never go to people. If the jury seems certain, people
- * may never see an item that most judges misread.
- *
- * In the simulations of `test/pair/votes/Routing.test.ts` with correlated judges, a model of independent judges ended
- * `jury<0.9` with 88 to 92% right items, because it overestimated how certain the judges were.
+ * Selects the items of a jury that go to people (its certainty is below `bound`, or no judge has decided) and to people
+ * again (below `confidence`), the least certain first. Each pattern of votes (`Jury`) is one expert. To measure it,
+ * three times the square root of its items go to people, drawn by a hash of their ids. In the simulations of
+ * `test/pair/votes/Routing.test.ts`, independent judges in the model ended `jury<0.9` with 88 to 92% right items. An
+ * item that most judges misread, but seem certain of, may never reach people.
  */
 import * as NextVotes from "./NextVotes.ts"
 
 export interface RoutedItem extends NextVotes.OpenItem {
-  /** Undefined without a judge's vote. */
   readonly pattern: number | undefined
   readonly people: "none" | "waiting" | "voted"
   /** Depends only on the item's id. */

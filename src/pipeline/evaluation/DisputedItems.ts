@@ -1,7 +1,6 @@
 /**
- * Writes the items on which scores and experts disagree, greatest difference first, as records that `run` reads, with
- * the completions that occur in the item's pairs. Items with tools are left out, because their pairs do not have all
- * messages. Memory: 16 bytes per item.
+ * Writes the items on which scores and experts disagree, greatest difference first, as records that `run` reads. Items
+ * with tools are left out, because their pairs lack messages. Memory: 16 bytes per item.
  */
 import { Effect, FileSystem, Option, Stream } from "effect"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"

@@ -1,11 +1,9 @@
 /**
- * Asks an HTTP endpoint of a reward model for the scores of completions. The end of the URL's path determines the form:
+ * Asks a reward model's HTTP endpoint for the scores of completions. The end of the URL's path determines the form:
  * - `/pooling` (vLLM): `{ model, messages }`; the score is the last number in `data[0].data`.
  * - `/score` (vLLM): `{ model, text_1, text_2 }` with prompt and completion; the score is `data[0].score`.
  * - `/predict` (Text Embeddings Inference): `{ inputs: [[prompt, completion]], raw_scores }`; the first `score` counts.
- *
- * Transient failures are retried, at most 5 times. No error contains the key, or the URL's user and query. A key is not
- * sent unencrypted, except to this machine. Redirects are not followed.
+ * Transient failures are retried, at most 5 times. No error contains the key. Redirects are not followed.
  */
 import { Duration, Effect, Option, Redacted, Schedule, Schema, Semaphore, Struct } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"

@@ -1,8 +1,7 @@
 /**
  * The client of the annotation service: creates and polls tasks. A request is resent only if this cannot create a
  * second task, because the service honors idempotency keys or certainly did not accept the first one. `Throttle`
- * decides when a request is sent, `ServiceHealth` stops all while the service is down, and `Contract` or a custom
- * `Protocol` defines them.
+ * decides when; `ServiceHealth` stops all while the service is down; `Contract` or a `Protocol` defines them.
  */
 import { Context, Duration, Effect, Layer, Option, Schema } from "effect"
 import type { HttpClient } from "effect/http"
@@ -145,10 +144,7 @@ const make = Effect.fnUntraced(function* <R>(
     return yield* persist(sent, again)
   })
 
-  /**
-   * @param request the JSON of the task's `TaskRequest`, as it was sent; read at most once @param tries 1 for callers
-   * that poll again later
-   */
+  /** @param request the JSON of a `TaskRequest`; read at most once @param tries 1 for callers that poll again later */
   const poll = Effect.fn("AnnotationClient.poll")(function* <E = never>(
     taskId: string,
     request: Effect.Effect<Uint8Array, E>,

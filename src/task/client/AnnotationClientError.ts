@@ -1,7 +1,6 @@
 /**
- * The failures of requests to the service, each with a reason that tells callers what to do. The reason depends on
- * status, headers, and error code, never on the text of a message. `maybeDone` is false only if the service certainly
- * did not carry out the request.
+ * The failures of requests to the service, each with a reason that tells callers what to do, never taken from the text
+ * of a message. `maybeDone` is false only if the service certainly did not carry out the request.
  */
 import { DateTime, Duration, type Effect, identity, Option, Schema } from "effect"
 import { HttpClientError, type HttpClientResponse } from "effect/http"

@@ -1,7 +1,6 @@
 /**
- * The protocol of the contract: `POST /tasks` and `GET /tasks/{task_id}`, unless the service's settings change them.
- * Without changes, requests are sent as the ledger stores them, and responses stored as received. With `resultPaths` or
- * `choice`, a response is converted to a `TaskResult`, and both are stored together.
+ * The contract's protocol: `POST /tasks` and `GET /tasks/{task_id}`, by default. Requests and responses are stored as
+ * they are. With `resultPaths` or `choice`, a response is stored together with its conversion to a `TaskResult`.
  */
 import { Bytes, Effect, Option, Predicate, Result, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"

@@ -1,14 +1,12 @@
 /**
- * Decides when failed task creations end a run: after several consecutive lost tasks (`in_doubt`, or left for the next
- * run), if the service refuses the first tasks and accepts none, or if it gives several tasks the same id. If the
- * caller continues, the next such failure ends the run again, unless a task was accepted meanwhile.
+ * When failed creations end a run: after several consecutive lost tasks, if the service refuses the first tasks, or
+ * gives several the same id. If the caller continues, the next such failure ends it too, unless a task succeeded.
  */
 import { AnnotationClientError, TasksRefused, UnusableAnswer } from "./AnnotationClientError.ts"
 
-/** Consecutive lost tasks. */
 const maxLostInARow = 5
 
-/** Of a run without an accepted task, including halves of split tasks. */
+/** In a run without an accepted task, including halves of split tasks. */
 const maxFirstRefusals = 20
 
 /** The value is then probably not an id. */

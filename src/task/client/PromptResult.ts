@@ -1,7 +1,6 @@
 /**
- * The result of one prompt as a protocol returns it, and its conversion to the contract's result items. Every prompt of
- * the task must have exactly one result, and every reference name a completion of its prompt. A text matches only if it
- * is exactly the text that was sent.
+ * The result of one prompt as a protocol returns it. Every prompt of the task must have exactly one result, and every
+ * reference name a completion of its prompt. A text must be exactly the one that was sent.
  */
 import { Result } from "effect"
 import type { Ranking } from "../../domain/Ranking.ts"

@@ -1,12 +1,9 @@
 /**
- * The protocol of a service with another interface, for which a program defines the requests that create and poll a
- * task.
- *
- * Whatever the program does, a task is claimed in the ledger before `create`, each request waits for its turn, and each
- * to the service's origin gets the token. After a failure, the task counts as possibly created, unless the request
- * certainly did not create it. If the service ignores keys and may have carried out a write (any request except `GET`,
- * `HEAD`, and `OPTIONS`), no further write is sent. Requests that the program sends without `http` or `repeatable` have
- * no timeout and no throttle.
+ * The protocol of a service with another interface, whose requests a program defines. Whatever it does, a task is
+ * claimed in the ledger before `create`, and each request waits for its turn. After a failure, the task counts as
+ * possibly created, unless the request certainly did not create it. If the service ignores keys and may have carried
+ * out a write (not `GET`, `HEAD`, or `OPTIONS`), no further write is sent. Requests that the program sends without
+ * `http` or `repeatable` have no timeout and no throttle.
  */
 import { Duration, Effect, Schema, identity } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
@@ -49,9 +46,8 @@ export interface Call {
 /** How `create` sends its requests. */
 export interface CreateCall extends Call {
   /**
-   * The key of the task, the same in all attempts, even after a crash. Each write has the header `Idempotency-Key` with
-   * this key and a suffix for the method and URL. If you send several different writes to one URL, set the header on
-   * each (`KEY-page2`).
+   * The key of the task, the same in all attempts, even after a crash. Each write has it as `Idempotency-Key`, with a
+   * suffix for method and URL. If you send several writes to one URL, set the header on each (`KEY-page2`).
    */
   readonly idempotencyKey: string
 }
@@ -113,7 +109,7 @@ export const make = Effect.fnUntraced(function* (
     let isFirst = true
     /** The service accepted a request that may create something. */
     let hasWritten = false
-    /** Of a write that the service may have carried out. */
+    /** The failure of a write that the service may have carried out. */
     let lost: AnnotationClientError | undefined
     const answers: Array<string> = []
 

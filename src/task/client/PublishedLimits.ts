@@ -1,11 +1,8 @@
 /**
- * Reads a service's `openapi.json`: the limits of an item, whether it declares `Idempotency-Key`, and whether a task
- * may have `group`, `votes`, and `voters`. References (`$ref`) are not followed.
- *
- * A request takes at most 5 seconds, and is repeated at most twice after a 429 or 503. Without a usable document, there
- * are no limits, keys count as ignored, and tasks have only the contract's members. If the run asks for votes,
- * `membersFor` then reads the document again, because the service could otherwise give and bill more votes than the run
- * asks for.
+ * Reads a service's `openapi.json`: the limits of an item, and whether it declares `Idempotency-Key`, `group`, `votes`,
+ * and `voters`. References (`$ref`) are not followed. A request takes at most 5 seconds, repeated at most twice after a
+ * 429 or 503. Without a usable document, there are no limits, keys count as ignored, and tasks have only the contract's
+ * members. If the run asks for votes, the document is then read again, because too many votes might be billed.
  */
 import { Context, Duration, Effect, Layer, Option, Predicate, Schedule, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"

@@ -13,11 +13,9 @@ export interface RequestBudget {
     readonly spacing: number
     /** Milliseconds without requests. */
     readonly pause: number
-    /** How often the shared rate has been halved. */
     readonly halvings: number
   }>
   readonly sent: () => void
-  /** The service asked for it. */
   readonly pause: (millis: number) => Effect.Effect<void>
   /** After a 429 or 503. `halvings` is from `take` before the refused request. */
   readonly halveRate: (halvings: number) => Effect.Effect<void>

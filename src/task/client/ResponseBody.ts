@@ -11,7 +11,6 @@ import { maxDetailCharacters } from "./AnnotationClientError.ts"
 export interface Answer {
   readonly status: number
   readonly contentType: string
-  /** What could be read of the body. */
   readonly text: string
   /** Why the response is unusable; `broken off` if it is incomplete. */
   readonly problem?: string
@@ -19,7 +18,6 @@ export interface Answer {
   readonly isForeign?: boolean
 }
 
-/** Of an error response. */
 const reasonBytes = 64 * 1024
 
 const parse = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))

@@ -1,11 +1,8 @@
 /**
- * Decides whether the service is up. After `downAfter` consecutive failures, all requests wait, and one probe at a
- * time, 1 to 30 seconds apart, polls a task, which creates nothing. After `patience`, all waiting requests fail with
- * `Down`.
- *
- * Some probes poll a made-up id, which a healthy service may answer with 500. Then requests continue one at a time,
- * polls first; if the service ignores keys, only if a poll is waiting. Effect's `CircuitBreaker` is not used: it
- * rejects calls instead of letting them wait, and a probe may create a task.
+ * Decides whether the service is up. After `downAfter` consecutive failures, requests wait, and one probe at a time, 1
+ * to 30 seconds apart, polls a task. After `patience`, waiting requests fail with `Down`. A probe of a made-up id may
+ * get a 500 from a healthy service: then requests continue one at a time, polls first. (Effect's `CircuitBreaker`
+ * rejects calls instead of letting them wait, and a probe may create a task.)
  */
 import { Duration, Effect, Result } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
@@ -22,7 +19,6 @@ export interface ServiceHealth {
 
 export interface Probe {
   readonly ask: Effect.Effect<unknown, AnnotationClientError>
-  /** The task id is made up. */
   readonly isMadeUp: boolean
 }
 
@@ -42,7 +38,6 @@ const isInconclusive = ({ reason }: AnnotationClientError): boolean =>
 export const make = Effect.fnUntraced(function* (
   profile: Pick<ServiceSettings, "baseUrl" | "patience" | "downAfter" | "idempotencyKey">,
   throttle: Throttle<AnnotationClientError>,
-  /** @param failed the number of failed probes so far */
   probeAfter: (failed: number) => Probe,
 ) {
   const scope = yield* Effect.scope

@@ -1,11 +1,8 @@
 /**
- * Decides when a request to the service may be sent: at most `requestsPerSecond` in any second, at most `concurrency`
- * in flight, and three waiting creations per waiting poll. 429 and 503 halve both limits, which then recover.
- * `Retry-After` and quotas apply to all requests; one that would wait longer than `patience` fails at once.
- *
- * With a `RequestBudget`, requests use its time slots, and the rate limit and pauses apply to all processes. Effect's
- * `RateLimiter` is not used: it sends a whole second's requests in one burst, and an unused slot cannot be returned to
- * it.
+ * Decides when a request may be sent: at most `requestsPerSecond` in any second, `concurrency` in flight, and three
+ * waiting creations per waiting poll. 429 and 503 halve both limits, which then recover. `Retry-After` and quotas apply
+ * to all requests; one that would wait longer than `patience` fails. With a `RequestBudget`, processes share time
+ * slots. (Effect's `RateLimiter` sends a second's requests in one burst, and takes no slot back.)
  */
 /* oxlint-disable max-lines -- rate, concurrency, pauses, quotas, and slots decide together when the next request is sent */
 import { Deferred, Duration, Effect, Latch, Option } from "effect"
@@ -20,7 +17,6 @@ export type Kind = "create" | "poll"
 export interface Permit {
   /** How often the rate had been halved when the request was sent. */
   readonly halvings: number
-  /** Requests sent so far, including this one. */
   readonly ordinal: number
 }
 
@@ -54,7 +50,6 @@ export const slotsPerSecond = (requestsPerSecond: number): number => (1000 * req
 /** Remembered sending times. */
 const maxRemembered = 10_000
 
-/** If both wait. */
 const createsPerPoll = 3
 /** The second request of one creation still waits this long after a stop. `grace` is longer by default. */
 const maxStepWait = Duration.millis(10_000)
@@ -91,7 +86,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   const window = (1000 * departures.length) / requestsPerSecond + margin(requestsPerSecond)
   const waiting: Readonly<Record<Kind, Array<Waiter<E>>>> = { create: [], poll: [] }
   const quotas = new Map<string, { readonly remaining: number; readonly until: number; readonly ordinal: number }>()
-  /** Opens when another request may be possible. */
   const changed = yield* Latch.make()
   const arrived = yield* Latch.make()
   let createsInARow = 0
@@ -303,7 +297,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
         const place = placeOf(permit)
         if (place !== undefined) departures[place] = now + maxLateness
       }),
-    /** The response has begun. */
     answered: (permit: Permit) =>
       Effect.map(SteadyClock.now, (now) => {
         const place = placeOf(permit)

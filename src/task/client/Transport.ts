@@ -1,7 +1,6 @@
 /**
- * Sends one request to the service and interprets the response, which is read completely, in bounded time and memory. A
- * status other than 2xx is an `AnnotationClientError`. `Retry-After`, quotas, 429, and 503 update the throttle. No
- * message contains the token.
+ * Sends one request and reads the complete response, in bounded time and memory. A status other than 2xx is an
+ * `AnnotationClientError`. `Retry-After`, quotas, 429, and 503 update the throttle. No message contains the token.
  */
 import { Cause, Clock, Duration, Effect, Redacted, Schema } from "effect"
 import { HttpClientRequest, type HttpClientResponse } from "effect/http"
@@ -24,7 +23,6 @@ import type * as Throttle from "./Throttle.ts"
 /** A shorter token may occur in any text, so it is not removed from messages. */
 const minSecretLength = 8
 
-/** Besides the token. */
 const maxSecrets = 256
 
 /** Adds the token to a request. */

@@ -1,10 +1,7 @@
 /**
- * A digest of all data in the ledger that a dataset depends on: different datasets have different digests. It may
- * change although the dataset does not, for example when a task is sent.
- *
- * Only the small row of each task is read: a new result raises `completed_at`, and a new request changes `seq`,
- * `item_count`, or the idempotency key. The key for experts' pseudonyms distinguishes two ledgers that are otherwise
- * equal.
+ * A digest of all data in the ledger that a dataset depends on. It may change although the dataset does not, for
+ * example when a task is sent. It reads only the row of each task: a new result raises `completed_at`, and a new
+ * request changes `seq`, `item_count`, or the key. The key for pseudonyms distinguishes equal ledgers.
  */
 import { Array as Arr, Effect, Option, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

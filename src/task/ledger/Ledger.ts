@@ -1,9 +1,7 @@
 /**
- * The durable record of every prompt item, task, and result: the source of truth of a job.
- * - A change is on disk when its effect succeeds, even after a loss of power.
- * - A task is `submitting` before its request is sent. An item belongs to one task per campaign and vote.
- * - Requests and responses are stored unchanged, so resuming and exporting need no input files.
- * - One process at a time writes to a job (`layerFile`, `layerPostgres`), or each worker to its own parts (`Parts`).
+ * The durable record of every prompt item, task, and result: the source of truth of a job. A change is on disk when its
+ * effect succeeds, even after a loss of power. An item belongs to one task per campaign and vote. Requests and
+ * responses are stored unchanged. One process at a time writes to a job, or each worker to its own parts (`Parts`).
  */
 import { Context, Effect, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -51,7 +49,7 @@ export interface LedgerSharer {
 export interface LedgerSharingOptions {
   /** Default: exclusive access to the job. */
   readonly shared?: LedgerSharer | undefined
-  /** Of a new job; default `Jobs.defaultPartCount`. An existing job with another number fails with `PartsDiffer`. */
+  /** For a new job; default `Jobs.defaultPartCount`. An existing job with another number fails with `PartsDiffer`. */
   readonly parts?: number | undefined
 }
 
@@ -59,9 +57,8 @@ export interface LedgerSharingOptions {
 export interface LedgerPostgresOptions extends LedgerOptions, PostgresUrl.Login {}
 
 /**
- * An insert may change any page of the index of items, and SQLite's default cache of 2 MB would write each many times.
- * With pages of 16 kB, a request or result needs only a few; pages of 64 kB were not faster, and wrote four times as
- * much to the write-ahead log.
+ * An insert may change any page of the index of items: SQLite's default cache of 2 MB would write each many times.
+ * Requests and results need few pages of 16 kB; with 64 kB, the write-ahead log was four times as large.
  */
 const sqliteOptions = {
   cacheBytes: 32 * 1024 * 1024,

@@ -1,6 +1,5 @@
 /**
- * The location of a ledger: an SQLite file or a PostgreSQL database, and a job in it. `describe` returns text without
- * the password of its URL.
+ * The location of a ledger: an SQLite file or a PostgreSQL database, and a job. `describe` omits the URL's password.
  */
 import { Config, Effect, FileSystem, Layer, Option, Predicate, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -63,7 +62,6 @@ export class LedgerMissing extends Schema.TaggedError<LedgerMissing>()("LedgerMi
 
 const isPostgres = (text: string) => /^postgres(ql)?:/i.test(text)
 
-/** Default: `file`. */
 export const of = Effect.fnUntraced(function* ({
   file,
   ledger: given = file,
@@ -182,7 +180,6 @@ const holding =
 /** For reading, even while a process runs the job. */
 export const existingClient = (location: LedgerLocation) => readonlyClient(location).pipe(holding(location))
 
-/** For exclusive use. */
 export const workingClient = (location: LedgerLocation) => lockedClient(location).pipe(holding(location))
 
 /** For reading an existing ledger, even while a process runs the job. */
@@ -197,7 +194,6 @@ export const recordOf = Effect.fn("LedgerLocation.recordOf")((location: LedgerLo
   ),
 )
 
-/** None if unknown. */
 export const holder = Effect.fn("LedgerLocation.holder")(function* (location: LedgerLocation) {
   if (location._tag === "File") return yield* FileLock.holder(location.path)
   return yield* Effect.flatMap(SqlClient.SqlClient, (sql) => PostgresLock.holder(sql, location.job)).pipe(

@@ -1,14 +1,10 @@
-/**
- * Selects the batches within a budget, in order. The last one contains only the items for which the budget allows all
- * votes.
- */
+/** Selects the batches within a budget, in order. The last one has only the items that all votes are allowed for. */
 import { Array as Arr } from "effect"
 import type { BatchItem } from "../ledger/schema/Model.ts"
 import type { Batch } from "./Batch.ts"
 
 export interface Allotment {
   readonly batches: ReadonlyArray<Batch>
-  /** No votes are left for these. */
   readonly beyond: ReadonlyArray<BatchItem>
 }
 

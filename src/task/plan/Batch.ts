@@ -1,10 +1,7 @@
 /**
- * Gathers prompt items into batches, by count and by bytes. Each batch becomes one task per vote.
- * - No batch exceeds a limit, except one item that is larger than `maxBytes`. No prompt occurs twice in a batch.
- * - Items are placed first-fit, in the order of the input. Without the items of closed batches, the other batches stay
- *   the same, so a run that is restarted after a kill builds the same.
- * - A gold item follows its item, in the same batch if both fit.
- * - An item in an incomplete batch keeps only its own bytes in memory, not its chunk of the input.
+ * Gathers items into batches, by count and bytes; each becomes one task per vote. No batch exceeds a limit, except one
+ * item larger than `maxBytes`; no prompt occurs twice in one. Items are placed first-fit, in the input's order, so a
+ * run that is restarted builds the same batches. A gold item follows its item, if possible in its batch.
  */
 import { Array as Arr } from "effect"
 import * as ItemBytes from "../../domain/ItemBytes.ts"

@@ -1,7 +1,6 @@
 /**
  * Selects the completions to send if an item has more than `completionsPerItem`, by the seed, the item's id, and its
- * models. Every completion is equally likely, but the gold completion is always selected, and a blank or repeated text
- * only if there are too few others. The item's id stays the same.
+ * models. All are equally likely, but the gold completion is always selected, blank or repeated texts last.
  */
 import { Predicate } from "effect"
 import * as ItemBytes from "../../domain/ItemBytes.ts"

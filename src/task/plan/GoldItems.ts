@@ -1,8 +1,7 @@
 /**
- * Mixes gold items into the items of the input, to measure how well experts judge. Requests do not distinguish them
- * from other items, and the dataset contains none. The seed and the item's id decide whether a gold item is drawn, and
- * which is tried first; if its prompt is already in the task, the next one is. With few gold items, their share is
- * below the rate.
+ * Mixes gold items into the input, to measure how well experts judge. Requests do not distinguish them, and the dataset
+ * contains none. The seed and the item's id decide which are drawn; if its prompt is already in the task, the next one
+ * is. With few gold items, their share is below the rate.
  */
 import { Array as Arr, Effect, identity, Option, Predicate, Schema } from "effect"
 import * as IdLimit from "../../domain/IdLimit.ts"

@@ -1,7 +1,6 @@
 /**
- * Limits how many records of a run may be rejected. Shares are compared exactly. A number is checked after each step of
- * reading, a percentage from the 1,000th record on, and at the end. Without a limit, reading stops after 100,000
- * records if all of them were rejected.
+ * Limits how many records of a run may be rejected. A number is checked after each step of reading, a percentage,
+ * exactly, from the 1,000th record on and at the end. Without a limit, reading stops if all of 100,000 are.
  */
 import { Effect, Option, Schema } from "effect"
 import { count, number, plural } from "../../io/Values.ts"

@@ -14,7 +14,6 @@ export const make = () => {
   const seen = new Map<number, number>()
   return {
     add: ({ contentHash, itemId }: Identity): void => void seen.set(short(Sha256.hex(itemId)), short(contentHash)),
-    /** Undefined if the id is new. */
     classify: ({ contentHash, itemId }: Identity): "duplicate" | "conflict" | undefined => {
       if (seen.size === 0) return undefined
       const content = seen.get(short(Sha256.hex(itemId)))

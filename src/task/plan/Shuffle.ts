@@ -1,8 +1,7 @@
 /**
- * Shuffles the completions of an item before they are sent, to prevent position bias in the data. The order depends
- * only on the seed, the item's id, and the vote: Fisher-Yates (Durstenfeld 1964, Algorithm 235), with SHA-256 as the
- * source of random numbers. Numbers from the largest multiple of the range on are drawn again, so that all orders are
- * equally likely.
+ * Shuffles an item's completions before they are sent, against position bias. The order depends only on the seed, the
+ * item's id, and the vote: Fisher-Yates (Durstenfeld 1964, Algorithm 235), with SHA-256 as the source of random
+ * numbers. Those above the largest multiple of the range are drawn again: all orders are equally likely.
  */
 import * as Sha256 from "../../node/Sha256.ts"
 import type { CompletionOrder } from "../ledger/schema/CompletionOrder.ts"

@@ -1,7 +1,6 @@
 /**
- * Turns batches into requests: the bytes of the body, and the idempotency key. The same items with the same terms,
- * group, votes, voters, and orders have the same key in every run. A key never occurs with two bodies, which a service
- * would refuse. Half of a split task has the same key as a planned task with its items.
+ * Turns batches into requests and idempotency keys. The same items with the same terms, group, votes, voters, and
+ * orders have the same key in every run. A key never occurs with two bodies. A half of a split task counts as planned.
  */
 import { Array as Arr, Struct } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"

@@ -1,10 +1,7 @@
 /**
- * Reads the bodies of webhook deliveries with limits, because anybody who finds the port can send requests: at most 512
- * at once, each for at most 15 seconds, with pauses of at most 5 seconds, in at most 64 KiB each, plus 32 MiB together.
- * One more replaces the oldest unfinished body.
- *
- * Node's own limits (`maxConnections` 512, `requestTimeout` 15 s) did worse: if 512 senders stopped just before the end
- * of a body of 1 MiB, the next sender waited for 16 s, and up to 512 MiB of memory was in use.
+ * Reads the bodies of webhook deliveries with limits, because anybody may send them: at most 512 at once, each for at
+ * most 15 seconds, with pauses of at most 5, in at most 64 KiB, plus 32 MiB together. One more replaces the oldest
+ * unfinished body. (With only Node's limits, 512 senders who stopped just before the end kept the next out for 16 s.)
  */
 import { ByteSize, Bytes, Deferred, Duration, Effect, Schema, Stream } from "effect"
 

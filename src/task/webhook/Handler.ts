@@ -1,10 +1,7 @@
 /**
  * Answers one delivery: verifies it, records it in the ledger, and answers 204. No content is used before its signature
- * is verified, and no body is read if the headers lead to a refusal. Refusals are answered without a reason (400, 401,
- * 405, 408, 413, 415, 503).
- *
- * Deliveries with the same signed id and time are the same. Without a signed id, `deliveryId` or the hash of the body
- * identifies them. With neither an id nor a time, all are different, which only causes more polls.
+ * is verified; refusals have no reason. Deliveries with the same signed id and time are the same. Without a signed id,
+ * `deliveryId` or the hash of the body identifies them; with neither id nor time, all differ.
  */
 import { ByteSize, Duration, Effect, Option, Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"

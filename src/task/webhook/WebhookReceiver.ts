@@ -1,8 +1,6 @@
 /**
- * Receives the annotation service's webhooks: as a route for your own server, or as a separate server (without TLS)
- * while the layer is in use. Only a delivery with a valid signature and a recent time counts, and it is in the ledger
- * before the answer 204. A repeated, reordered, or lost one only changes when tasks are polled; `collect` fetches the
- * results.
+ * Receives the service's webhooks: as a route for your own server, or as a separate server without TLS. Only a delivery
+ * with a valid signature and a recent time counts. It may be repeated, reordered, or lost: it only causes polls.
  */
 import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"

@@ -1,8 +1,7 @@
 /**
- * Verifies webhooks without a ledger: as a function of headers and body, and as handlers for Fetch servers and for
- * `node:http`. Your code gets no content before its signature is verified. Bodies are limited in size and time, and
- * refusals are answered without a reason. A repeated delivery is accepted again within the tolerance, or at any time if
- * the scheme does not sign the time. Loads no Node module.
+ * Verifies webhooks without a ledger: a function of headers and body, and handlers for Fetch servers and `node:http`.
+ * Your code gets no content before its signature is verified. Bodies are limited in size and time. A repeated delivery
+ * is accepted again within the tolerance, or at any time if the scheme signs no time. Loads no Node module.
  */
 import { ByteSize, Effect, Logger, Option, Predicate, Stream } from "effect"
 import { MalformedSecret } from "../../api/WebhookSecret.ts"
@@ -51,9 +50,8 @@ const lowerCase = (headers: HeadersInput): DeliveryHead["headers"] =>
 const invalid = (setting: string, problem: string) => new InvalidWebhookSetting({ setting, problem })
 
 /**
- * Checks the options, and returns a function that verifies deliveries, with the time of Effect's `Clock`. It fails with
- * `SignatureRefused`, or with `InvalidWebhookSetting` if headers or body have a wrong type, for example because a body
- * parser has replaced the body.
+ * Returns a function that verifies deliveries, with the time of Effect's `Clock`. It fails with `SignatureRefused`, or
+ * `InvalidWebhookSetting` if headers or body have a wrong type, for example because it was parsed.
  */
 export const verifier = Effect.fnUntraced(function* (options: WebhookScheme.WebhookScheme) {
   const scheme = yield* WebhookScheme.make(options)
@@ -100,7 +98,6 @@ const logInterval = 60_000
 /** The program may write data to stdout. */
 const stderr = Logger.layer([Logger.withConsoleError(Logger.formatSimple)])
 
-/** @throws InvalidWebhookSetting or MalformedSecret */
 const make = (options: HandlerOptions, handle: Handle) =>
   Effect.gen(function* () {
     const scheme = yield* WebhookScheme.make(options)
@@ -160,10 +157,7 @@ export const fetchHandler = (options: HandlerOptions, handle: Handle): ((request
     )
 }
 
-/**
- * Makes a request listener for `node:http`, and for Express before body parsers. Throws the same errors as
- * `fetchHandler`. The promise fulfills when the answer is written, and does not reject.
- */
+/** A request listener for `node:http` or Express, before body parsers. Throws like `fetchHandler`; does not reject. */
 export const nodeHandler = (
   options: HandlerOptions,
   handle: Handle,

@@ -1,9 +1,7 @@
 /**
- * Checks the integrity of a ledger: the database's own check, and all rules that the rows must follow, in one snapshot,
- * without changes. If there are no findings:
- * - For each vote on an item, the item's campaign has exactly one task with the item.
- * - Every request and result is present and matches its task.
- * - No task of the service counts twice, and all stored counts match the rows.
+ * Checks the integrity of a ledger: the database's own check, and all rules of its rows, in one snapshot. Without
+ * findings, each vote on an item has exactly one task in its campaign; every request and result is present and matches
+ * its task; no task of the service counts twice; all stored counts match the rows.
  */
 /* oxlint-disable max-lines -- this file is a list of checks, and each is a query */
 import { Array as Arr, Effect, type Layer, Result, Schema } from "effect"

@@ -1,9 +1,7 @@
 /**
- * Checks, backs up, compacts, and prunes a ledger. `check` and `backup` also work while a process writes; `compact` and
- * `prune` need exclusive access. `backup` and `compact` support only SQLite.
- *
- * A backup is complete, synced, and checked, or absent. Pruning keeps the ids of items, so that none is submitted
- * again, and removes the results of all votes on an item together.
+ * Checks, backs up, compacts, and prunes a ledger. `check` and `backup` work while a process writes. `backup` and
+ * `compact` support only SQLite. A backup is complete, synced, and checked, or absent. Pruning keeps the ids of items,
+ * so that none is submitted again, and removes the results of all votes on an item together.
  */
 import { Array as Arr, Clock, Effect, FileSystem, Path, Record, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -173,10 +171,7 @@ const packPayloads = Effect.fnUntraced(function* (
   }
 })
 
-/**
- * Compresses requests and results, and shrinks the SQLite file, for which it needs free space of up to twice the file's
- * size. @returns the bytes of the file and its write-ahead log, `before` and `after`
- */
+/** Compresses requests and results, and shrinks the SQLite file: needs free space of up to twice its size. */
 export const compact = Effect.fn("LedgerMaintenance.compact")(function* (location: LedgerLocation.LedgerLocation) {
   const file = yield* requireFile(location, "compact")
   const before = yield* sizeOf(file.path)

@@ -1,10 +1,7 @@
 /**
- * Counts votes and their prices, at the prices of the time when the task was planned, or the job's current prices if
- * there were none. A task that asks for N votes on an item counts N times.
- *
- * Until the result is stored, each vote counts at the highest price of the experts who may vote (`domain/Voters`), then
- * at the price for the kind of the expert who voted. If the service honors `voters`, a first result never raises the
- * price, but a later one can.
+ * Counts votes and their prices, as when the task was planned, or now if there were none. Until the result is stored, a
+ * vote counts at the highest price of the experts who may vote (`domain/Voters`), then at that of the expert's kind. If
+ * the service honors `voters`, a first result never raises the price, but a later one can.
  */
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
@@ -44,7 +41,6 @@ export const free: Prices.Prices = { other: Cost.zero, kinds: new Map() }
 
 export type PricesOf = (list: number | null) => Prices.Prices
 
-/** @param present the job's current prices */
 export const pricesBy = (here: Here, present: Option.Option<Prices.Prices>) =>
   Effect.map(priceLists(here), (lists): PricesOf => {
     const now = Option.getOrElse(present, () => free)

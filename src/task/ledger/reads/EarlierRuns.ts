@@ -1,8 +1,7 @@
 /**
- * Counts and rejects of files that only earlier runs have read, which the last run's counts do not include. Once a run
- * reads a file to its end, earlier runs no longer count for the file, even if it has changed. If none has, the rejects
- * are those of the last run that rejected a record of it. Of sources that are not files (`Source.make`), only the last
- * run's records count.
+ * Counts and rejects of files that only earlier runs have read. Once a run reads a file to its end, earlier runs no
+ * longer count for it; if none has, its rejects are those of the last run that rejected one. Of sources that are not
+ * files (`Source.make`), only the last run's records count.
  */
 import { Effect, Option, Stream } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"

@@ -1,7 +1,6 @@
 /**
- * Joins a result to its task's request: by position, or by the prompt's text if the positions do not agree. A result
- * that does not fit fails with the reason and the position. A prompt that is withdrawn, or that no expert answers,
- * gives a `NoJudgment`. Indices in judgments refer to the order of the input, even if completions were sent in another.
+ * Joins a result to its task's request: by position, or by the prompt's text if positions do not agree. A prompt that
+ * is withdrawn, or that no expert answers, gives a `NoJudgment`. Indices in judgments refer to the input's order.
  */
 import { Effect, identity, Option, Predicate, Result, Schema } from "effect"
 import { SchemaJITCompiler } from "effect/schema"
@@ -90,7 +89,6 @@ export const match = (
     vote = 1,
   }: {
     readonly vote?: number | undefined
-    /** In epoch milliseconds. */
     readonly completedAt?: number | undefined
     readonly read?: ((annotations: Annotations) => Annotations) | undefined
   } = {},
@@ -162,9 +160,8 @@ export const matchStored = (
   )
 
 /**
- * Returns the kinds of a response's experts, or the reason why it does not fit the task at `seq`. The id of another
- * task of the ledger does not fit, so that no result counts for two tasks. An unknown `task_id` does, since the service
- * may use another kind of id in results.
+ * The kinds of a response's experts, or why it does not fit the task at `seq`: it has another task's id. An unknown
+ * `task_id` fits, since the service may use another kind of id in results.
  */
 export const checkAnswer = Effect.fnUntraced(function* (
   ledger: {

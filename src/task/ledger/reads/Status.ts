@@ -8,7 +8,6 @@ import { inCampaign, isAskedBy } from "../schema/Rows.ts"
 import { votesOfTask } from "./Charges.ts"
 import { type Issue, type LedgerContext, type StateCounts, TaskState } from "../schema/Model.ts"
 
-/** These wait for a decision. */
 export const issueStates = ["in_doubt", "failed", "invalid", "refused"] as const satisfies ReadonlyArray<TaskState>
 
 /** `items` counts an item once per vote. */
@@ -63,7 +62,6 @@ export interface Progress {
   readonly waiting: Arrivals
   /** Only judges may vote on these. */
   readonly waitingForJudges: Arrivals
-  /** In epoch milliseconds. */
   readonly firstSubmittedAt: Option.Option<number>
   readonly oldestOutstanding: Option.Option<{
     readonly number: number
@@ -75,7 +73,7 @@ export interface Progress {
   readonly lastResultAt: Option.Option<number>
   readonly lastHour: Arrivals
   readonly lastDay: Arrivals
-  /** What was judged since the oldest open task was submitted, at most one day ago. `lastAt`: time of the last one. */
+  /** Results since the oldest open task was submitted, at most one day ago. `lastAt`: time of the last one. */
   readonly pace: Option.Option<Arrivals & { readonly since: number; readonly lastAt: number }>
 }
 

@@ -34,7 +34,6 @@ const pageSize = 16
 const maxPageSize = 256
 const pageBytes = 1_000_000
 
-/** Parsed at once. */
 const maxChunkItems = 64
 
 const smallRows = 1024

@@ -16,7 +16,6 @@ export const undo = <A>(sent: ReadonlyArray<A>, order: ReadonlyArray<number>): R
 
 type Translate = (value: unknown, order: ReadonlyArray<number>) => unknown
 
-/** Undefined if the value is not a valid index. */
 const index: Translate = (value, order) => (Predicate.isNumber(value) ? order[value] : undefined)
 
 const listOf =

@@ -1,7 +1,4 @@
-/**
- * The time of a task's next poll, as `due_at` stores it: 0 for a completed task, which is not polled, or negative if
- * the service may have changed the result.
- */
+/** A task's next poll, as `due_at`: 0 for a completed task, negative if the service may have changed its result. */
 
 export const notDue = Number.MAX_SAFE_INTEGER
 

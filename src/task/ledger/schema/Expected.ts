@@ -1,7 +1,6 @@
 /**
- * A summary of a task's request, to check a result without parsing the request: the hash of the prompts, and the number
- * of completions of each. A result that does not pass (`isMetBy`) may still fit, for example with prompts in another
- * order or a withdrawn prompt: `ResultMatch.match` decides.
+ * A summary of a task's request, to check a result without parsing it: the hash of the prompts, and the number of
+ * completions of each. A result that does not pass (`isMetBy`) may still fit in another order: see `ResultMatch.match`.
  */
 import { Schema } from "effect"
 import type { ResultItem } from "../../../domain/Task.ts"

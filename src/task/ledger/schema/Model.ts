@@ -69,9 +69,8 @@ export const defaultShuffleSeed = 0
 
 export interface RunTerms extends CampaignTerms {
   /**
-   * Number of votes that are planned for each new item, each by another expert: asked by one task if the service
-   * declares `votes`, otherwise by one task each. Without it, tasks count as one vote, even if the service's default is
-   * higher.
+   * Number of votes planned for each new item, each by another expert: by one task if the service declares `votes`,
+   * else by one task each. Without it, tasks count as one vote, even if the service's default is higher.
    */
   readonly votes?: number | undefined
   /** Maximum number of votes for each new item. Votes above `votes` are planned as results arrive. Default: `votes`. */
@@ -109,7 +108,6 @@ export interface BatchItem extends SourceItem {
   readonly bytes: ItemBytes
   /** For content with only some of the completions. */
   readonly sentHash?: string | undefined
-  /** A gold item that was mixed in, not an item of the input. */
   readonly isCheck?: boolean | undefined
   /** In order of preference. One of them is sent with this item. */
   readonly gold?: Iterable<BatchItem> | undefined
@@ -130,7 +128,7 @@ export const ItemDetails = Schema.Struct({
   as_messages: Schema.optionalKey(Schema.Array(Schema.Boolean)),
   /** JSON text. */
   tools: Schema.optionalKey(Schema.String),
-  /** As indices in the input. Absent if completions were sent in its order. */
+  /** Indices in the input. Absent if completions were sent in its order. */
   order: Schema.optionalKey(Schema.Array(Schema.Int)),
   /** A gold item that was mixed in, not an item of the input. */
   check: Schema.optionalKey(Schema.Literal(true)),
@@ -142,7 +140,6 @@ export interface NewTask {
   /** For `POST /tasks`, as UTF-8. */
   readonly body: Uint8Array
   readonly items: Arr.NonEmptyReadonlyArray<BatchItem>
-  /** Undefined: the order of the input. */
   readonly orders?: ReadonlyArray<ReadonlyArray<number> | undefined> | undefined
   /** In its batch, from 1; the tasks of a batch are adjacent. Default 1. */
   readonly vote?: number | undefined
@@ -152,7 +149,6 @@ export interface NewTask {
   readonly leastVotes?: number | undefined
   /** Votes on each item that this task asks for, from `vote` on. Default 1. */
   readonly asks?: number | undefined
-  /** Default: anyone. */
   readonly voters?: Voters | undefined
 }
 
@@ -166,7 +162,6 @@ export interface PlannedTask {
   readonly seq: number
   readonly part: number
   readonly itemCount: number
-  /** In its batch, from 1. */
   readonly vote: number
   readonly idempotencyKey: string
   /** Epoch milliseconds of the attempt's first request that may have created the task. */
@@ -183,11 +178,9 @@ export interface OpenTask {
   readonly isRecheck: boolean
   /** Completed: a poll checks whether the service has changed the result. */
   readonly hasResult: boolean
-  /** In epoch milliseconds. */
   readonly submittedAt: number
   /** In epoch milliseconds; 0 if a webhook or a command asked for a poll. */
   readonly dueAt: number
-  /** Null: anyone may vote. */
   readonly voters: Voters | null
 }
 
@@ -227,9 +220,7 @@ export interface BatchPlace {
   readonly vote: number
   /** The maximum on each item of the batch. */
   readonly votes: number
-  /** Votes on each item that the task asks for, from `vote` on. */
   readonly asks: number
-  /** Null: anyone may vote. */
   readonly voters: Voters | null
 }
 
@@ -245,7 +236,6 @@ export interface Issue {
   readonly idempotencyKey: string
   readonly items: number
   readonly reason: string | null
-  /** Epoch milliseconds of the attempt's first request that may have created the task. */
   readonly sentAt: number | null
 }
 

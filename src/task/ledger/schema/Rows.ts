@@ -102,7 +102,7 @@ export const promptsOf = (
     return order === undefined ? prompt : { ...prompt, completions: CompletionOrder.undo(prompt.completions, order) }
   })
 
-/** As in the input: a conversation becomes messages. */
+/** The prompt in the input: a conversation becomes messages. */
 export const promptOf = (sent: string, { conversation }: Pick<ItemDetails, "conversation">): Prompt =>
   conversation === true ? Option.getOrElse(Conversation.parse(sent), () => sent) : sent
 

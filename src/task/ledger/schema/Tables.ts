@@ -1,9 +1,7 @@
 /**
- * The tables of the ledger, for SQLite and PostgreSQL. Times are epoch milliseconds.
- *
- * `seq` is the ordinal of a task's first item in its job, over all campaigns, so a task can be split without
- * renumbering others. A batch has one range of `batch_items` numbers for each vote, even if it is not planned yet; the
- * first begins at `batch`, and contains `item.seq`.
+ * The tables of the ledger, for SQLite and PostgreSQL. Times are epoch milliseconds. `seq` is the ordinal of a task's
+ * first item in its job, over all campaigns, so a task can be split without renumbering others. A batch has one range
+ * of `batch_items` numbers for each vote, planned or not; the first begins at `batch`, and contains `item.seq`.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

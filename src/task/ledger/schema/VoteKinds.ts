@@ -1,8 +1,7 @@
 /**
- * Encodes the kinds of experts who gave a task's votes, which its cost depends on, for the column `task.vote_kinds`.
- * - If the task asks for one vote, one counts, at the highest price of the kinds that voted.
- * - If it asks for several, each counts at the price of its kind, a missing one at that of the annotations. Of more
- *   votes than it asks for, the requested number counts, each at the highest price of the item's kinds.
+ * The kinds of experts who gave a task's votes, for the column `task.vote_kinds`; the cost depends on them. Of one
+ * vote, the highest price of the kinds counts. Of several, each has the price of its kind, a missing one that of the
+ * annotations; of more than asked for, the requested number, each at the highest price of the item's kinds.
  */
 import { Result, Schema } from "effect"
 import * as Cost from "../../../domain/Cost.ts"
@@ -51,7 +50,7 @@ export const reader = (path: string): ReadKinds => {
   }
 }
 
-/** Of several possible kinds, the most expensive counts. An unknown kind has the price for the task's voters. */
+/** The most expensive of several possible kinds counts. An unknown kind has the price for the task's voters. */
 export const paidAs = (
   text: string,
   prices: Prices.Prices,

@@ -1,11 +1,8 @@
 /**
- * The request limit that the workers of a job share. Each worker reserves time slots, spaced by the shared rate, in one
- * row with times of the database's clock (virtual scheduling algorithm of ITU-T I.371, without bursts).
- *
- * In any period, there are at most rate × period + 1 slots, in the order of requests. A pause that the service asks for
- * holds for all workers. A refusal because of load halves the rate of all, which recovers in half a minute. If the
- * clock is set back, a pause begins again, and requests wait for at most half a minute plus 64 slots (one for each of
- * 64 workers).
+ * The request limit that workers share. Each reserves time slots, spaced by the shared rate, in one row with times of
+ * the database's clock (virtual scheduling algorithm of ITU-T I.371, without bursts). In any period, there are at most
+ * rate × period + 1 slots. A pause of the service holds for all workers; a refusal because of load halves the rate, for
+ * half a minute. If the clock is set back, a pause begins again, and requests wait at most half a minute plus 64 slots.
  */
 import { Effect, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -22,7 +19,7 @@ const maxRequestsAhead = 64
 /** Milliseconds to the full rate. */
 const recovery = 30_000
 
-/** Of the rate, after refusals. */
+/** A share of the rate, after refusals. */
 const leastShare = 0.01
 
 /** In milliseconds from now, for one request each. */

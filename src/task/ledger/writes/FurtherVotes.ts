@@ -20,9 +20,7 @@ import {
 import type { readTasks } from "./Tasks.ts"
 
 export interface ItemPlace {
-  /** In the table `item`. */
   readonly seq: number
-  /** The `seq` at which the batch begins. */
   readonly batch: number
 }
 
@@ -108,7 +106,7 @@ export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
     return awaited.length === 0 && (yield* hasUnseenVotes)
   }).pipe(Effect.withSpan("Ledger.isChoiceDue"))
 
-  /** Of items that may get further votes, by `seq`. */
+  /** Items that may get further votes, by `seq`. */
   const voteCourses = Effect.fn("Ledger.voteCourses")(function* (campaign: number) {
     const rows = yield* sql<TaskOfBatch>`SELECT ${sql.literal(rowColumns)} FROM task
       WHERE ${here} AND seq >= 0 AND campaign = ${campaign} AND least_votes IS NOT NULL ORDER BY seq`
@@ -127,7 +125,6 @@ const itemsPerStep = 512
 type NewVote = Pick<NewTask, "idempotencyKey"> & StoredRequest
 
 export interface FurtherVotesOptions {
-  /** Default: no limit. */
   readonly atOnce?: number | undefined
   readonly ended: number
   readonly request: (
@@ -167,7 +164,6 @@ export const writeFurtherVotes = (
     return yield* Effect.forEach(together, ([{ origin, seq, vote } = wanted[0]!, ...rest]) =>
       Effect.map(
         storedRequest(origin.seq),
-        // None if the request was pruned.
         Option.map((question) => {
           const { batchItems, campaign, leastVotes, part, votes } = origin
           const found = request(question, { first: seq - origin.seq, count: 1 + rest.length, vote, voters })

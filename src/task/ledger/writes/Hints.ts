@@ -1,8 +1,7 @@
 /**
- * Webhook deliveries, and the hints that they create. A hint requests a poll of a task that begins later than the hint.
- * A delivery counts once, and may arrive before the response that creates its task. At most `maxPollsPerMinute` hints
- * per task are followed, so that a flood does not delay other tasks. Deliveries are deleted after about two hours; if
- * the service signs the time, the verifier refuses such old ones.
+ * Webhook deliveries, and the hints that they create: a hint requests a poll that begins later than it. A delivery
+ * counts once, and may arrive before the response that creates its task. At most `maxPollsPerMinute` hints per task are
+ * followed. Deliveries are deleted after about two hours.
  */
 import { Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -181,7 +180,6 @@ export const writeHints = (
     followAgain: () => void (lastHintForAll = { ...lastHintForAll, at: never }),
     /** This or another process received a delivery about tasks of this ledger. */
     delivered,
-    /** In epoch milliseconds. */
     lastDelivery: Effect.sync(() => lastDelivery),
   }
 }

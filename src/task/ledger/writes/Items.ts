@@ -82,7 +82,6 @@ const hasTools = ({ of }: TaskRow): boolean =>
 
 export const importPrefix = "import:"
 
-/** Marks a run as an import of votes. */
 const importOf = (run: number): string => `${importPrefix}${run}`
 
 /** A planned prompt or completion is a list of messages. */
@@ -305,7 +304,6 @@ export const writeItems = (
     step: Model.ReadingStep & {
       /** Or a function that selects them for the number of votes left. */
       readonly tasks: ReadonlyArray<Model.NewTask> | ((votesLeft: number) => AllottedTasks)
-      /** Default: anyone. */
       readonly voters?: Voters | undefined
       readonly known: ReadonlyArray<string>
       /** New items that earlier steps left out. */

@@ -1,11 +1,7 @@
 /**
- * The parts (partitions) of a job that this process owns: all with exclusive access to the job, or those that a worker
- * has taken.
- * - Taking a part increases its epoch, so that no earlier owner, perhaps suspended or disconnected, can claim its
- *   tasks.
- * - A late response is recorded even if another process owns the part by then, unless the task was claimed again. So it
- *   may resolve an `in_doubt` task.
- * - The database's clock decides when a claim ends.
+ * The parts of a job that this process owns: all with exclusive access, or those that a worker has taken. Taking a part
+ * increases its epoch, so that no earlier owner, perhaps suspended, can claim its tasks. A late response is recorded
+ * even if another process owns the part, unless the task was claimed again. The database's clock decides.
  */
 import { Effect, type Latch } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -197,9 +193,8 @@ export const writeParts = (
       ),
 
     /**
-     * If the ledger names another owner of a part in more than `patience` consecutive renewals, takes the part again.
-     * The other owner was probably suspended, and took the part after the cluster had reassigned it. `progressedAgo`
-     * and `answeredAgo` are in milliseconds.
+     * If the ledger names another owner of a part in over `patience` consecutive renewals, takes it again: the other
+     * owner was probably suspended, and did not know that the part was reassigned. Times are in milliseconds.
      */
     renewParts: Effect.fnUntraced(function* (progressedAgo: number, answeredAgo: number, patience: number) {
       if (owned.worker === undefined || owned.parts.size === 0) return
@@ -240,13 +235,9 @@ export const writeParts = (
       )
     }),
 
-    /**
-     * Decides about tasks that an earlier owner was sending, after their claims have ended: planned again if the
-     * service honors keys, otherwise `in_doubt`. Returns their number.
-     */
+    /** Tasks that an earlier owner was sending: planned again if the service honors keys, else `in_doubt`. */
     settleAbandoned: Effect.fn("Ledger.settleAbandoned")(function* (
       outcome: "planned" | "in_doubt",
-      /** Of a request. */
       maxMillis: number,
     ) {
       if (owned.parts.size === 0) return 0

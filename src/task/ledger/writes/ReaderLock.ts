@@ -1,8 +1,7 @@
 /**
- * The lock of the process that reads input into a shared job. A process that has lost it cannot write, since its lock
- * and its transactions belong to one database session. If the lock is taken, a command fails at once, and a worker
- * waits. After five seconds, it ends the session of another worker, which may be suspended or disconnected, but never
- * that of a command.
+ * The lock of the process that reads input into a shared job. One that has lost it cannot write, as lock and
+ * transactions belong to one session. If it is taken, a command fails at once. A worker waits, and after five seconds
+ * ends the session of another worker, which may be suspended, but never that of a command.
  */
 import { Duration, Effect, Option } from "effect"
 import type { SqlClient } from "effect/sql"

@@ -1,7 +1,6 @@
 /**
- * Decisions about tasks that cannot continue, by a person (`prefstream resolve`) or the option `resubmit`. A decision
- * about several tasks is recorded for all of them or for none, even while workers send and poll. An earlier attempt is
- * kept in the table `task_attempt`. No two tasks have the same id at the service.
+ * Decisions about tasks that cannot continue, by a person (`prefstream resolve`) or the option `resubmit`: for all
+ * given tasks or none, even while workers send and poll. No two tasks have the same id at the service.
  */
 import { Array as Arr, Effect, type Latch, Number as Num, Option, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -125,8 +124,7 @@ export const writeDecisions = (
   })
 
   /**
-   * Links tasks of the ledger to existing tasks of the service (`taskIds[i]` to `numbers[i]`, which are unique), which
-   * are then polled. The caller must know that they exist and have the same items.
+   * Links tasks to existing tasks of the service, then polled. The caller checks that they exist with the same items.
    */
   const adopt = Effect.fn("Ledger.adopt")(function* (
     numbers: ReadonlyArray<number>,
@@ -161,8 +159,7 @@ export const writeDecisions = (
 
   /**
    * Plans tasks again, to be sent by the next run, even in another campaign. An `in_doubt` task keeps its key: if the
-   * service had created the task and ignores keys, it is paid for twice. Any other task that was sent becomes a new
-   * attempt.
+   * service has the task and ignores keys, it is paid for twice. Other sent tasks become new attempts.
    */
   const sendAgain = Effect.fn("Ledger.sendAgain")(function* (
     numbers: ReadonlyArray<number>,
@@ -227,9 +224,7 @@ export const writeDecisions = (
     return rows
   })
 
-  /**
-   * Each task as another attempt, within the budget. @param only the tasks' `seq` @returns the number of planned tasks
-   */
+  /** Each task as another attempt, within the budget. @param only `seq` @returns the number of planned tasks */
   const replan = Effect.fn("Ledger.replan")(function* (
     campaign: number,
     states: ReadonlyArray<Replannable>,

@@ -1,7 +1,6 @@
 /**
- * Campaigns, runs, and the files that they read. All runs under the same terms belong to one campaign. Other terms need
- * `newCampaign`, so that a changed word in the guidelines does not resubmit (and bill) everything. Unsent tasks of
- * another campaign are not sent, unless a person asked to send them.
+ * Campaigns, runs, and the files that they read. Other terms need `newCampaign`, so that a changed word in the
+ * guidelines does not bill everything again. Unsent tasks of other campaigns are sent only if a person asked for it.
  */
 /* oxlint-disable max-lines -- campaigns, runs, and inputs are written in the same transactions */
 import { Array as Arr, Effect, Option, Record } from "effect"
@@ -46,7 +45,7 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
       FROM campaign WHERE ${here} ORDER BY campaign`,
   ).pipe(Effect.map(Arr.map(campaignOfRow)), Effect.withSpan("Ledger.campaigns"))
 
-  /** Of the last run that has read anything, or else of the last run. */
+  /** The campaign of the last run that has read anything, or else of the last run. */
   const lastCampaign = Effect.gen(function* () {
     const rows = yield* sql<{ campaign: number }>`SELECT campaign FROM run WHERE ${here}
       ORDER BY CASE WHEN read_count > 0 THEN 0 ELSE 1 END, run DESC LIMIT 1`
@@ -80,11 +79,8 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
         campaign,
         readFinished: readFinished === 1,
         votes,
-        /** For new items. Null: anyone. */
         voters,
-        /** New items that were not planned. */
         overBudget,
-        /** None: in the order of the input. */
         shuffleSeed: Option.fromNullishOr(shuffleSeed),
         maxRejects: Option.fromNullishOr(maxRejects),
         counts: counts satisfies Model.ReadCounts,
@@ -92,7 +88,6 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
     )
   })
 
-  /** Has read anything. */
   const lastRun = runWhere(sql`read_count > 0`).pipe(Effect.withSpan("Ledger.lastRun"))
 
   return {
@@ -170,7 +165,6 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
             ...Record.filter(versions, (text) => text !== ""),
           })),
       ),
-    /** None before the first run. */
     service: Effect.map(settingOf({ job, sql }, "service"), Option.fromUndefinedOr).pipe(
       Effect.withSpan("Ledger.service"),
     ),

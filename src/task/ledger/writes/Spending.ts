@@ -1,13 +1,8 @@
 /**
- * The cost of a job's votes, and the number of votes that its budget allows. The job has the prices and budget of the
- * last run that set them.
- *
- * A vote counts from the time it is planned, also while its task is `in_doubt` and after its result arrived; not if the
- * service refused or canceled its task, if the task was superseded or given up before it was sent, or if the vote was
- * imported. Votes are counted from the rows of tasks and attempts, so a count inside a transaction is exact, even if a
- * process was killed before.
+ * The cost of a job's votes, and the number that its budget allows, with the prices and budget of the last run that set
+ * them. A vote counts from when it is planned, also while its task is `in_doubt`; not if the service refused or
+ * canceled it, if it was never sent, or was imported. Votes are counted from the rows: exact after a kill.
  */
-/* oxlint-disable max-lines -- terms, charges, and what both allow, which share their statements */
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import * as Cost from "../../../domain/Cost.ts"
@@ -41,12 +36,10 @@ export interface SpendingTerms {
 
 export interface AllottedTasks {
   readonly tasks: ReadonlyArray<NewTask>
-  /** These exceed the budget. */
   readonly beyond: ReadonlyArray<BatchItem>
 }
 
 export interface Spending {
-  /** For new tasks. */
   readonly prices: Prices.Prices
   readonly budget: Option.Option<Cost.Decimal>
   /** Votes of tasks that have a result or have ended without one. */
@@ -99,7 +92,6 @@ export const leftOf = ({ budget, prices }: Terms, { cost }: Charge, voters: Vote
     () => Infinity,
   )
 
-/** With the cost under the job's current terms. */
 const standing = Effect.fnUntraced(function* (here: Here, terms: Terms) {
   const pricesOf = yield* Charges.pricesBy(here, terms.prices)
   const votes = yield* Charges.countedVotes(here, pricesOf)
@@ -107,7 +99,6 @@ const standing = Effect.fnUntraced(function* (here: Here, terms: Terms) {
   return { pricesOf, votes, charge, counted: charge(votes) }
 })
 
-/** Infinity without a budget. */
 export const votesLeft = Effect.fnUntraced(function* (here: Here, voters: Voters.Voters | null) {
   const terms = yield* termsOf(here)
   return Option.isNone(terms.budget) ? Infinity : leftOf(terms, (yield* standing(here, terms)).counted, voters)
@@ -135,7 +126,7 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
 
   votesLeft: furtherVotesLeft({ job, sql }),
 
-  /** What the start of a run in this campaign does to earlier tasks: see `startRun` and `holdBack`. */
+  /** The effect of a run's start in this campaign on earlier tasks: see `startRun` and `holdBack`. */
   planOfNextRun: Effect.fn("Ledger.planOfNextRun")(function* (
     campaign: number,
     terms: Terms,
@@ -171,7 +162,6 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
 
   routed: routedOf({ job, sql }).pipe(Effect.withSpan("Ledger.routed")),
 
-  /** None if the job has no price. */
   spending: Effect.gen(function* () {
     const here = { job, sql }
     const terms = yield* termsOf(here)
@@ -205,9 +195,7 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
 })
 
 export interface Routed {
-  /** Undefined if no run set a rule, or if a later run ended it. */
   readonly rule: string | undefined
-  /** Those that judges were asked about. */
   readonly items: number
   /** Those of `items` with a known answer, which do not go to people. */
   readonly knownAnswers: number
@@ -291,10 +279,7 @@ const itemsOf = ({ job, sql }: Here, condition: Fragment) =>
 
 const isUnsent = "sent_at IS NULL AND resend_at IS NULL"
 
-/**
- * Supersedes planned tasks that were never sent, the last ones first, until the rest is within the budget. The next run
- * plans them again if its budget allows it. Tasks that a person asked to resend stay planned.
- */
+/** Supersedes unsent tasks, the last first, until the rest is within the budget. Not those that a person resends. */
 export const holdBack = Effect.fnUntraced(function* ({ job, sql }: Here) {
   const terms = yield* termsOf({ job, sql })
   if (Option.isNone(terms.budget) || Option.isNone(terms.prices)) return

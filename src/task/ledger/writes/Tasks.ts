@@ -30,7 +30,6 @@ const sharedId = (taskId: string, owner: number): string =>
   `the service answered with the task id ${taskId}, which task ${owner} already has: one result cannot count for two tasks`
 
 export const readTasks = ({ job, sql }: Model.LedgerContext) => ({
-  /** None if pruned. */
   storedRequest: Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<{ body: Uint8Array; items: Uint8Array }>`
       SELECT body, items FROM task_request WHERE job = ${job} AND seq = ${seq}`
@@ -40,7 +39,6 @@ export const readTasks = ({ job, sql }: Model.LedgerContext) => ({
     }))
   }),
 
-  /** None if there is none, or if it was pruned. */
   storedResult: Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<{ body: Uint8Array }>`SELECT body FROM task_result WHERE job = ${job} AND seq = ${seq}`
     return Option.map(Option.fromUndefinedOr(rows[0]), ({ body }) => body)
@@ -361,10 +359,7 @@ export const writeTasks = (
       yield* write(sql`UPDATE task SET due_at = ${latest}
       WHERE ${here} AND state = 'submitted' AND due_at > ${latest} AND ${owned.areMine()}`)
     }),
-    /**
-     * Follows the hints, except for tasks in `underWay`. Then returns tasks to poll, the earliest due first. With
-     * `horizon`, only tasks that were due at that time.
-     */
+    /** Follows the hints, and returns tasks to poll, the earliest due first; `horizon`: only those due by then. */
     due: Effect.fn("Ledger.due")(function* (
       limit: number,
       horizon: Option.Option<number>,
@@ -401,8 +396,7 @@ export const writeTasks = (
       }
     }),
     /**
-     * With `taskId`, only if `stillNamed`. @param waiting items that wait for another expert; undefined if the poll
-     * failed
+     * With `taskId`, only if `stillNamed`. @param waiting items that wait for an expert; undefined if the poll failed
      */
     postpone: Effect.fnUntraced(function* (seq: number, millis: number, taskId?: string, waiting?: number) {
       const now = yield* SteadyClock.now
