@@ -1,11 +1,7 @@
 /**
  * prefstream turns prompts with completions into preference pairs. This module has one namespace per step of the work,
- * in order, and the types that the steps share. `prefstream/source`, `/tasks`, `/webhooks`, `/pairs`, `/dataset`,
- * `/trainer-formats`, `/pipeline`, `/job`, and `/service` export one namespace each, and load only the code of that
- * namespace.
- *
- * Three modules are separate: `prefstream/promises` for programs without Effect, `prefstream/worker`, which requires
- * Effect Cluster, and `prefstream/testing`, the conformance suite for protocols.
+ * and the types that the steps share. Each is also a subpath, such as `prefstream/source`. Not included:
+ * `prefstream/promises` (without Effect), `prefstream/worker` (Effect Cluster), and `prefstream/testing`.
  */
 export * as Source from "./source/Source.ts"
 export * as Tasks from "./task/Tasks.ts"

@@ -1,11 +1,7 @@
 /**
- * The pipeline for programs that do not use Effect: promises, async iterables, and plain values.
- *
- * Guarantees: promises reject with an `Error` whose `_tag` names its kind. If the program's own source throws an error,
- * the promise rejects with that error, unchanged. After an abort, requests in flight are finished and recorded, and the
- * promise rejects with the signal's reason. By default, messages go to stderr.
- *
- * Adapter: provides Node's file system and HTTP client.
+ * The pipeline for programs that do not use Effect: promises, async iterables, and plain values. Promises reject with
+ * an `Error` whose `_tag` names its kind, or with the error of the program's own source. After an abort, requests in
+ * flight are finished and recorded, and the promise rejects with the signal's reason.
  */
 import { Cause, Effect, Exit, Layer, Logger, Option, Predicate, Redacted, Stream } from "effect"
 import type { HttpClient as Http } from "effect/http"
@@ -176,7 +172,6 @@ const pipelineOf = (plain: PlainSettings) => {
   return Pipeline.make({ ...settings, source: sourceOf(source, input), service: serviceOf(plain) })
 }
 
-/** If a program without type checks passes invalid settings, the promise rejects. The function itself never throws. */
 const ofPipeline = <A, E>(
   settings: PlainSettings,
   use: (pipeline: ReturnType<typeof pipelineOf>) => Effect.Effect<A, E, Pipeline.Platform>,

@@ -1,14 +1,7 @@
 /**
- * The parts of a vote besides the choice: strength, whether all completions are bad, an edit of the best completion,
- * and ratings by aspect. This module reads these parts from a vote or from a result's annotations, combines several
- * votes, and computes the columns of a pair. Flags are not parts; the module `Flag` reads them.
- *
- * To add a part, add it to `fields`, `columns`, `read`, `combine`, and `toColumns`. It then appears in the contract,
- * the vote table, the dataset, and the dataset card. Add the question for people to `annotate/Rubric`, and its empty
- * value to `annotate/entry`. If only some tasks ask the question, also add it to `Rubric`, `Guidelines`, and
- * `store/Assessments`.
- *
- * Guarantees: a member with an unexpected shape is left out and never causes a failure.
+ * The parts of a vote besides the choice and flags. A member with an unexpected shape is left out, never an error. A
+ * new part also needs a question in `annotate/Rubric` and an empty value in `annotate/entry`; if only some tasks ask
+ * it, see `Rubric`, `Guidelines`, and `store/Assessments` too.
  */
 import { Predicate, Schema, Struct } from "effect"
 import { firstOfText } from "./CompletionTexts.ts"
@@ -35,7 +28,6 @@ export type Assessment = typeof Assessment.Type
 
 export const names = Struct.keys(fields)
 
-/** The columns that an assessment adds to a preference pair. */
 export const columns = {
   strength: described(
     "Mean strength of the votes for `chosen`; 1 is the smallest difference to the other completions. Null if no vote has a strength, or `chosen` is not the best completion.",
@@ -64,11 +56,7 @@ const ratingsOf = (value: unknown, best: number, completions: number): Ratings |
   return ratings.every((rating) => rating === null) ? undefined : ratings
 }
 
-/**
- * Reads the assessment from the members of a vote or of annotations. A negative strength becomes positive, because the
- * choice already says which completion is better. If an aspect has one number instead of a list, the number rates the
- * best completion.
- */
+/** A negative strength becomes positive. An aspect with one number instead of a list rates the best completion. */
 export const read = (members: { readonly [name: string]: unknown }, best: number, completions: number): Assessment => {
   const { all_bad, aspects, edited, strength } = members
   const rated = !Predicate.isObject(aspects)
@@ -89,11 +77,10 @@ const mean = (numbers: ReadonlyArray<number>): number =>
   numbers.reduce((sum, number) => sum + number, 0) / numbers.length
 
 /**
- * Combines the assessments of several votes:
- * - `strength` is the mean over the votes for the best text. Votes that rank another text equally high do not count.
- * - `all_bad` is true if more than half of all votes say yes. If no vote answers the question, `all_bad` is absent.
- * - `edited` is the first edit among the votes for the best text.
- * - `aspects` contains the mean of each rating over the votes that give the rating.
+ * - `strength`: mean over the votes for the best text, without votes that rank another text equally high.
+ * - `all_bad`: whether more than half of all votes say yes; absent if none answers.
+ * - `edited`: the first edit among the votes for the best text.
+ * - `aspects`: the mean of each rating over the votes that give it.
  */
 export const combine = (
   completions: ReadonlyArray<string>,
@@ -125,7 +112,7 @@ export const combine = (
   }
 }
 
-/** @param best the index of the best completion, to which the strength and the edit refer */
+/** @param best the completion to which the strength and the edit refer */
 export const toColumns = (
   { all_bad, aspects = {}, edited, strength }: Assessment,
   completions: ReadonlyArray<string>,

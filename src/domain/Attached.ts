@@ -1,9 +1,6 @@
-/**
- * Attaches a hidden value to an object. A copy of the object does not have the value. This is cheaper than a `WeakMap`,
- * whose entries take time in every garbage collection.
- */
+/** A hidden value of an object, not of its copies. Cheaper than a `WeakMap`, which slows every garbage collection. */
 export interface Attached<A, To extends object> {
-  /** Attaches the value. Call it once per object. */
+  /** Call it once per object. */
   readonly set: (object: To, value: A) => void
   readonly of: (object: To) => A | undefined
 }
@@ -11,7 +8,7 @@ export interface Attached<A, To extends object> {
 export const make = <A, To extends object>(): Attached<A, To> => {
   const key = Symbol("attached")
   return {
-    // The property is not enumerable, so a spread and `Object.assign` leave it out.
+    // Not enumerable, so a spread and `Object.assign` leave it out.
     set: (object, value) => void Object.defineProperty(object, key, { value }),
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only `set` has the key
     of: (object) => Reflect.get(object, key) as A | undefined,

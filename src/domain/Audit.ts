@@ -1,8 +1,6 @@
 /**
- * An audit shows how often automatic judges agree with people, and what it would cost to use the judges. `pair/audit`
- * computes it, and the command line shows it.
- *
- * Guarantees: a value is `null` if it cannot be computed, for example the interval of a kappa from too few items.
+ * An audit: how often automatic judges agree with people, and what it would cost to use the judges. A value that cannot
+ * be computed is `null`, for example the interval of a kappa from too few items.
  */
 import type { Estimate } from "./Leaderboard.ts"
 
@@ -68,10 +66,7 @@ export interface AuditPolicy {
 
 /** A comparison of policies. It covers the items that have a reference, a vote of a judge, and a vote of a person. */
 export interface AuditPolicies {
-  /**
-   * With `gold`, the reference is the item's known answer. With `people`, each person who voted on the item is left out
-   * in turn, and the reference is the majority of the remaining people.
-   */
+  /** `gold`: the item's known answer. `people`: the majority of the other people, with each person left out in turn. */
   readonly reference: "gold" | "people"
   /** Number of compared items. If there are fewer than 10, differences have no interval. */
   readonly items: number

@@ -1,9 +1,6 @@
 /**
- * An item's completions as byte ranges of its stored request. A completion becomes a string only when code reads it,
- * because most steps of an export only count, compare, or copy completions.
- *
- * Guarantees: the list from `make` behaves like an array of strings, but keeps the whole request in memory. The
- * functions accept any list of completions, but are fast only for a list from `make`.
+ * An item's completions as byte ranges of its stored request, which the list keeps in memory. A completion becomes a
+ * string only when it is read: most steps of an export only count, compare, or copy completions.
  */
 import * as Attached from "./Attached.ts"
 import * as JsonText from "./JsonText.ts"
@@ -30,7 +27,6 @@ const textAt = (list: ReadonlyArray<string>, index: number): string => {
   return (decoded[index] ??= JsonText.decode(body, places[index]!))
 }
 
-/** Property descriptors by index, shared by all lists. */
 const elements: Array<PropertyDescriptor> = []
 
 const elementAt = (index: number): PropertyDescriptor =>
@@ -49,7 +45,7 @@ export const make = (source: Source): ReadonlyArray<string> => {
   return list
 }
 
-/** Returns the source of a list that `make` returned; undefined for any other list. */
+/** Undefined for a list that `make` did not return. */
 export const of = (completions: ReadonlyArray<string>): Source | undefined => texts.of(completions)
 
 /** For each completion, the index of the first one with the same text. */
@@ -64,7 +60,6 @@ export const firstOfText = (completions: ReadonlyArray<string>): ReadonlyArray<n
 
 export const countDifferent = (completions: ReadonlyArray<string>): number => new Set(firstOfText(completions)).size
 
-/** Counts the code points of a completion. */
 export const charactersAt = (completions: ReadonlyArray<string>, index: number): number => {
   const source = texts.of(completions)
   return source === undefined

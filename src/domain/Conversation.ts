@@ -1,15 +1,12 @@
 /**
- * Renders a conversation as one text, for experts and for formats without roles.
- *
- * Guarantees: `parse(render(messages))` returns the same messages. A prompt that is text stays unchanged; `parse` reads
- * a text as a conversation only if it begins with a header.
+ * Renders a conversation as one text, for experts and for formats without roles. `parse(render(messages))` returns the
+ * same messages, and a prompt that is text stays unchanged.
  */
 import { Array as Arr, Option } from "effect"
 import { isJsonObject, type Message, type Prompt, type ToolCall } from "./Message.ts"
 
 /**
- * Renders a prompt as text. It returns a text prompt unchanged. Each message begins with its role in brackets; an empty
- * line separates messages:
+ * Each message begins with its role in brackets; an empty line separates messages. A text prompt is returned unchanged:
  *
  * ```
  * [system]
@@ -19,12 +16,12 @@ import { isJsonObject, type Message, type Prompt, type ToolCall } from "./Messag
  * Hello
  * ```
  *
- * If a line of content is in brackets and follows an empty line, `render` puts a backslash before the line, because the
- * line looks like a header. If the line already has backslashes before its brackets, `render` adds one more. In a role,
- * a line feed is written `\n`, a backslash `\\`.
+ * A line in brackets after an empty line of content looks like a header, so it gets a backslash, or one more if it has
+ * some. In a role, a line feed is written `\n`, a backslash `\\`.
  *
- * Each tool call has its own header above its arguments. If an assistant message has calls but no content, it has no
- * header of its own, unless it follows another assistant message:
+ * Each tool call has its own header above its arguments. An assistant message with calls and no content has no header
+ * of
+ * its own, unless it follows another assistant message:
  *
  * ```
  * [tool call get_weather, id call_1]
@@ -50,7 +47,7 @@ const sectionsOf = (message: Message, before: Message | undefined): ReadonlyArra
     toolHeader(callHeader, call.function.name, call.id),
     call.function.arguments,
   ])
-  // After another assistant message, the header stays. Otherwise, `parse` would add the calls to that message.
+  // After another assistant message, `parse` would add the calls to that message.
   const isImplied = calls.length > 0 && role === caller && content === "" && before?.role !== caller
   return isImplied ? calls : [[headerOf(message), content], ...calls]
 }
@@ -88,7 +85,7 @@ export const contents = (prompt: Prompt): ReadonlyArray<string> =>
 /** Parses the output of `render`. Returns none if the text does not begin with a header. */
 export const parse = (text: string): Option.Option<Arr.NonEmptyReadonlyArray<Message>> => {
   const lines = text.split("\n")
-  // A header is never the last line, because at least an empty line follows it.
+  // At least an empty line follows a header.
   const starts = lines.flatMap((line, i) =>
     isHeader(line) && i < lines.length - 1 && (i === 0 || lines[i - 1] === "") ? [i] : [],
   )
@@ -133,7 +130,6 @@ const parseMessage = (header: string, content: string): Message => {
 
 const isHeader = (line: string): boolean => line.startsWith("[") && line.endsWith("]")
 
-/** Whether the line is a header, with or without leading backslashes. */
 const isEscapable = (line: string): boolean => isHeader(line.replace(/^\\+/, ""))
 
 const escapeLines = (content: string): string =>

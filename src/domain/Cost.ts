@@ -1,9 +1,4 @@
-/**
- * Prices and budgets as exact decimals, without a currency.
- *
- * Guarantees: prices, budgets, and multiples of a price are never rounded, and the number of votes that a budget buys
- * is exact. Only quotients, such as the cost per pair, are rounded.
- */
+/** Prices and budgets as exact decimals, without a currency. Only quotients, such as the cost per pair, are rounded. */
 import { Option } from "effect"
 
 /** A decimal: text such as `0.40`, or a number. A number is read in its shortest decimal form. */
@@ -41,7 +36,6 @@ export const parseExact = (text: string): Option.Option<Decimal> => {
   return whole === undefined ? Option.none() : Option.some({ units: BigInt(whole + digits), scale: digits.length })
 }
 
-/** The same decimal without zeros at the end. */
 export const shortest = ({ scale, units }: Decimal): Decimal =>
   scale > 0 && units % 10n === 0n ? shortest({ scale: scale - 1, units: units / 10n }) : { scale, units }
 
@@ -71,7 +65,6 @@ export const min = (a: Decimal, b: Decimal): Decimal => (minus(b, a).units < 0n 
 
 export const zero: Decimal = { units: 0n, scale: 0 }
 
-/** The number of votes that a budget buys; 0 if the budget is negative. */
 export const votesWithin = (budget: Decimal, price: Decimal): number => {
   if (budget.units < 0n) return 0
   const votes = (budget.units * ten(price.scale)) / (price.units * ten(budget.scale))

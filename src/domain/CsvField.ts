@@ -1,8 +1,6 @@
 /**
- * One field of a CSV record (RFC 4180).
- *
- * Guarantees: a field that starts or ends with spaces is quoted, so readers that trim fields get the same text. Null
- * becomes an empty field. A list or an object becomes JSON.
+ * One field of a CSV record (RFC 4180). A field that starts or ends with spaces is quoted, because some readers trim
+ * fields. Null becomes an empty field; a list or an object becomes JSON.
  */
 export const encode = (value: unknown): string => {
   const text = value === null ? "" : typeof value === "string" ? value : JSON.stringify(value)

@@ -1,11 +1,6 @@
 /**
- * A decision on an item, which replaces the item's votes. Leads, who supervise experts, make decisions. If an item's
- * only result contradicts the votes in the result, a vote table stores the service's choice as a decision.
- *
- * Guarantees: the result of a decided item names the completion that the lead chose. `annotations.decision` says who
- * decided and when. The votes stay in the result. `agreement` is the share of first choices for the decided completion.
- * The assessment comes from the votes, with the decided completion as the best. An edit of another completion is not
- * included.
+ * A lead's decision on an item, which replaces its votes. The votes stay in the result: `agreement` is the share of
+ * first choices for the decided completion, and the assessment comes from the votes, with this completion as the best.
  */
 import { Option, Predicate, Schema, Struct } from "effect"
 import * as Assessment from "./Assessment.ts"
@@ -15,9 +10,8 @@ import type { Annotations, ResultItem } from "./Task.ts"
 import type { ImportedVote, Vote } from "./Vote.ts"
 import * as VotedResult from "./VotedResult.ts"
 
-/** A decision in a vote table. Members are null if the service does not give them. */
+/** Members are null if the service does not give them. */
 export const Decision = Schema.Struct({
-  /** Zero-based index of the chosen completion. */
   chosen_index: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
   rationale: Schema.NullOr(Schema.String),
   by: Schema.NullOr(Schema.String),
@@ -37,10 +31,7 @@ export const readIn = (annotations: Annotations, best: number): Decision | undef
   return Option.getOrElse(asDecision(told), () => ({ ...told, by: null, at: null }))
 }
 
-/**
- * If the majority of the votes contradicts the service's choice, returns the service's choice as a decision. Call it
- * only for an item without a lead's decision.
- */
+/** The service's choice, if it contradicts the majority of the votes. Not for an item that a lead decided. */
 export const ofService = (
   { rationale }: Annotations,
   best: number,
@@ -53,7 +44,7 @@ export const ofService = (
 
 const asDecision = Schema.decodeUnknownOption(Decision)
 
-/** The share of votes for this completion's text. A vote with several first choices is split equally. */
+/** A vote with several first choices is split equally. */
 const agreementWith = (
   choice: number,
   completions: ReadonlyArray<string>,

@@ -1,8 +1,4 @@
-/**
- * Summary statistics, as `report.json` contains them.
- *
- * Guarantees: a value is `null` if there are no numbers to compute it from.
- */
+/** Summary statistics, as `report.json` contains them. A value is `null` if there are no numbers to compute it from. */
 
 /** Counts of values in bins. Bin i is [edges[i], edges[i + 1]); the last bin includes its upper edge. */
 export interface Histogram {

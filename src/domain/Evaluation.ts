@@ -1,9 +1,6 @@
 /**
- * An evaluation shows how well the scores of a reward model match the preferences in a dataset. `pair/evaluation`
- * computes it; the command line and the report show it.
- *
- * Guarantees: a value is null if it cannot be computed. In shares and probabilities, each item counts once, however
- * many pairs it has. In the calibration, each pair counts once.
+ * How well the scores of a reward model match a dataset's preferences. In shares and probabilities, each item counts
+ * once; in the calibration, each pair. A value that cannot be computed is null.
  */
 import type { AuditEstimate } from "./Audit.ts"
 
@@ -19,14 +16,10 @@ export interface EvaluationSlice {
   readonly longer: AuditEstimate
 }
 
-/**
- * Pairs with similar predictions. A prediction is the probability that people prefer the completion with the higher
- * score.
- */
+/** Pairs with similar predicted probabilities that people prefer the completion with the higher score. */
 export interface CalibrationBin {
   /** Lower bound of the probability, at least 0.5. The upper bound is 0.1 higher. */
   readonly from: number
-  /** Number of pairs. */
   readonly pairs: number
   /** Mean probability. */
   readonly predicted: number
@@ -66,10 +59,7 @@ export interface Evaluation {
     /** Probability that two votes on a pair prefer the same completion. */
     readonly people: AuditEstimate
   } | null
-  /**
-   * Number of pairs that `votes` leaves out because the dataset does not say whether their votes are ties. An older
-   * prefstream wrote such a dataset. Absent if there are none.
-   */
+  /** Pairs that `votes` leaves out, because the dataset's older format does not say which votes are ties. */
   readonly unknown_ties?: number
   /** The accuracy on parts of the pairs. */
   readonly slices: ReadonlyArray<EvaluationSlice>
@@ -81,10 +71,7 @@ export interface Evaluation {
     /** Mean negative log-likelihood, in nats. If all scores are equal, it is 0.693. */
     readonly log_loss: number | null
   }
-  /**
-   * A pair is disputed if its rejected completion has the higher score. `items` counts the items with a disputed pair.
-   * `with_tools` counts the items with tools and a disputed pair.
-   */
+  /** Pairs whose rejected completion has the higher score; `items` and `with_tools` count items with such a pair. */
   readonly disputed: { readonly pairs: number; readonly items: number; readonly with_tools: number }
   /** At most 100 of the disputed pairs, in order of difference, greatest first. */
   readonly disagreements: ReadonlyArray<Disagreement>

@@ -1,13 +1,10 @@
 /**
- * Problems that experts report about an item, in `annotations.flags` of a result.
- *
- * Guarantees: `flagsIn` keeps every flag that a service sends, and converts it to the shape of `Flag`.
+ * Problems that experts report about an item, in `annotations.flags`. `flagsIn` keeps every flag that a service sends.
  */
 import { Predicate, Schema } from "effect"
 import { described } from "./Described.ts"
 import type { Annotations } from "./Task.ts"
 
-/** The kinds of flags that the built-in service offers. */
 export const FlagKind = Schema.Literals([
   "unclear_prompt",
   "bad_completions",
@@ -38,7 +35,7 @@ const textOf = (value: unknown): string | undefined =>
       ? value
       : JSON.stringify(value)
 
-/** Reads a flag of any shape; unknown members are kept unchanged. */
+/** Unknown members are kept unchanged. */
 const flagOf = (value: unknown): ReadonlyArray<Flag> => {
   const text = textOf(value)
   if (text === undefined || value === false) return []

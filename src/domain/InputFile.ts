@@ -1,8 +1,6 @@
 /**
- * An input file whose records were all read.
- *
- * Guarantees: the digest covers the bytes that were read. If a remote file was read in slices, there is no digest;
- * `etag` and `last_modified` then identify the version of the file.
+ * An input file whose records were all read. The digest covers the bytes that were read. A remote file that was read in
+ * slices has none; `etag` and `last_modified` then identify its version.
  */
 import { Schema } from "effect"
 
@@ -11,13 +9,12 @@ const header = Schema.optionalKey(Schema.String)
 export const InputFile = Schema.Struct({
   file: Schema.String,
   bytes: Schema.Int,
-  /** Number of records read, both accepted and rejected. */
+  /** Accepted and rejected records. */
   records: Schema.optionalKey(Schema.Int),
-  /** The file's SHA-256 digest in hexadecimal digits. */
   sha256: Schema.optionalKey(Schema.String),
-  /** The ETag as the server sent it, including its quotes. */
+  /** Unchanged from the server, with its quotes. */
   etag: header,
-  /** The `Last-Modified` header as the server sent it. */
+  /** Unchanged from the server. */
   last_modified: header,
 })
 export type InputFile = typeof InputFile.Type

@@ -1,14 +1,8 @@
 /** Intervals of shares and medians. They assume independent observations; for dependent ones, they are too narrow. */
 
-/** The 0.975 quantile of the normal distribution, for a 95% interval. */
 export const normal95 = 1.959963984540054
 
-/**
- * Returns the score interval of a proportion, within 0 to 1; null without trials (E. B. Wilson, 1927, "Probable
- * inference, the law of succession, and statistical inference").
- *
- * @param z the normal quantile for the confidence level. Default: 95%
- */
+/** The score interval of a proportion, within 0 to 1 (E. B. Wilson, 1927). Null without trials. */
 export const wilsonInterval = (
   successes: number,
   trials: number,
@@ -25,11 +19,7 @@ export const wilsonInterval = (
   }
 }
 
-/**
- * Returns the median and its 95% interval from order statistics; null without values. Whatever the distribution, the
- * interval misses the population's median with a probability of at most 5% (H. A. David & H. N. Nagaraja, "Order
- * Statistics", 3rd edition, 2003, section 7.1). For fewer than 6 values, the bounds are null.
- */
+/** The median with a 95% interval (David & Nagaraja, 2003, "Order Statistics", 7.1). For fewer than 6, no bounds. */
 export const medianInterval = (
   values: ReadonlyArray<number>,
 ): { readonly median: number; readonly low: number | null; readonly high: number | null } | null => {

@@ -1,15 +1,11 @@
 /**
- * An item in the form that a task's `prompts` contain: JSON as UTF-8 bytes.
- *
- * Guarantees: the bytes are those of `PromptItem.content`. Each text is encoded once; reordering the completions only
- * copies bytes. Small items share blocks of memory, because one buffer per text costs more time than encoding the text.
- * A block is freed when none of its items is in use. Code that keeps an item for a long time copies it out of its block
- * with `detached`.
+ * An item as a task's `prompts` contain it, in UTF-8 bytes. Small items share blocks of memory, since a buffer per text
+ * costs more time than encoding it. Code that keeps an item for long copies it out with `detached`.
  */
 export interface ItemBytes {
-  /** The item with its completions in the order of the input. */
+  /** With the completions in the order of the input. */
   readonly utf8: Uint8Array
-  /** The offset of each completion in `utf8`, plus the offset at which a further completion would begin. */
+  /** The offset of each completion in `utf8`, and the offset at which a further one would begin. */
   readonly starts: ReadonlyArray<number>
 }
 
@@ -28,7 +24,7 @@ const tail = encoder.encode("]}")
 export const make = (prompt: string, completions: ReadonlyArray<string>): ItemBytes =>
   fromJson([prompt, ...completions].map((text) => JSON.stringify(text)))
 
-/** Like `make`, from a prompt and completions that are JSON already. */
+/** From a prompt and completions that are JSON already. */
 export const fromJson = ([prompt = "", ...texts]: ReadonlyArray<string>): ItemBytes => {
   const first = `${head}${prompt}${middle}`
   // A UTF-16 unit takes at most three bytes.
@@ -59,20 +55,19 @@ export const fromJson = ([prompt = "", ...texts]: ReadonlyArray<string>): ItemBy
   return { utf8: block.subarray(start, used), starts }
 }
 
-/** Copies the bytes out of a shared block. Returns `bytes` itself if it is not in a shared block. */
 export const detached = (bytes: ItemBytes): ItemBytes =>
   bytes.utf8.length === bytes.utf8.buffer.byteLength ? bytes : { ...bytes, utf8: bytes.utf8.slice() }
 
 export const count = ({ starts }: ItemBytes): number => starts.length - 1
 
-/** An upper bound for the length of any completion, in characters or UTF-16 code units. */
+/** In characters or UTF-16 code units. */
 export const maxLength = ({ starts }: ItemBytes): number => {
   let max = 0
   for (let i = 1; i < starts.length; i++) max = Math.max(max, starts[i]! - starts[i - 1]! - '"",'.length)
   return max
 }
 
-/** The bytes of the item with its completions sorted; undefined if they are sorted already. */
+/** Undefined if the completions are sorted already. */
 export const sorted = (bytes: ItemBytes, completions: ReadonlyArray<string>): Uint8Array | undefined => {
   if (completions.every((text, i) => i === 0 || completions[i - 1]! <= text)) return undefined
   const order = [...completions.keys()].toSorted((a, b) =>
@@ -83,7 +78,7 @@ export const sorted = (bytes: ItemBytes, completions: ReadonlyArray<string>): Ui
   return written
 }
 
-/** Writes the item and returns the offset after it. If `order` is defined, completions are written in this order. */
+/** Returns the offset after the item. */
 export const write = (
   { starts, utf8 }: ItemBytes,
   order: ReadonlyArray<number> | undefined,

@@ -1,11 +1,9 @@
 /**
- * Text as `JSON.stringify` writes it, in UTF-8. It is quoted; quotes, backslashes, and characters below U+0020 are
- * escaped. The only other escapes are for lone surrogates, which datasets do not have.
+ * Text as `JSON.stringify` writes it, in UTF-8: quotes, backslashes, and characters below U+0020 are escaped. The only
+ * other escapes are for lone surrogates, which datasets do not have.
  */
-/**
- * A byte array with the methods of Node's `Buffer` that are used here. The type does not name `Buffer`, because pages
- * import this code and run without Node.
- */
+
+/** The methods of Node's `Buffer` that are used here. Pages, which import this code, run without Node. */
 export interface Bytes extends Uint8Array {
   toString(encoding?: string, start?: number, end?: number): string
   compare(
@@ -20,7 +18,7 @@ export interface Bytes extends Uint8Array {
 const backslash = 0x5c
 const u = 0x75
 
-/** Maps the letter after a backslash to the character that the escape stands for. */
+/** By the letter after a backslash. */
 const unescaped = new Uint8Array(128)
 for (const [letter, text] of Object.entries({
   '"': '"',
@@ -34,14 +32,14 @@ for (const [letter, text] of Object.entries({
   unescaped[letter.charCodeAt(0)] = text.charCodeAt(0)
 }
 
-/** Reads the control character of an escape such as `\u001f`. `at` is the offset of the four digits. */
+/** @param at the offset of the four digits of an escape such as `\u001f` */
 const controlOf = (bytes: Uint8Array, at: number): number =>
   Number.parseInt(String.fromCharCode(bytes[at + 2]!, bytes[at + 3]!), 16)
 
-/** The byte offsets at which a text starts and ends, including its quotes. */
+/** Includes the quotes. */
 export type Place = readonly [start: number, end: number]
 
-/** The length of the unquoted, unescaped text in UTF-8 bytes. */
+/** In UTF-8 bytes, without quotes and escapes. */
 export const byteLength = (json: Uint8Array): number => {
   const end = json.length - 1
   let length = end - 1
@@ -54,7 +52,7 @@ export const byteLength = (json: Uint8Array): number => {
   return length
 }
 
-/** Writes the unquoted, unescaped text. Copies four bytes at a time if none of them is a backslash. */
+/** Copies four bytes at a time if none of them is a backslash. */
 export const unescape = (json: Uint8Array, into: Uint8Array, start: number): void => {
   const from = new DataView(json.buffer, json.byteOffset, json.length)
   const to = new DataView(into.buffer, into.byteOffset, into.length)
@@ -70,7 +68,6 @@ export const unescape = (json: Uint8Array, into: Uint8Array, start: number): voi
       i += 4
       at += 4
     }
-    // Copies single bytes up to the escape or the end.
     for (let isPlain = true; isPlain && i < end;) {
       const byte = json[i++]!
       isPlain = byte !== backslash
@@ -83,7 +80,7 @@ export const unescape = (json: Uint8Array, into: Uint8Array, start: number): voi
   }
 }
 
-/** Finds the offset after the closing quote of the text whose opening quote is at `start`. */
+/** @param start the offset of the opening quote */
 export const endOf = (bytes: Bytes, start: number): number => {
   for (let quote = bytes.indexOf(0x22, start + 1); ; quote = bytes.indexOf(0x22, quote + 1)) {
     let first = quote
@@ -109,7 +106,7 @@ export const characters = (bytes: Uint8Array, [start, end]: Place): number => {
   let count = 0
   for (let at = start + 1; at < end - 1; at++) {
     const byte = bytes[at]!
-    // Each code point has exactly one byte that is not a continuation byte.
+    // A code point has one byte that is not a continuation byte.
     if ((byte & 0xc0) !== 0x80) count++
     if (byte === backslash) at += bytes[at + 1] === u ? 5 : 1
   }

@@ -1,23 +1,17 @@
-/**
- * Classifies the experts' names in votes as people, scripted rules, gold files, or language models.
- *
- * Guarantees: the automatic experts of the built-in service are recognized. Every other name counts as a person, even
- * the name of a custom automatic expert.
- */
+/** Recognizes the built-in service's automatic experts by name; every other name counts as a person. */
 import { Schema } from "effect"
 
-/** The scripted rules: they choose by position, length, or chance. */
 export const ruleNames = ["first", "last", "longest", "shortest", "random"] as const
 
 const names = Schema.Array(Schema.String)
 
 export const Judges = Schema.Struct({
   people: Schema.Int,
-  /** The scripted rules among the experts, a subset of `ruleNames`. */
+  /** A subset of `ruleNames`. */
   rules: names,
-  /** Files with known answers; their experts are named `gold:FILE`. */
+  /** Their experts are named `gold:FILE`. */
   gold_files: names,
-  /** Names of language models, from expert names such as `judge:MODEL`. */
+  /** Their experts are named `judge:MODEL`. */
   models: names,
 })
 export type Judges = typeof Judges.Type
@@ -41,7 +35,7 @@ export const roleOf = (expert: string | null, kind: string | null): "judge" | "a
 const joined = (parts: ReadonlyArray<string>): string =>
   parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`
 
-/** A description in Markdown, such as `3 experts and the language model \`gpt-4o\``; empty if there are no experts. */
+/** Markdown, such as `3 experts and the language model \`gpt-4o\``; empty if there are no experts. */
 export const describe = ({ people, gold_files, models, rules }: Judges): string => {
   const named = (noun: string, list: ReadonlyArray<string>) =>
     list.length === 0 ? [] : [`the ${noun}${list.length === 1 ? "" : "s"} ${joined(list.map((name) => `\`${name}\``))}`]

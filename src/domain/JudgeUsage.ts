@@ -1,11 +1,6 @@
 /**
- * The token cost of a language model's vote, from `details.usage` of the vote.
- *
- * - `paid`: the cost of the vote's requests, and of the judge's earlier requests that led to no vote.
- * - `whole`: the cost of the vote's requests, and of the requests whose answers came from a cache.
- *
- * Guarantees: the sum of `paid` over all votes counts each request once. If the judge had no prices, both costs are
- * undefined.
+ * The token cost of a language model's vote; undefined if the judge had no prices. `paid`: its requests, and earlier
+ * ones that led to no vote, so each request counts once. `whole`: its requests, and those that a cache answered.
  */
 import { Option, Schema } from "effect"
 import * as Cost from "./Cost.ts"
@@ -48,6 +43,6 @@ export const read = (details: unknown): Option.Option<JudgeUsage> =>
     return { paid: plus(own, exact(without_vote?.cost)), whole: own && plus(own, exact(cached?.cost)) }
   })
 
-/** Adds two costs. An undefined cost counts as 0. If both are undefined, the sum is undefined. */
+/** Undefined only if both costs are. */
 export const plus = (a: Cost.Decimal | undefined, b: Cost.Decimal | undefined): Cost.Decimal | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Cost.plus(a, b)

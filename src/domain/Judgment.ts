@@ -1,8 +1,6 @@
 /**
- * A result joined to its prompt item: the item that was sent and the experts' answer.
- *
- * Guarantees: `bestCompletionIndex` refers to `completions`, which are in the input's order. In results of the built-in
- * service, the indices in `annotations.ranking` and `annotations.votes` also refer to `completions`.
+ * A result joined to its prompt item. `bestCompletionIndex` refers to `completions`, which are in the input's order. In
+ * results of the built-in service, so do the indices in `annotations.ranking` and `annotations.votes`.
  */
 import type { Array as Arr } from "effect"
 import type { Annotations } from "./Task.ts"
@@ -20,10 +18,7 @@ export interface LedgerItem {
   readonly completions: ReadonlyArray<string>
   /** The name of the model that wrote each completion, in the same order. */
   readonly models?: ReadonlyArray<string> | undefined
-  /**
-   * For each completion, true if it consists of messages with tool calls. `completions` has the text of the messages.
-   * If no completion has tool calls, `asMessages` is absent.
-   */
+  /** Whether each completion is messages with tool calls, rendered in `completions`. Absent if none has any. */
   readonly asMessages?: ReadonlyArray<boolean>
   /** The definitions of the tools that the model had, as JSON text; absent if there are none. */
   readonly tools?: string
@@ -37,10 +32,7 @@ export interface LedgerItem {
   readonly origin: Origin
 }
 
-/**
- * A task's result that gives no judgment: the prompt was withdrawn, no expert who may vote has an answer, or the result
- * cannot be used.
- */
+/** A result without a judgment: the prompt was withdrawn, or the answer is missing or cannot be used. */
 export interface NoJudgment extends Pick<Judgment, "taskId" | "itemId" | "isCheck" | "gold"> {
   readonly reason: "withdrawn" | "unanswered" | "unusable"
 }
@@ -53,10 +45,7 @@ export interface Judgment extends LedgerItem {
   readonly bestCompletionIndex: number
   /** The annotations of the result, including unknown members. Empty if `annotations` is not an object. */
   readonly annotations: Annotations
-  /**
-   * The member of the result that seems to list several judgments in an unknown form. If present, none of these
-   * judgments was read, and `annotations` is empty.
-   */
+  /** The member that seems to list several judgments in an unknown form. None was read, and `annotations` is empty. */
   readonly unread?: "annotations" | "judgments" | "votes"
   /** The number of votes that the task asked for but the result does not contain. Absent if no votes are missing. */
   readonly missingVotes?: number

@@ -1,8 +1,6 @@
 /**
- * A prompt item whose completions become strings when they are first read.
- *
- * Guarantees: reading or copying its members gives the same values as a plain object. Until the completions are read,
- * the item keeps its bytes and their block in memory.
+ * A prompt item whose completions become strings when they are first read. Reading or copying its members gives the
+ * same values as a plain object. Until then, it keeps its bytes and their block in memory.
  */
 import type { ItemBytes } from "./ItemBytes.ts"
 import type { PromptItem } from "./PromptItem.ts"
@@ -27,7 +25,7 @@ export class LazyItem {
     Object.defineProperty(this, "completions", LazyItem.#member)
   }
 
-  /** All items share one getter, because creating an object with its own getter is slow. */
+  /** One getter for all items, because creating an object with its own getter is slow. */
   static readonly #member: PropertyDescriptor & ThisType<LazyItem> = {
     enumerable: true,
     get() {
@@ -37,7 +35,6 @@ export class LazyItem {
     },
   }
 
-  /** Returns an item that uses `bytes`, a copy of the item's bytes. An item without bytes is returned unchanged. */
   static withBytes(item: PromptItem, bytes: ItemBytes): PromptItem {
     return item instanceof LazyItem && item.#bytes !== undefined ? new LazyItem(item.id, item.prompt, bytes) : item
   }

@@ -1,9 +1,6 @@
 /**
- * A leaderboard rates models by the votes on their completions. `pair/rating` computes it; the command line and
- * `report.html` show it.
- *
- * Guarantees: a value is `null` if it cannot be computed, for example an interval from too few items, or if it is
- * infinite.
+ * A leaderboard rates models by the votes on their completions. A value is `null` if it cannot be computed, for example
+ * an interval from too few items, or if it is infinite.
  */
 
 /** A value with its 95% interval. */
@@ -18,10 +15,7 @@ export interface Estimate {
 
 /** How votes become ratings. */
 export interface LeaderboardMethod {
-  /**
-   * How ties count. `davidson`: a tie is an outcome with its own probability; `half`: each side gets half a win;
-   * `drop`: ties are left out.
-   */
+  /** `davidson`: a tie is an outcome with its own probability; `half`: half a win for each side; `drop`: left out. */
   readonly ties: "davidson" | "half" | "drop"
   /** Whether votes are weighted by their experts' reliabilities. */
   readonly weighted: boolean
@@ -39,17 +33,11 @@ export interface LeaderboardMethod {
 export interface LeaderboardRow {
   /** The model's name in the input. */
   readonly model: string
-  /**
-   * Number of the group, from 1. Models of different groups were never compared, not even indirectly through other
-   * models.
-   */
+  /** Number of the group, from 1. Models of different groups were never compared, not even through other models. */
   readonly group: number
   /** 1 plus the number of models in the group whose interval lies above this model's interval. */
   readonly rank: number
-  /**
-   * A lead of 400 points means odds of 10 to 1; the mean of a group is 1000. If `extreme` is `never_won`, `low` is
-   * null. If `extreme` is `never_lost`, `high` is null.
-   */
+  /** 400 points more are odds of 10 to 1; a group's mean is 1000. With `extreme`, one bound is null. */
   readonly rating: Estimate
   /** The rating that the model would have if both completions of each comparison were equally long. */
   readonly rating_at_equal_length: number | null
@@ -57,29 +45,22 @@ export interface LeaderboardRow {
   readonly win_rate: Estimate
   /** Number of items on which the model was compared with another model. */
   readonly items: number
-  /**
-   * Comparisons that the model won. A vote with a ranking compares every two completions in the ranking. A vote without
-   * a ranking compares the chosen completion with all other completions.
-   */
+  /** A vote with a ranking compares every two completions in it, without one the chosen completion with all others. */
   readonly wins: number
   /** Comparisons in which a vote gave both completions the same rank. */
   readonly ties: number
   /** Comparisons that the model lost. */
   readonly losses: number
   /**
-   * In a strongly connected component, all models beat each other, directly or through other models. If the component
-   * never lost to a model outside, the value is `never_lost`. If it never won against one, the value is `never_won`.
-   * The rating then depends on the prior.
+   * Models that beat each other, directly or through others, are a component. `never_lost` or `never_won` if the
+   * component never lost or won against a model outside; the rating then depends on the prior.
    */
   readonly extreme: "never_lost" | "never_won" | null
 }
 
 /** The effect of a property, other than the model, on the odds that a completion is preferred. */
 export interface ControlRow {
-  /**
-   * `length` is the effect of (a − b) / (a + b), where a is the completion's length in characters, and b that of the
-   * other completion. `position` is the effect of being shown before the other completion.
-   */
+  /** `length`: effect of (a − b) / (a + b), the lengths in characters. `position`: effect of being shown first. */
   readonly control: "length" | "position"
   /** The effect, in natural log-odds. */
   readonly coefficient: Estimate
@@ -105,10 +86,7 @@ export interface Accrual {
   readonly models: ReadonlyArray<string>
   /** The estimates after increasing numbers of votes. */
   readonly points: ReadonlyArray<AccrualPoint>
-  /**
-   * A forecast: after `votes` more votes, intervals are `factor` times as wide as today. `factor` is √(n / (n + votes))
-   * for n votes today.
-   */
+  /** After `votes` more votes, intervals are `factor` = √(n / (n + votes)) times as wide as today, with n votes. */
   readonly next: { readonly votes: number; readonly factor: number }
 }
 
@@ -124,10 +102,7 @@ export interface Leaderboard {
   readonly comparisons: number
   /** Comparisons without a winner. */
   readonly ties: number
-  /**
-   * Davidson's ν: the odds of a tie to a win between equal models are ν to 1. Null if no comparison or every comparison
-   * is a tie.
-   */
+  /** Davidson's ν: a tie to a win between equal models has odds of ν to 1. Null if no or every comparison is a tie. */
   readonly tie_parameter: number | null
   /** The models by group, then by rating. */
   readonly models: ReadonlyArray<LeaderboardRow>

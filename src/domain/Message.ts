@@ -1,23 +1,13 @@
 /**
- * Prompts as text or as conversations (messages with roles), and the tool calls of messages.
- *
- * Guarantees: a decoded conversation has at least one message and no text with a lone surrogate. A call's arguments
- * remain JSON text, which preserves the digits of numbers and the order of members.
+ * Prompts as text or as conversations, and the tool calls of messages. A decoded conversation has no lone surrogate. A
+ * call's arguments remain JSON text, which preserves the digits of numbers and the order of members.
  */
-import { Schema } from "effect"
+import { Option, Predicate, Schema } from "effect"
 import { NonBlankText, WellFormedText } from "./Text.ts"
-
-export const isJsonObject = (text: string): boolean => {
-  const value = parseJson(text)
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-}
 
 const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 
-const parseJson = (text: string): unknown => {
-  const parsed = decodeJson(text)
-  return parsed._tag === "Some" ? parsed.value : undefined
-}
+export const isJsonObject = (text: string): boolean => Option.exists(decodeJson(text), Predicate.isObject)
 
 const ArgumentsText = WellFormedText.check(
   Schema.makeFilter((text) =>
@@ -63,7 +53,6 @@ export const Message = Schema.Struct({
 )
 export type Message = typeof Message.Type
 
-/** Whether a message has members besides its role and its content. */
 export const usesTools = ({ name, tool_call_id, tool_calls }: Message): boolean =>
   tool_calls !== undefined || name !== undefined || tool_call_id !== undefined
 

@@ -1,9 +1,4 @@
-/**
- * The place at which a record was read.
- *
- * Guarantees: at least one of `line` and `row` is present. Text files have `line`. Files whose records are not lines
- * (elements of a JSON array, rows of Parquet) have `row`.
- */
+/** Where a record was read: `line` in text files, `row` if records are not lines (JSON array, Parquet). */
 import { Schema } from "effect"
 
 /** The place of a record in the input. */
@@ -17,7 +12,7 @@ export const Origin = Schema.Struct({
 })
 export type Origin = typeof Origin.Type
 
-/** A place as text: `items.jsonl:17`, `items.json:40 (record 3)`, or `items.parquet, row 3`. */
+/** `items.jsonl:17`, `items.json:40 (record 3)`, or `items.parquet, row 3`. */
 export const describe = ({ file, line, row }: Origin): string => {
   if (line === undefined) return row === undefined ? file : `${file}, row ${row}`
   return row === undefined ? `${file}:${line}` : `${file}:${line} (record ${row})`

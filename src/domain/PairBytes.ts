@@ -1,29 +1,26 @@
 /**
- * Preference pairs whose completions stay bytes until they are read.
- *
- * Guarantees: `make` returns a pair with the same members in the same order as any other pair. A copy of the pair
- * contains strings instead of bytes.
+ * Preference pairs whose completions stay bytes until they are read. A pair from `make` has the same members in the
+ * same order as any other; a copy of it contains strings.
  */
 import * as Attached from "./Attached.ts"
 import * as JsonText from "./JsonText.ts"
 import type { PreferencePair } from "./PreferencePair.ts"
 
-/** The text members of a pair, in the order of `places`. */
+/** In the order of `places`. */
 export const texts: ReadonlyArray<string> = ["prompt", "chosen", "rejected"]
 
 export const isText = (name: string): boolean => texts.includes(name)
 
-/** The bytes of a pair, for code that only copies or measures the texts. */
+/** For code that only copies or measures the texts. */
 export interface PairBytes {
   /** JSON as `JSON.stringify` writes it, in UTF-8, without lone surrogates. */
   readonly body: JsonText.Bytes
-  /** The byte ranges of prompt, chosen, and rejected in `body`. */
   readonly places: readonly [prompt: JsonText.Place, chosen: JsonText.Place, rejected: JsonText.Place]
 }
 
 const bytes = Attached.make<PairBytes, Partial<PreferencePair>>()
 
-/** Returns the bytes of a pair from `make`. A copy of the pair has none. */
+/** A copy of a pair from `make` has no bytes. */
 export const of = (pair: PreferencePair): PairBytes | undefined => bytes.of(pair)
 
 const text = (place: 1 | 2): PropertyDescriptor => ({
@@ -35,7 +32,7 @@ const text = (place: 1 | 2): PropertyDescriptor => ({
   configurable: true,
 })
 
-/** All pairs share these getters, so that the engine gives all of them one object shape. */
+/** Shared, so that the engine gives all pairs one object shape. */
 const [chosen, rejected] = [text(1), text(2)]
 
 export const make = (

@@ -1,11 +1,6 @@
 /**
- * One row of the dataset: a prompt with two completions, the preferred one and the other.
- *
- * Guarantees: `chosen` and `rejected` differ. `chosen_index` and `rejected_index` refer to the order in the input, not
- * to the order that the experts saw. The weights of an item's rows add up to 1.
- *
- * To add a column, add a member here. The member sets the column's position, type, and description in files, card, and
- * guide. `pair/PairStrategy` sets the column's value, or `pair/votes/Consensus` if the value depends on several votes.
+ * One row of the dataset. `chosen` and `rejected` differ, indices refer to the input, and the weights of an item's rows
+ * add up to 1. A member here is a column, with its position, type, and description in files, card, and guide.
  */
 import { Schema } from "effect"
 import * as Assessment from "./Assessment.ts"
@@ -66,8 +61,5 @@ type Struct = typeof struct
 export interface PreferencePairSchema extends Struct {}
 export const PreferencePairSchema: PreferencePairSchema = struct
 
-/**
- * A row of a dataset: a prompt, a completion that was preferred, and one that was not. data/README.md describes its
- * columns.
- */
+/** A row of a dataset: a prompt, a completion that was preferred, and one that was not. data/README.md describes it. */
 export interface PreferencePair extends Schema.Schema.Type<Struct> {}

@@ -1,18 +1,14 @@
 /**
- * The price of a vote, by the kind of expert who gives it.
- *
- * Guarantees: votes are reserved at the highest price, so no vote costs more than was reserved for it.
+ * The price of a vote, by the kind of expert who gives it. Votes are reserved at the highest price, so none costs more.
  */
 import { Option, Predicate } from "effect"
 import * as Cost from "./Cost.ts"
 
-/** The key for the price of all kinds that do not have their own price. */
 export const other = "default"
 
 /** One price for all votes, or one price per kind of expert. `default` is the price of all other votes. */
 export type Price = Cost.Amount | { readonly default: Cost.Amount; readonly [kind: string]: Cost.Amount }
 
-/** The price of each kind that has its own price, and the price of all other votes. */
 export interface Prices {
   readonly other: Cost.Decimal
   readonly kinds: ReadonlyMap<string, Cost.Decimal>
@@ -23,7 +19,7 @@ export const form = `${Cost.amountForm}, above 0; to set another price for one k
 const recordOf = (price: Price): { readonly [kind: string]: Cost.Amount } =>
   Predicate.isObject(price) ? price : { [other]: price }
 
-/** Parses prices. Returns none if an amount is invalid, a kind has no name, or `default` is missing. */
+/** None if an amount is invalid, a kind has no name, or `default` is missing. */
 export const parse = (price: Price): Option.Option<Prices> => {
   const amounts = Object.entries(recordOf(price)).map(([kind, amount]) =>
     Option.map(kind.trim() === "" ? Option.none() : Cost.parsePrice(amount), (price) => [kind.trim(), price] as const),

@@ -1,8 +1,6 @@
 /**
- * A prompt and its candidate completions: the unit of work from input to dataset.
- *
- * Guarantees: a decoded `PromptItem` has a non-blank prompt, at least two distinct completions that are not blank, and
- * no text with a lone surrogate, which no file format can represent. The ledger checks that ids are unique.
+ * A prompt and its candidate completions: the unit of work. A decoded item has a prompt and at least two different
+ * completions, none blank, and no text with a lone surrogate, which no file format can represent.
  */
 import { Option, Schema, Struct } from "effect"
 import * as Conversation from "./Conversation.ts"
@@ -26,7 +24,6 @@ export type Gold = typeof Gold.Type
 
 const itemOf = (text: typeof WellFormedText) => {
   const filled = text.check(notBlank)
-  /** Text, or a conversation with at least one message that is not blank. */
   const prompt = Schema.Union([
     filled,
     Schema.NonEmptyArray(Message).check(
@@ -47,18 +44,15 @@ const itemOf = (text: typeof WellFormedText) => {
     }),
   )
   return Schema.Struct({
-    /** The id that the user gave the item. Without it, the item is identified by its content. */
+    /** The user's id. Without it, the content identifies the item. */
     id: Schema.optionalKey(filled),
     prompt,
     completions,
-    /**
-     * For each completion, true if it consists of messages with tool calls. `completions` has the text of the messages.
-     * If no completion has tool calls, `as_messages` is absent.
-     */
+    /** Whether each completion is messages with tool calls, rendered in `completions`. Absent if none has any. */
     as_messages: Schema.optionalKey(Schema.Array(Schema.Boolean)),
-    /** The definitions of the tools that the model had, as the text of a JSON array. Not shown to experts. */
+    /** The model's tools, as the text of a JSON array. Not shown to experts. */
     tools: Schema.optionalKey(text),
-    /** The name of the model that wrote each completion, in the same order. */
+    /** The model that wrote each completion. */
     models: Schema.optionalKey(Schema.Array(filled)),
     gold: Schema.optionalKey(Gold),
     metadata: Schema.optionalKey(Metadata),
@@ -85,10 +79,7 @@ const itemOf = (text: typeof WellFormedText) => {
 /** A record of the `items` layout. Completions that are messages are rendered as text. */
 export const PromptItem = itemOf(WellFormedText)
 
-/**
- * A `PromptItem` whose texts are known to be well-formed, because they were decoded from UTF-8. Skipping the search for
- * lone surrogates saves a tenth of the time to read an item.
- */
+/** For texts decoded from UTF-8. Skipping the search for lone surrogates saves a tenth of the time to read an item. */
 export const WellFormedPromptItem = itemOf(Schema.String)
 export type PromptItem = typeof PromptItem.Type
 
@@ -102,25 +93,21 @@ export interface SourceItem {
   readonly completionOrigins?: ReadonlyArray<Origin> | undefined
   /** Paths of the lists in the metadata that have one element per completion. */
   readonly completionLists?: ReadonlyArray<ReadonlyArray<string | number>> | undefined
-  /**
-   * The JSON text of the prompt and of each completion, if the record contains it as `JSON.stringify` would write it.
-   *
-   * @internal
-   */
+  /** The JSON of prompt and completions, if the record has it as `JSON.stringify` would write it. @internal */
   readonly texts?: ItemTexts | undefined
-  /** The item's identity, if the source knows it. @internal */
+  /** Absent if the source does not know it. @internal */
   readonly identity?: ItemIdentity | undefined
 }
 
-/** JSON texts of an item. They are valid only for the object in `of`, because a modified copy can have other texts. */
+/** Valid only for the object in `of`, because a modified copy can have other texts. */
 export interface ItemTexts {
   readonly of: PromptItem
   readonly json: ReadonlyArray<string>
 }
 
-/** The identity that `TaskRequests.identify` gives the item. */
+/** The result of `TaskRequests.identify`. */
 export interface ItemIdentity {
-  /** The item that the identity belongs to. A modified copy can have another identity. */
+  /** A modified copy can have another identity. */
   readonly of: PromptItem
   readonly bytes: ItemBytes
   /** SHA-256 of the bytes, hexadecimal. */
@@ -128,14 +115,10 @@ export interface ItemIdentity {
   readonly itemId: string
 }
 
-/**
- * The item as JSON, in the form that a task's `prompts` contain. It is sent to experts, and its hash identifies the
- * item's content. A conversation is sent as rendered text. `id`, `tools`, `models`, `gold`, and `metadata` are not
- * content.
- */
+/** The item as JSON, as in a task's `prompts`, with a conversation as text. Its hash identifies the content. */
 export const content = (item: Pick<PromptItem, "prompt" | "completions">): string => JSON.stringify(toTaskPrompt(item))
 
-/** An item's completions: as messages if they call tools, otherwise as text. */
+/** Messages if they call tools, otherwise text. */
 export const completionsOf = ({
   as_messages,
   completions,
@@ -147,7 +130,7 @@ export const completionsOf = ({
     as_messages?.[i] === true ? Option.getOrElse(Conversation.parse(text), () => text) : text,
   )
 
-/** An item as a record of the `items` layout. Reading the record gives the same item. */
+/** A record of the `items` layout, which reads back as the same item. */
 export const toJson = (
   item: { readonly [Member in keyof PromptItem]: PromptItem[Member] | undefined } & Pick<
     PromptItem,
@@ -160,7 +143,6 @@ export const toJson = (
     ...(item.tools !== undefined && { tools: item.tools }),
   })
 
-/** The prompt as the text that experts see, with the completions. */
 export const toTaskPrompt = ({ completions, prompt }: Pick<PromptItem, "prompt" | "completions">) => ({
   prompt: Conversation.render(prompt),
   completions,

@@ -1,8 +1,6 @@
 /**
- * The content of `report.json`, which `report.html` shows: numbers about a dataset's provenance and reliability.
- *
- * Guarantees: no timestamps, so the same ledger gives the same report. Shares are 0 to 1, times are in seconds, lengths
- * in Unicode code points ("characters"). `null` means that there is no data to compute a value from.
+ * The content of `report.json`. It has no timestamps, so the same ledger gives the same report. Shares are 0 to 1,
+ * times in seconds, lengths in Unicode code points ("characters"). `null`: no data for a value.
  */
 /* oxlint-disable max-lines -- the sections of one report, each member with its comment */
 import type { Distribution, Histogram } from "./Distribution.ts"
@@ -21,10 +19,7 @@ export interface FunnelStep {
   readonly unit: "records" | "items" | "pairs"
   /** The records, items, or pairs that the step kept. */
   readonly count: number
-  /**
-   * The records, items, or pairs that entered the step but are not in `count`, by reason, such as `duplicate`,
-   * `rejected`, `tie`, `leak`.
-   */
+  /** Losses: entered the step, but not in `count`, by reason, such as `duplicate`, `rejected`, `tie`, `leak`. */
   readonly lost: ReadonlyArray<{ readonly reason: string; readonly count: number }>
 }
 
@@ -36,10 +31,7 @@ export interface Agreement {
   readonly items: number
   /** Items whose votes all prefer the same completion. */
   readonly unanimous: number
-  /**
-   * Items on which several completions are best. If a lead decided an item, the item does not count. With
-   * `dawid-skene`, weighted votes determine the best completions.
-   */
+  /** Items on which several completions are best, by weighted votes with `dawid-skene`. None that a lead decided. */
   readonly ties: number
   /** Mean share of an item's votes that prefer the chosen completion. */
   readonly mean_agreement: number | null
@@ -47,20 +39,13 @@ export interface Agreement {
   readonly agreement: Histogram
   /** Randolph's free-marginal kappa: agreement beyond chance. Chance is 1/K for an item with K texts to choose from. */
   readonly free_marginal_kappa: number | null
-  /**
-   * Krippendorff's alpha for nominal data. The categories are the completions' positions in the input, so alpha depends
-   * on the order of the completions.
-   */
+  /** Krippendorff's alpha for nominal data. The categories are positions in the input, so it depends on their order. */
   readonly krippendorff_alpha: number | null
   /** Items with at least two votes that each prefer one completion. Kappa and alpha are computed from these items. */
   readonly compared_items: number
   /** The method by which votes became a choice. */
   readonly method: "majority" | "dawid-skene"
-  /**
-   * Items whose choice differs from the majority of their votes, by cause. With `service`, the service's result
-   * contradicts the votes that it contains. With `lead`, a lead decided. With `reliability`, the experts' reliabilities
-   * changed the choice.
-   */
+  /** Choices against the majority: by the service's result, a lead's decision, or the experts' reliabilities. */
   readonly not_majority: ReadonlyArray<{ readonly by: "service" | "lead" | "reliability"; readonly items: number }>
 }
 
@@ -80,10 +65,7 @@ export interface ExpertRow {
   readonly compared: number
   /** Votes among `compared` that agree with the majority of the other experts. */
   readonly with_others: number
-  /**
-   * Estimated probability that a vote of this expert is right, by the Dawid–Skene model with one parameter per expert.
-   * Null if the expert has no vote on an item with several votes or with a known answer.
-   */
+  /** Estimated probability that a vote is right (Dawid–Skene). Null if no vote has another or an answer to compare. */
   readonly reliability: number | null
   /** Votes on items with a known answer. If a vote ranks several completions first, the vote does not count. */
   readonly gold_votes: number
@@ -159,11 +141,7 @@ export interface GoldReport {
 export interface Position {
   /** `chosen` contains, for each position, the number of votes for the completion that was shown there. */
   readonly by_completions: ReadonlyArray<{ readonly completions: number; readonly chosen: ReadonlyArray<number> }>
-  /**
-   * Items on which more votes chose a completion from the first half of the order shown. Each item counts once, because
-   * its votes are not independent. The middle one of an odd number of completions is in neither half. Items with
-   * equally many votes in both halves are not counted.
-   */
+  /** Items with more votes for the first half of the order shown. Each counts once; the middle is in neither half. */
   readonly first_half: number
   /** Items on which more votes chose a completion from the second half of the order shown than from the first half. */
   readonly second_half: number
@@ -173,10 +151,7 @@ export interface Position {
   readonly known: number
 }
 
-/**
- * Numbers of kept items with and without a ranking of their completions. For items without a ranking, `full-ranking`
- * makes the same pairs as `best-against-rest`.
- */
+/** Kept items with and without a ranking. Without one, `full-ranking` makes the same pairs as `best-against-rest`. */
 export interface Rankings {
   /** Kept items with a ranking of their completions. */
   readonly ranked_items: number
@@ -268,10 +243,7 @@ export interface LanguageRow {
   readonly language: string
   /** Number of items whose prompt was detected as this language. With sampling, only sampled items count. */
   readonly items: number
-  /**
-   * Lower bound of the 95% Wilson score interval of the language's share of all items, from 0 to 1. Null without
-   * sampling, because the language of every item was detected.
-   */
+  /** Lower bound of the 95% Wilson score interval of the language's share of all items; null without sampling. */
   readonly low: number | null
   /** Upper bound of the same interval; null if there was no sampling. */
   readonly high: number | null
@@ -326,16 +298,13 @@ export interface QualityReport {
   /** The splits that have items. Without splitting, there is only `train`. */
   readonly splits: ReadonlyArray<{ readonly split: Split; readonly items: number; readonly pairs: number }>
   /**
-   * Number of items whose prompt is a near-duplicate of prompts in several splits. These items are in the split of the
-   * earliest prompt. Null without splits.
+   * Items whose prompt has near-duplicates in several splits; they are in the split of the earliest. Null without
+   * splits.
    */
   readonly cross_split_near_duplicates: number | null
   /** The requested share of the items by split. Null without splits. */
   readonly split_shares: { readonly [split in Split]?: number } | null
-  /**
-   * Groups of items that must be in the same split. A group connects near-duplicates and items with the same value in
-   * the metadata field `field`. Items without votes are included. Null if the splits do not depend on a field.
-   */
+  /** Groups in the same split: near-duplicates and equal values of `field`, voted on or not. Null without a field. */
   readonly split_groups: {
     readonly field: string
     /** Number of groups. */

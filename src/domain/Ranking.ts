@@ -1,4 +1,4 @@
-/** Experts' rankings of completions. */
+/** Experts' rankings of completions: groups, best first. */
 import { Schema } from "effect"
 
 export const Index = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -6,6 +6,5 @@ export const Index = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 export const rankingText =
   "All completions as groups of indices, best first: in `[[2],[0,1]]`, 2 is best, and 0 and 1 are equally good."
 
-/** Groups of completions, best first. No group is empty. */
 export const Ranking = Schema.Array(Schema.NonEmptyArray(Index))
 export type Ranking = typeof Ranking.Type

@@ -1,16 +1,10 @@
 /**
- * A rejected record: its place, the reason, and its text.
- *
- * Guarantees: `raw` is the record's text as it was read. Bytes that are not UTF-8 are in `raw_base64` instead. If a
- * record is oversized, only its beginning is included, and `raw_bytes` is its full size.
- *
- * The reasons come from the modules that read records: `io/RecordBuffer`, `io/Json`, `source/format`, `source/item`, and
- * from the schemas of `domain/Text` and `domain/PromptItem`.
+ * A rejected record. Bytes that are not UTF-8 are in `raw_base64` instead of `raw`. Of an oversized record, only the
+ * beginning is included, and `raw_bytes` is its full size.
  */
 import { Schema } from "effect"
 import { Origin } from "./Origin.ts"
 
-/** Machine-readable reasons for rejecting a record. */
 export const RejectCode = Schema.Literals([
   "invalid_json",
   "invalid_csv",
@@ -34,7 +28,7 @@ export const Reject = Schema.Struct({
   ...Origin.fields,
   /** The machine-readable reason. */
   code: RejectCode,
-  /** One line: the field, the expected value, and the value that was found. Options to set are in backticks. */
+  /** One line: the field, the expected and the actual value. Options to set are in backticks. */
   reason: Schema.String,
   /** The record's text, or only its beginning if `raw_bytes` is present. */
   raw: Schema.optionalKey(Schema.String),

@@ -1,8 +1,6 @@
 /**
- * The questions that a rubric asks experts besides the choice: strength, whether all completions are bad, flags, an
- * edit, and aspects. An answer is optional unless the rubric requires it.
- *
- * Guarantees: each scale has 2 to 9 steps, so that one digit key enters a rating. Names are distinct and not blank.
+ * The questions that a rubric asks experts besides the choice. An answer is optional unless the rubric requires it.
+ * Each scale has 2 to 9 steps, so that one digit key enters a rating.
  */
 import { Schema } from "effect"
 
@@ -21,29 +19,25 @@ const atLeastTwo = Schema.makeFilter((labels: ReadonlyArray<string>) =>
   labels.length === 1 ? "expected at least 2 labels (the weakest first), found 1" : undefined,
 )
 
-/** A scale from 1 to `steps`; higher is better. */
+/** Higher steps are better. */
 export const Aspect = Schema.Struct({
   name: Name,
   steps: Schema.Int.check(Schema.isBetween({ minimum: 2, maximum: 9 })),
-  /** Label of the lowest step; `high` is the label of the highest. */
+  /** Labels of the lowest and of the highest step. */
   low: Schema.optionalKey(Name),
   high: Schema.optionalKey(Name),
-  /** Whether each completion must be rated. */
   required: Schema.optionalKey(Schema.Boolean),
 })
 export type Aspect = typeof Aspect.Type
 
-/** Questions that people must answer. `all_bad` and `flags` cannot be required: leaving them unmarked is an answer. */
+/** `all_bad` and `flags` cannot be required: leaving them unmarked is an answer. */
 const required = Schema.Array(Schema.Literals(["strength", "edit", "rationale"]))
 
 export const Rubric = Schema.Struct({
-  /**
-   * Labels of the strengths, the weakest first. The position of a label, from 1, is the strength. If empty, experts are
-   * not asked.
-   */
+  /** Labels, the weakest first; a label's position, from 1, is the strength. If empty, experts are not asked. */
   strength: Schema.Array(Name).check(atLeastTwo, Schema.isMaxLength(9), distinct),
   all_bad: Schema.Boolean,
-  /** Problems that experts can mark. If empty, experts are not asked. */
+  /** If empty, experts are not asked. */
   flags: Schema.Array(Name).check(Schema.isMaxLength(20), distinct),
   edit: Schema.Boolean,
   aspects: Schema.Array(Aspect).check(

@@ -1,8 +1,6 @@
 /**
- * Statistics of the answers to a rubric: a part of `report.json`, absent if no vote has an answer.
- *
- * Guarantees: `chosen` and `rejected` of an aspect cover only completions in pairs. All other numbers cover judged
- * items, even items without pairs. Flags are in `QualityReport`, because they also occur without a rubric.
+ * Statistics of the answers to a rubric, a part of `report.json`. `chosen` and `rejected` of an aspect cover only
+ * completions in pairs; other numbers cover all judged items. Flags are in `QualityReport`.
  */
 import type { Distribution } from "./Distribution.ts"
 
@@ -10,23 +8,14 @@ import type { Distribution } from "./Distribution.ts"
 export interface StrengthReport {
   /** Distribution of the strengths in single votes. */
   readonly votes: Distribution
-  /**
-   * For each outcome of the votes, the mean strength of the items. An item's strength is the mean strength of the votes
-   * that prefer the item's best completion, as in the dataset's column `strength`.
-   */
+  /** The mean strength of items by outcome. An item's strength is that in the dataset's column `strength`. */
   readonly by_outcome: ReadonlyArray<{
-    /**
-     * `one_vote`: the item has one vote; `unanimous`: all votes prefer the same completion; `divided`: votes prefer
-     * different completions; `tie`: several completions have the most votes.
-     */
+    /** `divided`: votes prefer different completions; `tie`: several completions have the most votes. */
     readonly outcome: "one_vote" | "unanimous" | "divided" | "tie"
     readonly items: number
     readonly mean: number
   }>
-  /**
-   * Krippendorff's alpha for interval data, over strengths of votes for the best completion; null if no item has two
-   * such votes.
-   */
+  /** Krippendorff's alpha for interval data, over votes for the best completion; null if no item has two of them. */
   readonly krippendorff_alpha: number | null
 }
 
@@ -40,10 +29,7 @@ export interface AspectReport {
   readonly rejected: Distribution
   /** Krippendorff's alpha for interval data, over ratings of the same completion; null if no completion has two. */
   readonly krippendorff_alpha: number | null
-  /**
-   * Number and mean of the ratings of each model's completions, for the 100 models with the most ratings. Empty if the
-   * input names no models.
-   */
+  /** Ratings of each model's completions, for the 100 models with the most; empty if the input names no models. */
   readonly models: ReadonlyArray<{ readonly model: string; readonly ratings: number; readonly mean: number }>
 }
 
@@ -55,10 +41,7 @@ export interface RubricReport {
   readonly votes: number
   /** How strongly experts prefer their choices; null if no vote gives a strength. */
   readonly strength: StrengthReport | null
-  /**
-   * `answered` counts the items with a vote that answers whether all completions are bad. `items` counts the items on
-   * which more than half of the votes say yes.
-   */
+  /** `answered`: items with a vote that answers the question; `items`: more than half of all votes say yes. */
   readonly all_bad: { readonly answered: number; readonly items: number }
   /** Items whose best completion an expert edited, and by how many characters the edits changed its length. */
   readonly edited: { readonly items: number; readonly length_change: Distribution }

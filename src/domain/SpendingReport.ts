@@ -1,10 +1,6 @@
 /**
- * The cost of a job's votes: spent, committed, and what is left of the budget. It is part of the run's report and of
- * the dataset's report.
- *
- * Guarantees: as exact decimals, `spent + committed + left = budget`. `left` is negative if a person resubmitted tasks
- * beyond the budget, the budget was lowered after tasks were sent, or the service replaced results by more expensive
- * ones.
+ * The cost of a job's votes. As exact decimals, `spent + committed + left = budget`. `left` is negative after tasks
+ * resubmitted beyond the budget, a lowered budget, or results replaced by more expensive ones.
  */
 
 /** A number of votes and their cost. */
@@ -23,15 +19,9 @@ export interface KindCost extends VotesCost {
   readonly gold_votes: number
   /** Votes among `gold_votes` that prefer the known answer; 0 if no dataset was written. */
   readonly gold_right: number
-  /**
-   * Mean cost of a right vote of this kind: the kind's mean cost per vote, times the number of the kind's results on
-   * items with a known answer, divided by `gold_right`. Null if there are no right votes.
-   */
+  /** Mean cost per vote times results with a known answer, divided by `gold_right`. Null without right votes. */
   readonly cost_per_right_vote: string | null
-  /**
-   * Token cost of language models' votes in the dataset, as the service reports it; not part of `cost`. Null if no
-   * dataset was written, or no vote has a token cost.
-   */
+  /** Token cost of language models' votes in the dataset, not part of `cost`. Null if there is none. */
   readonly token_cost: string | null
 }
 
@@ -49,20 +39,11 @@ export interface SpendingReport {
   readonly committed: VotesCost
   /** The votes and the money that remain of the budget; null without a budget. */
   readonly left: VotesCost | null
-  /**
-   * Votes that the budget does not allow. These are votes on new items of the last run, votes of planned tasks that
-   * were not sent because of the budget, and further votes that items need.
-   */
+  /** Votes that the budget does not allow: on new items, of planned tasks, and further votes that items need. */
   readonly over_budget: VotesCost & { readonly items: number }
-  /**
-   * The money spent per pair of the dataset; null if no dataset was written, or if the dataset covers only one of
-   * several campaigns.
-   */
+  /** The money spent per pair; null without a dataset, or if the dataset covers one of several campaigns. */
   readonly cost_per_pair: string | null
-  /**
-   * Mean cost of a right vote on items with a known answer: the cost of the results, each at the mean price of its
-   * kind, divided by the number of right votes. Null if no dataset was written, or no vote is right.
-   */
+  /** Mean cost of a right vote on known answers, by the mean price of each kind. Null without right votes. */
   readonly cost_per_right_vote: string | null
   /** The money spent by kind of expert, the kind with the most votes first. */
   readonly kinds: ReadonlyArray<KindCost>

@@ -5,5 +5,4 @@ import { Schema } from "effect"
 export const Split = Schema.Literals(["train", "validation", "test"])
 export type Split = typeof Split.Type
 
-/** The splits in the order in which they are written. */
 export const splits: ReadonlyArray<Split> = Split.literals

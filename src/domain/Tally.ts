@@ -1,13 +1,9 @@
-/**
- * Majority vote: counts the votes on one prompt and decides its result.
- *
- * Guarantees: the same votes in the same order give the same result. Arithmetic is exact: rounding never breaks a tie.
- */
-import { Array as Arr } from "effect"
+/** Counts the votes on one prompt and decides its result. Arithmetic is exact: rounding never breaks a tie. */
+import { Array as Arr, Order } from "effect"
 import { firstOfText } from "./CompletionTexts.ts"
 import type { Ranking } from "./Ranking.ts"
 
-/** The parts of a vote that are counted. A ranking contains each completion once. */
+/** A ranking contains each completion once. */
 export interface Ballot {
   readonly choice: number
   readonly ranking?: Ranking | undefined
@@ -29,9 +25,7 @@ export interface Tally {
   readonly rationale: string | undefined
 }
 
-/**
- * Replaces each index in a ranking by `first[index]`. If an index then occurs several times, only the best rank stays.
- */
+/** Replaces each index by `first[index]`, and keeps the best rank of each. */
 export const rankTexts = (ranking: Ranking, first: ReadonlyArray<number>): Ranking => {
   const seen = new Set<number>()
   return ranking.flatMap((group) => {
@@ -43,13 +37,10 @@ export const rankTexts = (ranking: Ranking, first: ReadonlyArray<number>): Ranki
 /**
  * Counts votes by these rules:
  * 1. Completions with the same text are one choice, at the best rank among them.
- * 2. Each vote gives one first-choice vote. If a vote ranks several texts first, each of them gets an equal part of the
- *    first-choice vote. The text with the most first-choice votes is best.
- * 3. If several texts have the most first-choice votes, the one with the highest mean Borda score over the votes with a
- *    ranking is best. In a ranking of m texts, the text at rank r (1 to m) scores m − r; texts with the same rank share
- *    the mean.
- * 4. If several texts are still equal, the earliest vote that chose one of them decides. If no vote chose one of them,
- *    the text with the lowest index is best.
+ * 2. The text with the most first choices is best. A vote that ranks several texts first is split equally among them.
+ * 3. Among several such texts, the one with the highest mean Borda score over the votes with a ranking is best. In a
+ *    ranking of m texts, rank r (1 to m) scores m − r; texts with the same rank share the mean.
+ * 4. Then the earliest vote that chose one of them decides, and if none did, the lowest index.
  *
  * @param ballots in the order in which they were cast; at least one
  */
@@ -62,13 +53,13 @@ export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray
   for (const { ranking } of ofTexts) addBorda(borda, distinct, ranking)
 
   /** Negative if `a` is better than `b` by votes and Borda scores. */
-  const compare = (a: number, b: number): number => {
+  const compare: Order.Order<number> = (a, b) => {
     const [one, other] = [first[a]!, first[b]!]
-    return votes[one] === votes[other] ? borda[other]! - borda[one]! : votes[one]! > votes[other]! ? -1 : 1
+    return Order.BigInt(votes[other]!, votes[one]!) || Order.Number(borda[other]!, borda[one]!)
   }
 
-  const order = Array.from(first.keys()).toSorted(compare)
-  const groups = groupEqual(order, compare)
+  const order = Arr.sort(Arr.range(0, completions.length - 1), compare)
+  const groups = Arr.groupWith(order, (a, b) => compare(a, b) === 0)
   const equal = groups[0]
   const best = ballots.find(({ choice }) => equal.includes(choice))?.choice ?? Math.min(...equal)
   const most = votes[first[best]!]!
@@ -84,10 +75,7 @@ export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray
   }
 }
 
-/**
- * For each vote, whether it agrees with the majority of the other votes. Undefined if there are no other votes, if the
- * other votes tie, or if the vote ranks several texts first.
- */
+/** Whether each vote agrees with the majority of the others. Undefined without one, or if it ranks several first. */
 export const agreesWithOthers = (
   completions: ReadonlyArray<string>,
   ballots: ReadonlyArray<Choice>,
@@ -105,18 +93,14 @@ export const agreesWithOthers = (
   })
 }
 
-/**
- * Returns the indices with the most first-choice votes, in order. Empty without votes.
- *
- * @param tops for each vote, the indices that it ranks first; the vote is split equally among them
- */
+/** The indices with the most first choices, in order. @param tops for each vote, those that it ranks first */
 export const leadersOf = (tops: ReadonlyArray<ReadonlyArray<number>>): ReadonlyArray<number> => {
   const { votes } = firstChoices(Math.max(-1, ...tops.flat()) + 1, tops)
   const most = votes.reduce((most, count) => (count > most ? count : most), 0n)
   return votes.flatMap((count, index) => (count === most ? [index] : []))
 }
 
-/** Counts first-choice votes by index. A vote has `unitsPerVote` units, so that its equal parts are integers. */
+/** A vote has `unitsPerVote` units, so that its equal parts are integers. */
 const firstChoices = (completions: number, tops: ReadonlyArray<ReadonlyArray<number>>) => {
   const unitsPerVote = tops.reduce((common, top) => leastCommonMultiple(common, BigInt(top.length)), 1n)
   const votes = Array.from({ length: completions }, () => 0n)
@@ -124,7 +108,7 @@ const firstChoices = (completions: number, tops: ReadonlyArray<ReadonlyArray<num
   return { votes, unitsPerVote }
 }
 
-/** Replaces each index of the vote by the index of the first completion with the same text. */
+/** Two completions with the same text have one index, that of the first. */
 export const withFirstIndices = <Vote extends Choice>(vote: Vote, first: ReadonlyArray<number>): Vote => ({
   ...vote,
   choice: first[vote.choice]!,
@@ -133,33 +117,15 @@ export const withFirstIndices = <Vote extends Choice>(vote: Vote, first: Readonl
 
 const hasText = (text: string | undefined): boolean => text !== undefined && text.trim() !== ""
 
-/** The completions at the top of a vote: its choice, and those with the same rank. */
 export const topOf = ({ choice, ranking }: Choice): ReadonlyArray<number> => ranking?.[0] ?? [choice]
 
-/**
- * Adds the Borda scores of one ranking, doubled to be integers: 2 for each completion ranked lower, and 1 for each
- * other completion of the same rank. All rankings contain all completions, so the sums give the same order as means.
- */
+/** Adds a ranking's Borda scores, doubled to be integers. All rankings are complete, so sums order like means. */
 const addBorda = (scores: Array<number>, completions: number, ranking: Ranking | undefined) => {
   let below = completions
   for (const group of ranking ?? []) {
     below -= group.length
     for (const index of group) scores[index]! += 2 * below + group.length - 1
   }
-}
-
-const groupEqual = (
-  sorted: ReadonlyArray<number>,
-  compare: (a: number, b: number) => number,
-): [[number, ...Array<number>], ...Array<[number, ...Array<number>]>] => {
-  const [head = 0, ...rest] = sorted
-  const groups: [[number, ...Array<number>], ...Array<[number, ...Array<number>]>] = [[head]]
-  for (const index of rest) {
-    const last = groups.at(-1)!
-    if (compare(last[0], index) === 0) last.push(index)
-    else groups.push([index])
-  }
-  return groups
 }
 
 const greatestCommonDivisor = (a: bigint, b: bigint): bigint => (b === 0n ? a : greatestCommonDivisor(b, a % b))

@@ -1,15 +1,9 @@
-/**
- * The requests and results of the annotation service's contract, version 1.
- *
- * Guarantees: requests have the members of the contract, and `group`, `votes`, and `voters` only if they are set.
- * Unknown members of `annotations` are kept; other unknown members of results are ignored. Services differ in their
- * statuses and in the path of the task id in the creation response; `ServiceProfile` configures both.
- */
+/** The annotation service's contract, version 1. Unknown members of `annotations` are kept, others are ignored. */
 import { Predicate, Schema } from "effect"
 import { described } from "./Described.ts"
 import { Voters } from "./Voters.ts"
 
-/** One element of a task's `prompts`: completions that experts rank against each other. */
+/** Completions that experts rank against each other. */
 export const TaskPrompt = Schema.Struct({
   prompt: described("Shown to the experts as Markdown.", Schema.String),
   completions: described(
@@ -19,7 +13,6 @@ export const TaskPrompt = Schema.Struct({
 })
 export type TaskPrompt = typeof TaskPrompt.Type
 
-/** The only `task_type` that the contract names. */
 export const rlhfRanking = "rlhf_ranking"
 
 /** The body of `POST /tasks`. */
@@ -41,21 +34,20 @@ export const TaskRequest = Schema.Struct({
 })
 export type TaskRequest = typeof TaskRequest.Type
 
-/** Parses a request that prefstream wrote; throws on anything else. */
+/** For requests that prefstream wrote; throws on anything else. */
 export const parseTaskRequest = Schema.decodeUnknownSync(Schema.fromJsonString(TaskRequest))
 
-/** A rationale as text. If a service sends something other than text, its JSON is used. */
+/** If a service sends something other than text, its JSON is used. */
 export const rationaleOf = (value: unknown): string | null =>
   value === null || Predicate.isString(value) ? value : JSON.stringify(value)
 
-/** Everything that experts said about one prompt besides their choice. Unknown members are kept. */
+/** The experts' answers on one prompt besides the choice. */
 export const Annotations = Schema.StructWithRest(
   Schema.Struct({ rationale: Schema.optionalKey(Schema.NullOr(Schema.String)) }),
   [Schema.Record(Schema.String, Schema.Unknown)],
 )
 export type Annotations = typeof Annotations.Type
 
-/** The result of one prompt. */
 export const ResultItem = Schema.Struct({
   prompt: described("The prompt, unchanged from the request.", Schema.String),
   best_completion_index: described(

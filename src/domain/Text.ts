@@ -1,9 +1,7 @@
-/**
- * Schemas for texts that every file format can represent and that are not blank, and a function that counts characters.
- */
+/** Schemas for texts that every file format can represent and that are not blank. */
 import { Schema } from "effect"
 
-/** Text that survives UTF-8 unchanged: a string without lone surrogates. */
+/** Without lone surrogates, so UTF-8 keeps it unchanged. */
 export const WellFormedText = Schema.String.check(
   Schema.makeFilter((text) =>
     text.isWellFormed() ? undefined : "expected well-formed Unicode, found a lone surrogate",
@@ -18,6 +16,6 @@ export const notBlank = Schema.makeFilter<string>((text) => (isBlank(text) ? bla
 
 export const NonBlankText = WellFormedText.check(notBlank)
 
-/** Counts code points, as JSON Schema counts characters. */
+/** Code points, as JSON Schema counts characters. */
 export const charactersOf = (text: string): number =>
   text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0)

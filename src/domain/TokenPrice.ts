@@ -1,27 +1,19 @@
-/**
- * Prices of a language model per million tokens, and the cost of requests.
- *
- * Guarantees: costs are exact decimals. Without prices for batches, a batch costs half.
- */
+/** Prices of a language model per million tokens, and the cost of requests as exact decimals. */
 import { Option } from "effect"
 import * as Cost from "./Cost.ts"
 
-/** Prices per million tokens, as exact decimals. */
 export interface TokenPrice {
-  /** Price of a million prompt tokens. */
   readonly input: Cost.Amount
-  /** Price of a million completion tokens. */
   readonly output: Cost.Amount
-  /** Price of a million prompt tokens in a batch. Default: half of `input`. */
+  /** Default: half of `input`. */
   readonly batchInput?: Cost.Amount | undefined
-  /** Price of a million completion tokens in a batch. Default: half of `output`. */
+  /** Default: half of `output`. */
   readonly batchOutput?: Cost.Amount | undefined
 }
 
 export const form =
   "MODEL=INPUT/OUTPUT, such as gpt-4o-mini=0.15/0.60, optionally followed by /INPUT/OUTPUT for batches"
 
-/** Tokens of one request. */
 export interface RequestTokens {
   readonly promptTokens: number
   readonly completionTokens: number
@@ -53,7 +45,7 @@ export const reader = ({ batchInput, batchOutput, input, output }: TokenPrice) =
     },
   )
 
-/** Parses `MODEL=INPUT/OUTPUT`, optionally followed by `/INPUT/OUTPUT` for batches. MODEL may contain `/` and `=`. */
+/** MODEL may contain `/` and `=`. */
 export const parse = (text: string): Option.Option<readonly [model: string, price: TokenPrice]> => {
   const [, model, input, output, batchInput, batchOutput] =
     /^(.+)=([\d.]+)\/([\d.]+)(?:\/([\d.]+)\/([\d.]+))?$/.exec(text) ?? []

@@ -1,8 +1,6 @@
 /**
- * One expert's vote on one prompt, an element of `annotations.votes` of a result.
- *
- * Guarantees: indices are zero-based and refer to the completions in the order of the task, not in the order that the
- * expert saw. A ranking contains each index once.
+ * One expert's vote on one prompt, an element of `annotations.votes` of a result. Indices are zero-based and refer to
+ * the completions in the order of the task, not in the order that the expert saw. A ranking contains each index once.
  */
 import { Option, Schema, Struct } from "effect"
 import * as Assessment from "./Assessment.ts"
@@ -50,7 +48,7 @@ export const Vote = Schema.Struct(fields).mapFields(
 )
 export type Vote = typeof Vote.Type
 
-/** The votes that count: the first vote of each named expert, and all votes without a name. */
+/** The first vote of each named expert, and all votes without a name. */
 export const onePerExpert = <V extends { readonly expert: string | null }>(
   votes: ReadonlyArray<V>,
 ): ReadonlyArray<V> => {
@@ -68,11 +66,11 @@ export interface ImportedVote extends Partial<Omit<Vote, "choice" | "expert" | "
   readonly judged_at?: string | number
 }
 
-/** The members that are needed to count a vote. `Assessment` reads other members, and ignores invalid ones. */
+/** The members that count. `Assessment` reads others, and ignores invalid ones. */
 const Listed = Schema.StructWithRest(
   Schema.Struct({
     ...Struct.pick(Vote.fields, ["choice", "ranking", "rationale"]),
-    /** Null for imported votes of unnamed experts. */
+    /** Null for unnamed experts in imports. */
     expert: Schema.NullOr(Schema.String),
     order: Schema.optionalKey(Vote.fields.order),
     seconds: Schema.optionalKey(Vote.fields.seconds),
@@ -92,10 +90,10 @@ const fits =
 const isPermutation = (indices: ReadonlyArray<number>, length: number): boolean =>
   indices.length === length && new Set(indices).size === length && indices.every((index) => index < length)
 
-/** A listed vote with all members that the service sent. Members outside `Listed` may have any shape. */
+/** Members outside `Listed` may have any shape. */
 export type ListedVote = ImportedVote & typeof Listed.Type
 
-/** Returns the votes that annotations list, or none if there is no list or a vote does not fit the completions. */
+/** None if there is no list, or a vote does not fit the completions. */
 export const listedIn = (
   { votes }: { readonly [member: string]: unknown },
   completions: number,

@@ -1,10 +1,6 @@
 /**
- * One vote as a record of a vote table, in JSON Lines or CSV. `prefstream export-votes` and the built-in service write
- * vote tables; `prefstream import` reads them.
- *
- * Guarantees: each record has all columns, in the same order. In CSV, lists and objects are JSON, and null is an empty
- * cell. `io/SpreadsheetCell` neutralizes texts in CSV that a spreadsheet takes for formulas. CSV with the extra column
- * `raw` has these texts unchanged.
+ * One vote as a record of a vote table. Each record has all columns, in the same order. In CSV, lists and objects are
+ * JSON, null is an empty cell, and without the column `raw`, `io/SpreadsheetCell` neutralizes formulas.
  */
 import { Schema, Struct } from "effect"
 import * as Assessment from "./Assessment.ts"
@@ -19,40 +15,32 @@ const list = <S extends Schema.Top>(of: S) => Schema.NullOr(Schema.Array(of))
 const ofVote = Struct.omit(voteFields, ["expert", "kind", "choice", "flags", "guidelines_version", "repeated"])
 
 export const VoteRowSchema = Schema.Struct({
-  /** Null in a table that the service wrote, because the service does not know item ids. */
+  /** Null in a table of the service, which does not know item ids. */
   item_id: Schema.NullOr(Schema.String),
-  /** The prompt, as text or as messages. */
   prompt: Prompt,
-  /** Completions as text, or as messages if they call tools. */
+  /** Texts, or messages if they call tools. */
   completions: Schema.Array(Prompt),
-  /** The model that wrote each completion; null if unknown. */
   models: list(Schema.String),
-  /** The definitions of the tools that the model had, as a JSON array; null in a table that the service wrote. */
+  /** JSON array of the model's tools; null in a table of the service. */
   tools: Schema.NullOr(Schema.String),
-  /** The expert; null if the expert has no name. */
+  /** Null if the expert has no name. */
   expert: Schema.NullOr(Schema.String),
-  /** The kind of expert; null if unknown. */
   kind: Schema.NullOr(Schema.String),
-  /** One-based number of the vote among the votes on its item. */
+  /** One-based, among the votes on the item. */
   vote: Schema.Int,
-  /** Index of the preferred completion, from 0. */
   chosen_index: Schema.Int,
   ...Struct.map(ofVote, Schema.NullOr),
-  /** The strength of the preference; null if the expert gave none. */
   strength: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
-  /** The time of the vote. If the service does not report it, the time at which the result was recorded. */
+  /** The time of the vote, or if the service does not report it, of its result. */
   judged_at: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
-  /** The id of the task in which the vote was given. */
   task_id: Schema.String,
-  /** Whether the vote is on a gold item that was mixed in. Such items are not part of the dataset. */
+  /** Whether the item is a gold item that was mixed in, which the dataset leaves out. */
   is_gold: Schema.Boolean,
-  /** The known right answer; null if there is none. */
   gold: Schema.NullOr(Schema.Unknown),
-  /** The flags on the item in this task, including problems marked in votes. Each of the item's votes repeats them. */
+  /** The item's flags in this task, with problems marked in votes; repeated in each vote. */
   flags: list(Schema.Unknown),
-  /** A lead's decision on the item in this task, which replaces the votes. All votes on the item have the decision. */
+  /** A lead's decision on the item in this task, which replaces the votes; repeated in each vote. */
   decision: Schema.NullOr(Decision),
-  /** The item's metadata; null if the item has none. */
   metadata: Schema.NullOr(Schema.Unknown),
 })
 /** One vote. Indices refer to `completions`, not to the order shown. */
@@ -62,7 +50,7 @@ export const voteColumns = Struct.keys(ofVote)
 
 type OfItem = Omit<VoteRow, "chosen_index" | "expert" | "judged_at" | "kind" | "vote" | (typeof voteColumns)[number]>
 
-/** @param n the number of the vote among the votes on its item, from 1 */
+/** @param n one-based, among the votes on the item */
 export const of = (item: OfItem, vote: ImportedVote, n: number): VoteRow => {
   const { choice, expert, judged_at = null, kind, strength } = vote
   const given: { readonly [name: string]: unknown } = { ...vote }
@@ -83,7 +71,7 @@ export type Format = (typeof formats)[number]
 
 const ordered = (row: VoteRow): object => Object.fromEntries(columns.map((name) => [name, row[name]]))
 
-/** The name of a column that marks CSV whose texts stay unchanged, even formulas. Its value is always `true`. */
+/** Marks CSV whose texts stay unchanged, even formulas. The value is always `true`. */
 export const rawColumn = "raw"
 
 const lineOf: { readonly [format in Format]: (row: VoteRow) => string } = {
@@ -91,11 +79,9 @@ const lineOf: { readonly [format in Format]: (row: VoteRow) => string } = {
   csv: (row) => columns.map((name) => CsvField.encode(row[name])).join(","),
 }
 
-/** Returns the header line of CSV; empty for JSON Lines. If `isRaw` is true, the header includes the column `raw`. */
 export const headOf = (format: Format, isRaw = false): string =>
   format === "csv" ? `${[...columns, ...(isRaw ? [rawColumn] : [])].join(",")}\n` : ""
 
-/** @param isRaw the same value as for `headOf` */
 export const encode = (format: Format, rows: ReadonlyArray<VoteRow>, isRaw = false): string => {
   const end = format === "csv" && isRaw ? ",true\n" : "\n"
   return rows.map((row) => `${lineOf[format](row)}${end}`).join("")

@@ -1,9 +1,4 @@
-/**
- * A record of a vote table: a prompt item, and votes that were given elsewhere.
- *
- * Guarantees: indices refer to the item's completions in the order of this record. Another record of the same item can
- * list the completions in another order.
- */
+/** A prompt item with votes that were given elsewhere. Its records can list completions in different orders. */
 import type { Array as Arr, Result } from "effect"
 import type { Decision } from "./Decision.ts"
 import type { SourceItem } from "./PromptItem.ts"
@@ -26,5 +21,5 @@ export interface VotedItem extends SourceItem {
   readonly raw?: string | undefined
 }
 
-/** A record of a vote table: an item with its votes, or the reason why the record was rejected. */
+/** A record of a vote table, or the reason why it was rejected. */
 export type VoteRecord = Result.Result<VotedItem, Reject>

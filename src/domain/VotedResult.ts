@@ -1,9 +1,4 @@
-/**
- * The result of one prompt, made from its votes. The built-in service returns it, and an import records it.
- *
- * Guarantees: `Tally` computes the best completion, the agreement, and the ranking; `Assessment` computes the
- * assessment. Flags include the problems that experts marked in their votes.
- */
+/** The result of one prompt, made from its votes. The built-in service returns it, and an import records it. */
 import { Schema } from "effect"
 import * as Assessment from "./Assessment.ts"
 import { described } from "./Described.ts"
@@ -18,7 +13,7 @@ const Action = Schema.Struct({
   at: described("The time, in ISO 8601.", Schema.String),
 })
 
-/** The built-in service's annotations of a prompt. Other services may send other members; see `Annotations`. */
+/** Other services may send other members; see `Annotations`. */
 export const VotedAnnotations = Schema.Struct({
   rationale: described(
     "The first rationale among the votes for the best completion; empty if there is none. If a lead decided or withdrew the prompt, the lead's rationale.",
@@ -79,7 +74,7 @@ export const assess = (
     })),
   )
 
-/** All flags of an item: `flags`, and the problems that experts marked in their votes. */
+/** `flags`, and the problems that experts marked in their votes. */
 export const flagsOf = (votes: ReadonlyArray<Vote | ImportedVote>, flags: ReadonlyArray<Flag>): ReadonlyArray<Flag> => [
   ...flags,
   ...votes.flatMap(({ expert, flags = [] }) => flags.map((kind) => ({ expert, kind }))),
@@ -90,10 +85,7 @@ interface VotedResult<V> extends ResultItem {
   readonly annotations: Omit<VotedAnnotations, "votes"> & { readonly votes: ReadonlyArray<V> }
 }
 
-/**
- * @param votes in the order in which they were given; at least one. The result keeps all votes, but only the first vote
- * of each expert counts
- */
+/** @param votes in order; at least one. The result keeps all of them, but only the first of each expert counts */
 export const of = <V extends Vote | ImportedVote>(
   { completions, prompt }: TaskPrompt,
   votes: ReadonlyArray<V>,

@@ -1,8 +1,6 @@
 /**
- * The experts who may vote on a task's items, and the rule that sends items from judges to people.
- *
- * Guarantees: a rule has the form `jury<SHARE`. Judges are language models (kind `judge`). At the built-in service,
- * people have the kind `person`. Scripted rules and gold files are neither judges nor people.
+ * The experts who may vote on a task's items, and the rule that sends items from judges to people. Judges are language
+ * models (kind `judge`). Scripted rules and gold files are neither judges nor people.
  */
 import { Option, Schema } from "effect"
 import * as Cost from "./Cost.ts"
@@ -12,19 +10,18 @@ import * as Prices from "./Prices.ts"
 export const Voters = Schema.Literals(["judges", "people"])
 export type Voters = typeof Voters.Type
 
-/** A rule that sends an item to people if the jury's certainty is below the share: `jury<0.9`. */
+/** Sends an item to people if the jury's certainty is below the share: `jury<0.9`. */
 export type PeopleWhen = `jury<${number}`
 
 export const peopleWhenForm = "jury<SHARE with a share above 0 and at most 1, such as jury<0.9"
 
-/** Parses the share of a rule. */
 export const boundOf = (rule: string): Option.Option<number> => {
   const [, share] = /^\s*jury\s*<\s*(\d+(?:\.\d*)?|\.\d+)\s*$/.exec(rule) ?? []
   const bound = Number(share)
   return bound > 0 && bound <= 1 ? Option.some(bound) : Option.none()
 }
 
-/** The highest price of a vote by these voters. Votes are reserved at this price. */
+/** The highest price of a vote by these voters. */
 export const priceOf = (prices: Prices.Prices, voters: Voters | null): Cost.Decimal => {
   if (voters === "judges") return Prices.priceOf(prices, "judge")
   if (voters === null) return Prices.highest(prices)
@@ -33,6 +30,6 @@ export const priceOf = (prices: Prices.Prices, voters: Voters | null): Cost.Deci
   return own.reduce(Cost.max, prices.other)
 }
 
-/** The experts who vote first on new items. */
+/** Those who vote first on new items. */
 export const votersOf = ({ peopleWhen }: { readonly peopleWhen?: PeopleWhen | undefined }): Voters | undefined =>
   peopleWhen === undefined ? undefined : "judges"

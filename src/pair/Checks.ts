@@ -1,11 +1,6 @@
 /**
- * The quality checks of a dataset. Each check has a name, a value, and optionally a threshold. Some checks can also
- * leave out the items that they find.
- *
- * Guarantees: items that a check leaves out still count in its value, so leaving them out does not satisfy the
- * threshold. A check with a threshold but without a value fails.
- *
- * To add a check, add a definition here and a value in `Curation`. The report page shows the texts of the definition.
+ * The quality checks of a dataset. Items that a check leaves out still count in its value, so leaving them out does not
+ * satisfy the threshold. A check with a threshold but without a value fails.
  */
 import { Result, Schema, Struct } from "effect"
 import type { JudgedItem } from "../domain/Judgment.ts"
@@ -16,10 +11,10 @@ import type { Check } from "../domain/QualityReport.ts"
 interface Definition {
   readonly measure: string
   readonly unit: Check["unit"]
-  /** Whether the value and the threshold are shares. The report shows shares in percent. */
+  /** Shares are shown in percent. */
   readonly isShare: boolean
   readonly advice: string
-  /** Whether values `below` or `above` the threshold pass. A value equal to the threshold passes. */
+  /** The side of the threshold on which values pass. An equal value passes. */
   readonly direction: Check["direction"]
   readonly range: readonly [min: number, max: number]
   readonly canDrop: boolean
@@ -42,15 +37,15 @@ export const checks = {
     ...share,
   },
   "length-effect": {
+    ...share,
     measure: "difference between the lengths of chosen and rejected completions, as the absolute value of Cohen's d",
     unit: "items",
     isShare: false,
     advice: lengthAdvice,
-    direction: "below",
     range: [0, Infinity],
-    canDrop: false,
   },
   "position-bias": {
+    ...share,
     measure:
       "p-value of a test whether the first and the second half of the positions are chosen equally often; each item counts once",
     unit: "items",
@@ -58,8 +53,6 @@ export const checks = {
     advice:
       "Experts may prefer a position. Check that completions are shuffled for each item, and check the experts who chose the first completion most often.",
     direction: "above",
-    range: [0, 1],
-    canDrop: false,
   },
   "near-duplicates": {
     ...share,
@@ -112,23 +105,21 @@ export const checks = {
     advice: disagreementAdvice,
   },
   kappa: {
+    ...share,
     measure: "agreement between votes beyond chance, as Randolph's free-marginal kappa",
     unit: "items",
     isShare: false,
     advice: disagreementAdvice,
     direction: "above",
     range: [-1, 1],
-    canDrop: false,
   },
   "gold-accuracy": {
+    ...share,
     measure: "share of correct votes on items with a known answer",
     unit: "votes",
-    isShare: true,
     advice:
       "Experts often vote against the known answer. Read these votes below: either the known answers or the votes are wrong.",
     direction: "above",
-    range: [0, 1],
-    canDrop: false,
   },
 } as const satisfies { readonly [name: string]: Definition }
 
@@ -155,10 +146,7 @@ export interface OwnCheck {
   readonly direction?: Check["direction"] | undefined
   /** Without a threshold, the report shows the value, and the check always passes. */
   readonly threshold?: number | undefined
-  /**
-   * Returns the number for one item. If the item is left out of the dataset, `pairs` is empty. True counts as 1 and
-   * false as 0, so the check's value is then a share. If the function returns undefined, the item does not count.
-   */
+  /** The number for an item; true is 1, false 0, `undefined` leaves it out. `pairs` is empty if it is not exported. */
   readonly valueOf: (item: JudgedItem, pairs: ReadonlyArray<PreferencePair>) => number | boolean | undefined
 }
 
@@ -178,7 +166,7 @@ export class OwnCheckFailed extends Schema.TaggedError<OwnCheckFailed>()("OwnChe
   }
 }
 
-/** Whether a value is a check. The value may come from code without types. An inherited `valueOf` does not count. */
+/** For values from code without types. An inherited `valueOf` does not count. */
 export const isOwn = (value: unknown): value is OwnCheck =>
   isObject(value) &&
   Object.hasOwn(value, "valueOf") &&
@@ -227,14 +215,10 @@ export const describeRange = (name: CheckName): string => {
 
 export const isCheckName = (name: string): name is CheckName => Object.hasOwn(checks, name)
 
-/**
- * Thresholds by check, in the unit and range of the check's value: a share from 0 to 1, Cohen's d from 0, a p-value, or
- * kappa from -1 to 1. `position-bias`, `kappa`, and `gold-accuracy` fail if the value is below the threshold. Other
- * checks fail if the value is above it.
- */
+/** In the unit of the check's value. `position-bias`, `kappa`, and `gold-accuracy` fail below it, others above it. */
 export type Thresholds = { readonly [Name in CheckName]?: number | undefined }
 
-/** A check's value and examples. `of` counts the examined items or votes, and `count` those that the check found. */
+/** `of` counts the examined items or votes, and `count` those that the check found. */
 export interface Measured extends Pick<Check, "value" | "count" | "of" | "examples"> {}
 
 export const evaluate = (

@@ -1,12 +1,7 @@
 /**
- * Turns judged items into the pairs of a dataset: combines votes into a choice, filters items, makes pairs, and
- * computes the quality report.
- *
- * Guarantees: the same items in the same order give the same pairs and numbers. An item without pairs is counted under
- * the first of `lossReasons` that applies. Gold items that were mixed in (`isCheck`) give no pairs. They count only in
- * the accuracy on gold items and in the figures per expert. To leave out near-duplicates, `Curation` reads the items
- * twice. Memory: a few bytes per item and 20 to 30 bytes per rationale. The data for comparing prompts is in scratch
- * files.
+ * Turns judged items into the pairs of a dataset, with its quality report. An item without pairs is counted under the
+ * first of `lossReasons` that applies. Gold items that were mixed in (`isCheck`) give no pairs, and count only in the
+ * accuracy on gold items and per expert. Memory: a few bytes per item and 20 to 30 per rationale.
  */
 /* oxlint-disable max-lines -- one pass over the items: its counters share one state */
 import { Array as Arr, Effect, Option, Predicate, Schema, type Scope, Stream } from "effect"
@@ -66,15 +61,9 @@ export interface CurationOptions {
   readonly pairs?: PairStrategy | undefined
   /** Minimum number of votes per item. Items with fewer votes are left out. Default: 1. */
   readonly minVotes?: number | undefined
-  /**
-   * Minimum share of an item's votes that prefer the best completion, 0 to 1. Items with a lower share are left out.
-   * Items with one vote are not checked. Default: 0.
-   */
+  /** Minimum share of votes for the best completion, 0 to 1. Items with one vote are not checked. Default: 0. */
   readonly minAgreement?: number | undefined
-  /**
-   * How to treat items with a tie of the best completions. `drop` leaves them out. `keep` makes pairs with the
-   * completion that the tie rules choose. Default: `drop`.
-   */
+  /** `drop` leaves out items with a tie; with `keep`, the tie rules choose their completion. Default: `drop`. */
   readonly ties?: "drop" | "keep" | undefined
   /** The checks whose findings are left out of the dataset. Default: none. */
   readonly drop?: ReadonlyArray<Checks.DropName> | undefined
@@ -92,15 +81,9 @@ export interface CurationContext {
   readonly reliabilities?: Option.Option<Reliabilities.Reliabilities> | undefined
   /** Returns the language of a text: ISO 639-1, or `und`. Default: `und` for every text. */
   readonly languageOf?: ((text: string) => string) | undefined
-  /**
-   * Share of items, 0 to 1, whose language is detected. Items are sampled by id, because detection is the slowest step.
-   * Default: 1.
-   */
+  /** Share of items, 0 to 1, whose language is detected, which is slow. Sampled by id. Default: 1. */
   readonly languageShare?: number | undefined
-  /**
-   * Whether an item may occur several times, because several campaigns judged it. By default, each occurrence is a
-   * separate item.
-   */
+  /** Whether an item may occur several times, judged by several campaigns. Default: each occurrence is an item. */
   readonly mayRepeat?: boolean | undefined
   /** The directory for scratch files. Default: the system's temporary directory. */
   readonly scratchDirectory?: string | undefined
@@ -118,10 +101,10 @@ const kinds: Kinds.Kinds = {
 
 const maxExamples = 8
 const maxFindings = 5
-/** Number of bootstrap resamples for the leaderboard. With 200, intervals vary by a few percent of their width. */
+/** With 200, intervals vary by a few percent of their width. */
 const resamples = 200
 
-/** Keeps the examples with the smallest keys. They are a random sample, because a key is a hash of the item's id. */
+/** The examples with the smallest hashes of their ids are a random sample. */
 const makeSample = () => {
   let drawn: Array<{ readonly key: string; readonly example: Example }> = []
   return {
@@ -153,7 +136,7 @@ const excerpt = (text: string): string => Values.excerpt(text, 120)
 
 const drawKey = ({ itemId }: JudgedItem): string => Sha256.hex(itemId)
 
-/** Numbers items from 0. If items may repeat, an item keeps its number when it occurs again. */
+/** If items may repeat, an item keeps its number. */
 const makeNumbers = (mayRepeat: boolean) => {
   const known = HashNumbers.make()
   let count = 0
@@ -166,7 +149,7 @@ const makeNumbers = (mayRepeat: boolean) => {
   }
 }
 
-/** Makes the pairs of a judgment. @throws SettingInvalid if the program's own strategy returns no pairs */
+/** @throws SettingInvalid if the program's own strategy returns no pairs */
 const pairsOf = (strategy: PairStrategy, judgment: Judgment): ReadonlyArray<PreferencePair> => {
   const pairs = strategy(judgment)
   if (isBuiltIn(strategy)) return pairs
@@ -202,10 +185,7 @@ export interface Curation {
   readonly report: Effect.Effect<CurationReport, SearchFailed>
 }
 
-/**
- * Curates one stream of items. If near-duplicates are left out, the stream runs twice and must return the same items
- * each time. The report covers the items that have passed through `curate` so far.
- */
+/** Curates items. If near-duplicates are left out, the stream runs twice and must return the same items each time. */
 export const make = Effect.fnUntraced(function* (
   options: CurationOptions,
   context: CurationContext = {},
@@ -222,7 +202,7 @@ export const make = Effect.fnUntraced(function* (
     isDropping ? undefined : duplicates.add,
     (ordinal) => found?.isDuplicate(ordinal) === true,
   )
-  // The first pass adds the prompts to compare. It keeps near-duplicates, because they are not known yet.
+  // Adds the prompts to compare, and keeps near-duplicates, because they are not known yet.
   const firstPass = makeState(
     { ...options, drop: drop.filter((name) => name !== "near-duplicates") },
     { ...context, languageShare: 0 },
@@ -254,10 +234,7 @@ export const make = Effect.fnUntraced(function* (
   }
 })
 
-/**
- * @param addPrompt adds a prompt to compare with earlier prompts
- * @param isDuplicate whether a prompt nearly repeats an earlier one; `ordinal` counts the compared prompts from 0
- */
+/** @param isDuplicate whether a prompt nearly repeats an earlier one; `ordinal` counts the compared prompts from 0 */
 const makeState = (
   options: CurationOptions,
   { languageOf = () => "und", languageShare = 1, mayRepeat = false, reliabilities = Option.none() }: CurationContext,
@@ -291,22 +268,21 @@ const makeState = (
   const languages = new Map<string, number>()
   const contamination = Contamination.make(evaluationPrompts)
   const numberOf = makeNumbers(mayRepeat)
-  /** The contamination found so far, by item number. Used only if items may repeat. */
+  /** By item number, if items may repeat. */
   const overlapsFound = new Map<number, Contamination.Overlap>()
-  /** For each item number, the ordinal of the prompt among the compared prompts. Used only if items may repeat. */
+  /** The ordinal among the compared prompts by item number, if items may repeat. */
   const comparedBefore = new Map<number, number>()
   let comparedCount = 0
   const contaminationTally = makeTally()
   const flaggedTally = makeTally()
   const missingTally = makeTally()
   const copiedTally = makeTally()
-  /** The number of results with a list of judgments in an unknown form, and the first of these results. */
+  /** Results with a list of judgments in an unknown form, and the first of them. */
   let unread: { readonly place: string; readonly itemId: string; readonly count: number } | undefined
-  /** Numbers of missing votes, and of results with missing votes. `short` counts results with a list of votes. */
+  /** Missing votes in results without a list of votes; `short` is for results with one. */
   const missing = { results: 0, votes: 0 }
-  /** The same counts as in `missing`, but for results with a list of votes. */
   const short = { results: 0, votes: 0 }
-  /** Number of votes that do not count, because the expert had already voted on the same item. */
+  /** Votes that do not count, because the expert had already voted on the item. */
   let repeatedVotes = 0
   let judged = 0
   let kept = 0
@@ -332,10 +308,7 @@ const makeState = (
     })
   }
 
-  /**
-   * Returns the item's pairs, or the reason to leave it out. All tallies are updated first, so they also count items
-   * that are left out.
-   */
+  /** Updates all tallies first, so they also count items that are left out. */
   const select = (
     item: JudgedItem,
     consensus: Consensus.Consensus,
@@ -457,7 +430,6 @@ const makeState = (
         kappa: measured(agreement.free_marginal_kappa, agreement.compared_items, judged),
         "gold-accuracy": measured(goldReport.accuracy, goldReport.right, goldReport.votes),
       }
-      // The contamination check needs evaluation prompts.
       const checked = Checks.names.filter((name) => name !== "contamination" || evaluationPrompts.length > 0)
       return {
         judged,

@@ -1,10 +1,7 @@
 /**
- * Strategies that turn a judgment into pairs, as rows of the dataset.
- *
- * Guarantees: strategies are pure. The rows keep the order of a strategy's pairs. Blank or equal completions make no
- * pair, and the same two texts make at most one pair. If an item has n pairs, each has the weight 1/n, because the
- * pairs are not independent (Ouyang et al., 2022, "Training language models to follow instructions with human
- * feedback", 3.5). To add a strategy, add a value here and a name in `strategies`.
+ * Strategies that turn a judgment into pairs. Blank or equal completions make no pair, and the same two texts at most
+ * one. Each of an item's n pairs has the weight 1/n, because they are not independent (Ouyang et al., 2022, "Training
+ * language models to follow instructions with human feedback", 3.5).
  */
 import { Array as Arr, Option, Order } from "effect"
 import * as Assessment from "../domain/Assessment.ts"
@@ -41,27 +38,22 @@ export const named = (
 
 const builtIn = new WeakSet<PairStrategy>()
 
-/** Makes a built-in strategy. Its settings describe it fully. */
+/** Its settings describe a built-in strategy fully. */
 const ownNamed: typeof named = (settings, strategy) => {
   const own = named(settings, strategy)
   builtIn.add(own)
   return own
 }
 
-/** Whether a strategy is built in. The settings of other strategies may not describe them fully. */
+/** The settings of other strategies may not describe them fully. */
 export const isBuiltIn = (strategy: PairStrategy): boolean => builtIn.has(strategy)
 
-/** Returns a strategy's settings. Without settings, returns only its name. */
 export const settingsOf = (strategy: PairStrategy): StrategySettings =>
   strategy.settings ?? { strategy: strategy.name === "" ? "custom" : strategy.name }
 
-/** A pair of an item's completions, as zero-based indices. */
 export type IndexPair = readonly [chosen: number, rejected: number]
 
-/**
- * Returns the completions that are worse than the best, with one index per distinct text. Completions with the same
- * rank as the best are left out.
- */
+/** The completions that are ranked below the best, one index per distinct text. */
 export const restOf = (judgment: Judgment): ReadonlyArray<number> => {
   const top: ReadonlyArray<number> = Option.getOrElse(rankingOf(judgment), (): Ranking => [])[0] ?? []
   return [...new Set(representatives(judgment))].filter(
@@ -74,7 +66,7 @@ export const differ =
   ([chosen, rejected]: IndexPair): boolean =>
     first[chosen] !== first[rejected] && !isBlankAt(completions, chosen) && !isBlankAt(completions, rejected)
 
-/** Makes a row for each index pair, if its two texts differ and are not blank. A blank rationale is left out. */
+/** Only for pairs whose two texts differ and are not blank. A blank rationale is left out. */
 export const make = (judgment: Judgment, indices: ReadonlyArray<IndexPair>): ReadonlyArray<PreferencePair> => {
   const { annotations, asMessages, bestCompletionIndex, completions, itemId, metadata, models, prompt, taskId, tools } =
     judgment
@@ -132,10 +124,7 @@ const messagesIn = (
 ): Pick<PreferencePair, typeof member> =>
   completion === undefined || typeof completion === "string" ? {} : { [member]: completion }
 
-/**
- * Pairs the best completion with each worse one, in the order of the completions. Makes at most `completions.length -
- * 1` pairs. Completions with the same rank as the best make no pair.
- */
+/** Pairs the best completion with each worse one, in their order, but not with its equals. */
 export const bestAgainstRest = ownNamed({ strategy: "best-against-rest" }, (judgment) =>
   make(
     judgment,
@@ -143,12 +132,7 @@ export const bestAgainstRest = ownNamed({ strategy: "best-against-rest" }, (judg
   ),
 )
 
-/**
- * Makes one pair per item: the best completion against one of the rest, drawn at random. The draw depends on the seed,
- * the item id, and the completions' texts. Other items and the order of the completions have no effect.
- *
- * @param seed an integer
- */
+/** One pair per item: the best against one of the rest, drawn by `seed` (an integer), the item's id, and the texts. */
 export const bestAgainstOne = (seed = 0) =>
   ownNamed({ strategy: "best-against-one", seed }, (judgment) => {
     const { bestCompletionIndex, completions, itemId } = judgment
@@ -161,10 +145,7 @@ export const bestAgainstOne = (seed = 0) =>
       : []
   })
 
-/**
- * Pairs each completion with each one ranked below it, in the order of the ranking. Completions with the same rank make
- * no pair. Without a ranking, pairs the best completion with each of the rest.
- */
+/** Pairs each completion with each one that the ranking places lower. Without a ranking: the best with all others. */
 export const fullRanking = ownNamed({ strategy: "full-ranking" }, (judgment) =>
   Option.match(rankingOf(judgment), {
     onNone: () => bestAgainstRest(judgment),
@@ -179,7 +160,6 @@ export const fullRanking = ownNamed({ strategy: "full-ranking" }, (judgment) =>
   }),
 )
 
-/** The built-in strategies, by name. */
 export const strategies = {
   "best-against-rest": () => bestAgainstRest,
   "best-against-one": bestAgainstOne,

@@ -1,10 +1,6 @@
 /**
- * Turns judgments into preference pairs. A `PairStrategy` makes the pairs of one judgment. `byMajority` and
- * `byProbability` combine the votes of several experts. `Curation` does both for a stream of items, with checks and a
- * quality report. `leaderboard` rates the models that wrote the completions. `audit` compares automatic judges
- * with people.
- *
- * Guarantees: every function is pure, or transforms a stream. The same judgments give the same pairs.
+ * Turns judgments into preference pairs: a `PairStrategy` for one judgment, `Curation` for a stream of items.
+ * `byMajority` and `byProbability` combine votes, `leaderboard` rates models, and `audit` compares judges with people.
  */
 export {
   type CheckName,

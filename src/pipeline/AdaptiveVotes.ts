@@ -1,10 +1,6 @@
 /**
- * Chooses the items for which another vote helps most.
- *
- * Guarantees: the choice depends only on the ledger and the annotation paths. Gold items that were mixed into the input
- * get no further votes. Known answers help to estimate the experts' reliabilities. If `peopleWhen` is set, items with a
- * known answer do not go from judges to people, and the votes of an item's judges count as one vote
- * (`pair/votes/Jury`). Memory: about 100 bytes per vote.
+ * Chooses the items for which another vote helps most. Gold items get none, and do not go to people, but help to
+ * estimate reliabilities. With `peopleWhen`, an item's judges count as one (`pair/votes/Jury`). 100 bytes per vote.
  */
 import { type Duration, Effect, Option, Schedule, Stream } from "effect"
 import { firstOfText } from "../domain/CompletionTexts.ts"
@@ -26,7 +22,6 @@ import type { ResultsSettings } from "./DatasetSettings.ts"
 type VoteTerms = Pick<RunTerms, "votes" | "votesUpTo" | "confidence" | "peopleWhen">
 type ReadSettings = Pick<ResultsSettings, "annotationPaths">
 
-/** Returns the terms for further votes, or none if `votes` and `votesUpTo` are equal. */
 export const furtherTermsOf = ({
   confidence = defaultConfidence,
   peopleWhen,
@@ -37,10 +32,7 @@ export const furtherTermsOf = ({
   return votesUpTo > votes ? Option.some({ confidence, bound }) : Option.none()
 }
 
-/**
- * Returns the number of further votes that may still be planned. If an item needs another vote now or waits for a
- * result, all its remaining votes count.
- */
+/** If an item needs another vote now or waits for a result, all its remaining votes count. */
 export const furtherVotesLeft = Effect.fn("AdaptiveVotes.furtherVotesLeft")(function* (
   settings: ReadSettings,
   campaign: number,
@@ -77,7 +69,7 @@ export const choose = ({ annotationPaths }: ReadSettings): ChooseItems =>
           const isSettled = isCheck || isWithdrawn || course === undefined || course.isWaiting || course.left === 0
           const draw = bound === undefined ? 0 : drawOf(itemId)
           if (item === undefined) {
-            // `item` is undefined if no judge has answered, or if the result is unusable.
+            // No judge has answered, or the result is unusable.
             const waits = course?.waitsForPeople === true ? "waiting" : "none"
             if (isUnanswered && !hasGold) {
               items.push({ seq, batch, isSettled, completions: 2, votes: [], pattern: undefined, people: waits, draw })
@@ -113,10 +105,7 @@ export const choose = ({ annotationPaths }: ReadSettings): ChooseItems =>
     keepNames,
   )
 
-/**
- * A worker calls this function to plan a round of further votes whenever all results have arrived. The function checks
- * once per `interval`, and never ends.
- */
+/** For a worker: plans a round of further votes whenever all results have arrived. Never ends. */
 export const planRounds = Effect.fn("AdaptiveVotes.planRounds")(function* (
   { annotationPaths, shuffleSeed }: Pick<RunTerms, "shuffleSeed"> & ReadSettings,
   interval: Duration.Duration,
@@ -124,7 +113,7 @@ export const planRounds = Effect.fn("AdaptiveVotes.planRounds")(function* (
   const ledger = yield* Ledger
   const plan = Effect.gen(function* () {
     yield* ledger.readAlone
-    // Another command may have planned a round in the meantime.
+    // Another command may have planned a round meanwhile.
     if (yield* ledger.isChoiceDue) yield* planFurtherVotes(choose({ annotationPaths }), { shuffleSeed })
   }).pipe(Effect.scoped)
   const check = Effect.flatMap(ledger.isChoiceDue, (isDue) => (isDue ? plan : Effect.void))

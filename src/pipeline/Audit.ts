@@ -1,9 +1,4 @@
-/**
- * Audits automatic judges against the votes of people in the ledger (`pair/audit`).
- *
- * Guarantees: the same snapshot of the ledger and the same settings give the same numbers. Other processes can write to
- * the ledger meanwhile. If `price` is not set, the job's prices apply.
- */
+/** Audits judges against the votes of people in the ledger (`pair/audit`). Default of `price`: the job's prices. */
 import { Effect, Option } from "effect"
 import * as Prices from "../domain/Prices.ts"
 import * as FieldPath from "../io/FieldPath.ts"
@@ -17,10 +12,7 @@ import { fieldOf } from "./Leaderboard.ts"
 
 /** Settings that select votes, and options of the audit. */
 export interface AuditSettings extends ResultsSettings, Omit<Audit.AuditOptions, "by"> {
-  /**
-   * A field of the items' metadata, or a path such as `source.name`. The audit has a row for each of its 100 most
-   * frequent values.
-   */
+  /** A field of the items' metadata, such as `source.name`. Each of its 100 most frequent values has a row. */
   readonly by?: string | undefined
 }
 

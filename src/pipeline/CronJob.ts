@@ -1,12 +1,7 @@
 /**
- * Runs a job on a cron schedule in one process, for machines without cron.
- *
- * Guarantees: runs never overlap. A run that is due during another run is skipped. If runs are missed, because the
- * machine sleeps or its clock is set forward, only one run starts, within 30 seconds of wake-up. Skipped and late runs
- * are logged. Daylight saving: a run scheduled in the skipped hour starts right after that hour. In the repeated hour,
- * a run starts only the first time, unless the job runs every hour.
- *
- * A new process does not know when the job last ran, so it does not start runs that were missed before.
+ * Runs a job on a cron schedule in one process. Runs never overlap: one that is due during another is skipped. After
+ * missed runs, one starts within 30 seconds of the machine's wake-up. A new process knows of no missed runs. Daylight
+ * saving: a run in the skipped hour starts after it; in the repeated hour, only the first time, unless hourly.
  */
 import { Clock, Cron, DateTime, Duration, Effect, Option, Result, Schema } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"
@@ -18,7 +13,7 @@ export class InvalidCron extends Schema.TaggedError<InvalidCron>()("InvalidCron"
   what: Schema.Literals(["expression", "time zone"]),
   message: Schema.String,
 }) {
-  /** Always false, because a retry would fail until the setting is changed. */
+  /** Always false: a retry would fail, too. */
   get isRetryable() {
     return false
   }
@@ -32,13 +27,13 @@ export interface Options {
   readonly now?: boolean | undefined
 }
 
-/** Maximum time between two reads of the clock, because timers do not advance while the machine sleeps. */
+/** Timers do not advance while the machine sleeps. */
 const maxSleepMillis = Duration.toMillis("30 seconds")
 
-/** A start that is delayed by this time or more is logged as late. */
+/** A longer delay is logged. */
 const maxLateMillis = Duration.toMillis("1 minute")
 
-/** If the clock is set back by less than this, for example by NTP, the schedule does not change. */
+/** A smaller change of the clock, for example by NTP, does not change the schedule. */
 const minSetBackMillis = Duration.toMillis("1 second")
 
 const maxCounted = 1000
@@ -55,10 +50,7 @@ const nicknames = new Map(
   }),
 )
 
-/**
- * Parses a cron expression with five fields: minute, hour, day of the month, month, and day of the week. A sixth field
- * in front gives seconds. Names such as `@daily` are also valid. Default time zone: the machine's.
- */
+/** Parses a cron expression, with optional seconds, or a name such as `@daily`. Default time zone: the machine's. */
 export const parse = (expression: string, timeZone?: string): Result.Result<Cron.Cron, InvalidCron> => {
   const zone = timeZone === undefined ? Option.some(DateTime.zoneMakeLocal()) : DateTime.zoneFromString(timeZone)
   if (Option.isNone(zone)) {
@@ -82,7 +74,7 @@ export const parse = (expression: string, timeZone?: string): Result.Result<Cron
   })
   return Cron.parse(fields, zone.value, { onDstOverlap: "both" }).pipe(
     Result.flatMap((cron) =>
-      // An empty set of hours means every hour.
+      // Empty: every hour.
       cron.hours.size === 0 || cron.hours.size === 24
         ? Result.succeed(cron)
         : Cron.parse(fields, zone.value, { onDstOverlap: "earlier" }),
@@ -108,10 +100,7 @@ const setBack = Effect.gen(function* () {
   return (yield* SteadyClock.now) - (yield* Clock.currentTimeMillis)
 })
 
-/**
- * Runs the job at each scheduled time until the job fails. If the clock is set back, the wait for the next run does not
- * become longer.
- */
+/** Runs the job at each scheduled time until it fails. Setting the clock back does not make the wait longer. */
 export const run = Effect.fn("CronJob.run")(function* <A, E, R>(
   job: Effect.Effect<A, E, R>,
   options: Options,
@@ -121,7 +110,7 @@ export const run = Effect.fn("CronJob.run")(function* <A, E, R>(
   const format = (time: number) =>
     DateTime.formatIsoOffset(DateTime.makeZonedUnsafe(time, { timeZone })).replace(/\.\d+/, "")
   const nextAfter = (time: number): number => Cron.next(cron, time).getTime()
-  /** The value of `setBack` when `due` was computed. */
+  /** When `due` was computed. */
   let before = yield* setBack
   const started = yield* Clock.currentTimeMillis
   let due = now ? started : nextAfter(started)

@@ -1,8 +1,6 @@
 /**
- * Finds the dataset that a path names: the dataset's folder, its manifest, or the folder of a job with a dataset.
- *
- * Guarantees: a job's ledger is found from the job's folder, and from the dataset's folder. Fails with
- * `DatasetUnreadable` if there is no manifest.
+ * Finds the dataset that a path names: its folder, its manifest, or the folder of a job. A job's ledger is found from
+ * either folder. Fails with `DatasetUnreadable` if there is no manifest.
  */
 import { Effect, FileSystem, Path } from "effect"
 import { DatasetUnreadable } from "../dataset/file/DatasetError.ts"
@@ -10,7 +8,6 @@ import * as Manifest from "../dataset/Manifest.ts"
 import { describeValue } from "../io/Values.ts"
 import * as JobFolder from "./JobFolder.ts"
 
-/** A dataset and, if it belongs to a job, the path of the job's ledger. */
 export interface Place {
   readonly directory: string
   readonly ledger: string | undefined

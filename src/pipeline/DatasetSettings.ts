@@ -1,7 +1,4 @@
-/**
- * Settings of a dataset: how votes are combined, filters, pair strategy, thresholds, splits, formats, and the texts of
- * its card. To add a setting, extend the interface and `table`, and add a flag to `cli/flags/DatasetFlags`.
- */
+/** Settings of a dataset. To add one, extend the interface and `table`, and add a flag to `cli/flags/DatasetFlags`. */
 import { Effect, Record, type Schema, Struct } from "effect"
 import * as AnnotationPaths from "../api/AnnotationPaths.ts"
 import { type DatasetFacts, factsKind } from "../dataset/DatasetFacts.ts"
@@ -25,8 +22,7 @@ type Shares = Splits.Shares
 export interface DatasetSettings extends CurationOptions {
   /**
    * How several votes become one choice: by majority, or weighted by the experts' reliability (Dawid & Skene, 1979).
-   * Default `majority`. In a campaign with `peopleWhen`, the default is `jury`: votes are weighted, and the votes of an
-   * item's judges count as one vote.
+   * Default `majority`, or with `peopleWhen` `jury`: weighted, and the votes of an item's judges count as one.
    */
   readonly aggregate?: Consensus.Aggregation | undefined
   /** Paths of annotations that the service reports in other fields, such as `{ strength: "preference.strength" }`. */
@@ -35,36 +31,21 @@ export interface DatasetSettings extends CurationOptions {
   readonly splits?: Shares | undefined
   /** Seed for assigning items to splits, a whole number. Default 0. */
   readonly splitSeed?: number | undefined
-  /**
-   * A field of the items' metadata, or a path such as `source.user`. Items with the same value go to the same split,
-   * with their near-duplicates. These items can change their split when the data grows. Default: none.
-   */
+  /** A field of the items' metadata, such as `source.user`. Items with equal values share a split. Default: none. */
   readonly splitBy?: string | undefined
   /** Trainer formats to write in addition to the dataset: built-in ones by name, or custom ones. */
   readonly formats?: ReadonlyArray<FormatName | TrainerFormat> | undefined
   /** Whether to add a `margin` to formats that support one. */
   readonly margin?: boolean | undefined
-  /**
-   * Source of the margin: votes for `chosen` minus votes for `rejected`, or the strength that experts gave. Default
-   * `votes`.
-   */
+  /** Votes for `chosen` minus votes for `rejected`, or the strength that experts gave. Default `votes`. */
   readonly marginFrom?: "votes" | "strength" | undefined
   /** If `chosen`, trainer files contain an expert's edit in place of the chosen completion. Default `none`. */
   readonly edited?: "chosen" | "none" | undefined
-  /**
-   * Whether `prompt`, `chosen`, and `rejected` are lists of messages instead of text. Default: true if the prompt of
-   * any planned item is a list of messages.
-   */
+  /** Whether prompts and completions are lists of messages instead of text. Default: true if any planned prompt is. */
   readonly conversational?: boolean | undefined
-  /**
-   * Whether the dataset and the report contain the experts' real names. Default false: each expert has a pseudonym,
-   * which is the same in all exports of the job.
-   */
+  /** Whether to use the experts' real names. Default false: an expert has one pseudonym in all exports of the job. */
   readonly expertNames?: boolean | undefined
-  /**
-   * Whether to write a dataset without pairs, even if it replaces a dataset with pairs. Default false: the existing
-   * dataset is kept.
-   */
+  /** Whether to write a dataset without pairs, even in place of one with pairs. Default false. */
   readonly allowEmpty?: boolean | undefined
   /** Facts for the card that are not in the ledger. */
   readonly card?: Pick<DatasetFacts, "name" | "description" | "license" | "languages" | "tags"> | undefined
@@ -72,23 +53,17 @@ export interface DatasetSettings extends CurationOptions {
 
 /** Settings for reading results. Use the same settings for the dataset and for all reports on its votes. */
 export interface ResultsSettings extends Pick<DatasetSettings, "annotationPaths"> {
-  /**
-   * The campaign to read. Default: the campaign of the last run. With `"all"`, an item counts as a different item in
-   * each campaign.
-   */
+  /** Default: the campaign of the last run. With `"all"`, an item is a different one in each campaign. */
   readonly campaign?: number | "all" | undefined
 }
 
-/** Gives the rest of the shares to `train`, unless the caller set its share. */
+/** The rest goes to `train`, unless its share is set. */
 export const wholeShares = (shares: Shares): Shares => {
   const rest = 1 - Object.values(shares).reduce<number>((sum, share) => sum + (share ?? 0), 0)
   return shares.train === undefined && rest > 1e-9 ? { ...shares, train: Number(rest.toFixed(9)) } : shares
 }
 
-/**
- * Maps each setting to its kind. If a setting changes the dataset's rows, a function returns the members of the
- * manifest for this setting. If a setting is missing here, TypeScript reports an error.
- */
+/** The kind of each setting and, if it changes the dataset's rows, its members in the manifest. */
 const table: {
   readonly [Name in keyof Required<DatasetSettings>]: readonly [
     kind: Kinds.SettingKind,
@@ -143,7 +118,6 @@ export const settingNames = Struct.keys(table)
 
 export const settingKinds = Record.map(table, ([kind]) => kind)
 
-/** Returns the settings that change the dataset's rows, by their names in the manifest. */
 export const toManifest = (settings: DatasetSettings): { readonly [name: string]: Schema.Json } =>
   Object.assign({}, ...Object.values(table).map(([, toManifest]) => toManifest?.(settings)))
 

@@ -1,10 +1,6 @@
 /**
- * Turns the pairs of a dataset into input for a leaderboard. Each item counts as one vote, with the preferences of the
- * item's pairs.
- *
- * Guarantees: only the two completions of a pair are compared. Ties, votes against the choice, and the experts'
- * identities are unknown. The rows of an item must be adjacent, as in all datasets of prefstream. Items without model
- * names are left out. Only one item is in memory.
+ * Turns a dataset's pairs into input for a leaderboard: each item is one vote that compares only the completions of
+ * each pair. The rows of an item must be adjacent; only one item is in memory.
  */
 import { Effect, FileSystem, Option, Path, Result, Schema, Stream, Struct } from "effect"
 import * as Manifest from "../dataset/Manifest.ts"
@@ -50,7 +46,7 @@ interface Row extends Omit<typeof Row.Type, "chosen" | "rejected"> {
 const columns = Object.keys(Row.fields)
 const decodeRow = Schema.decodeUnknownResult(Row)
 
-/** Returns a completion as the text that the ledger stores, including its tool calls. */
+/** The text that the ledger stores, including tool calls. */
 const textOf = (completion: typeof Completion.Type, column: string): Result.Result<string, string> =>
   typeof completion === "string"
     ? Result.succeed(completion)
@@ -66,7 +62,6 @@ const decode = (value: unknown): Result.Result<Row, string> =>
     }
   })
 
-/** Makes an item from its rows (at least one). Returns an empty list if the model of a completion is unknown. */
 const itemOf = (rows: ReadonlyArray<Row>): ReadonlyArray<RatedItem> => {
   const sides = rows.flatMap((row) => [
     { index: row.chosen_index, text: row.chosen, model: row.chosen_model },

@@ -1,10 +1,6 @@
 /**
- * Compares two datasets, and explains the differences from the ledgers of their jobs.
- *
- * Guarantees: the same as `Dataset.diff`. A job is a folder with `dataset` and `ledger.db`. If an item gives no pair
- * now, its job's ledger gives the reason, from the current results and the settings in the manifest. Ledgers do not
- * record that an expert's votes were voided. So the cause `vote_no_longer_counted` means only that an expert voted on
- * the item in A, and has no votes on any item in B. This cause needs A's ledger.
+ * Compares two datasets, and explains the differences by their jobs' ledgers and settings. Ledgers do not record voided
+ * votes: `vote_no_longer_counted` means only that an expert voted on the item in A, and on no item in B.
  */
 import { Effect, Option, Stream } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
@@ -20,10 +16,7 @@ import { defaultJob, LedgerReader } from "../task/ledger/Ledger.ts"
 import * as DatasetPlace from "./DatasetPlace.ts"
 import * as ManifestSettings from "./ManifestSettings.ts"
 
-/**
- * Returns the current outcomes of a job's items under the settings of the manifest. Returns undefined if there is no
- * ledger, or if the settings cannot be restored.
- */
+/** Under the settings of the manifest. Undefined without a ledger, or if the settings cannot be restored. */
 const outcomesOf = Effect.fnUntraced(function* (
   { directory, ledger }: DatasetPlace.Place,
   experts: ReadonlyMap<string, number>,
@@ -44,7 +37,7 @@ const outcomesOf = Effect.fnUntraced(function* (
         const isLost = allVotesOf(item).some(({ expert }) => expert !== null && experts.has(expert))
         return { itemId: item.itemId, lost, cause: isLost ? "vote_no_longer_counted" : null }
       }),
-      // The first outcome of an item counts, so `not_judged` applies only to items without results.
+      // The first outcome counts, so this one applies only to items without results.
       Stream.concat(
         Stream.map(ledger.prompts, ({ itemId }): Dataset.JobOutcome => ({ itemId, lost: "not_judged", cause: null })),
       ),

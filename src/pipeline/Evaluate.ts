@@ -1,9 +1,6 @@
 /**
- * Evaluates a reward model on the pairs of a dataset (`pair/evaluation`), and writes the items on which the model
- * disagrees with the experts.
- *
- * Guarantees: reads only the dataset and the scores, and checks the dataset's digests. The same dataset and scores give
- * the same numbers.
+ * Evaluates a reward model on the pairs of a dataset (`pair/evaluation`), whose digests are checked, and writes the
+ * items on which the model disagrees with the experts.
  */
 import { Effect, Option, Stream } from "effect"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
@@ -25,15 +22,9 @@ export interface EvaluateOptions extends Pick<Scored.EvaluationOptions, "disagre
   readonly scores: string | ScoreEndpoint.ScoreEndpoint
   /** The split to read. Default: all splits. */
   readonly split?: Split | undefined
-  /**
-   * A field of the items' metadata, or a path such as `source.name`. The evaluation has a slice for each of its values.
-   */
+  /** A field of the items' metadata, or a path such as `source.name`, with a slice for each value. */
   readonly by?: string | undefined
-  /**
-   * A file to write disputed items to: items with a pair whose rejected completion has the higher score. The greatest
-   * difference comes first. `run` can read the file. Items with tools are left out (see `DisputedItems`). Default: no
-   * file.
-   */
+  /** A file for disputed items, for `run`: greatest difference first, without items with tools. Default: no file. */
   readonly disputed?: string | undefined
 }
 
@@ -42,10 +33,7 @@ const kinds: Kinds.Kinds = {
   ...Kinds.all(Kinds.text, "split by disputed"),
 }
 
-/**
- * Evaluates scores on a dataset. `place` is the dataset's folder, its manifest, or a job's folder. Fails with
- * `ScoresInvalid` if no pair has scores, and with `GroupsInvalid` if no item has the field `by`.
- */
+/** Evaluates scores on a dataset: its folder, manifest, or job. Fails with `ScoresInvalid` or `GroupsInvalid`. */
 export const evaluate = Effect.fn("Pipeline.evaluate")(function* (place: string, options: EvaluateOptions) {
   yield* Kinds.check(options, kinds, ["scores"])
   const { by, disagreements, disputed, scores, split } = options
@@ -98,6 +86,6 @@ export const evaluate = Effect.fn("Pipeline.evaluate")(function* (place: string,
     })
   }
   if (items !== undefined) yield* items.write
-  // If only one split is read, scores of the other splits also have no pair, so unmatched scores are not reported.
+  // With one split, scores of other splits have no pair either.
   return ids.length === 0 || split !== undefined ? evaluation : { ...evaluation, unmatched }
 }, Effect.scoped)

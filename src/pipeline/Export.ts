@@ -1,17 +1,9 @@
 /**
- * Turns the judgments of the ledger into pairs, checks them, and writes the dataset with its card and report.
- *
- * Guarantees: the same snapshot of the ledger and the same settings give the same bytes. Other processes can write to
- * the ledger meanwhile. A dataset that exceeds a threshold, or that is empty without `allowEmpty`, never replaces an
- * existing one. The report on the refused dataset is written to `refused` in the job folder. Memory grows by 20 to 30
- * bytes per item with a rationale, and by 9 bytes per item if there are splits. After all rows are written,
- * near-duplicates take 25 bytes per item.
- *
- * The ledger is read once, and once more for each of these settings: splits, weighted votes, and leaving out
- * near-duplicates. For splits, all planned items are read, judged or not. Scratch files in the job's folder take 0.1 to
- * 0.3 kB per item.
+ * Turns the judgments of the ledger into pairs, checks them, and writes the dataset; others can write to the ledger
+ * meanwhile. A dataset that exceeds a threshold, or is empty without `allowEmpty`, never replaces an existing one; its
+ * report is in `refused`. Memory: 20 to 30 bytes per item with a rationale, 9 with splits, 25 at the end for
+ * near-duplicates. Scratch files in the job's folder take 0.1 to 0.3 kB per item.
  */
-/* oxlint-disable max-lines -- one export, from the ledger's votes to the dataset's files */
 import { type Array as Arr, Effect, FileSystem, Option, Schema, Stream, Struct } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
 import { formatNames, formats } from "../dataset/format/TrainerFormats.ts"
@@ -42,10 +34,7 @@ import * as VoteWarnings from "./VoteWarnings.ts"
 
 /** A value of the dataset exceeds its threshold, and the dataset was not written. */
 export class ThresholdsExceeded extends Schema.TaggedError<ThresholdsExceeded>()("ThresholdsExceeded", {
-  /**
-   * The failed checks. `value` is null if there is no data to measure. If `direction` is `below`, the threshold is the
-   * maximum of the value. If `direction` is `above`, the threshold is the minimum.
-   */
+  /** The failed checks; `value` is null without data. The threshold is a maximum for `below`, a minimum for `above`. */
   checks: Schema.Array(
     Schema.Struct({
       check: Schema.String,
@@ -80,25 +69,17 @@ export interface Exported {
   readonly measured: Pick<QualityReport, "gold" | "experts"> | undefined
 }
 
-/**
- * Maximum number of items whose language is detected. Detection takes up to 0.1 ms per item. With this number, the 95%
- * interval of a share is at most ±2.2%.
- */
+/** Detection takes up to 0.1 ms per item. With this number, the 95% interval of a share is at most ±2.2%. */
 const maxLanguageSample = 2_000
 
 const nothing: Exported = { dataset: Option.none(), example: Option.none(), leftOut: undefined, measured: undefined }
 
 interface ExportSettings extends DatasetSettings, Pick<ResultsSettings, "campaign"> {
-  /** The job folder. */
   readonly directory: string
-  /**
-   * Facts that depend on all planned items. `Rebuild` sets them, because its ledger lacks the items without votes.
-   * Default: the facts are read from the ledger.
-   */
+  /** Facts that depend on all planned items, for `Rebuild`, whose ledger lacks items without votes. */
   readonly unvoted?: { readonly tools: boolean; readonly table: SplitTable.SplitTable | undefined }
 }
 
-/** Writes the ledger's results to the dataset. Fails with `ThresholdsExceeded` if a value exceeds its threshold. */
 export const exportDataset = Effect.fn("Export.exportDataset")(
   function* ({ unvoted, ...settings }: ExportSettings) {
     yield* validate(settings)
@@ -115,7 +96,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
     const ledger = yield* LedgerReader
     const which =
       campaign === "all" ? Option.none<number>() : yield* ledger.campaignOf(Option.fromUndefinedOr(campaign))
-    // In a majority vote, several uncertain judges would outvote the people that the item was sent to.
+    // In a majority vote, uncertain judges would outvote the people that the item was sent to.
     const isRouted = yield* ledger.isRouted(which)
     const aggregate = settings.aggregate ?? (isRouted ? "jury" : Consensus.defaultAggregation)
     const reliabilities = yield* Reliabilities.forAggregation(
@@ -146,7 +127,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
     let withSystem = 0
 
     const note = ({ item, pairs }: Curation.CuratedItem): ReadonlyArray<PreferencePair> => {
-      // `splitOf` expects every item in order, including items without pairs.
+      // It expects every item in order, even without pairs.
       const split = item.isCheck || table === undefined ? "train" : table.splitOf(item)
       if (pairs.length === 0) return pairs
       if (table !== undefined) for (const pair of pairs) splitOf.set(pair, split)
@@ -186,7 +167,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       leftOut = report.funnel.flatMap(({ lost, step }) =>
         step === "kept" ? lost : lost.filter(({ reason }) => ["withdrawn", "unanswered", "unusable"].includes(reason)),
       )
-      // Before the first result, nothing can be measured, so no threshold counts as exceeded.
+      // Before the first result, nothing can be measured.
       const exceedsThreshold = failed.length > 0 && itemsByOutcome("judged") > 0
       if (exceedsThreshold || (written.rows === 0 && !allowEmpty)) {
         if (itemsByOutcome("judged") === 0) return {}
@@ -260,7 +241,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
   (effect, { expertNames: keep = false }) => Effect.provideService(effect, ExpertNames, { keep, voters: new Map() }),
 )
 
-/** Returns text such as `strength (12 pairs), edited (1 pair)`. */
+/** Such as `strength (12 pairs), edited (1 pair)`. */
 const describeUnwritten = (unwritten: { readonly [column: string]: number }): string =>
   Object.entries(unwritten)
     .map(([column, pairs]) => `${column} (${pairs} ${plural(pairs, "pair")})`)
@@ -269,14 +250,13 @@ const describeUnwritten = (unwritten: { readonly [column: string]: number }): st
 const hasSystem = ({ prompt }: JudgedItem): boolean =>
   typeof prompt !== "string" && prompt.some(({ role }) => role === "system")
 
-/** Whether any planned item is a conversation. If the ledger did not record this, the first item decides. */
+/** If the ledger did not record it, the first item decides. */
 const hasConversations = Effect.gen(function* () {
   const ledger = yield* LedgerReader
   if (yield* ledger.hasConversations) return true
   return Option.exists(yield* Stream.runHead(ledger.prompts), ({ prompt }) => typeof prompt !== "string")
 })
 
-/** Counts that the report shows as steps of the funnel. */
 const countsOfFunnel = ["judged", "kept", "lost", "pairs", "unanswered", "unusable", "withdrawn"] as const
 
 const reportOf = Effect.fnUntraced(function* (

@@ -1,8 +1,4 @@
-/**
- * Collects facts about a dataset from the ledger and the settings, for its card and its manifest.
- *
- * Guarantees: facts come only from recorded data, so the same ledger and settings give the same facts.
- */
+/** Collects facts about a dataset from the ledger and the settings, for its card and its manifest. */
 import { Effect, Option } from "effect"
 import type { DatasetFacts } from "../dataset/DatasetFacts.ts"
 import type { QualityReport } from "../domain/QualityReport.ts"
@@ -27,7 +23,7 @@ const sentences = (...texts: ReadonlyArray<string | false>): string => texts.fil
 
 const rounded = (value: number): string => value.toFixed(2)
 
-/** Returns the experts who voted on an item other than the gold items that were mixed in. */
+/** Those who voted on other items than mixed-in gold items. */
 const votersOf = (experts: QualityReport["experts"]) =>
   experts.filter(({ mixed_in_votes, votes }) => votes > mixed_in_votes)
 
@@ -119,15 +115,13 @@ const methodsOf = (
   ]
 }
 
-/** The dataset lists a language if at least this share of the prompts is in that language. */
+/** Rarer languages are mostly detection errors. */
 const minLanguageShare = 0.01
 
 export const of = Effect.fnUntraced(function* (
   campaign: ResultsSettings["campaign"],
   settings: DatasetSettings,
-  /**
-   * Maps voters' real names to pseudonyms. A real name shows whether the voter is a person, rule, gold file, or model.
-   */
+  /** Real names to pseudonyms. Real names tell people, rules, gold files, and models apart. */
   names: ReadonlyMap<string, string>,
   report: QualityReport,
 ) {
@@ -139,7 +133,6 @@ export const of = Effect.fnUntraced(function* (
   const run = yield* report.campaign === null ? ledger.lastRun : ledger.lastRunIn(report.campaign)
   const detected = report.languages.filter(({ language }) => language !== "und")
   const items = detected.reduce((sum, { items }) => sum + items, 0)
-  // Rare languages are mostly detection errors.
   const languages = detected.filter((one) => one.items >= minLanguageShare * items).map(({ language }) => language)
   return {
     ...card,

@@ -1,11 +1,6 @@
 /**
- * The steps of a pipeline, for callers that have opened the ledger and have a client for the service.
- *
- * Guarantees: a run can be stopped at any point and started again with the same job folder. It then finishes the
- * remaining work and submits nothing twice. The dataset depends only on the ledger and the dataset's settings.
- *
- * `run` executes `submit` and `collect` concurrently, and then `exportDataset`. `Pipeline` opens the ledger for each of
- * them. Commands open the ledger themselves, because they also read their reports from it.
+ * The steps of a pipeline, for callers that have opened the ledger. A run can be stopped at any point and started again
+ * with the same job folder; it then submits nothing twice.
  */
 import { Cause, Effect, Exit, Latch, Layer, Option } from "effect"
 import type { ServiceProfile } from "../api/ServiceProfile.ts"
@@ -24,7 +19,6 @@ import * as RunReport from "./RunReport.ts"
 import type { Settings } from "./Settings.ts"
 import * as Stop from "./Stop.ts"
 
-/** Runs a pipeline to its end: reads the input, submits tasks, waits for the results, and writes the dataset. */
 export const run = Effect.fn("Pipeline.run")(function* <E, R>(settings: Settings<E, R>) {
   const [elapsed, ended] = yield* Effect.timed(
     Effect.gen(function* () {
@@ -33,14 +27,13 @@ export const run = Effect.fn("Pipeline.run")(function* <E, R>(settings: Settings
       let stopped = true
       const settled = yield* Latch.make()
       const once = settings.once === true
-      // A run that waits for results plans further votes only after all results have arrived. So the choice does not
-      // depend on stops and restarts.
+      // A run that waits plans further votes only after all results, so the choice does not depend on stops and
+      // restarts.
       const chooseFurther = once ? choose(settings) : undefined
       const submitting = readAndSubmit({ ...settings, settled, chooseFurther }).pipe(
         Effect.tap(() => Effect.sync(() => void (stopped = false))),
         Effect.ensuring(submittingDone.open),
       )
-      // `submit` opens the latch `settled` once it has decided about the unfinished tasks of earlier runs.
       const collecting = Effect.andThen(settled.await, collectLoop({ submittingDone }))
       const loops = once
         ? Effect.all([submitting, collectLoop({ once })]).pipe(Effect.tap(noteWanted(choose(settings))))
@@ -57,7 +50,6 @@ export const run = Effect.fn("Pipeline.run")(function* <E, R>(settings: Settings
   return yield* RunReport.make({ elapsed, ...ended })
 })
 
-/** Plans further votes, sends them, and waits for their results, until no item needs another vote. */
 const thenFurtherVotes = Effect.fnUntraced(function* (settings: Omit<Settings, "source">) {
   const { shuffleSeed } = settings
   while ((yield* planFurtherVotes(choose(settings), { shuffleSeed })) > 0) {
@@ -67,7 +59,6 @@ const thenFurtherVotes = Effect.fnUntraced(function* (settings: Omit<Settings, "
   }
 })
 
-/** Reads the source and submits new items. Does not wait for results. */
 export const submit = Effect.fn("Pipeline.submit")(function* <E, R>(settings: Settings<E, R>) {
   const [elapsed, { rejects, value }] = yield* Effect.timed(
     readAndSubmit({ ...settings, chooseFurther: choose(settings) }).pipe(
@@ -86,13 +77,12 @@ export const submit = Effect.fn("Pipeline.submit")(function* <E, R>(settings: Se
   })
 })
 
-/** The pipeline settings that `collect` uses, and whether to poll completed tasks once more. */
+/** The settings that `collect` uses, and whether to poll completed tasks once more. */
 export interface CollectSettings
   extends
     Pick<Settings, "timeout" | "grace" | "webhook" | "annotationPaths" | "once">,
     Pick<CollectOptions, "recheckCompleted"> {}
 
-/** Waits for the results of submitted tasks. If `once` is set, polls each outstanding task once instead. */
 export const collect = Effect.fn("Pipeline.collect")(function* (options: CollectSettings) {
   const [elapsed] = yield* Effect.timed(
     collectLoop({ once: options.once, recheckCompleted: options.recheckCompleted }).pipe(
@@ -104,10 +94,7 @@ export const collect = Effect.fn("Pipeline.collect")(function* (options: Collect
   return yield* RunReport.make({ elapsed })
 })
 
-/**
- * Interrupts the effect after the timeout, and then returns none instead of a failure. A supervisor, such as the
- * command line, gets the grace time and a description of the requests in flight.
- */
+/** Interrupts the effect after the timeout, and returns none. A supervisor learns of the requests in flight. */
 const stoppable =
   ({ grace, timeout }: Pick<Settings, "timeout" | "grace">) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<Option.Option<A>, E, R | Ledger | ServiceProfile> =>
@@ -128,7 +115,7 @@ const stoppable =
       const stop = Effect.as(Effect.sleep(timeout), "timeout")
       const { exit, reason } = yield* Stop.until(supervised, { stop, options, announce: Effect.logInfo })
       if (exit === undefined) return Option.none()
-      // The effect may have succeeded or failed at the moment of the timeout.
+      // It may have ended at the moment of the timeout.
       if (Option.isSome(reason) && Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return Option.none()
       return Option.some(yield* exit)
     })

@@ -1,13 +1,7 @@
 /**
- * Counts records, items, and pairs at each step of the pipeline, with the losses at each step.
- *
- * Guarantees: each count is the previous count minus the losses of the step, except for pairs, because an item may give
- * several. Each item of the campaign counts once, however many runs read it and however many votes it has.
- *
- * If several runs read the same file, each run finds the same duplicates and rejects. If several runs import the same
- * file, each run finds the same further votes. Therefore, some counts of earlier runs are left out:
- * - A reject of an earlier run counts only if no later run has read the file with the reject.
- * - The duplicates and further votes of an earlier run count only if no later run has read any of that run's files.
+ * Counts records, items, and pairs at each step, with the losses. Each item of the campaign counts once. Runs that read
+ * the same file find the same rejects and duplicates: a reject counts only if no later run has read its file,
+ * duplicates and further votes only if no later run has read any of the run's files.
  */
 import { Array as Arr, Effect, Option, Stream } from "effect"
 import type { Written } from "../dataset/Dataset.ts"
@@ -24,7 +18,6 @@ const sumOf = (losses: Losses): number => losses.reduce((sum, { count }) => sum 
 
 const present = (losses: Losses): Losses => losses.filter(({ count }) => count > 0)
 
-/** Without `campaign`, counts all campaigns. `items` returns the number of items with a given outcome. */
 export const make = Effect.fnUntraced(function* (
   campaign: Option.Option<number>,
   items: OutcomeCounts,

@@ -1,8 +1,6 @@
 /**
- * Imports votes that were given elsewhere into a ledger, and writes the rejects file. Needs no annotation service and
- * sends nothing.
- *
- * Guarantees: the same as `task/ImportVotes`; the files are also recorded as the job's inputs.
+ * Imports votes that were given elsewhere into a ledger (`task/ImportVotes`), with their files as the job's inputs, and
+ * writes the rejects file. Needs no annotation service.
  */
 import { Effect, type FileSystem, Layer, type Path, type Stream } from "effect"
 import type { VoteRecord } from "../domain/VotedItem.ts"
@@ -18,7 +16,7 @@ import type { RejectCount } from "./RejectCounts.ts"
 import * as RejectsFile from "./RejectsFile.ts"
 import type { Settings } from "./Settings.ts"
 
-/** The settings of an import: the job folder, the votes, their guidelines and task type, and the limit of rejects. */
+/** Job folder, votes, their guidelines and task type, and the limit of rejects. */
 export interface ImportSettings extends Import.ImportOptions {
   /** The job folder. */
   readonly directory: string
@@ -54,7 +52,7 @@ export const importVotes = Effect.fn("Pipeline.importVotes")(function* (settings
   return report
 })
 
-/** Opens the job's ledger, and creates it if missing. Fails with `LedgerLost` if an earlier ledger is gone. */
+/** Creates the ledger if missing. Fails with `LedgerLost` if an earlier ledger is gone. */
 export const layer = (where: Pick<Settings, "directory" | "ledger" | "job" | "newLedger">) =>
   Layer.unwrap(Effect.map(LostLedger.locate(where), LedgerLocation.layer)).pipe(
     Layer.provide(

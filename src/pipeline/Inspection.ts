@@ -1,9 +1,6 @@
 /**
  * Inspects a source without a ledger and without requests to a service: counts, the first items, and the number of
- * tasks.
- *
- * Guarantees: `read = items + known + duplicates + rejected`. An item is identified by its id, or by its content if it
- * has no id. Writes nothing. Two hashes per item stay in memory (`SeenItems`).
+ * tasks. `read = items + known + duplicates + rejected`. Two hashes per item stay in memory (`SeenItems`).
  */
 import { Array as Arr, Effect, identity, Result, Stream } from "effect"
 import { type ItemLimits, unlimited } from "../api/ServiceProfile.ts"
@@ -42,11 +39,7 @@ export interface InspectionOptions<E = never, R = never> extends CompletionDraw.
   readonly show?: number | undefined
   /** Whether to continue even if none of the first 100,000 records can be used. */
   readonly readAll?: boolean | undefined
-  /**
-   * Returns the content hash of each item that an earlier run has read, by item id. Default: no such items.
-   *
-   * @internal
-   */
+  /** The content hash of each item that an earlier run has read, by item id. Default: none. @internal */
   readonly recorded?:
     | ((items: ReadonlyArray<BatchItem>) => Effect.Effect<ReadonlyMap<string, { readonly contentHash: string }>, E, R>)
     | undefined
@@ -143,7 +136,6 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
     conversations: 0,
   }
 
-  /** Classifies an item against earlier items of this input and of earlier runs. */
   const seenIn =
     (before: ReadonlyMap<string, { readonly contentHash: string }>) =>
     ({ contentHash, itemId }: BatchItem) => {

@@ -1,4 +1,4 @@
-/** Lists the tasks that need attention, with their earlier attempts and the files and lines of their items. */
+/** The tasks that need attention, with their earlier attempts and the places of their items. */
 import { Effect, Option } from "effect"
 import { Ledger, LedgerReader } from "../task/ledger/Ledger.ts"
 import { issueStates } from "../task/ledger/reads/Status.ts"
@@ -41,10 +41,7 @@ export const issuesOf = Effect.fn("Job.issuesOf")(function* (numbers: ReadonlyAr
   )
 })
 
-/**
- * All tasks that wait for a decision: in doubt, failed, invalid, or refused. `in_doubt` tasks come first. If no other
- * process can run the job now, the list includes tasks that an earlier process was sending when it was killed.
- */
+/** All tasks that wait for a decision, in doubt first, and those that a killed process was sending. */
 export const issues = Effect.gen(function* () {
   const reader = yield* LedgerReader
   const isAlone = Option.exists(yield* Effect.serviceOption(Ledger), ({ isShared }) => !isShared)

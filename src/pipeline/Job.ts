@@ -1,10 +1,6 @@
 /**
- * Functions for a job between its runs: its status, the tasks that need attention and the decisions about them, its
- * rejects and votes, and the maintenance of its ledger. To read the job's results, provide `layerReadonly` to
- * `Tasks.judgments` or `Tasks.judgedItems`.
- *
- * Guarantees: no function needs the source or the service. `layerReadonly` never changes the ledger, and works while
- * another process runs the job. A decision applies to all of the given tasks or to none.
+ * A job between its runs, without its source or service: status, tasks that need attention and decisions about them
+ * (for all given tasks or none), rejects, votes, maintenance. `layerReadonly` works while another process runs.
  */
 import { Effect, Layer } from "effect"
 import * as IdLimit from "../domain/IdLimit.ts"
@@ -50,16 +46,13 @@ const located = <A, E, R>(
   open: (location: LedgerLocation.LedgerLocation) => Layer.Layer<A, E, R>,
 ) => Layer.unwrap(Effect.map(LostLedger.locate(settings), open))
 
-/** Fails if there is no ledger, so that a mistyped folder does not create a ledger. */
+/** A mistyped folder must not create a ledger. */
 const existing =
   <A, E, R>(open: (location: LedgerLocation.LedgerLocation) => Layer.Layer<A, E, R>) =>
   (location: LedgerLocation.LedgerLocation) =>
     Layer.unwrap(Effect.as(Effect.scoped(Layer.build(LedgerLocation.layerReadonly(location))), open(location)))
 
-/**
- * Opens the job's ledger for exclusive use. Fails with `FileLockError` while another process runs the job, and with
- * `LedgerMissing` if there is no ledger.
- */
+/** Opens the job's ledger for exclusive use. Fails with `FileLockError` if in use, `LedgerMissing` without one. */
 export const layer = (settings: JobSettings) => located(settings, existing(LedgerLocation.layer))
 
 /** Like `layer`, but also opens a ledger in PostgreSQL that workers use at the same time. */
@@ -79,7 +72,7 @@ export const status = Effect.fn("Job.status")(function* (settings: JobSettings) 
 
 type Decisions = Pick<(typeof Ledger)["Service"], "adopt" | "sendAgain" | "giveUp">
 
-/** Records a decision about tasks, and returns the tasks in their new state. The next run updates the rejects file. */
+/** Returns the tasks in their new state. The next run updates the rejects file. */
 const decide = Effect.fnUntraced(function* <E>(
   tasks: ReadonlyArray<number>,
   decision: (ledger: Decisions) => Effect.Effect<unknown, E>,
@@ -108,18 +101,13 @@ export const adopt = (task: number, taskId: string) =>
 /** Plans tasks again, to be sent by the next run. If the service already has a task, the task may be paid for twice. */
 export const sendAgain = (tasks: ReadonlyArray<number>) => decide(tasks, (ledger) => ledger.sendAgain(tasks))
 
-/**
- * Gives tasks up. They are neither sent nor polled again. If no other task has votes on an item, the item is rejected.
- */
+/** Gives tasks up: they are neither sent nor polled again. An item without votes in other tasks is rejected. */
 export const giveUp = (tasks: ReadonlyArray<number>) => decide(tasks, (ledger) => ledger.giveUp(tasks))
 
 const at = <A, E, R>(settings: JobSettings, use: (location: LedgerLocation.LedgerLocation) => Effect.Effect<A, E, R>) =>
   Effect.flatMap(LostLedger.locate(settings), use)
 
-/**
- * Checks the ledger for integrity errors. `quick` skips requests and results. Damaged pages of the database are
- * reported as findings.
- */
+/** Checks the ledger for integrity errors; damaged pages are findings. `quick` skips requests and results. */
 export const check = (settings: JobSettings, options?: { readonly quick?: boolean | undefined }) =>
   at(settings, (location) => LedgerMaintenance.check(location, options))
 

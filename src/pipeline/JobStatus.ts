@@ -1,9 +1,5 @@
 /**
- * The status of a job: its report, the outstanding tasks, the rate of results, and an estimate of its end.
- *
- * Guarantees: all values come from the ledger, except for the process that uses it. An estimate names the period that
- * it is based on. The estimate is null if there are no recent results, or if the last result is much older than the
- * usual time between results. Times are ISO 8601 in UTC.
+ * The status of a job: its report, outstanding tasks, the rate of results, the expected end. Times are ISO 8601 in UTC.
  */
 import { Clock, Duration, Effect, Option } from "effect"
 import type { LockHolder } from "../node/FileLock.ts"
@@ -44,10 +40,7 @@ export interface Estimate {
 export interface JobStatus extends RunReport.RunReport {
   /** When the ledger was read: ISO 8601, UTC. */
   readonly at: string
-  /**
-   * The last run. `ended_at` is null if the run is still reading or submitting, or if the run was killed. `failure` is
-   * the error of a failed run. `read_finished` says whether the run read its input to the end.
-   */
+  /** `ended_at` is null if the run still reads or submits, or was killed; `failure` is its error. */
   readonly last_run: {
     readonly run: number
     readonly started_at: string
@@ -64,15 +57,9 @@ export interface JobStatus extends RunReport.RunReport {
     readonly submitted_at: string
     readonly age_seconds: number
   } | null
-  /**
-   * Tasks and items that wait for another expert, because each expert who may judge the items has already judged these
-   * or equal items. The service reported this at the last poll.
-   */
+  /** At the last poll: each expert who may judge these items has already judged them or equal ones. */
   readonly waiting_for_experts: { readonly tasks: number; readonly items: number }
-  /**
-   * Tasks and items that wait for another judge. Only judges (language models) may vote on these items. Each judge of
-   * the service has already voted on them, or the service has no judge.
-   */
+  /** Only judges (language models) may vote on these, and each judge has already voted, or the service has none. */
   readonly waiting_for_judges: { readonly tasks: number; readonly items: number }
   /** When an outstanding task will next be polled; the present time if a poll is due. */
   readonly next_poll_at: string | null
@@ -92,10 +79,7 @@ export interface JobStatus extends RunReport.RunReport {
   readonly webhook: { readonly deliveries: number; readonly last_at: string | null }
   /** The process that uses the ledger now; `unknown` if it does not identify itself. */
   readonly running_process: LockHolder | "unknown" | null
-  /**
-   * The workers that own parts of the job's tasks. If a worker is lost, it is listed until other workers have taken its
-   * parts.
-   */
+  /** The owners of parts of the job's tasks. A lost worker is listed until others have taken its parts. */
   readonly workers: ReadonlyArray<{
     readonly name: string
     readonly parts: number
@@ -110,10 +94,7 @@ export interface JobStatus extends RunReport.RunReport {
   readonly request_budget: {
     /** Number of seconds for which the workers have already reserved the whole rate. 0 if a request may be sent now. */
     readonly reserved_seconds: number
-    /**
-     * Share of the request rate that the workers may use now, from 0 to 1. The share drops if the service refuses
-     * requests because of load, and recovers within half a minute.
-     */
+    /** Share of the request rate, 0 to 1, in use. A refusal because of load lowers it for half a minute. */
     readonly rate_share: number
     /** The time until which the service asked clients to wait. */
     readonly paused_until: string | null
@@ -122,10 +103,10 @@ export interface JobStatus extends RunReport.RunReport {
 
 const day = Duration.toMillis("1 day")
 
-/** Results count as stopped if none arrived for this multiple of the mean time between two results. */
+/** Multiples of the mean time between two results, after which results count as stopped. */
 const stoppedAfterGaps = 10
 
-/** Results count as stopped only if none arrived for this time. One round of polls brings many results at once. */
+/** At least: one round of polls brings many results at once. */
 const stoppedAfter = Duration.toMillis("15 minutes")
 
 const estimateOf = ({ counts, pace }: Progress, now: number): Option.Option<Estimate> => {
@@ -133,7 +114,7 @@ const estimateOf = ({ counts, pace }: Progress, now: number): Option.Option<Esti
   if (left === 0 || Option.isNone(pace) || pace.value.items === 0) return Option.none()
   const { items, lastAt, since, tasks } = pace.value
   if (now - lastAt > Math.max(stoppedAfter, (stoppedAfterGaps * (lastAt - since)) / tasks)) return Option.none()
-  // If all results arrived at the same moment, there is no rate.
+  // All results arrived at the same moment.
   const window = now - since
   if (window <= 0) return Option.none()
   const millis = left * (window / items)
@@ -162,12 +143,11 @@ const campaignStatus = (campaign: Campaign, tasks: StateCounts): CampaignStatus 
 
 const iso = (millis: Option.Option<number>): string | null => Option.getOrNull(Option.map(millis, RunReport.isoOf))
 
-/** @param holder the process that uses the ledger; the caller finds it by the ledger's location */
 export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option<LockHolder | "unknown">) {
   const ledger = yield* LedgerReader
   const now = yield* Clock.currentTimeMillis
   const progress = yield* ledger.progress
-  // If a process has exclusive access to the ledger, no workers are running, so none are listed.
+  // Under exclusive access, no workers are running.
   const isAlone = Option.exists(holder, (holder) => holder !== "unknown" && holder.worker !== true)
   const workers = isAlone ? [] : yield* ledger.workers
   const budget = yield* ledger.budget

@@ -1,9 +1,6 @@
 /**
- * Rates the models whose completions were judged, from the ledger or from the pairs of a dataset.
- *
- * Guarantees: the same snapshot of the ledger (or dataset) and the same settings give the same numbers. Other processes
- * can write to the ledger meanwhile. The ledger is read once, or twice if votes are weighted. Gold items that were
- * mixed in do not count. In a dataset, each item counts as one vote (`DatasetVotes`).
+ * Rates the models whose completions were judged, from the ledger, while other processes can write to it, or from the
+ * pairs of a dataset (`DatasetVotes`). Gold items that were mixed in do not count.
  */
 import { Effect, Option, Result, Schema, type Stream } from "effect"
 import type { Leaderboard as Board } from "../domain/Leaderboard.ts"
@@ -46,10 +43,9 @@ export class GroupsInvalid extends Schema.TaggedError<GroupsInvalid>()("GroupsIn
   }
 }
 
-/** Maximum number of groups. Each group takes memory, and a table in the output. */
+/** Each takes memory, and a table in the output. */
 const maxGroups = 100
 
-/** Parses the path of the field that defines the groups, if there is one. */
 export const fieldOf = Effect.fnUntraced(function* (by: string | undefined) {
   if (by !== undefined && typeof by !== "string") {
     return yield* new GroupsInvalid({ by: describeValue(by), problem: "expected the path of a field" })
@@ -82,10 +78,8 @@ const rated = Effect.fnUntraced(function* <E, R>(
 })
 
 /**
- * Rates the models by all results so far, with one leaderboard for each value of a metadata field. The group with the
- * most items comes first, and items without a value last. Without a field, all items are one group.
- *
- * @param by a field name, or a path such as `source.name`
+ * Rates the models by all results so far, with one leaderboard for each value of a metadata field (a name, or a path
+ * such as `source.name`), most items first, and items without a value last. Without a field, all items are one group.
  */
 export const leaderboards = Effect.fn("Pipeline.leaderboards")(
   function* (by: string | undefined, settings: LeaderboardSettings) {
@@ -103,11 +97,7 @@ export const leaderboards = Effect.fn("Pipeline.leaderboards")(
 export const leaderboard = (settings: LeaderboardSettings) =>
   Effect.map(leaderboards(undefined, settings), ([all]) => Option.fromNullishOr(all?.leaderboard))
 
-/**
- * Rates the models by the pairs of a dataset, given as its folder or one of its files (Parquet or JSON Lines). Each
- * item counts as one vote. The option `weighted` and the control `position` are not supported, because they need a
- * ledger.
- */
+/** Rates the models by a dataset's pairs, one vote per item. `weighted` and the control `position` need a ledger. */
 export const datasetLeaderboards = Effect.fn("Pipeline.datasetLeaderboards")(
   (path: string, by: string | undefined, options: Leaderboard.LeaderboardOptions) =>
     Effect.andThen(

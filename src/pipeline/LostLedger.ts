@@ -1,9 +1,6 @@
 /**
- * Detects that the ledger of a used job folder is gone: emptied, deleted, or under another name than before. With a new
- * ledger, a run would submit, and bill, all items again.
- *
- * Guarantees: a folder counts as used if it contains `settings.yaml` or a dataset. A first run that was killed at any
- * moment can be started again.
+ * Detects that the ledger of a used job folder (with `settings.yaml` or a dataset) is gone: emptied, deleted, or under
+ * another name. With a new ledger, a run would submit, and bill, all items again.
  */
 import { Effect, FileSystem, Predicate, Schema } from "effect"
 import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
@@ -12,10 +9,7 @@ import * as Manifest from "../dataset/Manifest.ts"
 import * as JobFolder from "./JobFolder.ts"
 import type { SettingInvalid } from "../io/SettingInvalid.ts"
 
-/**
- * With a new ledger, the group of the earlier tasks must be set, because a task's idempotency key depends on the group.
- * The default group contains the campaign's number, which is lost with the ledger.
- */
+/** A task's idempotency key depends on its group, and the default group on the campaign's number, which is lost. */
 const advice = (group: string | undefined): string =>
   group === undefined
     ? "If the earlier tasks name a group at the service, also set `group` to that name: a service that honors Idempotency-Key then returns these tasks, and does not bill them again"
@@ -43,7 +37,7 @@ const check = Effect.fnUntraced(function* (directory: string, location: LedgerLo
   const found = yield* Effect.filter([JobFolder.settings(directory), dataset], (file) => fs.exists(file))
   if (found.length === 0) return
   const record = yield* LedgerLocation.recordOf(location)
-  // If a first run was killed early, the settings exist, but the ledger has no run yet. The ledger is not lost then.
+  // A first run that was killed early has settings, but no run in the ledger.
   if (record === "runs" || (record === "name" && !found.includes(dataset))) return
   const group = yield* Effect.orElseSucceed(fs.readFileString(JobFolder.group(directory)), () => "")
   const ledger = LedgerLocation.describe(location)
@@ -60,11 +54,11 @@ const placeKinds: Kinds.Kinds = {
   job: Kinds.anyText,
 }
 
-/** Fails without the job folder's name: programs may be written without a type check. */
+/** For programs without a type check. */
 export const checkPlace = (settings: object): Effect.Effect<void, SettingInvalid> =>
   Kinds.check(settings, placeKinds, ["directory"], "settings")
 
-/** Finds the location of the job's ledger, which need not exist yet. Fails with `LedgerLost`. */
+/** The ledger need not exist yet. Fails with `LedgerLost`. */
 export const locate = Effect.fn("LostLedger.locate")(function* (
   settings: LedgerLocation.LedgerSettings & { readonly directory: string; readonly newLedger?: boolean | undefined },
 ) {

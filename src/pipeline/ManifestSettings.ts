@@ -1,9 +1,6 @@
 /**
- * Reads the settings of a dataset back from its manifest.
- *
- * Guarantees: `DatasetSettings.toManifest` gives the same manifest members for the settings that were read, except for
- * thresholds. Thresholds do not change rows, and are not read. Fails if the rows depend on something that the manifest
- * only names: a custom pair strategy, or evaluation prompts whose digest differs.
+ * Reads the settings of a dataset back from its manifest, except thresholds, which change no rows. Fails if the
+ * manifest only names what rows depend on: a custom pair strategy, or evaluation prompts with another digest.
  */
 import { Effect, Schema, Struct } from "effect"
 import * as AnnotationPaths from "../api/AnnotationPaths.ts"
@@ -52,7 +49,6 @@ const decode = Schema.decodeUnknownEffect(Recorded)
 
 const isStrategy = (name: string): name is keyof typeof strategies => Object.hasOwn(strategies, name)
 
-/** @param evaluationPrompts the prompts of the export, if `drop` names the check `contamination` */
 export const of = Effect.fnUntraced(function* (
   { formats, settings, shape }: Manifest.Manifest,
   evaluationPrompts?: ReadonlyArray<string>,

@@ -1,9 +1,6 @@
 /**
  * A pipeline as a value, and functions that execute it: `run`, or its steps `submit`, `collect`, and `exportDataset`,
- * which can run in different processes and on different days.
- *
- * Guarantees: each function opens the job's ledger. A function requires only the platform (files and an HTTP client)
- * and the requirements of the pipeline's own layers and source. The settings are checked before anything is opened.
+ * in different processes and on different days. Each opens the job's ledger, after a check of the settings.
  */
 import { Effect, type FileSystem, Layer, type Path } from "effect"
 import type { HttpClient } from "effect/http"
@@ -65,10 +62,7 @@ export type Platform = FileSystem.FileSystem | Path.Path | HttpClient.HttpClient
 type Places<E1, R1, E2, R2> = Pick<Settings.Settings, "directory" | "ledger" | "job" | "newLedger"> &
   Settings.ServiceOf<E1, R1, E2, R2>
 
-/**
- * Makes a pipeline value, which `run` or `prefstream run FILE` executes. Its errors and requirements are those of its
- * source, service, and client.
- */
+/** Makes a pipeline value, for `run` or `prefstream run FILE`, with the errors and requirements of its parts. */
 export const make = <E, R, E1 = never, R1 = never, E2 = never, R2 = never>(
   settings: Omit<Settings.Settings, "source"> & { readonly source: Source<E, R> } & Settings.ServiceOf<E1, R1, E2, R2>,
 ): Settings.Pipeline<E | E1 | E2, R | R1 | Exclude<R2, ServiceProfile | HttpClient.HttpClient>> =>
@@ -78,39 +72,30 @@ export const make = <E, R, E1 = never, R1 = never, E2 = never, R2 = never>(
     R | R1 | Exclude<R2, ServiceProfile | HttpClient.HttpClient>
   >
 
-/**
- * The job's ledger, and a client for the pipeline's service, for programs that call `Tasks`. `run` and the other
- * functions of this module do not need this layer.
- */
+/** The job's ledger, and a client for the pipeline's service, for programs that call `Tasks`. */
 export const layer = <E1, R1, E2 = never, R2 = never>(pipeline: Places<E1, R1, E2, R2>) =>
   layerOver(LedgerLocation.layer, pipeline)
 
-/**
- * Like `layer`, but also works while workers process the job. Use it for `submit`, which then reads the input and
- * leaves sending to the workers.
- */
+/** Like `layer`, but also while workers process the job. `submit` then reads the input and leaves sending to them. */
 export const layerAlongsideWorkers = <E1, R1, E2 = never, R2 = never>(pipeline: Places<E1, R1, E2, R2>) =>
   layerOver(LedgerLocation.layerAlongsideWorkers, pipeline)
 
 const layerOver = <E1, R1, E2, R2, E3, R3>(
   open: (location: LedgerLocation.LedgerLocation) => Layer.Layer<Ledger | LedgerReader, E3, R3>,
   pipeline: Places<E1, R1, E2, R2>,
-) => Layer.unwrap(Effect.map(LostLedger.checkPlace(pipeline), () => opened(open, pipeline)))
-
-const opened = <E1, R1, E2, R2, E3, R3>(
-  open: (location: LedgerLocation.LedgerLocation) => Layer.Layer<Ledger | LedgerReader, E3, R3>,
-  { client, service, ...where }: Places<E1, R1, E2, R2>,
 ) =>
-  SharedBudget.client(client).pipe(
-    Layer.provideMerge(Layer.unwrap(Effect.map(LostLedger.locate(where), open))),
-    Layer.provideMerge(PublishedLimits.layer(service, client !== undefined)),
-    Layer.provide(Layer.effectDiscard(JobFolder.create(where.directory))),
+  Layer.unwrap(
+    Effect.map(LostLedger.checkPlace(pipeline), () => {
+      const { client, service, ...where } = pipeline
+      return SharedBudget.client(client).pipe(
+        Layer.provideMerge(Layer.unwrap(Effect.map(LostLedger.locate(where), open))),
+        Layer.provideMerge(PublishedLimits.layer(service, client !== undefined)),
+        Layer.provide(Layer.effectDiscard(JobFolder.create(where.directory))),
+      )
+    }),
   )
 
-/**
- * Runs a pipeline to its end: reads the input, submits tasks, waits for the results, and writes the dataset. A run can
- * be stopped at any point and started again.
- */
+/** Runs a pipeline until its dataset is written. It can be stopped at any point and started again. */
 export const run = <E, R>(pipeline: Settings.Pipeline<E, R>) =>
   Settings.checked<R | Platform>()(pipeline, () => Effect.provide(Flow.run(pipeline), layer(pipeline)))
 
@@ -131,8 +116,8 @@ export const collect = <E, R>(
 
 /**
  * Writes the dataset from all results that exist at the start, unless there are none or the dataset is up to date.
- * Needs neither the source nor the service, and works while another process runs the job. Fails with
- * `ThresholdsExceeded` if a value exceeds its threshold, and with `LedgerMissing` if the job has no ledger.
+ * Works without source and service, while another process runs the job. Fails with `ThresholdsExceeded` if a value
+ * exceeds its threshold, and with `LedgerMissing` if the job has no ledger.
  */
 export const exportDataset = <E, R>(pipeline: Settings.Pipeline<E, R>, options: Reexport.ExportOptions = {}) =>
   Settings.checked<FileSystem.FileSystem | Path.Path>()(pipeline, () =>

@@ -1,9 +1,6 @@
 /**
- * Predicts what a run would do, from its input and its ledger.
- *
- * Guarantees: sends and records nothing. A run with the same input and the same ledger gives the same counts. If the
- * number of votes is a range, totals have a minimum and a maximum. If items exceed the budget, only `over_budget`
- * counts their tasks and votes. Tasks that `resubmit` would send again are not counted.
+ * Predicts what a run would do. With ranges of votes, totals have a minimum and a maximum. Of items over the budget,
+ * only `over_budget` counts tasks and votes. Tasks that `resubmit` would send again are not counted.
  */
 import { Effect, Option } from "effect"
 import * as Cost from "../domain/Cost.ts"
@@ -26,35 +23,32 @@ interface Range<A> {
 }
 
 export interface Preview extends Omit<Inspection.Inspection, "first"> {
-  /** Planned tasks of earlier runs that the run would send, including tasks that exceeded an earlier budget. */
+  /** Tasks of earlier runs, including those that exceeded an earlier budget. */
   readonly planned: number
-  /** Number of requests that send the `planned` tasks and the new tasks. Each task is then polled at least once. */
+  /** For the `planned` tasks and the new ones. Each task is then polled at least once. */
   readonly requests: number
-  /** Minimum seconds to send the requests at the rate limit. Null if there is no rate limit. */
+  /** At the rate limit, at least. Null without one. */
   readonly sending_seconds: number | null
-  /**
-   * Totals that include further votes: all votes on new items, and the further votes that items of earlier runs may
-   * still need. Null if no further votes are possible.
-   */
+  /** Totals with the further votes that items, also of earlier runs, may still need. Null if none are possible. */
   readonly in_all: {
     readonly votes: Range<number>
     readonly requests: Range<number>
     /** Null without a price. */
     readonly cost: Range<string> | null
-    /** Maximum number of votes by people, and their cost. Null if items do not go from judges to people. */
+    /** At most. Null if items do not go from judges to people. */
     readonly people: { readonly votes: number; readonly cost: string | null } | null
   } | null
   /** Null without a price. */
   readonly spending: {
     readonly price: string
-    /** Prices by kind of expert, for the kinds with their own price. */
+    /** For the kinds of expert with their own price. */
     readonly prices: { readonly [kind: string]: string }
     readonly budget: string | null
-    /** Votes of earlier runs that count against the budget, including votes of the `planned` tasks. */
+    /** Votes of earlier runs that count, including the `planned` tasks. */
     readonly before: VotesCost
-    /** The new votes, at the highest price that the service may charge for them. */
+    /** At the highest price that the service may charge. */
     readonly new: VotesCost
-    /** The budget that would be left after the run; null without a budget. */
+    /** After the run; null without a budget. */
     readonly left: string | null
     readonly over_budget: VotesCost & { readonly items: number }
   } | null
@@ -88,7 +82,7 @@ const furtherOf = Effect.fnUntraced(function* (
   })
 })
 
-/** Upper bound of the number of votes that the budget allows. With prices by kind, it assumes the lowest price. */
+/** At most; prices by kind count at the lowest. */
 const maxVotes = ({ budget, prices }: Terms, votesLeft: number): number =>
   Option.getOrElse(
     Option.zipWith(budget, prices, (budget, prices) =>
@@ -97,16 +91,13 @@ const maxVotes = ({ budget, prices }: Terms, votesLeft: number): number =>
     () => Infinity,
   )
 
-/**
- * Upper bound of the number of further votes. If items go from judges to people, only people give further votes, at the
- * price of people.
- */
+/** At most. From judges, items go to people, at their price. */
 const maxFurther = (
   terms: Terms,
   { isRouted, newVotes, votesLeft }: { isRouted: boolean; newVotes: number; votesLeft: number },
 ) => (isRouted ? leftOf(terms, noVotes(terms), "people") : maxVotes(terms, votesLeft) - newVotes)
 
-/** Fails with the source's error, and if a run would fail with `TermsChanged`, `PriceMissing`, or `UnusableGold`. */
+/** Fails with the source's error, `TermsChanged`, `PriceMissing`, or `UnusableGold`. */
 export const preview = Effect.fn("Preview.preview")(function* (
   settings: PreviewOptions,
   ledger: Option.Option<(typeof LedgerReader)["Service"]>,
@@ -139,8 +130,7 @@ export const preview = Effect.fn("Preview.preview")(function* (
   const { requestsPerSecond } = settings
   const priceOf = (prices: Prices.Prices) => Voters.priceOf(prices, voters)
   const { votesUpTo = votes } = settings
-  // Items with a known answer get no further votes. If the new items exceed the budget, no further votes are left, so
-  // known answers are not subtracted.
+  // Items with a known answer get no further votes. If new items exceed the budget, no further votes are left anyway.
   const uncertain = inspection.items - over_budget - (over_budget > 0 ? 0 : inspection.gold)
   const furtherOfNew = uncertain * Math.max(0, votesUpTo - votes)
   const wanted =

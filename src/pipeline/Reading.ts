@@ -1,8 +1,6 @@
 /**
- * Reads a source into the ledger and submits the new items. The ledger records which files were read to their end.
- *
- * Guarantees: after reading, a warning names each file whose records were all rejected while other files have items.
- * Another warning appears if no item names models, although items of an earlier run did.
+ * Reads a source into the ledger and submits the new items. Warns of files whose records were all rejected while others
+ * have items, and of items without models, if an earlier run's had them.
  */
 import { Effect, FileSystem, Option, Result, Stream } from "effect"
 import type { InputFile } from "../domain/InputFile.ts"
@@ -17,10 +15,7 @@ import { plural } from "../io/Values.ts"
 import { furtherTermsOf } from "./AdaptiveVotes.ts"
 import * as JobFolder from "./JobFolder.ts"
 
-/**
- * Runs an effect, and adds each file that it reads to the list `files`. When the effect ends, the ledger records the
- * files.
- */
+/** Adds each file that the effect reads to `files`, and records them in the ledger at its end. */
 export const recordingInputs =
   (files: Array<InputFile>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -86,11 +81,7 @@ export const readAndSubmit = Effect.fnUntraced(function* <E, R>(
   )
 })
 
-/**
- * Returns the last two folder names of the absolute path. One name is not enough, because the default folder name is
- * the same for all jobs. The tasks' default group, and so their idempotency keys, contain the returned name. Therefore,
- * the name does not depend on the ledger, which may be lost.
- */
+/** The last two folder names. Idempotency keys contain the name, so it does not depend on the ledger. */
 const nameOf = (directory: string) =>
   FileSystem.FileSystem.use((fs) => fs.realPath(directory)).pipe(
     Effect.orElseSucceed(() => directory),
@@ -105,10 +96,7 @@ const nameOf = (directory: string) =>
     ),
   )
 
-/**
- * Returns a warning for each file whose records were all rejected. If this is true of every file, returns no warnings,
- * because the report says so.
- */
+/** None if all files are affected, because the report says so. */
 const rejectedFiles = (
   files: ReadonlyArray<InputFile>,
   rejects: ReadonlyMap<string, { readonly count: number; readonly first: Reject }>,

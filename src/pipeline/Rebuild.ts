@@ -1,13 +1,7 @@
 /**
- * Rebuilds the rows of a dataset from its vote table and the settings in its manifest, and compares the files.
- *
- * Guarantees: every file with rows is rebuilt and compared by its SHA-256. The original ledger is not needed: the votes
- * are imported into a ledger in a temporary folder. If the JSON Lines files are equal and the Parquet files differ, the
- * result is a warning, because another version of Node compresses differently.
- *
- * Files of custom formats are not rebuilt. Neither are the card, report, and manifest, because they contain times,
- * costs, and rejects that only the original ledger has. Splits depend on all planned prompts. If some prompts have no
- * votes and are not in the vote table, the rebuild reads the splits from the dataset, and a warning says so.
+ * Rebuilds a dataset's rows from its vote table and its manifest, and compares the SHA-256 of each file with rows. If
+ * only Parquet files differ, it is a warning: another version of Node compresses differently. Custom formats, card, and
+ * report are not rebuilt. If planned prompts have no votes, splits are read from the dataset, with a warning.
  */
 import { Effect, FileSystem } from "effect"
 import * as Findings from "../dataset/Findings.ts"
@@ -47,10 +41,7 @@ const isCustom = (path: string): boolean =>
 const rebuiltFiles = (files: ReadonlyArray<Manifest.DatasetFile>) =>
   new Map(files.flatMap((file) => (file.rows === null && !file.path.startsWith("formats/") ? [] : [[file.path, file]])))
 
-/**
- * Rebuilds a dataset from its votes. Fails with `DatasetUnreadable` if the manifest lacks something that the rows
- * depend on. The result lists the differences.
- */
+/** Rebuilds a dataset from its votes, and lists differences. `DatasetUnreadable`: the manifest lacks something. */
 export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
   directory: string,
   votes: ImportVotes.ImportSettings["votes"],
@@ -58,7 +49,7 @@ export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
 ) {
   const fs = yield* FileSystem.FileSystem
   const manifest = yield* Dataset.manifest(directory)
-  // The vote table already contains the values at these paths.
+  // The vote table has the values at these paths.
   const { annotationPaths: _paths, campaign, ...settings } = yield* ManifestSettings.of(manifest, evaluationPrompts)
   if (campaign === "all") {
     return yield* ManifestSettings.notRebuildable(

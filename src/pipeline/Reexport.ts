@@ -1,11 +1,6 @@
 /**
- * Exports a dataset, unless the existing dataset is up to date.
- *
- * Guarantees: an export is skipped only if nothing has changed. The ledger (`Ledger.fingerprint`), settings, campaign,
- * and version must match `export.json` in the job's folder. The manifest must have the checksum in `export.json`. Each
- * file must have the size in the manifest. A skipped export returns the result of the export that wrote the dataset. An
- * export with a custom pair strategy, check, or format is never skipped, because code cannot be compared. Does not
- * verify the checksums of the files: `prefstream verify` does.
+ * Exports a dataset, unless it is up to date: ledger (`Ledger.fingerprint`), settings, campaign, version, manifest, and
+ * file sizes match `export.json`. An export with custom code is never skipped. Checksums: `prefstream verify`.
  */
 import { Effect, FileSystem, Option, Schema, Struct } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
@@ -28,20 +23,19 @@ export interface ExportOptions {
 
 type Settings = Parameters<typeof Export.exportDataset>[0] & ExportOptions
 
-/** A digest of everything that the dataset depends on; none if it depends on custom code, which cannot be compared. */
+/** None if it depends on custom code. */
 const fingerprintOf = Effect.fnUntraced(function* (settings: Settings) {
   const { campaign, checks = [], formats = [], pairs = bestAgainstRest } = settings
   const hasOwnCode = !isBuiltIn(pairs) || checks.length > 0 || formats.some((format) => typeof format !== "string")
   if (hasOwnCode) return Option.none<string>()
   const ledger = yield* LedgerReader
   const which = campaign === "all" ? Option.none<number>() : yield* ledger.campaignOf(Option.fromUndefinedOr(campaign))
-  // A built-in pair strategy is a function, so its settings are compared in its place.
+  // A pair strategy is a function.
   const compared = { ...Struct.pick(settings, settingNames), pairs: settingsOf(pairs) }
   const state = yield* ledger.fingerprint(which)
   return Option.some(Sha256.hex(JSON.stringify([version, runtime, campaign === "all", compared, state])))
 })
 
-/** `export.json`: the dataset's fingerprint, its manifest's checksum, and the export's other results. */
 const ExportRecord = Schema.fromJsonString(
   Schema.Struct({
     fingerprint: Schema.String,
@@ -53,7 +47,6 @@ const ExportRecord = Schema.fromJsonString(
 
 const readRecord = Schema.decodeUnknownEffect(ExportRecord)
 
-/** The result of the export that wrote the existing dataset; none if the dataset is outdated or damaged. */
 const existing = Effect.fnUntraced(function* (directory: string, fingerprint: string) {
   const fs = yield* FileSystem.FileSystem
   const dataset = JobFolder.dataset(directory)
@@ -84,7 +77,7 @@ type RecordedExport = Pick<Export.Exported, "leftOut" | "measured"> & {
   readonly example: Option.Option.Value<Export.Exported["example"]> | null
 }
 
-/** Records the dataset that was written, if any. Without this record, the next export writes the dataset again. */
+/** Without this record, the next export writes the dataset again. */
 const writeRecord = Effect.fnUntraced(
   function* ({ directory }: Settings, fingerprint: string, { dataset, example, leftOut, measured }: Export.Exported) {
     const fs = yield* FileSystem.FileSystem
@@ -98,16 +91,12 @@ const writeRecord = Effect.fnUntraced(
   (effect) => Effect.ignore(effect),
 )
 
-/**
- * Writes the dataset from all results that exist at the start, unless there are none or the dataset is up to date.
- * Fails with `ThresholdsExceeded` if a value exceeds its threshold.
- */
 export const exportDataset = Effect.fnUntraced(function* (settings: Settings) {
   const { directory, force = false } = settings
   const fingerprint = yield* fingerprintOf(settings)
   if (!force && Option.isSome(fingerprint)) {
     const fs = yield* FileSystem.FileSystem
-    // A process that was killed during an export may have left files behind.
+    // A killed export may have left files behind.
     yield* Dataset.recover(JobFolder.dataset(directory))
     const found = yield* Effect.orElseSucceed(existing(directory, fingerprint.value), () =>
       Option.none<Export.Exported>(),

@@ -1,13 +1,7 @@
 /**
- * Every rejected record, one JSON object per line, in this order:
- * - records that the source rejected in the last run that read input, in the order of reading
- * - items of that run's campaign that the service refused or a person gave up
- * - records of earlier runs in files that no later run has read
- *
- * An item with several votes is listed once, and only if all its votes were refused or given up.
- *
- * Guarantees: the file is complete, or absent if nothing was rejected. The ledger has the same records, so they are not
- * lost if a run is killed before it writes the file.
+ * The rejects file, complete or absent. One JSON object per line, in this order: records rejected in the last run that
+ * read input; items of its campaign whose votes were all refused by the service or given up by a person, once each;
+ * records of earlier runs in files that no later run has read.
  */
 import { Effect, FileSystem, Option, PlatformError, Stream } from "effect"
 import { toJson } from "../domain/PromptItem.ts"
@@ -26,7 +20,7 @@ const droppedItems = ({ items, reason, state }: DroppedTask): ReadonlyArray<Reje
     raw: toJson({ id: item_id, prompt, completions, as_messages, models, gold, metadata, tools }),
   }))
 
-/** Adds the file's path to a write error, because the operating system names only a file descriptor. */
+/** The operating system names only a file descriptor. */
 const about = (path: string, error: PlatformError.PlatformError): PlatformError.PlatformError =>
   error.reason._tag === "BadArgument"
     ? error
@@ -55,7 +49,7 @@ const streams = Effect.gen(function* () {
 /** The content of the rejects file. */
 export const rejects = Stream.unwrap(Effect.map(streams, ({ earlier, last }) => Stream.concat(last, earlier)))
 
-/** Writes the rejects file, or removes it if nothing was rejected. Returns the counts of the last run by reason. */
+/** Removes the file if nothing was rejected. Returns the counts of the last run by reason. */
 export const write = Effect.fn("RejectsFile.write")(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const { earlier, last } = yield* streams

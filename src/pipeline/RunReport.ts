@@ -1,17 +1,6 @@
 /**
- * The counts of a run, for the summary on the terminal and as JSON.
- *
- * Guarantees: `read = submitted + not_submitted + imported + duplicates + rejected`.
- *
- * - `submitted` counts the items of this run's input whose tasks were sent.
- * - `not_submitted` counts items with an unsent task (none after a finished run), and items that the budget does not
- *   allow.
- * - `imported` counts records of votes that were given elsewhere, if the run is an import. Their items are not sent.
- * - `known` counts the items in `submitted` and `not_submitted` that an earlier run had already read.
- * - `rejected` counts the records that the source or the service refused, or whose task a person gave up.
- *
- * An item with several votes counts once. It is rejected only if all its tasks are refused or given up. Otherwise it is
- * exported with the votes that it received. Gold items that were mixed in are not counted.
+ * The counts of a run: `read = submitted + not_submitted + imported + duplicates + rejected`. An item counts once, and
+ * is rejected only if all its tasks are refused or given up. Gold items that were mixed in are not counted.
  */
 import { DateTime, Duration, Effect, Option, Stream, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -26,7 +15,7 @@ import type { RejectCount } from "./RejectCounts.ts"
 import * as RoutingReport from "./RoutingReport.ts"
 import * as SpendingReport from "./SpendingReport.ts"
 
-/** The state of a job, by its most severe problem. */
+/** By the most severe problem. */
 export type RunStatus =
   | "thresholds_exceeded"
   | "done"
@@ -62,7 +51,7 @@ export const earlierThan = Effect.fnUntraced(function* (run: number) {
 export interface RunReport {
   /** The overall state. It determines the exit status of the command line. */
   readonly status: RunStatus
-  /** The campaign of the run. Items are counted only in this campaign. */
+  /** Items are counted only in this campaign. */
   readonly campaign: number | null
   /** Records of this run's input. */
   readonly read: number
@@ -92,10 +81,7 @@ export interface RunReport {
   readonly votes: number
   /** Number of gold items that were mixed in, over all campaigns. A gold item that was mixed in twice counts twice. */
   readonly gold: number
-  /**
-   * Items for which the next run would plan another vote within the budget. The count is from the last time that a
-   * command chose items.
-   */
+  /** Items for which the next run would plan another vote within the budget, when a command last chose items. */
   readonly wanted_votes: number
   /** The cost of the votes; null without a price. */
   readonly spending: SpendingReport.SpendingReport | null
@@ -162,7 +148,7 @@ const waitingFor = (tasks: StateCounts): number => tasks.planned.tasks + tasks.s
 /** Open tasks: planned, being submitted, or waiting for results. */
 export const outstanding = LedgerReader.use((ledger) => Effect.map(ledger.counts, waitingFor))
 
-/** Open and `in_doubt` tasks count in all campaigns. Failed and invalid tasks count only in the campaign of the run. */
+/** In doubt and open tasks count in all campaigns, failed and invalid ones only in the run's. */
 const statusOf = (
   tasks: StateCounts,
   { failed, invalid }: StateCounts,
@@ -178,7 +164,7 @@ const statusOf = (
 ): RunStatus => {
   if (tasks.in_doubt.tasks > 0) return "in_doubt"
   const unusable = invalid.tasks + failed.tasks > 0
-  // Unusable results are reported even while other tasks are open, because open tasks may take weeks.
+  // Even while other tasks are open, which may take weeks.
   if (run.stopped) return unusable ? "results_invalid" : "stopped"
   if (waitingFor(tasks) > 0) return unusable ? "results_invalid" : "waiting"
   if (!run.readFinished) return run.isRunning ? "waiting" : "unfinished"
@@ -189,11 +175,11 @@ const statusOf = (
 }
 
 export const make = Effect.fn("RunReport.make")(function* (options: {
-  /** The run to report; default: the last run that has read anything. */
+  /** Default: the last run that has read anything. */
   readonly run?: number | undefined
-  /** Whether the run was stopped before everything was read and submitted. */
+  /** Before everything was read and submitted. */
   readonly stopped?: boolean | undefined
-  /** Whether a process runs the job, and may still read the rest of the input. */
+  /** A process runs the job, and may still read input. */
   readonly isRunning?: boolean
   readonly sharedWithWorkers?: boolean
   readonly progress?: Progress
@@ -208,7 +194,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   const progress = options.progress ?? (yield* ledger.progress)
   const tasks = progress.counts
   const last = yield* options.run === undefined ? ledger.lastRun : ledger.runOf(options.run)
-  // The newest run counts as unfinished if it has read nothing: it ended early, was killed, or has just begun.
+  // If the newest run has read nothing, it ended early, was killed, or has just begun.
   const newest = options.run === undefined ? yield* ledger.newestRun : Option.none()
   const hasFinishedReading = Option.match(newest, {
     onNone: () => options.run !== undefined,
@@ -227,7 +213,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   const inCampaign = campaign === null ? tasks : progress.countsOf(campaign)
   const input = campaign === null ? tasks : progress.inputOf(campaign)
   const itemsOf = (states: ReadonlyArray<TaskState>) => states.reduce((sum, state) => sum + input[state].items, 0)
-  // If the run read every item of its campaign, each with one vote, the counts need no query over the items.
+  // If the run read its whole campaign, with one vote per item, no query over the items is needed.
   const coversCampaign =
     readFinished && progress.votes === 1 && counts.new + counts.known === itemsOf(Struct.keys(input))
   const counted = <E>(states: ReadonlyArray<TaskState>, count: Effect.Effect<number, E>) =>

@@ -1,9 +1,6 @@
 /**
- * The settings of a pipeline, and a check at run time for programs without a type check.
- *
- * Guarantees: `check` refuses names that are not settings, and values of the wrong kind, before anything is opened. It
- * does not check ranges: `Submit` checks the ranges of task settings, and `DatasetSettings` checks the ranges of
- * dataset settings.
+ * The settings of a pipeline, and a check of their names and kinds at run time, for programs without a type check,
+ * before anything is opened. `Submit` and `DatasetSettings` check ranges.
  */
 import { type Duration, Effect, type FileSystem, type Layer, type Path, Predicate, Struct } from "effect"
 import type { HttpClient } from "effect/http"
@@ -25,18 +22,13 @@ export interface Settings<out E = SourceError, out R = FileSystem.FileSystem | P
   extends SubmitOptions, LedgerLocation.LedgerSettings, DatasetSettings {
   /** The job folder: ledger (unless it is elsewhere), rejects, and dataset. It is created if missing. */
   readonly directory: string
-  /**
-   * Whether to begin a new ledger if the ledger of a used job folder is gone. This submits all items again. Default
-   * false: fails with `LedgerLost`.
-   */
+  /** Begin a new ledger, which submits all again, if a used folder has none. Default: fails with `LedgerLost`. */
   readonly newLedger?: boolean | undefined
   /** The items: `Source.files`, `Source.join`, `Source.make`, or a custom source. */
   readonly source: Source<E, R>
   /** Time after which a run stops waiting for results. Without it, a run waits as long as necessary. */
   readonly timeout?: Duration.Input | undefined
-  /**
-   * Time for in-flight requests to finish after the timeout. Default: the service's `requestTimeout` plus 5 seconds.
-   */
+  /** For in-flight requests after the timeout. Default: the service's `requestTimeout` plus 5 seconds. */
   readonly grace?: Duration.Input | undefined
   /** Whether to poll each outstanding task once instead of waiting, and then export the results so far. */
   readonly once?: boolean | undefined
@@ -46,22 +38,13 @@ export interface Settings<out E = SourceError, out R = FileSystem.FileSystem | P
 
 /** The annotation service of a pipeline. */
 export interface ServiceOf<E1, R1, E2, R2> {
-  /**
-   * The annotation service: a service at an address (`ServiceProfile.layer`) or an embedded one
-   * (`AnnotationService.layerEmbedded`).
-   */
+  /** At an address (`ServiceProfile.layer`) or embedded (`AnnotationService.layerEmbedded`). */
   readonly service: Layer.Layer<ServiceProfile, E1, R1>
-  /**
-   * The client for a service with another interface: `AnnotationClient.layerProtocol`. Default:
-   * `AnnotationClient.layer`.
-   */
+  /** For a service with another interface (`AnnotationClient.layerProtocol`). Default: `AnnotationClient.layer`. */
   readonly client?: Layer.Layer<AnnotationClient, E2, R2> | undefined
 }
 
-/**
- * A pipeline: its settings and its annotation service. `E` and `R` are the errors and requirements of the source, the
- * service, and the client.
- */
+/** A pipeline: its settings and its service. `E` and `R` are the errors and requirements of source, service, client. */
 export interface Pipeline<out E = SourceError, out R = FileSystem.FileSystem | Path.Path>
   extends Settings<E, R>, ServiceOf<E, R, E, R | ServiceProfile | HttpClient.HttpClient> {
   readonly _tag: "Pipeline"
@@ -86,7 +69,7 @@ export const names: ReadonlyArray<string> = Struct.keys(kinds)
 
 const required: ReadonlyArray<string> = ["directory", "source", "service"]
 
-/** Fails with `SettingInvalid` if a value is of the wrong kind, or if there is no setting of this name. */
+/** Also refuses unknown names. */
 export const check = Effect.fnUntraced(function* (settings: object) {
   if (!Predicate.isObject(settings)) {
     const expected = "an object with `directory`, `source`, and `service`"
@@ -100,7 +83,6 @@ export const check = Effect.fnUntraced(function* (settings: object) {
   yield* Kinds.check(settings, kinds, required, "pipeline")
 })
 
-/** Checks the settings before it runs the effect. `R` is the type of the services that the effect needs. */
 export const checked =
   <R>() =>
   <A, E>(pipeline: object, effect: () => Effect.Effect<A, E, R>) =>

@@ -21,18 +21,11 @@ export const textOf = ({ cost, votes }: Charges.Charge): VotesCost => ({ votes, 
 type GoldVotes = Pick<GoldReport, "results" | "right">
 type GoldKinds = GoldVotes & Pick<GoldReport, "kinds">
 
-/**
- * Returns the cost per right vote on items with a known answer, for one kind of expert. A result costs the kind's mean
- * price.
- */
+/** For one kind of expert: a result costs the kind's mean price. */
 const costPerRight = ({ cost, votes }: Charges.Charge, { results, right }: GoldVotes): string | null =>
   Cost.dividedBy(Cost.times(cost, results), votes * right)
 
-/**
- * Returns the cost per right vote on items with a known answer, for all kinds of experts. A result counts at the mean
- * price of its kind, or at the mean price of all votes if no vote of its kind was paid for. A result with several kinds
- * counts once.
- */
+/** A result counts once, at the mean price of its kind, or of all votes if none of its kind was paid for. */
 const costPerRightOf = (
   spent: Charges.Charge,
   kinds: Spending["kinds"],
@@ -56,31 +49,26 @@ const tokenCost = (experts: ReadonlyArray<Pick<ExpertRow, "token_cost">>): strin
 
 export interface ExportCounts {
   readonly pairs?: number | undefined
-  /** The campaign of the pairs; undefined for all campaigns. */
   readonly ofCampaign?: number | undefined
   readonly gold?: Pick<GoldReport, "results" | "right" | "kinds"> | undefined
   readonly experts?: ReadonlyArray<Pick<ExpertRow, "kind" | "token_cost">> | undefined
 }
 
-/** New items of a run that were not planned because of the budget, and the number of votes per item. */
+/** New items of a run that were not planned, and the votes per item. */
 interface OverBudget {
   readonly items: number
   readonly votes: number
-  /** The voters of these items. Null: anyone. */
   readonly voters: Voters.Voters | null
 }
 
-/**
- * Reads the report. Returns none if no price is set. `over` defaults to the items that exceeded the budget in the last
- * run.
- */
+/** None if no price is set. @param over default: the last run's */
 export const read = Effect.fn("SpendingReport.read")(function* (dataset: ExportCounts, over?: OverBudget) {
   const ledger = yield* LedgerReader
   const last = Option.match(yield* ledger.lastRun, {
     onNone: () => ({ items: 0, votes: 1, voters: null }),
     onSome: ({ overBudget, voters, votes }) => ({ items: overBudget, votes, voters }),
   })
-  // With several campaigns, part of the cost is not for these pairs, so the cost per pair is left out.
+  // Part of the cost is then not for these pairs.
   const isOfAll = dataset.ofCampaign === undefined || (yield* ledger.campaigns).length === 1
   const paidPairs = isOfAll ? dataset : { ...dataset, pairs: 0 }
   return Option.map(yield* ledger.spending, (spending) => make(spending, over ?? last, paidPairs))

@@ -1,13 +1,7 @@
 /**
- * Assigns a split to each item before any row is written.
- *
- * Guarantees: items with the same prompt get the same split. An item's split depends only on the item and on the items
- * planned before it. Items of all campaigns count, judged or not. So the split does not change when the data grows or
- * results arrive, with two exceptions. Items pruned from the ledger do not count, so a near-duplicate of a pruned item
- * can get a different split. With a field, all items with the same value are in one split (`SplitGroups`), and items
- * can change their split when the data grows.
- *
- * Memory: 8 bytes per item, in addition to `Splits`. Make the table in the same ledger snapshot in which you use it.
+ * Assigns a split to each item before any row is written. It depends only on the prompt and those planned before it,
+ * judged or not: new data and results do not change it, except for near-duplicates of pruned items. With a field, it
+ * can (`SplitGroups`). 8 bytes per item, plus `Splits`. The table belongs to its ledger snapshot.
  */
 import { Effect, Stream } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
@@ -26,30 +20,27 @@ import { SettingInvalid } from "../io/SettingInvalid.ts"
 interface Planned extends Pick<JudgedItem, "itemId" | "prompt"> {}
 
 export interface SplitTableOptions extends Splits.SplitsOptions {
-  /** The path of a metadata field. Items with the same value are in one split. */
+  /** A metadata field: items with the same value are in one split. */
   readonly by?: string | undefined
 }
 
 const keyOf = ({ itemId, prompt }: Planned): number => Sha256.leading52Bits(JSON.stringify([itemId, prompt]))
 
-/** The facts about splits in the quality report. */
 export interface SplitReport extends Pick<
   QualityReport,
   "cross_split_near_duplicates" | "split_groups" | "split_shares"
 > {}
 
-/** The splits of all planned items. */
 export interface SplitTable {
-  /** Returns the item's split. A table from `make` expects the items in the order in which they were planned. */
+  /** A table from `make` expects the items in the order of planning. */
   readonly splitOf: (item: Planned) => Split
-  /** Number of planned items. */
   readonly planned: number
   readonly report: SplitReport
 }
 
 export const unsplit: SplitReport = { cross_split_near_duplicates: null, split_groups: null, split_shares: null }
 
-/** If a split's share differs from the requested share by more than this, a warning is logged. */
+/** A greater deviation from the requested share is logged. */
 const accepted = 0.05
 
 const warnOfShares = Effect.fnUntraced(function* (
@@ -75,10 +66,7 @@ const warnOfShares = Effect.fnUntraced(function* (
   )
 })
 
-/**
- * Reads all planned items. If the shares are invalid, fails with `SplitsInvalid`. If `by` is not a field path, or no
- * item's metadata has the field `by`, fails with `SettingInvalid`.
- */
+/** Fails with `SplitsInvalid` for bad shares, `SettingInvalid` if `by` is no field path or no item has it. */
 export const make = Effect.fnUntraced(function* ({ by, ...options }: SplitTableOptions) {
   const ledger = yield* LedgerReader
   const table = yield* Splits.make(options)
@@ -107,7 +95,6 @@ export const make = Effect.fnUntraced(function* ({ by, ...options }: SplitTableO
   let next = 0
   return {
     splitOf: (item) => {
-      // Items come in the order of `all`, so the search continues after the previous item.
       const at = all.indexOf(keyOf(item), next)
       const split = splitOf(at)
       if (split === undefined) throw new Error(`item ${item.itemId} was not planned when the splits were assigned`)
@@ -123,7 +110,7 @@ export const make = Effect.fnUntraced(function* ({ by, ...options }: SplitTableO
   } satisfies SplitTable
 })
 
-/** Reads the splits of a dataset's items. Takes 8 bytes per pair. An item without pairs counts as `train`. */
+/** 8 bytes per pair. An item without pairs counts as `train`. */
 export const ofDataset = Effect.fnUntraced(function* (directory: string, { splits }: Dataset.Manifest) {
   const inSplits = yield* Effect.forEach(
     splits,

@@ -1,22 +1,15 @@
 /**
- * Stops work after a timeout or a signal. The work starts nothing new, and in-flight work gets a grace time to finish.
- * In-flight work that takes longer is abandoned, and the next run continues or repeats it if that is safe.
- *
- * Guarantees: a wait of more than half a second is announced. Unfinished work is announced too. Abandoned work records
- * nothing after the ledger is closed.
+ * Stops work after a timeout or a signal: it starts nothing new, and what is in flight gets a grace time. Then it is
+ * abandoned, to be continued or repeated by the next run. Nothing is recorded after the ledger is closed.
  */
 import { Context, Duration, Effect, type Exit, Fiber, Option } from "effect"
 import { defaults, ServiceProfile } from "../api/ServiceProfile.ts"
 import * as Readiness from "../telemetry/Readiness.ts"
 
-/**
- * The default grace time. It exceeds the request timeout, so that requests can finish: after an interrupted request, it
- * may be unknown whether the service created the task.
- */
+/** Requests can finish: after an interrupted one, it may be unknown whether the service created the task. */
 const longerThan = (requestTimeout: Duration.Input) =>
   Duration.sum(Duration.fromInputUnsafe(requestTimeout), Duration.seconds(5))
 
-/** The default grace time for a service with the default `requestTimeout`. */
 export const defaultGrace = longerThan(defaults.requestTimeout)
 
 export const graceOf = (grace: Duration.Input | undefined) =>
@@ -25,11 +18,10 @@ export const graceOf = (grace: Duration.Input | undefined) =>
     : Effect.succeed(Duration.fromInputUnsafe(grace))
 
 export interface StopOptions {
-  /** Maximum time for in-flight work to finish. */
   grace: Duration.Duration
-  /** A description of the in-flight work, such as `3 requests`. */
+  /** Describes the in-flight work, such as `3 requests`. */
   inFlight: Effect.Effect<Option.Option<string>>
-  /** Whether the work normally runs until someone stops it, as a worker or a server does. */
+  /** The work runs until someone stops it, as a worker or a server does. */
   isNormalEnd: boolean
 }
 
@@ -39,7 +31,7 @@ export const makeOptions = (): StopOptions => ({
   isNormalEnd: false,
 })
 
-/** The options that a supervisor provides; the work may change them. */
+/** A supervisor provides these; the work may change them. */
 export const CurrentOptions = Context.Reference<StopOptions>("prefstream/pipeline/StopOptions", {
   defaultValue: makeOptions,
 })
@@ -59,10 +51,10 @@ export const withOptions =
       ),
     )
 
-/** If work ends within this time after a stop, the wait is not announced. */
+/** A shorter wait is not announced. */
 const shortWait = Duration.millis(500)
 
-/** Describes the in-flight work. The query for it times out after one second, because the ledger may not respond. */
+/** The query times out, because the ledger may not respond. */
 const describeInFlight = (options: StopOptions): Effect.Effect<Option.Option<string>> =>
   Effect.suspend(() => options.inFlight).pipe(
     Effect.timeoutOption("1 second"),
@@ -79,10 +71,7 @@ export const describeUnfinished = (options: StopOptions): Effect.Effect<string> 
     }),
   )
 
-/**
- * Runs an effect to its end, or until `stop` returns a reason to stop it. `exit` is undefined if the grace time or the
- * effect `abandon` ended first.
- */
+/** Runs an effect to its end, or until `stop` returns a reason. `exit` is undefined if it could not end in time. */
 export const until = Effect.fnUntraced(function* <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   {
@@ -97,7 +86,7 @@ export const until = Effect.fnUntraced(function* <A, E, R>(
     readonly abandon?: Effect.Effect<void>
   },
 ): Effect.fn.Return<{ readonly reason: Option.Option<string>; readonly exit: Exit.Exit<A, E> | undefined }, never, R> {
-  // The fiber is detached, because this function does not wait for it after the grace time.
+  // Detached, because nothing waits for it after the grace time.
   const fiber = yield* Effect.forkDetach(effect)
   const ended = Fiber.await(fiber)
   const interrupt = Fiber.interrupt(fiber)

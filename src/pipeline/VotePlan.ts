@@ -1,10 +1,6 @@
 /**
- * Estimates accuracy, agreement, and cost for each number of votes per item (`MajorityAccuracy`). The experts' accuracy
- * is assumed, or measured in a pilot.
- *
- * Guarantees: sends and records nothing. The same input, pilot, and settings give the same numbers. All items of the
- * input count, including those that a job already has. Equal completions of an item count as different ones. Gold items
- * that a run would mix in do not count.
+ * Estimates accuracy, agreement, and cost for each number of votes per item (`MajorityAccuracy`), with an assumed
+ * accuracy or a pilot's. All items of the input count, even those that a job already has, but not gold items.
  */
 import { Effect, Option, Schema, Stream } from "effect"
 import * as Cost from "../domain/Cost.ts"
@@ -36,14 +32,9 @@ export interface PilotExpert {
   readonly by: "gold" | "agreement" | null
 }
 
-/** An expert's accuracy is measured on gold items if the expert has at least this number of votes on them. */
 export const minGoldVotes = 10
 
-/**
- * The experts of a job with their accuracies. If an expert has at least 10 votes on items with a known answer, the
- * accuracy is the share of these votes that are right. Otherwise the accuracy is the reliability estimated from all
- * votes and known answers (Dawid & Skene, 1979).
- */
+/** The experts' accuracies, from at least 10 known answers, or else estimated from all votes (Dawid & Skene, 1979). */
 export const pilot = Effect.fn("Pipeline.pilot")(
   function* (settings: ResultsSettings) {
     yield* Kinds.check(settings, {})
@@ -112,16 +103,12 @@ export interface VotePlan extends Pick<
   readonly price: string | null
   /** The expected results for 1 to 7 votes per item. */
   readonly plan: ReadonlyArray<VotePlanRow>
-  /**
-   * Null without a target. `reached` is the row with the fewest votes per item that reaches the target, or null if more
-   * than 25 votes would be needed.
-   */
+  /** Null without a target. `reached` is the first row that reaches it; null if more than 25 votes would be needed. */
   readonly target: { readonly accuracy: number; readonly reached: VotePlanRow | null } | null
 }
 
 const maxPlanned = 7
 export const maxVotes = 25
-/** Rounding errors up to this value do not require another vote. */
 const tolerance = 1e-12
 
 /** The votes cannot be planned. */

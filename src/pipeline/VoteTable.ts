@@ -1,12 +1,7 @@
 /**
- * All votes of a ledger as a table, one record per vote, as JSON Lines or CSV.
- *
- * Guarantees: `prefstream import` reads the table into a ledger with the same items and votes. That ledger gives the
- * same pairs, except for pseudonyms. The table contains the experts' real names. If `pseudonyms` is set, it contains
- * the dataset's pseudonyms instead. Only the tasks of one batch are in memory.
- *
- * If a result lists several votes, the table keeps only some of the result's other annotations: flags, a lead's
- * decision, and the service's choice if it differs from the votes.
+ * All votes of a ledger as JSON Lines or CSV, with real names or `pseudonyms`, from which `prefstream import` makes a
+ * ledger that gives the same pairs. A result with several votes keeps flags, a lead's decision, and the service's
+ * choice if it differs, but no other annotations. Only one batch is in memory.
  */
 import { Array as Arr, Effect, Stream } from "effect"
 import * as Decision from "../domain/Decision.ts"
@@ -26,7 +21,7 @@ import { isoOf } from "./RunReport.ts"
 
 const isShuffled = (order: ReadonlyArray<number>): boolean => order.some((index, at) => index !== at)
 
-/** The lead's decision, or the service's choice if it decides the item and differs from the item's votes. */
+/** Or the service's choice, if it decides the item and differs from the votes. */
 const decisionIn = (judgment: Judgment, { judgments }: Pick<JudgedItem, "judgments">) => {
   const { annotations, bestCompletionIndex, completions } = judgment
   const decision = Decision.readIn(annotations, bestCompletionIndex)
@@ -86,12 +81,7 @@ const rowsBy = ({ annotationPaths, campaign, pseudonyms = false }: TableSettings
     Stream.provideService(ExpertNames, { keep: !pseudonyms }),
   )
 
-/**
- * The table as text, in chunks.
- *
- * @param isRaw whether CSV contains all texts unchanged, even if a spreadsheet would read them as formulas. Default
- * false.
- */
+/** The table as text, in chunks. @param isRaw whether CSV contains formulas unchanged. Default false. */
 export const text = (format: VoteRow.Format, settings: TableSettings & { readonly isRaw?: boolean } = {}) =>
   Stream.unwrap(Effect.map(Kinds.check(settings, {}), () => textBy(format, settings)))
 

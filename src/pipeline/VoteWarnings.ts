@@ -1,14 +1,14 @@
-/** Warns about votes and results that count differently than a reader of the dataset may expect. */
+/** Warns about votes and results that count differently than a reader may expect. */
 import { Effect } from "effect"
 import { count, excerpt, plural } from "../io/Values.ts"
 import type { ExpertRow } from "../domain/QualityReport.ts"
 import type { CurationReport } from "../pair/Curation.ts"
 import { wilsonInterval } from "../domain/Interval.ts"
 
-/** The normal quantile for a 99.9% interval, which is wide to avoid false warnings among many experts. */
+/** For a 99.9% interval, which is wide to avoid false warnings among many experts. */
 const normal999 = 3.2905267314919255
 
-/** Whether an expert's accuracy on gold items is certainly below the reliability estimated from all experts' votes. */
+/** The accuracy on gold items is certainly below the reliability estimated from all experts' votes. */
 const isOverrated = ({ gold_right, gold_votes, reliability }: ExpertRow): boolean =>
   reliability !== null && (wilsonInterval(gold_right, gold_votes, normal999)?.high ?? 1) < reliability
 

@@ -1,12 +1,7 @@
 /**
- * Detects a worker that makes no progress, for example because it waits for a response that never arrives.
- *
- * Guarantees: a worker whose tasks are always due fails with `WorkerStalled` if, for longer than `limit`,
- * - the worker sent no request, or
- * - the service gave the worker no expected response, but answered other workers.
- *
- * If the ledger does not answer, tasks count as due. If the machine sleeps, at most 40 seconds of the sleep count.
- * `limit` must be longer than a request can take.
+ * Detects a worker without progress. It fails with `WorkerStalled` if its tasks were always due and, for longer than
+ * `limit`, it sent no request, or the service answered only others. If the ledger does not answer, tasks count as due.
+ * If the machine sleeps, at most 40 seconds of the sleep count.
  */
 import { Duration, Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -31,22 +26,17 @@ export class WorkerStalled extends Schema.TaggedError<WorkerStalled>()("WorkerSt
 const interval = Duration.seconds(20)
 const maxCheckInterval = 2 * Duration.toMillis(interval)
 
-/**
- * Another worker's last response must come at least this long after this worker's last response. Otherwise, the service
- * may be down, and this worker does not count as stalled.
- */
+/** If another worker's last response is not this much later, the service may be down. */
 const minLeadMillis = 60_000
 
 export const watch = Effect.fnUntraced(function* (worker: {
   readonly done: { readonly requests: number; readonly answers: number }
   readonly isDue: Effect.Effect<boolean, SqlError>
-  /** Whether the service has answered other workers in the last `millis` milliseconds. */
+  /** The service has answered other workers. */
   readonly othersAnsweredWithin: (millis: number) => Effect.Effect<boolean, SqlError>
+  /** Longer than a request can take. */
   readonly limit: Duration.Duration
-  /**
-   * Called at each check, with times in epoch milliseconds. `answeredAt` is the last check that found a new response.
-   * `progressedAt` is the last check that found a new response or no due task.
-   */
+  /** Gets the epoch milliseconds of the last check with a new response, and of the last with that or no due task. */
   readonly onCheck: (answeredAt: number, progressedAt: number) => void
 }) {
   const limit = Duration.toMillis(worker.limit)
@@ -54,9 +44,9 @@ export const watch = Effect.fnUntraced(function* (worker: {
   let last = yield* SteadyClock.now
   let answeredAt = 0
   let progressedAt = last
-  /** How long tasks have been due without a request, in milliseconds. */
+  /** Milliseconds that tasks have been due without a request. */
   let silent = 0
-  /** How long tasks have been due without an expected response, in milliseconds. */
+  /** Without an expected response. */
   let unanswered = 0
   while (true) {
     yield* Effect.sleep(interval)

@@ -1,16 +1,8 @@
 /**
- * One of several processes that share a job, with one ledger in PostgreSQL.
- *
- * Guarantees: one worker at a time reads the input. After all results have arrived, one worker plans the next round of
- * votes. So the tasks are the same as with one process. The tasks are divided into parts, and each part has one owner:
- * the worker that claims, sends, and polls the part's tasks (`task/ledger/writes/Parts`). If a worker is lost, other
- * workers take its parts. The dataset does not depend on the workers.
- *
- * All workers share the limits of requests per second and of concurrent requests, but each worker may always have one
- * request in flight. A worker that is stopped releases its parts immediately, and then finishes its in-flight requests.
- *
- * Runs until it is stopped, even if no work is left (`prefstream status` shows this). Fails if a newer prefstream has
- * changed the ledger.
+ * One of several processes that share a job in PostgreSQL. One at a time reads the input and plans further votes; each
+ * part of the tasks has one owner that claims, sends, and polls (`task/ledger/writes/Parts`). All share the limit of
+ * requests per second and, with one more each, of concurrent ones. A worker runs until it is stopped, then releases its
+ * parts and finishes its requests. It fails if a newer prefstream has changed the ledger.
  */
 /* oxlint-disable max-lines -- one process, whose loops share parts, limits, and stop */
 import {
@@ -61,57 +53,41 @@ export { WorkerStalled } from "./Watchdog.ts"
 
 /** Options of `run`. */
 export interface WorkerOptions {
-  /**
-   * The address at which other workers reach this worker. Default: the local address of its connection to the database,
-   * and a free port.
-   */
+  /** Where other workers reach this one. Default: its local address towards the database, and a free port. */
   readonly address?: { readonly host?: string | undefined; readonly port?: number | undefined } | undefined
   /** Time that a worker may be silent before others take its parts, at least 5 seconds. Default: `defaultLease`. */
   readonly lease?: Duration.Input | undefined
-  /**
-   * Number of parts that a new job's tasks are divided into, at least 8 for each worker. Default:
-   * `Jobs.defaultPartCount`.
-   */
+  /** Parts of a new job's tasks, at least 8 for each worker. Default: `Jobs.defaultPartCount`. */
   readonly parts?: number | undefined
   /** Called with the worker's name before it joins the others. */
   readonly onBegin?: ((name: string) => Effect.Effect<void>) | undefined
-  /**
-   * Called if the worker stalls. Default: the worker fails, but only after the hanging operation has ended. To stop
-   * immediately, exit the process in this function.
-   */
+  /** Called if the worker stalls, for example to exit the process. Default: fails after the hanging operation. */
   readonly onStalled?: ((failure: Watchdog.WorkerStalled) => Effect.Effect<never, Watchdog.WorkerStalled>) | undefined
 }
 
 /** Default time that a worker may be silent before others take its parts. */
 export const defaultLease = Duration.seconds(35)
 
-/** Interval at which a worker checks for tasks that others have abandoned, and for changes without a notification. */
+/** For tasks that others have abandoned, and changes without a notification. */
 const refreshInterval = Duration.seconds(2)
 
-/**
- * Delay before a failed loop starts again. Each failure without progress doubles the delay, up to `maxRestartInterval`.
- * `maxRestartInterval` must be below `stallLimit`.
- */
+/** Each failure without progress doubles the delay, up to `maxRestartInterval`, which must be below `stallLimit`. */
 const restartInterval = Duration.seconds(15)
 const maxRestartInterval = Duration.minutes(5)
 
 const restartSendingInterval = Duration.seconds(30)
 
-/** If a worker makes no progress for the request timeout plus this time, the worker counts as stalled. */
+/** After the request timeout. */
 const stallLimit = Duration.minutes(10)
 
 const renewInterval = Duration.seconds(5)
 
 const invalidOptions = ["SubmitOptionInvalid", "PriceMissing", "UnusableGold", "VotersNotTaken"]
 
-/** Failures for which a retry does not help. After an `SqlError`, the worker has to reconnect to the ledger. */
+/** A retry does not help. After an `SqlError`, the worker has to reconnect to the ledger. */
 const permanentFailures = ["SqlError", "OtherService", "TermsChanged", "TooManyRejects", ...invalidOptions]
 
-/**
- * Restarts an effect each time it fails for a temporary reason.
- *
- * @param progress returns a number that changes with each success. If omitted, each delay is `restartInterval`
- */
+/** Restarts an effect after a temporary failure. @param progress changes with each success; default: equal delays */
 const retrying = Effect.fnUntraced(function* <A, E, R>(
   what: string,
   effect: Effect.Effect<A, E, R>,
@@ -136,7 +112,6 @@ type Failure = SqlError | Effect.Error<ReturnType<typeof readAndSubmit<never, ne
 const isFileLockError = Schema.is(FileLockError)
 const isTooManyRejects = Schema.is(RejectLimit.TooManyRejects)
 
-/** Processes parts of the job until it is interrupted. Fails if the connection to the ledger is lost. */
 const work = Effect.fn("Worker.work")(function* <E, R>(
   settings: Settings<E, R>,
   cluster: Omit<Cluster.ClusterOptions, "prefix">,
@@ -144,17 +119,17 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
 ) {
   const ledger = yield* Ledger
   const { baseUrl, idempotencyKey, pollInterval, requestTimeout } = yield* ServiceProfile
-  /** After this many renewals, a worker that lost its parts has certainly noticed it. */
+  /** Then a worker that lost its parts has certainly noticed it. */
   const leaseRenewals = Math.ceil(Duration.toMillis(cluster.lease) / Duration.toMillis(renewInterval)) + 1
   const lost = yield* Deferred.make<never, Failure | E>()
   const logLevel = yield* References.MinimumLogLevel
-  /** Makes the effect of a singleton. One worker at a time runs it. If it fails, its worker fails. */
+  /** For a singleton, which one worker at a time runs. If it fails, its worker fails. */
   const task = <R>(effect: Effect.Effect<unknown, Failure | E, R>) =>
     Effect.catchCause(effect, (cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.asVoid(Deferred.failCause(lost, cause)),
     ).pipe(Effect.provideService(References.MinimumLogLevel, logLevel))
 
-  // All restarts share the streak of failures, so that requests that may be billed are not retried hundreds of times.
+  // Restarts share it, so that requests that may be billed are not retried hundreds of times.
   const streak = FailureStreak.make(baseUrl)
   const sending = retrying(
     "sending",
@@ -183,7 +158,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
     const messages = yield* PostgresClient.listen(cluster, yield* ledger.channel)
     while (true) yield* ledger.onNotification((yield* Queue.take(messages)).payload)
   })
-  // A restart also sends tasks that stayed planned after a failed request.
+  // Sends tasks again that stayed planned after a failed request.
   const restarting = Effect.repeat(ledger.restartSending, Schedule.spaced(restartSendingInterval))
   let [answeredAt, progressedAt] = [0, yield* SteadyClock.now]
   const renewing = Effect.gen(function* () {
@@ -204,7 +179,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
       `part ${part}`,
       task(
         ledger.takePart(part).pipe(
-          // If the part's previous owner had a longer poll interval, the part's tasks may be due too late.
+          // Under a longer poll interval of the previous owner, tasks may be due too late.
           Effect.andThen(ledger.dueWithin(Duration.toMillis(Duration.fromInputUnsafe(pollInterval.max)))),
           Effect.andThen(Effect.never),
           Effect.scoped,
@@ -212,7 +187,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
       ),
     ),
   )
-  // A worker does not resubmit failed tasks: reading may restart many times, and each resubmission is billed.
+  // Reading may restart many times, and each resubmission would be billed.
   const reading = readAndSubmit({ ...settings, resubmit: [] }).pipe(
     Effect.ensuring(
       RejectsFile.write(settings.directory).pipe(
@@ -229,15 +204,15 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
         Effect.andThen(retrying("reading", reading)),
         Effect.tap(({ run }) => Effect.logInfo(`run ${run}: finished reading the input`)),
         Effect.tap(warn),
-        // After too many rejects, reading does not restart, because it would find the same rejects.
+        // Reading again would find the same rejects.
         Effect.catchIf(isTooManyRejects, ({ message }) => Effect.logError(`reading stopped: ${message}`)),
         Effect.andThen(retrying("planning further votes", planRounds(settings, refreshInterval))),
         Effect.scoped,
       ),
     ),
   )
-  // The cluster's locks apply to all schemas of a database. So the prefix includes the channel, whose name is unique to
-  // this job in this schema.
+  // The cluster's locks apply to all schemas of a database, and the channel's name is unique to this job in this
+  // schema.
   const prefix = `prefstream_job_${ledger.job}_${(yield* ledger.channel).slice(-8)}`
   const singletons = Layer.mergeAll(reader, ...parts).pipe(Layer.provide(Cluster.layer({ ...cluster, prefix })))
   if (settings.webhook !== undefined) yield* Layer.build(WebhookReceiver.layer(settings.webhook))
@@ -245,12 +220,12 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
     concurrency: "unbounded",
     discard: true,
   }).pipe(Effect.forkScoped)
-  // This layer opens last and closes first, so that other workers take the parts while in-flight requests finish.
+  // It opens last and closes first, so that other workers take the parts while in-flight requests finish.
   yield* Layer.build(singletons)
   return yield* Effect.raceFirst(Fiber.join(loops), Deferred.await(lost))
 }, Effect.scoped)
 
-/** A worker runs until it is stopped, so it waits for the service without a time limit. */
+/** A worker waits for the service without a time limit. */
 const patient = Layer.effect(
   ServiceProfile,
   Effect.map(ServiceProfile, (profile) => ({ ...profile, patience: Duration.infinity })),
@@ -258,7 +233,7 @@ const patient = Layer.effect(
 
 const rejoinInterval = Duration.seconds(2)
 
-/** Reasons of SQL errors that would occur again after a reconnection. */
+/** These would occur again after a reconnection. */
 const finalReasons = [
   "AuthenticationError",
   "AuthorizationError",
@@ -296,7 +271,7 @@ const runUnchecked = Effect.fn("Worker.run")(function* <E, R, E1, R1, E2 = never
   const isLost = (cause: Cause.Cause<unknown>) => {
     const failure = Cause.squash(cause)
     if (isSqlError(failure)) return hasJoined && !finalReasons.includes(failure.reason._tag)
-    // A command may have locked the ledger while no worker was connected.
+    // While no worker was connected.
     return hasJoined && isFileLockError(failure)
   }
   return yield* Effect.sync(() => void (hasJoined = true)).pipe(
@@ -322,9 +297,8 @@ const runUnchecked = Effect.fn("Worker.run")(function* <E, R, E1, R1, E2 = never
 })
 
 /**
- * Processes the pipeline's job alongside other workers until it is interrupted. It reconnects if the connection to the
- * ledger is lost. Fails with `LedgerLocationError` if the ledger is not in PostgreSQL, and with failures for which a
- * retry does not help.
+ * Processes the pipeline's job alongside other workers until it is interrupted, and reconnects to the ledger. Fails
+ * with `LedgerLocationError` if the ledger is not in PostgreSQL, and with failures for which a retry does not help.
  */
 export const run = <E, R>(pipeline: Pipeline<E, R>, options: WorkerOptions = {}) =>
   checked<R | FileSystem.FileSystem | HttpClient.HttpClient>()(pipeline, () => runUnchecked(pipeline, options))

@@ -1,13 +1,8 @@
 /**
- * Polls outstanding tasks until their results have arrived. It is the second of two loops over the ledger (`Send` is
- * the first), and can be stopped at any point and started again.
- *
- * Guarantees: a result is stored as received before its task counts as completed. If a result does not fit its task,
- * the result is kept, and no other task is affected. The time between two polls of a task grows with the task's age,
- * within `pollInterval`, with jitter. A task that a webhook names is polled at once, and again soon if that poll fails.
- * While webhooks arrive, polling is slower, but never stops. A failed poll is retried. After three responses that
- * cannot be used, the task is invalid, or failed if the service does not know it. While the service is down, all polls
- * wait (`ServiceHealth`).
+ * Polls outstanding tasks until their results have arrived; can be stopped at any point and started again. A result is
+ * stored as received before its task counts as completed; if it does not fit, it is kept, and no other task is
+ * affected. The time between polls grows with the task's age, and while webhooks arrive. After three responses that
+ * cannot be used, the task is invalid, or failed if the service does not know it.
  */
 /* oxlint-disable max-lines -- one loop: polls, warnings, and retries share its state */
 import { Duration, Effect, Latch, Option, Result } from "effect"
@@ -29,19 +24,13 @@ import * as TaskPool from "./TaskPool.ts"
 
 type Polling = Pick<ServiceSettings, "pollInterval">
 
-/** Milliseconds from the submission of a task to its first poll. */
+/** In milliseconds. */
 export const firstPollDelay = (profile: Polling): number => Duration.toMillis(profile.pollInterval.min)
 
-/**
- * If a webhook has arrived within this many milliseconds, more are expected, so tasks are polled less often: at least
- * once in this time or in `pollInterval.max`, whichever is longer.
- */
+/** If a webhook arrived within this time, more are expected, so tasks are polled less often. */
 const hintedSpan = Duration.toMillis("1 hour")
 
-/**
- * Milliseconds until the next poll: half the task's age, within `pollInterval`. If `hinted`, the minimum is
- * `pollInterval.max`, and the maximum is `hintedSpan`, unless `pollInterval.max` is longer.
- */
+/** Milliseconds until the next poll: half the task's age, within `pollInterval`; up to `hintedSpan` if `hinted`. */
 export const pollDelay = (profile: Polling, age: number, hinted = false): number => {
   const max = Duration.toMillis(profile.pollInterval.max)
   return hinted
@@ -49,25 +38,25 @@ export const pollDelay = (profile: Polling, age: number, hinted = false): number
     : Math.min(Math.max(age / 2, firstPollDelay(profile)), max)
 }
 
-/** Maximum milliseconds until the first retry of a poll that a webhook caused. */
+/** Milliseconds until the first retry of a poll that a webhook caused. */
 const maxHintedRetryDelay = Duration.toMillis("2 seconds")
 
 const pageSize = 256
 
-/** After this many useless responses, a task becomes `invalid`, or `failed` if the service does not know the task. */
+/** Then a task is `invalid`, or `failed` if the service does not know it. */
 const maxUselessAnswers = 3
 
-/** Milliseconds for which the service may not know a new task yet. */
+/** The service may not know a new task for this long. */
 const settlingTime = Duration.toMillis("1 minute")
 
 const minDelayToReport = Duration.toMillis("10 seconds")
 
 const maxWarnings = 20
 
-/** Maximum length of a sleep, so that polling continues soon after a suspended machine wakes up. */
+/** Polling continues soon after a suspended machine wakes up. */
 const maxWait = Duration.seconds(30)
 
-/** Whether the task became due by itself. If a person or a webhook for this task asked for a poll, `dueAt` is 0. */
+/** If a person or a webhook asked for a poll, `dueAt` is 0. */
 const isDueByAge = ({ dueAt }: OpenTask): boolean => dueAt > 0
 
 /** Options of `collect`. */
@@ -88,7 +77,7 @@ export interface Collected {
 
 const kinds = Kinds.all(Kinds.flag, "once recheckCompleted")
 
-/** Polls outstanding tasks until none is left. Returns the counts of all tasks of the ledger by state. */
+/** Polls outstanding tasks until none is left, and returns the counts of the ledger's tasks. */
 export const collect = Effect.fn("Collect.collect")(function* (options: CollectOptions = {}) {
   yield* Kinds.check(options, kinds)
   const ledger = yield* Ledger
@@ -100,13 +89,11 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const kindsIn = VoteKinds.reader(profile.kindPath)
   const known = new Set([...profile.openStatuses, ...profile.completedStatuses, ...profile.failedStatuses])
   const maxPollInterval = Duration.toMillis(Duration.fromInputUnsafe(profile.pollInterval.max))
-  /**
-   * Consecutive failed polls by task. `useless` polls had an unusable response. `sinceHint` polls followed a webhook.
-   */
+  /** Consecutive failed polls by task; `useless` ones had an unusable response, `sinceHint` ones followed a webhook. */
   const failures = new Map<number, { readonly times: number; readonly useless: number; readonly sinceHint: number }>()
   const repeats = RepeatedExperts.make(ledger)
   let warnings = 0
-  /** Polls that were due before this time may be late because the service was unavailable. */
+  /** Polls that were due before may be late because the service was unavailable. */
   let undisturbedSince = started
   const reported = { delay: false, waiting: new Set<boolean>() }
 
@@ -132,7 +119,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     )
   })
 
-  /** Polls the task again soon after a failed poll, because its result may be ready. */
+  /** The result may be ready. */
   const retrySoon = Effect.fnUntraced(function* (task: OpenTask, times: number, first = firstPollDelay(profile)) {
     const now = yield* SteadyClock.now
     const delay = Backoff.millisAfter(times, first, pollDelay(profile, now - task.submittedAt))
@@ -204,7 +191,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     (effect, task) => Effect.catchTag(effect, "AnnotationClientError", (failure) => settle(task, failure)),
   )
 
-  /** Keeps the result of a completed task, because it was paid for, until another result replaces it. */
+  /** The result was paid for; another result may replace it. */
   const keepResult = Effect.fnUntraced(function* (task: OpenTask, reason: string) {
     failures.delete(task.seq)
     yield* warn(`${task.taskId} keeps its earlier result: ${reason}`)
@@ -222,7 +209,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     switch (reason._tag) {
       case "TaskUnknown":
         if (task.hasResult) return yield* keepResult(task, failure.message)
-        // A service may not know a new task yet, but 410 means that the task is gone.
+        // 410 means that the task is gone; otherwise, the service may not know a new task yet.
         if (reason.status !== 410) {
           const age = (yield* SteadyClock.now) - task.submittedAt
           if (options.once === true ? age < settlingTime : useless < maxUselessAnswers)
@@ -265,7 +252,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
 
   const next = Effect.gen(function* () {
     while (true) {
-      // Tasks that a webhook named come before tasks that are due by their age.
+      // Tasks that a webhook named come first.
       const [task, ...rest] = ledger.hinted.isOpen() ? [] : page
       if (task !== undefined) {
         page = rest
@@ -280,7 +267,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
       page = tasks.filter(({ taskId }) => !inFlight.has(taskId))
       if (page.length > 0) continue
       if (inFlight.size === 0 && done && (options.once === true || Option.isNone(wait))) return Option.none<OpenTask>()
-      // If all due tasks are in flight, the loop sleeps and queries again, because other tasks may become due.
+      // If all due tasks are in flight, other tasks may become due.
       const pause = Option.match(wait, {
         onNone: () => Effect.never,
         onSome: (millis) =>

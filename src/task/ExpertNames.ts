@@ -1,10 +1,7 @@
 /**
- * Puts pseudonyms in place of experts' names in votes, flags, and a lead's decision.
- *
- * Guarantees: an expert has one pseudonym in a job. If a vote has no kind, but has the name of an automatic expert, the
- * kind is added, because the pseudonym hides the name. Only the job's ledger has the key of the pseudonyms. Unknown
- * members of flags are left out, since they may contain a name. Texts by experts (rationales, comments) and data of the
- * input (metadata, file paths) stay unchanged.
+ * Puts pseudonyms in place of experts' names in votes, flags, and decisions; only the job's ledger has the key. A vote
+ * without a kind gets that of an automatic expert. Unknown members of flags are left out, as they may contain a name.
+ * Texts by experts and data of the input stay unchanged.
  */
 import { Context, Effect, Option, Predicate, Schema } from "effect"
 import * as ExpertKind from "../domain/ExpertKind.ts"
@@ -34,7 +31,7 @@ export const ExpertNames = Context.Reference<ExpertNames>("prefstream/task/Exper
   defaultValue: () => ({ keep: false }),
 })
 
-/** Keeps names, for output that stays with the team and for code that only compares names. */
+/** For output that stays with the team, and code that only compares names. */
 export const keepNames = Effect.provideService(ExpertNames, { keep: true })
 
 const hasExpert = Predicate.hasProperty("expert")
@@ -44,7 +41,7 @@ const votersIn = ({ expert, votes }: Annotations): ReadonlyArray<string> =>
     Predicate.isString,
   )
 
-/** Returns the expert's kind if only the name shows it. */
+/** Only if nothing but the name shows it. */
 const kindByName = ({ expert, kind }: { readonly expert: unknown; readonly kind?: unknown }, ofAll?: unknown) => {
   const role =
     Predicate.isString(expert) && (ExpertKind.of(kind) ?? ExpertKind.of(ofAll)) === null
@@ -74,7 +71,7 @@ const renamed = (annotations: Annotations, rename: (name: unknown) => unknown): 
   }
 }
 
-/** Replaces or keeps names. `isMissing` returns true if a name was read, but the ledger has no key for pseudonyms. */
+/** `isMissing`: a name was read, but the ledger has no key for pseudonyms. */
 export const reader = Effect.gen(function* () {
   const { keep, voters } = yield* ExpertNames
   const key = keep ? Option.none() : yield* LedgerReader.use((ledger) => ledger.expertKey)

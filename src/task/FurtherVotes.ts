@@ -1,8 +1,6 @@
 /**
- * Plans further votes on items that have no outstanding vote. The caller chooses the items.
- *
- * Guarantees: the plan depends only on the ledger and the choice, and stays within the budget. No vote is planned twice
- * (see `ledger/writes/FurtherVotes`). Plans nothing if no run of the job has asked for further votes.
+ * Plans further votes on items that have no outstanding vote. The caller chooses the items. No vote is planned twice
+ * (`ledger/writes/FurtherVotes`), or if no run of the job has asked for further votes.
  */
 import { Effect, Option } from "effect"
 import { Ledger, type LedgerReader } from "./ledger/Ledger.ts"
@@ -13,11 +11,11 @@ import type { JudgmentsError } from "./Results.ts"
 import { plural } from "../io/Values.ts"
 
 export interface ItemChoice {
-  /** The items, with the greatest need first. */
+  /** The greatest need first. */
   readonly wanted: ReadonlyArray<ItemPlace>
-  /** Maximum number of items that get a vote now. */
+  /** Items that get a vote now. */
   readonly atOnce: number
-  /** Number of the job's votes whose tasks had ended when the items were chosen. */
+  /** The job's votes whose tasks had ended at that time. */
   readonly ended: number
 }
 
@@ -26,10 +24,7 @@ export type ChooseItems = (
   terms: FurtherTerms,
 ) => Effect.Effect<ItemChoice, JudgmentsError, LedgerReader>
 
-/**
- * Chooses items of a campaign (default: the campaign of the last run). Returns none if no run has asked for further
- * votes.
- */
+/** For a campaign, by default that of the last run. None if no run has asked for further votes. */
 const chosenBy = Effect.fnUntraced(function* (choose: ChooseItems, of?: number) {
   const ledger = yield* Ledger
   const terms = yield* ledger.furtherTerms

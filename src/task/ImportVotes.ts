@@ -1,15 +1,9 @@
 /**
- * Imports votes that were given elsewhere, as completed tasks of the ledger. Each item becomes a separate task, which
- * is never sent.
- *
- * Guarantees: each record counts once: it adds an item, adds a vote, is a duplicate, or is rejected. Each step is one
- * transaction, and votes that are imported again are duplicates, so a killed import can be started again. Equal votes
- * of a named expert on an item count once. Equal votes without an expert's name count separately, unless an earlier
- * import had them. If a lead decided several times on an item, the last decision counts. The flags of a task count
- * once, even if several of its votes repeat them.
- *
- * A step has 1,024 records or 4 million characters. It leaves the records of its last item to the next step. So an item
- * whose votes are adjacent is written once. Memory grows by about 100 bytes per flag and per vote without an expert.
+ * Imports votes that were given elsewhere, as completed tasks of the ledger, which are never sent. Votes that are
+ * imported again are duplicates, so a killed import can be started again. Equal votes of a named expert on an item
+ * count once; those without a name separately, unless an earlier import had them. Of a lead's decisions, the last
+ * counts. A step is one transaction of 1,024 records or 4 million characters, which leaves its last item to the next
+ * step. Memory grows by about 100 bytes per flag and per vote without an expert.
  */
 import { Effect, Equal, Exit, Option, Result, Stream } from "effect"
 import { flagsIn } from "../domain/Flag.ts"
@@ -26,7 +20,7 @@ import * as RejectLimit from "./plan/RejectLimit.ts"
 import { conflict, identify, newTasks } from "./plan/TaskRequests.ts"
 import { reasonOf } from "./Submit.ts"
 
-/** The guidelines and the task type of the votes, and the limit of rejects. */
+/** Guidelines and task type of the votes, and the limit of rejects. */
 export interface ImportOptions extends CampaignTerms {
   /** Default: the guidelines of the last run. Other guidelines need `newCampaign`. */
   readonly guidelines?: string | undefined
@@ -77,10 +71,7 @@ const identified = (record: VoteRecord): Identified =>
     },
   })
 
-/**
- * Counts the records before those of the last item, because more records of the last item may follow. If there is only
- * one item, counts all records.
- */
+/** Records before those of the last item, of which more may follow; all records if there is only one item. */
 const wholeItems = (records: ReadonlyArray<Identified>): number => {
   const itemId = records.at(-1)?.item?.itemId
   const last = itemId === undefined ? -1 : records.findLastIndex(({ item }) => item?.itemId !== itemId)
@@ -100,9 +91,7 @@ const kinds: Kinds.Kinds = {
   maxRejects: ["a whole number, or a percentage up to 100%", RejectLimit.isLimit],
 }
 
-/**
- * Reads votes into the ledger. Fails with the error of `records`, `TooManyRejects`, `TermsChanged`, or `FileLockError`.
- */
+/** Reads votes into the ledger. */
 export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>(
   records: Stream.Stream<VoteRecord, E, R>,
   options: ImportOptions = {},
@@ -119,9 +108,9 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
   let counts: ReadCounts = nothingRead
   let votes = 0
   let ties = 0
-  /** Number of times that this import has read each vote without an expert. */
+  /** How often this import has read each vote without an expert. */
   const unnamed = new Map<string, number>()
-  /** The tasks whose flags were read, and the number of times that each flag of an item was read. */
+  /** Tasks whose flags were read, and how often each flag of an item was read. */
   const flagged = new Set<string>()
   const flagsRead = new Map<string, number>()
 

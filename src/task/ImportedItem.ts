@@ -1,8 +1,6 @@
 /**
- * An item with its imported votes, which become the result of the item's task in the ledger.
- *
- * Guarantees: `fromStored` reads the results that `resultOf` writes. Votes, decision, and flags refer to the
- * completions in the order of the task, even if a record has another order.
+ * An item with its imported votes, which become the result of its task in the ledger. Votes, decision, and flags refer
+ * to the completions in the order of the task, even if a record has another order.
  */
 import { Array as Arr, Record, Schema, Struct } from "effect"
 import * as Decision from "../domain/Decision.ts"
@@ -16,10 +14,10 @@ import type { BatchItem } from "./ledger/schema/Model.ts"
 export interface ImportedItem {
   /** Undefined if the ledger already has the item. */
   readonly item: BatchItem | undefined
-  /** The task's number in the ledger, or -1 if the ledger does not have it yet. */
+  /** In the ledger, or -1 if it does not have the task yet. */
   readonly seq: number
   readonly taskId: string
-  /** The task id that the item's pairs have. Default: `taskId`, if the record of the first votes names no task. */
+  /** Task id of the item's pairs. Default: `taskId`, if the record of the first votes names no task. */
   readonly sourceTaskId: string
   readonly prompt: TaskPrompt
   readonly votes: Array<ImportedVote>
@@ -32,7 +30,7 @@ export interface ImportedItem {
 const Stored = Schema.fromJsonString(Schema.Struct({ task_id: Schema.String, results: Schema.Array(ResultItem) }))
 const decodeStored = Schema.decodeUnknownSync(Stored)
 
-/** Returns equal keys for votes with equal content. The expert's kind, the order, and the seconds do not count. */
+/** Equal for votes with equal content. The expert's kind, the order, and the seconds do not count. */
 export const keyOf = (vote: ImportedVote): string => {
   const keyMembers = Object.entries(Struct.omit(vote, ["kind", "order", "seconds"]))
     .filter(([, value]) => value !== undefined)
@@ -74,7 +72,7 @@ export const fromStored = ({
     votes,
     keys: countKeys(votes),
     flags: [...flagsIn(annotations)],
-    // Imported results always have a `best_completion_index`. Only its type allows null.
+    // Only the type allows null.
     decision:
       best_completion_index === null
         ? undefined
@@ -97,7 +95,7 @@ export const empty = (item: BatchItem, taskId: string, sourceTaskId = taskId): I
   isChanged: false,
 })
 
-/** Maps each completion of a record to its index in the item. Undefined if the prompt or the completions differ. */
+/** The index in the item of each completion of a record. Undefined if prompt or completions differ. */
 export const placesIn = (
   known: TaskPrompt,
   { item: { completions }, prompt }: BatchItem,

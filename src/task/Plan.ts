@@ -1,9 +1,6 @@
 /**
- * Reads the input into the ledger, as planned tasks.
- *
- * Guarantees: each record counts once, as new, known, duplicate, or rejected. Records are planned in steps. Each step
- * is one transaction, which also checks the budget. Items of an incomplete batch are recorded in the step that
- * completes the batch. If a run is killed before that step, the next run reads these items again.
+ * Reads the input into the ledger, as planned tasks. Each record counts once: new, known, duplicate, or rejected. A
+ * step is one transaction. Items of an incomplete batch are recorded with it; a killed run's are read again.
  */
 import { Array as Arr, Duration, Effect, type Latch, Result, Stream } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"
@@ -25,26 +22,21 @@ import * as Metrics from "../telemetry/Metrics.ts"
 import { plural } from "../io/Values.ts"
 
 export interface PlanOptions extends RunTerms, DrawOptions {
-  /**
-   * Whether an item without an id is also judged if an earlier item has the same completions in another order. If
-   * false, the item counts as a duplicate, and its models, gold answer, and metadata are dropped.
-   */
+  /** Whether an item without an id is judged again in another order of completions. If false, it is a duplicate. */
   readonly keepReordered?: boolean | undefined
   /**
-   * Maximum number of items that are read, but not sent yet. At this limit, reading waits for sending, so that an
-   * endless source does not fill the ledger. The report of a stopped run counts only the records that the run has read.
-   * Workers ignore this option. Default: no limit, so that all rejects of the input are known early.
+   * Maximum number of items read, but not sent yet, so that an endless source does not fill the ledger. Workers ignore
+   * it. Default: no limit, so that all rejects of the input are known early.
    */
   readonly maxPlanned?: number | undefined
-  /** Limits of each task. */
   readonly batch?: Batch.BatchLimits | undefined
 }
 
-/** Maximum records and bytes per step. Small steps would write the same pages of the items' index more often. */
+/** Small steps would write the same pages of the items' index more often. */
 export const stepRecords = 4096
 const stepBytes = 4 * 1024 * 1024
 
-/** Maximum milliseconds between two steps, so that records of a slow source are planned even if there are few. */
+/** Between two steps, so that a slow source's few records are planned. */
 const stepMillis = Duration.toMillis("5 seconds")
 
 export const plan = Effect.fnUntraced(function* <E, R>(
@@ -53,7 +45,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   options: PlanOptions & {
     readonly draw: Draw
     readonly mix: GoldItems.Mix
-    /** Maximum number of votes that a task can ask for. */
+    /** That a task can ask for. */
     readonly maxTaskVotes: number
   },
   counter: RejectLimit.Counter,
@@ -65,7 +57,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   const maxBytes = stepBytes / (options.votes ?? 1)
   let counts = nothingRead
   const batches = Batch.make(options.batch)
-  /** New items that exceed the budget. The ledger does not know them. */
+  /** New items that the ledger does not know. */
   const beyondBudget = SeenItems.make()
   let overBudget = 0
 
@@ -121,8 +113,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
       rejected: counts.rejected + rejects.length,
     }
     const closed = [...batches.add(fresh), ...(finished ? batches.end() : [])]
-    // Items of an incomplete batch have no rows in the ledger yet. The step that completes the batch counts these
-    // items.
+    // Items of an incomplete batch have no rows yet: the step that completes it counts them.
     const waiting = batches.waiting().length
     const recorded = { ...counts, read: counts.read - waiting, new: counts.new - waiting }
     const beyond = yield* ledger.record(run, {
@@ -149,10 +140,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   let gathered: Array<Result.Result<BatchItem, Reject>> = []
   let bytes = 0
   let flushedAt = yield* SteadyClock.now
-  /**
-   * After planning this many items, reading waits until the sender runs out of tasks. If the sender runs out during
-   * planning, reading skips one wait and plans as many again, so this is only half of `maxPlanned`.
-   */
+  /** Reading waits when this many are planned. It may skip one wait, so this is half of `maxPlanned`. */
   const maxAhead = ledger.isShared ? Infinity : (options.maxPlanned ?? Infinity) / 2
   let ahead = 0
   const flush = Effect.fnUntraced(function* () {
@@ -172,7 +160,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
     records,
     Effect.fnUntraced(function* (records) {
       for (const record of records) {
-        // Identify each record at once: until then, its texts keep a chunk of the input in memory.
+        // Until then, the record's texts keep a chunk of the input in memory.
         const identified = Result.map(record, identify)
         gathered.push(identified)
         bytes += sizeOf(identified)

@@ -1,9 +1,6 @@
 /**
- * Polls failed and invalid tasks once more before they are resubmitted and paid for again.
- *
- * Guarantees: a task is resubmitted only if the service reports that it failed, returns a result that does not fit,
- * does not know the task, or never accepted it. If the service reports that the task is open or completed, the ledger
- * records this. Without a readable response, the task stays as it is.
+ * Polls failed and invalid tasks once more before they are paid for again. A task is resubmitted only if the service
+ * reports a failure, a result that does not fit, or that it does not know the task or never accepted it.
  */
 import { Duration, Effect, Result } from "effect"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
@@ -17,10 +14,10 @@ import type { Issue } from "./ledger/schema/Model.ts"
 
 export const failedStatusReason = (status: string): string => `the service reports the status ${status}`
 
-/** Whether the service canceled the task. A canceled task is not paid for. */
+/** A canceled task is not paid for. */
 export const isCanceled = (status: string): boolean => status === "cancelled" || status === "canceled"
 
-/** Returns the `seq` of each task whose failure the service confirms, or that the service never accepted. */
+/** The `seq` of tasks whose failure the service confirms, or that it never accepted. */
 export const findResubmittable = Effect.fn("Recheck.findResubmittable")(function* (tasks: ReadonlyArray<Issue>) {
   const ledger = yield* Ledger
   const client = yield* TaskClient

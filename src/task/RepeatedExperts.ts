@@ -1,10 +1,6 @@
 /**
- * Warns as soon as a response shows that an expert judged an item more than once. Only the expert's first vote on an
- * item counts. After the warning, a person can stop the run before more such votes are paid for.
- *
- * Guarantees: compares the votes of a response with each other. Also compares these votes with earlier votes on the
- * same items, even if another process collected them. The prompt identifies an item, since a batch contains each prompt
- * once.
+ * Warns as soon as an expert has judged an item more than once, so that a person can stop the run before more such
+ * votes are paid for: only the first counts. Earlier votes count too. The prompt identifies an item of a batch.
  */
 import { Effect, Option, Predicate, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

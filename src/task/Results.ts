@@ -1,9 +1,6 @@
 /**
- * The judgments of a ledger, by task and by item, in the order in which the items were planned.
- *
- * Guarantees: each result fits its task (`ResultMatch`). A stored result that does not fit, for example from an earlier
- * version of prefstream, is logged and left out. Prompts that the service withdrew give no judgment. An item without
- * any judgment is not a judged item.
+ * The judgments of a ledger, by task and by item, in the order of planning. A stored result that does not fit its task,
+ * for example from an earlier version, is logged and left out. Withdrawn prompts give no judgment.
  */
 import { Array as Arr, Effect, flow, Option, Result, Stream, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -26,7 +23,6 @@ type Outcome = Judgment | NoJudgment
 
 interface JudgedTask {
   readonly task: CompletedTask
-  /** By item. */
   readonly outcomes: ReadonlyArray<ReadonlyArray<Outcome>>
 }
 
@@ -35,7 +31,7 @@ const kinds: Kinds.Kinds = {
   annotationPaths: Kinds.recordOf("an object with field paths", Kinds.anyText),
 }
 
-/** Matches results to their tasks. For speed, one call takes many tasks, because a task may have only one item. */
+/** For speed, one call matches many tasks, because a task may have only one item. */
 const ofTasks = Effect.fnUntraced(function* (
   campaign: number | "all" | undefined,
   annotationPaths: AnnotationPaths.AnnotationPaths | undefined,
@@ -83,16 +79,13 @@ const completedOf = (campaign: number | "all" | undefined) =>
     ),
   )
 
-/**
- * The errors of reading judgments: the database fails, the campaign is unknown or of the wrong type, or the key for
- * pseudonyms is missing.
- */
+/** The database fails, the campaign is unknown or of the wrong type, or the key for pseudonyms is missing. */
 export type JudgmentsError = SqlError | NoSuchCampaign | SettingInvalid | ExpertNames.ExpertKeyMissing
 
 /**
- * The judgments of a campaign, in the order in which their items were planned. `campaign` is a number or `"all"`.
- * Default: the campaign of the last run that has read anything. There is one judgment for each task and item, or for
- * each vote if the task asks for several. Gold items that were mixed in are included (`isCheck`).
+ * The judgments of a campaign (a number, or `"all"`), in the order in which their items were planned, one for each task
+ * and item, or for each vote if the task asks for several. Default: the campaign of the last run that has read
+ * anything. Gold items that were mixed in are included (`isCheck`).
  *
  * @param paths the paths of annotations that the service reports in other fields
  */
@@ -110,21 +103,16 @@ export const ofCampaign = (
     ),
   )
 
-/** An item with its position in the ledger: the `seq` of its first vote. */
+/** `seq` is that of the first vote. */
 export interface PlacedItem extends ItemPlace {
   readonly itemId: string
-  /**
-   * Undefined if the item has no judgment, because its prompts were withdrawn or not answered, or because the results
-   * are unusable.
-   */
+  /** Undefined if prompts were withdrawn or not answered, or the results are unusable. */
   readonly item: JudgedItem | undefined
-  /** Whether the item is a gold item that was mixed in to measure experts. */
   readonly isCheck: boolean
-  /** Whether the service withdrew a prompt of the item. Such an item gets no further vote. */
+  /** The service withdrew a prompt: the item gets no further vote. */
   readonly isWithdrawn: boolean
-  /** Whether all experts who were allowed to vote on the item gave no answer, so that others must judge it. */
+  /** All experts who were allowed to vote gave no answer, so others must judge the item. */
   readonly isUnanswered: boolean
-  /** Whether the item's right answer is known. */
   readonly hasGold: boolean
 }
 
@@ -172,7 +160,7 @@ const placedOf = (batch: number, tasks: Arr.NonEmptyReadonlyArray<JudgedTask>): 
   })
 }
 
-/** Flattens a stream of arrays. The arrays of one chunk become one chunk. */
+/** The arrays of one chunk become one chunk. */
 const inArrays = <A, E, R>(arrays: Stream.Stream<ReadonlyArray<A>, E, R>): Stream.Stream<A, E, R> =>
   arrays.pipe(
     Stream.chunks,
@@ -181,10 +169,7 @@ const inArrays = <A, E, R>(arrays: Stream.Stream<ReadonlyArray<A>, E, R>): Strea
     Stream.flattenArray,
   )
 
-/**
- * The judged items of a campaign. Each item has the judgments of all its votes with results, in the order of the votes.
- * With `"all"`, an item occurs once for each campaign that judged it. Only the tasks of one batch are in memory.
- */
+/** Judged items with their votes' judgments, in order, once for each campaign. Only one batch is in memory. */
 export const items = (
   campaign?: number | "all",
   paths?: AnnotationPaths.AnnotationPaths,
@@ -207,10 +192,7 @@ export interface UnjudgedCounts {
   readonly unusable: number
 }
 
-/**
- * Like `items`, but also counts the items without a judgment. `unjudged` returns the counts of the items read so far,
- * without the gold items that were mixed in.
- */
+/** Like `items`, but `unjudged` counts items so far without a judgment, except gold items that were mixed in. */
 export const counted = (campaign?: number | "all", paths?: AnnotationPaths.AnnotationPaths) => {
   let withdrawn = 0
   let unanswered = 0
@@ -230,20 +212,18 @@ export const counted = (campaign?: number | "all", paths?: AnnotationPaths.Annot
   return { items, unjudged: (): UnjudgedCounts => ({ withdrawn, unanswered, unusable }) }
 }
 
-const judgedItem = (judgments: Arr.NonEmptyReadonlyArray<Judgment>): JudgedItem => {
-  return {
-    ...Struct.pick(judgments[0], [
-      "itemId",
-      "prompt",
-      "completions",
-      "models",
-      "asMessages",
-      "tools",
-      "metadata",
-      "gold",
-      "isCheck",
-      "origin",
-    ]),
-    judgments,
-  }
-}
+const judgedItem = (judgments: Arr.NonEmptyReadonlyArray<Judgment>): JudgedItem => ({
+  ...Struct.pick(judgments[0], [
+    "itemId",
+    "prompt",
+    "completions",
+    "models",
+    "asMessages",
+    "tools",
+    "metadata",
+    "gold",
+    "isCheck",
+    "origin",
+  ]),
+  judgments,
+})

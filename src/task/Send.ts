@@ -1,15 +1,9 @@
 /**
- * Sends planned tasks until the input is read and no planned task is left. A task is _in doubt_ if its request may have
- * reached the service, but no usable response arrived.
- *
- * Guarantees: a task is claimed only when its request is about to be sent, so that no waiting task can become in doubt.
- * A task that the service may have created is resent only if the service honors idempotency keys and still remembers
- * the task's key. Otherwise the task is in doubt. If the service answers 400, 413, or 422 to a task of several items,
- * the task is split in two, so that in the end only the item at fault is refused. After a 413, later tasks with at
- * least as many items and bytes are split before they are sent.
- *
- * The run ends if there is no service at the address, or if the service refuses the token, all requests, or the run's
- * first tasks. `FailureStreak` lists more cases.
+ * Sends planned tasks until the input is read and none is left. A task is claimed just before its request is sent, and
+ * is _in doubt_ if the request may have arrived without a usable response. One that the service may have created is
+ * sent again only if the service still remembers its idempotency key. After a 400, 413, or 422, a task of several items
+ * is split in two, so that only the item at fault is refused. The run ends if there is no service at the address, or if
+ * it refuses the token, all requests, or the run's first tasks (`FailureStreak`).
  */
 import { Data, Deferred, Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -27,35 +21,32 @@ import * as TaskTrace from "../telemetry/TaskTrace.ts"
 import { plural } from "../io/Values.ts"
 import * as TaskPool from "./TaskPool.ts"
 
-/** Another fiber has sent or split the task, or another worker has taken over its part of the job (see `Parts`). */
+/** By another fiber, or by another worker that has taken over the part of the job (see `Parts`). */
 class AlreadyClaimed extends Data.TaggedError("AlreadyClaimed") {}
 
-/** The task may exist, but its request is so old that the service may have forgotten the idempotency key. */
+/** The task may exist, but the service may have forgotten the old idempotency key. */
 class KeyExpired extends Data.TaggedError("KeyExpired") {}
 
-/** An earlier request may have created the task, and this process assumes that the service ignores idempotency keys. */
+/** An earlier request may have created the task, and the service is assumed to ignore idempotency keys. */
 class KeyIgnored extends Data.TaggedError("KeyIgnored") {}
 
 const stoppedBetween = "the run was stopped between the first and the last of the requests that create the task"
 
-/** If claiming takes longer than this many milliseconds, the claim is renewed. */
+/** After longer claiming, the claim is renewed. */
 const maxClaimTime = Duration.toMillis("2 seconds")
 
-/** Statuses with which a service may refuse a whole task because of one item. */
+/** A service may refuse a whole task with these because of one item. */
 const mayBeOneItem: ReadonlySet<number> = new Set([400, 422])
 
 export type SendError = SqlError | AnnotationClientError
 
 export interface SendOptions {
   readonly earlier?: FailureStreak.FailureStreak | undefined
-  /** If no task is left to send while reading continues, `send` opens this latch. */
+  /** Opens if no task is left to send while reading continues. */
   readonly starved?: Latch.Latch | undefined
 }
 
-/**
- * Sends tasks until none is left or `halt` is set. Sets `halt` if a failure would affect every task. If failures in
- * `earlier` have ended a run, sends tasks one by one until the service accepts one.
- */
+/** Sets `halt` after a failure that would affect every task. After `earlier` ones, sends singly until one succeeds. */
 export const send = Effect.fnUntraced(function* <E>(
   readingDone: Latch.Latch,
   halt: Deferred.Deferred<never, E | SendError | RejectLimit.TooManyRejects>,
@@ -69,19 +60,19 @@ export const send = Effect.fnUntraced(function* <E>(
   const timeLimit = Duration.toMillis(Duration.fromInputUnsafe(profile.requestTimeout))
   const lifetime = Duration.fromInputUnsafe(profile.idempotencyKeyLifetime)
 
-  /** Sends one task. On interruption, a request in flight is finished and recorded, but a wait for a turn stops. */
+  /** On interruption, a request in flight is finished and recorded, but a wait for a turn stops. */
   const sendOne: (task: PlannedTask) => Effect.Effect<void, SqlError> = Effect.fnUntraced(
     function* (task) {
       if (yield* Deferred.isDone(halt)) return
       const body = yield* ledger.requestBody(task.seq)
-      // The claim happens when the task's turn comes, so that only a task that is being sent can become in doubt.
-      // Another fiber may claim the halves of a split task, because queries for planned tasks also return them.
+      // The claim happens at the task's turn, so that only a task that is being sent can become in doubt. Queries for
+      // planned tasks also return the halves of a split task, so another fiber may claim them.
       let claimed = false
-      /** Whether an earlier request of this attempt, even in an earlier run, may have created the task. */
+      /** An earlier request of this attempt, even in an earlier run, may have created the task. */
       let doubtful = task.sentAt !== undefined
       let sentAt = task.sentAt
       const doubt = Effect.sync(() => void (doubtful = true))
-      /** Fails if the task may have been created, and the service ignores keys or may have forgotten this key. */
+      /** Fails if resending could create the task twice. */
       const checkKey = Effect.gen(function* () {
         if (!doubtful) return
         if (profile.idempotencyKey !== "honored") return yield* new KeyIgnored()
@@ -96,7 +87,7 @@ export const send = Effect.fnUntraced(function* <E>(
         claimed = true
         yield* checkKey
         const now = yield* SteadyClock.now
-        // The machine may have slept until after the end of the claim.
+        // The machine may have slept past the end of the claim.
         if (now - began > maxClaimTime) yield* extendClaim
         if (doubtful) return
         sentAt = now
@@ -134,7 +125,7 @@ export const send = Effect.fnUntraced(function* <E>(
       ),
   )
 
-  /** Tasks that wait for their turn or are being sent. A query for planned tasks may return them again. */
+  /** Waiting for their turn or being sent. Queries for planned tasks may return them again. */
   const inFlight = new Set<number>()
   const sendTask = (task: PlannedTask) =>
     Effect.ensuring(
@@ -146,7 +137,7 @@ export const send = Effect.fnUntraced(function* <E>(
   const isTooLarge = (items: number, bytes: number) =>
     tooLarge.some((refused) => items >= refused.items && bytes >= refused.bytes)
 
-  /** The last failure of a task that is left for the next run. */
+  /** The failure of a task that is left for the next run. */
   let leftFailure: AnnotationClientError | undefined
 
   const end = (failure: AnnotationClientError | undefined) =>
@@ -206,12 +197,12 @@ export const send = Effect.fnUntraced(function* <E>(
         yield* ledger.markInDoubt(task.seq, failure.message)
         return yield* end(streak.lost(failure))
       case "Unavailable":
-        // A request that waits for its turn may fail because of another request. Then the task was not sent.
+        // The request may have failed while it waited for its turn: then the task was not sent.
         if (!reason.maybeDone || !doubtful) break
         if (profile.idempotencyKey !== "honored") {
           yield* ledger.markInDoubt(task.seq, failure.message)
         } else {
-          // The service may accept other tasks, so the run continues. The next run resends this task under its key.
+          // The service may accept other tasks, so the run continues.
           leftFailure = failure
           yield* ledger.markPlanned(task.seq)
           yield* Effect.logWarning(
@@ -257,7 +248,7 @@ export const send = Effect.fnUntraced(function* <E>(
       yield* sendTask(task.value)
     }
   })
-  // When the run ends, this interrupts tasks that wait for their turn.
+  // At the end of the run, tasks that wait for their turn are interrupted.
   yield* Effect.andThen(oneByOne, TaskPool.run(profile.concurrency, next, sendTask)).pipe(
     Effect.raceFirst(Effect.exit(Deferred.await(halt))),
   )

@@ -1,9 +1,6 @@
 /**
- * One run that submits: checks the options, decides about tasks that earlier runs were sending when they ended, and
- * then plans and sends concurrently.
- *
- * Guarantees: a run can be stopped at any point and started again. If reading or sending fails, requests in flight are
- * finished and recorded first. The ledger records why a run failed.
+ * One run that submits: decides about tasks that earlier runs were sending when they ended, and then plans and sends
+ * concurrently. It can be stopped at any point. After a failure, requests in flight are finished and recorded.
  */
 /* oxlint-disable max-lines -- options, their checks, and the run that has them */
 import {
@@ -42,29 +39,20 @@ import * as RejectLimit from "./plan/RejectLimit.ts"
 import * as Recheck from "./Recheck.ts"
 import { send, type SendError } from "./Send.ts"
 
-/**
- * `votes`, `shuffleSeed`, `gold`, `completionsPerItem`, and `completionsSeed` apply to new items. Items that are
- * already planned keep the earlier values.
- */
+/** `votes`, `shuffleSeed`, `gold`, `completionsPerItem`, and `completionsSeed` apply to new items only. */
 export interface SubmitOptions extends PlanOptions, SpendingTerms {
   /** Gold items to mix into the new items. */
   readonly gold?: GoldItems.GoldOptions | undefined
-  /**
-   * Whether changed guidelines or a changed task type start a new campaign, in which all items are judged again.
-   * Otherwise a change fails with `TermsChanged`.
-   */
+  /** Whether changed guidelines or task type start a campaign that judges all again, or fail with `TermsChanged`. */
   readonly newCampaign?: boolean | undefined
-  /**
-   * The states whose tasks are resubmitted as new, billable tasks. Only tasks of earlier runs are resubmitted. Default:
-   * none. Each task is polled first, and resubmitted only if the service confirms the failure (see `Recheck`).
-   */
+  /** States of earlier runs' tasks to resubmit, billable, if a poll confirms the failure (`Recheck`). Default: none. */
   readonly resubmit?: ReadonlyArray<Replannable> | undefined
   /** Maximum number of times that a task's items are sent, including the first time. Default 3. */
   readonly maxAttempts?: number | undefined
   /**
-   * The run fails with `TooManyRejects` if more records than this are rejected. The limit is a number, or a share of
-   * the records read such as `"1%"`. A share is checked from the 1,000th record on, and at the end. Items that the
-   * service refuses also count. Default: no limit, but a run fails if its first 100,000 records are all rejected.
+   * More rejects fail with `TooManyRejects`: a number, or a share such as `"1%"`, checked from the 1,000th record on
+   * and at the end. Items that the service refuses count. Default: none, but the first 100,000 records must not all
+   * fail.
    */
   readonly maxRejects?: RejectLimit.RejectLimit | undefined
 }
@@ -111,10 +99,7 @@ export class PriceMissing extends Schema.TaggedError<PriceMissing>()("PriceMissi
   }
 }
 
-/**
- * The job sends items from judges to people, but the service does not support this. Either it cannot limit a task's
- * votes to people or to judges, or its tasks cannot ask for the votes of a whole jury.
- */
+/** The service cannot limit votes to people or judges, or ask a whole jury, as the job needs. */
 export class VotersNotTaken extends Schema.TaggedError<VotersNotTaken>()("VotersNotTaken", {
   /** The identity of the service. */
   service: Schema.String,
@@ -130,11 +115,7 @@ export class VotersNotTaken extends Schema.TaggedError<VotersNotTaken>()("Voters
   }
 }
 
-/**
- * Combines the budget and prices of the job with those of this run.
- *
- * @param ledger undefined if the job has no ledger yet
- */
+/** The budget and prices of the job with those of this run. @param ledger undefined if there is none yet */
 export const spendingTerms = Effect.fnUntraced(function* (
   ledger: Pick<(typeof LedgerReader)["Service"], "spendingTerms"> | undefined,
   options: SpendingTerms,
@@ -147,9 +128,7 @@ export const spendingTerms = Effect.fnUntraced(function* (
 
 export const groupForm = "a text of 1 to 255 characters, not blank"
 
-/**
- * Whether a text can name a group: 1 to 255 characters, not blank. prefstream's annotation service has the same limits.
- */
+/** prefstream's annotation service has the same limits. */
 export const isGroup = (text: string): boolean => text.trim() !== "" && text.length <= 255
 
 const kinds = {
@@ -215,7 +194,7 @@ const checkOptions = ({
     : Effect.fail(new SubmitOptionInvalid({ option: wrong[0], found: wrong[1], expected: wrong[2] }))
 }
 
-/** Returns the reason why a run failed, or undefined if the run was stopped. */
+/** Undefined if the run was stopped. */
 export const reasonOf = (cause: Cause.Cause<unknown>): string | undefined => {
   if (Cause.hasInterruptsOnly(cause)) return undefined
   const failure = Cause.squash(cause)
@@ -232,21 +211,20 @@ export interface Submitted extends ReadCounts {
   readonly tasks: StateCounts
 }
 
-/** The options of a pipeline's run. */
 export interface RunOptions extends SubmitOptions {
-  /** Opens when the interrupted tasks of earlier runs have become planned or in doubt. Then polling may start. */
+  /** Opens when the interrupted tasks of earlier runs are planned or in doubt. Then polling may start. */
   readonly settled?: Latch.Latch | undefined
-  /** Chooses the items of earlier runs that get another vote. Default: none. */
+  /** For items of earlier runs that get another vote. Default: none. */
   readonly chooseFurther?: ChooseItems | undefined
-  /** If `group` is not set, and the service knows groups, the tasks' group is this name with the campaign's number. */
+  /** Default of `group` with the campaign's number, if the service knows groups. */
   readonly jobName?: string | undefined
-  /** Called before any task of the run is planned. `group` is undefined if the tasks have no group. */
+  /** Called before any task of the run is planned. Undefined: no group. */
   readonly onGroup?: ((group: string | undefined) => Effect.Effect<void>) | undefined
 }
 
 /**
- * Reads `records` into the ledger and sends planned tasks, until both are done. If workers share the job, they send the
- * tasks, and this function only reads. Returns the counts of the input and of all tasks.
+ * Reads `records` into the ledger and sends planned tasks, until both are done. If workers share the job, they send,
+ * and this function only reads. Returns the counts of the input and of all tasks.
  *
  * Fails with the error of `records`, `TooManyRejects`, `TermsChanged`, `SubmitOptionInvalid`, `PriceMissing`,
  * `UnusableGold`, `MembersUnknown`, `VotersNotTaken`, an `AnnotationClientError` that affects every task, or
@@ -257,7 +235,6 @@ export const submit = <E, R>(
   options: SubmitOptions = {},
 ) => submitRun(records, options)
 
-/** Like `submit`, with the options of a pipeline. */
 export const submitRun = Effect.fn("Submit.submit")(function* <E, R>(
   records: Stream.Stream<Result.Result<SourceItem, Reject>, E, R>,
   options: RunOptions,
@@ -359,7 +336,7 @@ export const submitRun = Effect.fn("Submit.submit")(function* <E, R>(
   return submitted
 }, Effect.scoped)
 
-/** Sends planned tasks, and reads no input. Fails with an `AnnotationClientError` only if it affects every task. */
+/** Reads no input. Fails with an `AnnotationClientError` only if it affects every task. */
 export const sendPlanned = Effect.gen(function* () {
   const halt = yield* Deferred.make<never, SendError | RejectLimit.TooManyRejects>()
   yield* send(yield* Latch.make(true), halt, RejectLimit.counter(undefined))

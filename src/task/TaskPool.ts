@@ -1,10 +1,6 @@
 /**
- * A fixed number of fibers in this process that take tasks from one source. (`pipeline/Worker` is for processes that
- * share a job.)
- *
- * Guarantees: one fiber at a time takes the next task. An interruption waits for all fibers, so that the ledger is
- * still open when the last response arrives. (`Stream.mapEffect` is not used, because it does not wait for a fiber that
- * starts during the interruption.)
+ * Fibers in this process that take tasks from one source, one at a time. An interruption waits for all fibers, so that
+ * the ledger is still open for the last response; `Stream.mapEffect` does not wait for one that starts meanwhile.
  */
 import { Array as Arr, Effect, Option, Semaphore } from "effect"
 

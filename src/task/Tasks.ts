@@ -1,9 +1,6 @@
 /**
- * Turns prompt items into judgments: `submit` reads a stream of items into tasks, `collect` waits for their results,
- * and `judgments` and `judgedItems` are streams of the ledger's results.
- *
- * Needs a `Ledger`, which `Pipeline.layer` and `Job.layer` open. `submit` and `collect` also need a `ServiceProfile`
- * and an `AnnotationClient` for that service. `Pipeline.layer` provides both.
+ * Turns prompt items into judgments: `submit` reads items into tasks, `collect` waits for their results, `judgments`
+ * and `judgedItems` stream them. All need a `Ledger`; the first two also a profile and an `AnnotationClient`.
  */
 export { AnnotationClient } from "./client/AnnotationClient.ts"
 export type { Ledger, LedgerReader } from "./ledger/LedgerIds.ts"

@@ -1,10 +1,7 @@
 /**
- * Splits the judgment of a task that asks for several votes into one judgment per vote.
- *
- * Guarantees: later steps count the votes as if each had its own task. Flags and a lead's decision are in the first
- * judgment. The judgment is not split if the result lists no votes, or if its choice differs from the choice of
- * `tally`. In a tie, for example, a service may choose another completion than `tally`. If the result lists fewer votes
- * than the task asked for, `missingVotes` is the difference.
+ * Splits the judgment of a task that asks for several votes into one per vote, as if each had its own task. Flags and a
+ * lead's decision are in the first. It is not split if the result lists no votes, or if its choice differs from that of
+ * `tally`, for example in a tie. `missingVotes`: votes that the task asked for and did not get.
  */
 import { Option, Struct } from "effect"
 import * as Assessment from "../domain/Assessment.ts"
@@ -15,7 +12,6 @@ import { listedIn, onePerExpert } from "../domain/Vote.ts"
 
 const ofAllVotes = ["agreement", "expert", "ranking", "rationale", "tie", ...Assessment.names] as const
 
-/** @param asks the number of votes that the task asked for */
 export const perVote = (whole: Judgment, asks: number): ReadonlyArray<Judgment> => {
   const { annotations, bestCompletionIndex, completions } = whole
   const votes = Option.getOrElse(listedIn(annotations, completions.length), () => [])

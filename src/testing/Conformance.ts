@@ -1,10 +1,8 @@
 /**
  * The conformance suite: tests that a protocol loses nothing and pays for nothing twice, whatever faults occur.
  *
- * Guarantees: each case runs the library over real HTTP against a fake of the service. A proxy between them causes the
- * faults, and kill -9 ends a real process. A passing suite does not prove that the fake behaves like the service.
- *
- * Any test runner can run the cases. With Vitest:
+ * Each case runs the library over real HTTP against a fake of the service. A proxy causes the faults, and kill -9 ends
+ * a real process. A passing suite does not prove that the fake behaves like the service. With Vitest:
  *
  *     import { Effect } from "effect"
  *     import { cases } from "prefstream/testing"
@@ -69,10 +67,7 @@ const withSettings = (subject: Subject, settings: Subject["settings"]): Subject 
 const trial = <A, E, R>(subject: Subject, body: (trial: Trial) => Effect.Effect<A, E, R>) =>
   Effect.scoped(Effect.flatMap(Trial.make(subject), body))
 
-/**
- * Creating a task may take several requests. Runs `body` once for each of them, in a new trial. `isIt(n)` returns
- * whether the trial tests the request with number `n` (from 1).
- */
+/** Tests each request that creating a task takes in a new trial. `isIt` tells it by its number, from 1. */
 const atEachRequest = Effect.fnUntraced(function* <E, R>(
   subject: Subject,
   body: (trial: Trial, isIt: (nth: number) => boolean) => Effect.Effect<Omit<Counts, "runs">, E, R>,
@@ -82,7 +77,7 @@ const atEachRequest = Effect.fnUntraced(function* <E, R>(
   return yield* Effect.forEach(Arr.range(1, perTask), (n) => trial(subject, (it) => body(it, (nth) => nth === n)))
 })
 
-/** Maximum number of tasks in doubt after a lost answer: 0 if the service honors idempotency keys. */
+/** After a lost answer, a service that honors idempotency keys leaves no doubt. */
 const maxDoubts = ({ settings }: Subject) => (settings?.idempotencyKey === "honored" ? 0 : 1)
 
 const duringCreation = (fault: ProxyFault, doubts = maxDoubts, requestTimeout: Duration.Input = "30 seconds") =>
@@ -125,7 +120,7 @@ const killAt = (acts: boolean) =>
     )
   })
 
-/** Makes a case that runs `body` after tasks were created without a fault. */
+/** Runs `body` after tasks were created without a fault. */
 const afterCreation =
   <E, R>(body: (trial: Trial) => Effect.Effect<unknown, E, R>) =>
   (subject: Subject) =>

@@ -1,8 +1,6 @@
 /**
- * The job of a run: four items, and a ledger in a file. This process or a child process can submit the items.
- *
- * Guarantees: both processes do the same work. The client has one request in flight, so that a fault affects a known
- * request.
+ * The job of a run: four items, and a ledger in a file. This process or a child process can submit them. The client has
+ * one request in flight, so that a fault affects a known request.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
@@ -16,17 +14,16 @@ import { Ledger } from "../task/ledger/Ledger.ts"
 import * as Submit from "../task/Submit.ts"
 import type { Subject } from "./Subject.ts"
 
-/** The values pass through JSON on their way to a child process. */
+/** In values that JSON can represent, for a child process. */
 export interface TrialJob extends Pick<Subject, "completions" | "name" | "promptsPerTask" | "protocol" | "settings"> {
   readonly ledger: string
   readonly baseUrl: string
   readonly token: string
 }
 
-/** The text of the best completion. */
 export const best = 'The best, "quoted" & <tagged>'
 
-/** The indices of the best completions differ between the tasks, so that no task's results are right for another one. */
+/** The best index differs between tasks, so that no task's results are right for another one. */
 export const itemsOf = ({ completions = 2 }: Pick<Subject, "completions">) =>
   ["When?", "Wo — größer?", "<b>Why</b> & how?", "What\nis\nit?"].map((prompt, i) => {
     const right = i < 2 ? i : completions + 1 - i
@@ -47,7 +44,6 @@ const clientOf = Effect.fnUntraced(function* ({ protocol }: TrialJob) {
   return AnnotationClient.layerProtocol((typeof value === "function" ? value(options) : value) as Protocol)
 })
 
-/** The ledger and the client of one process. */
 export const layer = (job: TrialJob) =>
   Layer.unwrap(
     Effect.map(clientOf(job), (client) =>
@@ -74,13 +70,13 @@ export const submit = (job: TrialJob) =>
     guidelines: "Prefer the completion that is correct.",
   })
 
-/** The command of a child process that submits. */
+/** Starts a child process that submits. */
 export const command = (job: TrialJob): ReadonlyArray<string> => {
   const code = "const { main } = await import(process.argv[1]); main(process.argv[2])"
   return [...process.execArgv, "--input-type=module", "--eval", code, import.meta.url, JSON.stringify(job)]
 }
 
-/** Submits the job, which is given as JSON. The code of `command` calls this function in a child process. @public */
+/** The code of `command` calls it in a child process. @public */
 export const main = (json: string): void => {
   const job: TrialJob = JSON.parse(json)
   submit(job).pipe(

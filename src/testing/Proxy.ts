@@ -1,8 +1,6 @@
 /**
- * An HTTP proxy on loopback between prefstream and a fake service. The proxy can disturb each request.
- *
- * Guarantees: a request that is passed on reaches the service completely, even if the client disconnects. The proxy
- * sends each request that it passes on exactly once. Requests without a fault are passed on unchanged.
+ * An HTTP proxy on loopback between prefstream and a fake service, which can disturb each request. A request that is
+ * passed on reaches the service completely and once, even if the client disconnects.
  */
 import { Context, Effect, Layer } from "effect"
 import {
@@ -17,17 +15,15 @@ import {
 import * as SteadyClock from "../io/SteadyClock.ts"
 import * as NodeServer from "../node/HttpServer.ts"
 
-/** A request on its way to the service. */
 export interface Exchange {
-  /** Sends the request to the service, and returns the answer. */
   readonly forward: Effect.Effect<HttpServerResponse.HttpServerResponse, unknown>
-  /** Breaks the connection to the client. */
+  /** Breaks the client's connection. */
   readonly cut: Effect.Effect<never>
 }
 
 export type ProxyFault = (exchange: Exchange) => Effect.Effect<HttpServerResponse.HttpServerResponse, unknown>
 
-/** Faults by name. The service gets the request only with `brokenAnswer` and the faults named `…AfterActing`. */
+/** The service gets the request only with `brokenAnswer` and the faults named `…AfterActing`. */
 export const faults = {
   cut: ({ cut }) => cut,
   cutAfterActing: ({ cut, forward }) => Effect.andThen(forward, cut),
@@ -44,7 +40,6 @@ const ownHeaders = ["connection", "content-length", "host", "keep-alive", "trans
 const withoutOwn = (headers: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !ownHeaders.includes(name)))
 
-/** Starts a proxy in front of the service at `target`, until the scope ends. */
 export const make = Effect.fnUntraced(function* (target: string) {
   const client = yield* HttpClient.HttpClient
   const arrivals: Array<number> = []
@@ -71,9 +66,9 @@ export const make = Effect.fnUntraced(function* (target: string) {
   yield* HttpServer.serveEffect(handle).pipe(Effect.provide(server))
   return {
     origin: HttpServer.formatAddress(Context.get(server, HttpServer.HttpServer).address),
-    /** Arrival times (epoch milliseconds) of the requests since the last call of `disturb`. */
+    /** Epoch milliseconds, since the last call of `disturb`. */
     arrivals,
-    /** Chooses the fault of each later request, by its number from 1. */
+    /** @param choose the fault of each later request, by its number from 1 */
     disturb: (choose: typeof faultOf) => {
       arrivals.length = 0
       faultOf = choose

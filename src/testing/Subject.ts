@@ -1,9 +1,7 @@
 /**
- * A protocol and a fake of its service, which the suite tests together.
- *
- * The fake is a real HTTP server on loopback, as faithful as the service's public description allows. It causes no
- * faults: a proxy in front of it does. If the service lists results in pages, the fake's pages have one result each:
- * a task of two prompts then has two pages, and a protocol that reads only the first one fails.
+ * A protocol and a fake of its service, which the suite tests together. The fake is a real HTTP server on loopback,
+ * faithful to the service's public description, without faults of its own. If the service lists results in pages, the
+ * fake's have one result each, so that a protocol that reads only the first one fails.
  */
 import type { Schema } from "effect"
 import type { ServiceSettings } from "../api/ServiceProfile.ts"
@@ -36,10 +34,7 @@ export interface FakeService {
   ) => void
   /** Sends the service's webhook, with the service's own headers. Default: the service has none. */
   readonly notify?: ((url: string) => Promise<void>) | undefined
-  /**
-   * Returns the id that `create` returned for the task with this prompt. The suite uses the id to settle a task in
-   * doubt. Without this function, the suite sends the task again.
-   */
+  /** The id that `create` returned for this prompt's task. Without this function, a task in doubt is sent again. */
   readonly taskIdOf?: ((prompt: string) => string) | undefined
   /** Stops the server. */
   readonly close: () => Promise<void>

@@ -1,8 +1,6 @@
 /**
- * One run of a case: a new fake, a proxy in front of it, and a new ledger.
- *
- * Guarantees: `settle` fails unless every task ends with the right result, every task in doubt is listed, and each
- * prompt was paid for. If `resolve` sent a task again n times, each of its prompts may be paid for n + 1 times.
+ * One run of a case: a new fake, a proxy in front of it, and a new ledger. `settle` fails unless every task ends right,
+ * those in doubt are listed, and each prompt was paid for at most once more than `resolve` sent it again.
  */
 import { Effect, FileSystem, Stream } from "effect"
 import { ChildProcess } from "effect/process"
@@ -25,17 +23,14 @@ export const make = Effect.fnUntraced(function* (subject: Subject) {
   const path = new URL(fake.baseUrl).pathname.replace(/\/$/, "")
   const job: Job.TrialJob = { ...subject, ledger, baseUrl: `${proxy.origin}${path}`, token: fake.token }
   const prompts = Job.itemsOf(subject).map(({ prompt }) => prompt)
-  /** The prompts that `resolve` sent again. A prompt that was sent again twice occurs twice. */
+  /** A prompt that was sent again twice occurs twice. */
   const sentAgain: Array<string> = []
 
   const submit = Job.submit(job)
   const judge = (options?: JudgingOptions) =>
     Effect.sync(() => fake.judge((_, completions) => completions.indexOf(Job.best), options))
 
-  /**
-   * Decides on the tasks that need attention, as a person does with `prefstream resolve`. Sends some of the tasks
-   * again.
-   */
+  /** Decides on the tasks that need attention, as a person does with `prefstream resolve`. */
   const resolve = Effect.gen(function* () {
     const ledger = yield* Ledger
     const issues = yield* ledger.issues(100)

@@ -1,19 +1,11 @@
 /**
  * Measures how often a rater (a judge, the jury, or people) agrees with a person, and which completions it prefers.
- *
- * - Agreement: the probability that the rater and a person give the same answer, and Cohen's kappa of these pairs of
- *   answers (`stats/CohenKappa`). The person is drawn from those who voted on the item. If the rater is people, two
- *   different people are drawn, which gives the human ceiling. A tie is a separate answer (L. Zheng et al., 2023,
- *   "Judging LLM-as-a-judge with MT-Bench and Chatbot Arena", 4.2, setup S1). Each item has the weight 1.
- * - Categories of kappa: a tie, and each completion by its place in the input. In a slice by `models`, the categories
- *   are the first model, a tie, and the second model. A vote for neither model's completion does not count.
- * - Bias to longer texts: the share of the unchosen texts that are shorter than the choice. Texts as long as the choice
- *   do not count. For random choices, the bias is 1/2.
- * - Bias to the first position: the share of the unchosen texts that were shown after the choice. For random choices,
- *   the bias is 1/2. If a judge's vote contains answers in both orders of the completions, the bias is the share of
- *   answers that prefer the completion shown first. Such votes are in no slice by position.
- *
- * Guarantees: each kind of slice has at most `maxRows` rows, for the values with the most items.
+ * - Agreement: the probability that the rater and a random person on the item give the same answer, and Cohen's kappa.
+ *   For people, two different ones are drawn. A tie is an answer (L. Zheng et al., 2023, "Judging LLM-as-a-judge with
+ *   MT-Bench and Chatbot Arena", 4.2, setup S1). Each item has the weight 1.
+ * - Categories of kappa: a tie, and each place in the input, or in a slice by `models`, each model.
+ * - Biases to longer texts and the first position: the share of unchosen texts that are shorter or were shown later,
+ *   1/2 for random choices. A judge's vote with answers in both orders has the share of those for the first.
  */
 import type { AuditAgreement, AuditRater } from "../../domain/Audit.ts"
 import * as Bootstrap from "../stats/Bootstrap.ts"
@@ -21,10 +13,10 @@ import * as CohenKappa from "../stats/CohenKappa.ts"
 import type { AuditVote, Ballots } from "./Ballots.ts"
 
 const maxRows = 100
-/** Lengths that differ by at most this share of the longer one are nearly equal. */
+/** In shares of the longer text. */
 const nearLength = 0.1
 
-/** `one` is the category of the rater's answer, and `other` is that of the person's answer. */
+/** The rater's and the person's category. */
 type Pair = readonly [item: number, one: number, other: number, weight: number]
 
 const agreementOf = (
@@ -48,7 +40,7 @@ const agreementOf = (
   return share === null ? null : { share, kappa }
 }
 
-/** The probability that the answer equals the reference, if each tie is resolved at random. */
+/** The probability that the answer equals the reference, if ties are resolved at random. */
 export const credit = (tops: ReadonlyArray<number>, reference: ReadonlyArray<number>): number =>
   tops.filter((top) => reference.includes(top)).length / (tops.length * reference.length)
 
@@ -76,13 +68,13 @@ const firstOf = ({ texts }: Ballots, { position, swap }: AuditVote): ReadonlyArr
   return position === null || texts.length < 2 ? [] : [Math.max(0, 1 - position / (texts.length - 1))]
 }
 
-/** Compares two texts by a ballot: 0 if the first is better, 2 if the second is, 1 for a tie, else undefined. */
+/** 0 if the first is better, 2 if the second is, 1 for a tie, undefined without a vote for either. */
 const compare = ({ tops }: AuditVote, a: number, b: number): number | undefined => {
   const [hasA, hasB] = [tops.includes(a), tops.includes(b)]
   return hasA && hasB ? 1 : hasA ? 0 : hasB ? 2 : undefined
 }
 
-/** Pairs of texts by different models. Each pair is sorted by the models' names. */
+/** Each pair is sorted by the models' names. */
 const modelPairsOf = ({ models, texts }: Ballots) =>
   texts.flatMap((one, i) =>
     texts.slice(i + 1).flatMap((other) => {
@@ -92,13 +84,7 @@ const modelPairsOf = ({ models, texts }: Ballots) =>
     }),
   )
 
-/**
- * Audits one rater.
- *
- * @param ballotsOf returns the rater's ballots on an item. A judge or the jury has at most one ballot. The rater
- * `people` has the ballots of all people.
- * @param field the metadata field of the items' groups
- */
+/** @param ballotsOf the rater's ballots on an item: at most one of a judge or the jury, all of `people` */
 export const audit = (
   items: ReadonlyArray<Ballots>,
   rater: Pick<AuditRater, "rater" | "role">,

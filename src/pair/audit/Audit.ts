@@ -1,12 +1,7 @@
 /**
- * Audits automatic judges by the votes of people on the same items: agreement and biases (`Agreement`), and policies
- * with their accuracy and cost (`Policies`). All intervals are 95% intervals by the bootstrap over items
- * (`stats/Bootstrap`).
- *
- * Guarantees: the same votes in the same order, options, and seed give the same numbers. Gold items that were mixed in
- * also count. An expert is a judge by name or kind (`domain/Judge`); rules and gold files are neither judges nor
- * people, unless the options name them as judges. Memory: about 1 kB per item, and 24 bytes for each pair of votes in
- * each slice.
+ * Audits automatic judges by the votes of people on the same items: `Agreement` and `Policies`, with 95% bootstrap
+ * intervals. Gold items that were mixed in count too. Rules and gold files are judges only if the options name them.
+ * Memory: about 1 kB per item, and 24 bytes for each pair of votes in each slice.
  */
 import { Effect, Option, Stream } from "effect"
 import type { Audit, AuditRater } from "../../domain/Audit.ts"
@@ -43,10 +38,7 @@ const namesOf = (ballots: ReadonlyArray<Ballots.AuditVote>): ReadonlyArray<strin
   ...new Set(ballots.flatMap(({ expert }) => expert ?? [])),
 ]
 
-/**
- * Returns a function that computes the highest posterior probability of a completion from the judges' votes on an item.
- * The reliabilities of judges and people are estimated from all votes, without known answers.
- */
+/** The highest posterior probability of a completion, by the judges' votes alone, without known answers. */
 const confidenceBy = (items: ReadonlyArray<Ballots.Ballots>) => {
   const numbers = new Map<string | null, number>()
   const model = DawidSkene.make()

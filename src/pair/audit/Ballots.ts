@@ -1,10 +1,4 @@
-/**
- * The votes of judges and people on an item, and their majority.
- *
- * Guarantees: for each text that a vote ranks first, `tops` contains the index of the first completion with the text.
- * If `tops` has several indices, the vote is a tie. If the vote's `details` contain a judge's answers in both orders of
- * the completions, `swap` summarizes the answers. The votes of `judge:MODEL` contain such details.
- */
+/** The votes of judges and people on an item. `tops`: the first completion with each text that a vote ranks first. */
 import { Option, Schema } from "effect"
 import { charactersAt, firstOfText } from "../../domain/CompletionTexts.ts"
 import type * as Cost from "../../domain/Cost.ts"
@@ -14,11 +8,11 @@ import type { JudgedItem } from "../../domain/Judgment.ts"
 import { leadersOf, topOf } from "../../domain/Tally.ts"
 import type { ItemVote } from "../votes/ItemVotes.ts"
 
-/** A judge's answers about pairs of completions in both orders. */
+/** A judge's answers in both orders, from the `details` of votes of `judge:MODEL`. */
 export interface Swap {
-  /** Share of pairs with the same answer in both orders. */
+  /** Share of pairs with equal answers. */
   readonly consistent: number
-  /** How often the answer is the completion shown first, 0 to 1. Ties do not count. NaN if all answers are ties. */
+  /** Share of answers, without ties, for the completion shown first. NaN if all are ties. */
   readonly first: number
 }
 
@@ -26,21 +20,19 @@ export interface AuditVote {
   readonly expert: string | null
   readonly kind: string | null
   readonly tops: ReadonlyArray<number>
-  /** The position at which the choice was shown; null for a tie, or a text that was shown twice. */
+  /** Where the choice was shown; null for a tie, or a text that was shown twice. */
   readonly position: number | null
   readonly swap: Swap | undefined
-  /** The cost of a judge's tokens, if the vote has it. */
   readonly cost: Cost.Decimal | undefined
 }
 
 export interface Ballots {
-  /** For each distinct text, the index of the first completion with the text. */
+  /** The first completion with each distinct text. */
   readonly texts: ReadonlyArray<number>
-  /** Lengths of all completions, in Unicode code points. */
+  /** In Unicode code points, of all completions. */
   readonly lengths: ReadonlyArray<number>
   readonly models: ReadonlyArray<string> | undefined
   readonly gold: number | undefined
-  /** The value of a metadata field as text, or as JSON if it is not text; null if the item has none. */
   readonly group: string | null
   readonly judges: ReadonlyArray<AuditVote>
   readonly people: ReadonlyArray<AuditVote>
@@ -54,7 +46,7 @@ const decodeDetails = Schema.decodeUnknownOption(
   }),
 )
 
-/** Reads pairs of answers about the same two completions in both orders. */
+/** Reads adjacent answers about the same two completions. */
 const swapOf = ({ details }: ItemVote): Swap | undefined => {
   const { answers } = Option.getOrElse(decodeDetails(details), () => ({ answers: [] }))
   const comparisons = answers.flatMap((one, i) => {
@@ -98,14 +90,10 @@ export const of = (
   }
 }
 
-/**
- * The texts with the most first-choice votes. A vote for several texts is split among them. Without ballots, the list
- * is empty.
- */
+/** The texts with the most first choices. A vote for several texts is split among them. */
 export const majority = (ballots: ReadonlyArray<Pick<AuditVote, "tops">>): ReadonlyArray<number> =>
   leadersOf(ballots.map(({ tops }) => tops))
 
-/** The jury's vote; none if fewer than two judges voted. */
 export const juryOf = ({ judges }: Ballots): Option.Option<AuditVote> =>
   judges.length < 2
     ? Option.none()

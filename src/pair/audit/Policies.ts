@@ -1,22 +1,11 @@
 /**
- * Compares policies for judging an item: a judge alone, the jury, the jury with people where its confidence is below a
- * bound, one person, and all people of the item.
- *
- * - References: there are two kinds, and a table for each. The first kind is the known answer of an item. For the
- *   second kind, each person on an item is left out in turn, and the reference is the majority of the others. People's
- *   policy is then `one person`, the person who was left out. The second kind is less often right, but often exists on
- *   many more items. A table has the same references for all policies.
+ * Compares policies for judging an item: a judge, the jury, people where its confidence is low, one person, or all.
+ * - Reference: the item's known answer; or each person is left out in turn, and compared with the majority of the
+ *   others. The second is less often right, but exists on more items.
  * - Accuracy: the mean share of references that the policy hits. A tie counts as a random choice among its completions.
- * - Confidence: the highest posterior probability of a completion, given the judges' votes (A. P. Dawid and A. M.
- *   Skene, 1979, with one reliability per judge, `stats/DawidSkene`). The reliabilities are estimated from all votes of
- *   judges and people. Known answers are not used for them, because they measure the accuracy. The model assumes that
- *   judges err independently.
- * - Difference: the accuracy of the policy minus the accuracy of people on the same items. Its interval is paired.
- *
- * Guarantees: the cost of all items is exact. The cost per item is rounded, with two more decimal places than the cost
- * of all items. A judge's vote costs its tokens (also if the answer was not paid for again), or the price of its kind
- * if the vote does not have their cost. People's votes cost the highest price of the kinds of people who voted. The
- * reliabilities are estimated once, and not again in each resample.
+ * - Confidence: the highest posterior probability of a completion (A. P. Dawid and A. M. Skene, 1979, with one
+ *   reliability per judge), from votes without known answers. Judges are assumed to err independently.
+ * - Cost: a judge's vote costs its tokens, also from a cache, or its price; a person's the highest price of a person.
  */
 import { Option } from "effect"
 import type { AuditPolicies, AuditPolicy } from "../../domain/Audit.ts"
@@ -34,7 +23,7 @@ interface Outcome {
   readonly people: number
 }
 
-/** An outcome on an item. `difference` is the outcome's accuracy minus the people's accuracy. */
+/** `difference` is to the people's accuracy. */
 interface Comparison extends Outcome {
   readonly index: number
   readonly difference: number
@@ -55,12 +44,7 @@ const pricesOf = (items: ReadonlyArray<Ballots>, prices: Prices.Prices) => {
   }
 }
 
-/**
- * Returns none if no item can be compared. A comparison needs votes of judges, votes of people, and the reference.
- *
- * @param judges the names of all judges
- * @param confidences for each item, the highest posterior probability of a completion, by the judges' votes
- */
+/** None if no item has votes of judges, votes of people, and the reference. */
 export const compare = (
   items: ReadonlyArray<Ballots>,
   judges: ReadonlyArray<string>,
@@ -120,7 +104,7 @@ export const compare = (
     const [judge_votes, people_votes] = [votes.length / comparisons.length, peopleVotes / comparisons.length]
     return [{ policy, accuracy, difference, judge_votes, people_votes, cost: Option.getOrNull(cost) }]
   })
-  // If a higher bound sends no further items to people, the policy with the higher bound is left out.
+  // A higher bound that sends no further items to people is left out.
   const rows = policies.filter(
     ({ people_votes, policy }, i) =>
       !routes.some(({ name }) => name === policy) || people_votes > (policies[i - 1]?.people_votes ?? 0),

@@ -1,21 +1,12 @@
 /**
- * Compares the scores of a reward model with the preferences in a dataset.
- *
- * - Accuracy: the share of pairs whose chosen completion has the higher score; equal scores count as half. The pairs of
- *   an item are averaged first, so each item counts once.
- * - Interval: Wilson's 95% interval with one trial per item (`domain/Interval`). It is too wide if items have several
- *   pairs, because the mean of several pairs varies less than one pair.
- * - Votes: a pair counts only if each of the item's `v` votes prefers one of the pair's completions (`decided_votes`).
- *   Ties and votes for a third completion say nothing about the pair. Two votes drawn without replacement are equal
- *   with the probability (v(1 + margin²)/2 − 1)/(v − 1). If the scores prefer the chosen completion, they agree with a
- *   vote with the probability (1+margin)/2. Otherwise, the probability is (1−margin)/2.
- * - Calibration: the predicted probability is the logistic function of the difference of the scores (R. A. Bradley and
- *   M. E. Terry, 1952), the same as in the training of reward models. Expected calibration error: M. P. Naeini, G.
- *   Cooper, and M. Hauskrecht, 2015.
- *
- * Guarantees: reads the pairs once. Memory does not grow with the number of pairs. Each kind of slice has at most
- * `maxValues` values; all further values count as `(other)`. A kind with only one value is left out, except a metadata
- * field. Assumes that the pairs of an item are consecutive, as in a dataset.
+ * Compares the scores of a reward model with the preferences in a dataset, in constant memory. An item's pairs must be
+ * consecutive.
+ * - Accuracy: the share of pairs whose chosen completion has the higher score; equal scores count as half. Wilson's
+ *   interval with one trial per item is too wide if items have several pairs.
+ * - Votes: a pair counts only if all `v` votes prefer one of its completions. Two of them agree with the probability
+ *   (v(1 + margin²)/2 − 1)/(v − 1); one agrees with the scores with (1 ± margin)/2.
+ * - Calibration: the logistic function of the scores' difference (R. A. Bradley and M. E. Terry, 1952). Expected
+ *   calibration error: M. P. Naeini, G. Cooper, and M. Hauskrecht, 2015.
  */
 import { Effect, Stream } from "effect"
 import type { AuditEstimate } from "../../domain/Audit.ts"
@@ -24,24 +15,19 @@ import * as Interval from "../../domain/Interval.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import { charactersOf } from "../../domain/Text.ts"
 
-/** The scores of a pair's completions. */
 export interface PairScores {
   readonly chosen: number
   readonly rejected: number
 }
 
-/** A pair, and its scores if it has any. */
 export type ScoredPair = readonly [pair: PreferencePair, scores: PairScores | undefined]
 
 export interface EvaluationOptions<E = never, R = never> {
-  /** Reads the value of a metadata field, for slices. */
+  /** A metadata field for slices. */
   readonly by?: { readonly field: string; readonly groupOf: (metadata: unknown) => string | null } | undefined
-  /** Maximum number of disagreements in the result. Default 100. */
+  /** Maximum number in the result. */
   readonly disagreements?: number | undefined
-  /**
-   * Runs for each item with a pair whose rejected completion has the higher score. `difference` is the greatest lead of
-   * a rejected completion in the item's pairs.
-   */
+  /** Runs for each item with a disputed pair. `difference` is the greatest lead of a rejected completion. */
   readonly onDisputed?:
     | ((pairs: ReadonlyArray<PreferencePair>, difference: number) => Effect.Effect<void, E, R>)
     | undefined
@@ -49,7 +35,7 @@ export interface EvaluationOptions<E = never, R = never> {
 
 export const defaultDisagreements = 100
 
-/** Lengths are similar if the longer completion has at most 1.1 times the characters of the other. */
+/** Maximum ratio of similar lengths. */
 const similarLength = 1.1
 const maxValues = 100
 const bins = 5
@@ -164,7 +150,6 @@ const makeGreatest = (most: number) => {
   }
 }
 
-/** Estimates how often two votes on a pair agree, and how often a vote agrees with the scores. */
 const makeVotes = () => {
   let [items, scores, people, unknown] = [0, 0, 0, 0]
   return {
@@ -193,7 +178,6 @@ const makeVotes = () => {
   }
 }
 
-/** Evaluates the scores of a stream of pairs. */
 export const of = Effect.fnUntraced(function* <E, R, E2 = never, R2 = never>(
   scored: Stream.Stream<ScoredPair, E, R>,
   { by, disagreements: most = defaultDisagreements, onDisputed }: EvaluationOptions<E2, R2> = {},
@@ -215,7 +199,7 @@ export const of = Effect.fnUntraced(function* <E, R, E2 = never, R2 = never>(
     return means
   }
 
-  /** Returns the greatest difference in favor of a rejected completion, or 0. */
+  /** Returns the greatest lead of a rejected completion, or 0. */
   const addItem = (item: ReadonlyArray<ScoredPair>): number => {
     const all = item.flatMap(([pair, scores]) => (scores === undefined ? [] : [[pair, scores] as const]))
     unscored += item.length - all.length

@@ -1,14 +1,10 @@
 /**
- * Computes agreement and win rates, with intervals, as votes accrue.
- *
- * Votes on an item are not independent, so each interval is that of a ratio r = Σyᵢ / Σxᵢ of sums over items (W. G.
- * Cochran, 1977, "Sampling techniques", 3rd edition, 6.3). The interval is r ± 1.96 standard errors. For n items, the
- * standard error is √(n / (n − 1) Σ(yᵢ − r xᵢ)²) / Σxᵢ. If all outcomes are equal, this interval has no width. Then
- * Wilson's interval is used, with each item as one trial (`domain/Interval`).
- *
- * Guarantees: deterministic. Returns at most `maxPoints` points, evenly spaced. Memory: 48 bytes per point and model.
+ * Agreement and win rates as votes accrue, at `maxPoints` points or fewer, in 48 bytes per point and model. Votes on an
+ * item are not independent, so the interval is that of a ratio r = Σyᵢ / Σxᵢ over items: r ± 1.96 standard errors √(n /
+ * (n − 1) Σ(yᵢ − r xᵢ)²) / Σxᵢ (W. G. Cochran, 1977, "Sampling techniques", 3rd edition, 6.3). If all outcomes are
+ * equal, it is Wilson's, with one trial per item.
  */
-import type { AccrualPoint, Estimate } from "../../domain/Leaderboard.ts"
+import type { AccrualPoint, Estimate, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import * as Interval from "../../domain/Interval.ts"
 import type { ItemVote } from "../votes/ItemVotes.ts"
 import { isDecided } from "../votes/ItemVotes.ts"
@@ -16,10 +12,10 @@ import type { Comparison } from "./Comparisons.ts"
 
 const maxPoints = 48
 
-/** Minimum number of items for an interval. */
+/** With fewer, there is no interval. */
 export const minItems = 10
 
-/** The number n of items, and the sums of y, x, y², xy, and x² over the items. */
+/** n is the number of items; the others are sums over them. */
 interface Sums {
   n: number
   y: number
@@ -40,7 +36,7 @@ const add = (sums: Sums, y: number, x: number): void => {
   sums.xx += x * x
 }
 
-/** Returns the ratio y / x and its interval, which is cut to the range from 0 to 1. Null if there are no items. */
+/** y / x, with an interval cut to 0 to 1. Null without items. */
 export const ratio = ({ n, x, xx, xy, y, yy }: Sums): Estimate | null => {
   if (n === 0) return null
   const value = y / x
@@ -51,11 +47,7 @@ export const ratio = ({ n, x, xx, xy, y, yy }: Sums): Estimate | null => {
   return { value, low: Math.max(0, value - half), high: Math.min(1, value + half) }
 }
 
-export interface ModelCounts {
-  readonly items: number
-  readonly wins: number
-  readonly ties: number
-  readonly losses: number
+export interface ModelCounts extends Pick<LeaderboardRow, "items" | "wins" | "ties" | "losses"> {
   readonly winRate: Estimate
 }
 
@@ -93,7 +85,7 @@ export const make = () => {
   })
 
   return {
-    /** Adds an item's votes, with the comparisons of each vote. At least one comparison is required. */
+    /** Adds an item with at least one comparison, by vote. */
     add: (given: ReadonlyArray<ItemVote>, comparisons: ReadonlyArray<ReadonlyArray<Comparison>>): void => {
       votes += given.length
       items++
@@ -127,7 +119,6 @@ export const make = () => {
       }
     },
     votes: () => votes,
-    /** Returns the model's counts. Undefined if the model was never compared. */
     countsOf: (model: number): ModelCounts | undefined => {
       const sums = models[model]
       const winRate = sums === undefined ? null : ratio(sums)

@@ -1,45 +1,35 @@
 /**
- * Derives comparisons of models from votes on the completions that they wrote.
- *
- * A vote with a ranking compares all completions. Completions with the same rank are a tie. A vote with only a choice
- * says that the choice is better than each of the rest, but does not compare the rest. By the choice axiom (R. D. Luce,
- * 1959, "Individual choice behavior"), the other options do not change the odds between two options. Comparisons on the
- * same item depend on each other. Resampling whole items accounts for this.
- *
- * Guarantees: completions with the same text, or by the same model, are not compared. A text that several models wrote
- * counts for each of them. Comparisons with the same models and covariates share a cell. Memory: 12 bytes per different
- * comparison of an item, 4 per item, and about 60 per cell.
+ * Derives comparisons of models from votes. A vote with only a choice compares it with each of the rest; by the choice
+ * axiom (R. D. Luce, 1959), other options do not change the odds. Equal texts, or texts by one model, are not compared;
+ * a text by several models counts for each. Memory: 12 bytes per comparison, 4 per item, 60 per cell.
  */
 import type { JudgedItem } from "../../domain/Judgment.ts"
 import { charactersAt, firstOfText } from "../../domain/CompletionTexts.ts"
 import * as NumberList from "../stats/NumberList.ts"
 import { comparisonOf, type ItemVote } from "../votes/ItemVotes.ts"
 
-/** Number of outcomes per cell: a win of its first model, a tie, or a win of its second model. */
+/** Per cell: a win of `one`, a tie, or a win of `other`. */
 export const outcomes = 3
 
-/**
- * Differences in length, from −1 to 1, are rounded to a multiple of this, so there are at most 51 different values per
- * pair of models. Rounding adds an error with a standard deviation of 0.012. The differences usually have a standard
- * deviation of at least 0.2, so a coefficient shrinks by at most 0.4%.
- */
+/** Length differences, −1 to 1, are rounded to a multiple of this. Coefficients shrink by at most 0.4%. */
 const lengthStep = 0.04
 const maxStep = Math.round(1 / lengthStep)
 const lengthSteps = 2 * maxStep + 1
 
-/** Maximum number of models. With more, the names are probably unique per completion and do not name models. */
+/** With more, names are probably unique per completion and do not name models. */
 export const maxModels = 500
 
+/** Comparisons with the same models and covariates share a cell. */
 export interface Cell {
   readonly one: number
   readonly other: number
-  /** (a − b) / (a + b). a and b are the lengths in characters of the completions by `one` and `other`. */
+  /** (a − b) / (a + b) for the lengths in characters of `one` and `other`. */
   readonly length: number
-  /** 1 if the expert saw the completion by `one` first, −1 if the expert saw the completion by `other` first. */
+  /** 1 if the expert saw `one` first, otherwise −1. */
   readonly position: number
 }
 
-/** One vote's comparison of two models. `outcome` is 1 if `one` is better, 0 for a tie, and −1 if `other` is better. */
+/** `outcome` is 1 if `one` is better, 0 for a tie, −1 if `other` is better. */
 export interface Comparison {
   readonly one: number
   readonly other: number
@@ -47,13 +37,12 @@ export interface Comparison {
 }
 
 export interface Comparisons {
-  /** The models by number, in the order in which they first appeared. */
   readonly models: ReadonlyArray<string>
   readonly cells: ReadonlyArray<Cell>
   readonly items: number
-  /** For each item, the end of its entries in `entries`. */
+  /** For each item, the end of its `entries`. */
   readonly ends: Uint32Array
-  /** Each entry is 3 × a cell's index + an outcome (0: `one` wins, 1: tie, 2: `other` wins). */
+  /** 3 × the cell's index + 0 (`one` wins), 1 (tie), or 2 (`other` wins). */
   readonly entries: Uint32Array
   readonly weights: Float64Array
 }
@@ -82,12 +71,7 @@ export const make = () => {
   }
 
   return {
-    /**
-     * Adds the votes on an item and returns their comparisons, by vote. If there are too many models, adds nothing.
-     *
-     * @param weightOf returns the weight of a vote
-     * @param compare compares two completions according to a vote
-     */
+    /** Returns the comparisons by vote. If there are too many models, adds nothing. */
     add: (
       { completions, models }: Pick<JudgedItem, "completions" | "models">,
       votes: ReadonlyArray<ItemVote>,
@@ -136,7 +120,6 @@ export const make = () => {
       ends.push(entries.length())
       return all
     },
-    /** Returns all comparisons so far. Undefined if there are too many models. */
     finish: (): Comparisons | undefined =>
       numbers.size > maxModels
         ? undefined

@@ -1,8 +1,6 @@
 /**
  * Groups models that were compared directly or through other models, and finds those that never lost or never won.
- *
- * Guarantees: unless ties are dropped, a tie counts as a win for both models (Davidson, 1970). If the wins make a group
- * one strongly connected component, the fit is finite even without a prior.
+ * Unless ties are dropped, a tie counts as a win for both models (Davidson, 1970).
  */
 import type { LeaderboardMethod, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import * as Components from "../stats/Components.ts"
@@ -10,9 +8,8 @@ import type { Comparisons } from "./Comparisons.ts"
 import { outcomes } from "./Comparisons.ts"
 
 /**
- * Returns groups of models that were compared directly or through other models, the largest group first. In a
- * strongly connected component, all models beat each other, directly or through other models. `extremes` shows which
- * models never lost, or never won, against models outside their component.
+ * `groups`: numbers from 1, the largest group first. `extremes`: models that never lost, or never won, against models
+ * outside their strongly connected component, in which all models beat each other, directly or through others.
  */
 export const of = ({ cells, entries, models, weights }: Comparisons, ties: LeaderboardMethod["ties"]) => {
   const edges = new Map<string, Components.Edge>()
@@ -29,7 +26,7 @@ export const of = ({ cells, entries, models, weights }: Comparisons, ties: Leade
   const strong = Components.strong(models.length, wins)
   const sizes = new Map<number, number>()
   for (const component of weak) sizes.set(component, (sizes.get(component) ?? 0) + 1)
-  // The sort is stable. Of two groups with equal size, the one that appeared first stays first.
+  // The sort is stable: of equal groups, the one that appeared first stays first.
   const order = [...sizes].toSorted(([, a], [, b]) => b - a).map(([component]) => component)
   const [lost, won] = [new Set<number>(), new Set<number>()]
   for (const [winner, loser] of wins) {

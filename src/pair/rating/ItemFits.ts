@@ -1,15 +1,13 @@
 /**
- * Fits the model of `stats/BradleyTerry` to comparisons, many times for a bootstrap.
- *
- * Guarantees: items with the same outcomes share one type, and there are usually few types. Drawing a resample takes
- * one addition per item. The time to fit a resample depends only on the number of different outcomes.
+ * Fits the model of `stats/BradleyTerry` to comparisons, many times for a bootstrap. Items with the same outcomes share
+ * one of usually few types, so a resample takes one addition per item.
  */
 import type { LeaderboardMethod } from "../../domain/Leaderboard.ts"
 import * as BradleyTerry from "../stats/BradleyTerry.ts"
 import * as NumberList from "../stats/NumberList.ts"
 import * as Comparisons from "./Comparisons.ts"
 
-/** Combines cells into rows of a design. Cells with the same models and controls share a row. */
+/** Cells with the same models and controls share a row. */
 const designOf = (
   { cells, models }: Comparisons.Comparisons,
   controls: LeaderboardMethod["controls"],
@@ -33,7 +31,6 @@ const designOf = (
   return { design, rowOf }
 }
 
-/** Groups items with the same outcomes into types, so that a resample is only a count for each type. */
 const itemTypes = ({ ends, entries, items, weights }: Comparisons.Comparisons, rowOf: ReadonlyArray<number>) => {
   const numbers = new Map<string, number>()
   const typeOf = new Uint32Array(items)
@@ -64,7 +61,7 @@ const itemTypes = ({ ends, entries, items, weights }: Comparisons.Comparisons, r
   return { typeOf, ends: types.ends.view(), places: types.places.view(), weights: types.weights.view() }
 }
 
-/** The root mean square of the length differences. They are not centered, because the order of models is arbitrary. */
+/** The root mean square of the length differences, not centered, because the order of models is arbitrary. */
 export const lengthUnit = ({ cells, entries, weights }: Comparisons.Comparisons): number => {
   let squares = 0
   let all = 0
@@ -76,11 +73,11 @@ export const lengthUnit = ({ cells, entries, weights }: Comparisons.Comparisons)
 }
 
 export interface Options extends Pick<LeaderboardMethod, "controls" | "prior" | "ties"> {
-  /** For each control, the divisor of its values. */
+  /** The divisor of each control's values. */
   readonly units: ReadonlyArray<number>
 }
 
-/** Makes a function that fits a resample. It calls `next` once per item, to get the index of a drawn item. */
+/** Returns a function that fits a resample, in which `next` draws the index of each item. */
 export const make = (found: Comparisons.Comparisons, { controls, prior, ties, units }: Options) => {
   const { design, rowOf } = designOf(found, controls, units)
   const { ends, places, typeOf, weights } = itemTypes(found, rowOf)
@@ -99,7 +96,7 @@ export const make = (found: Comparisons.Comparisons, { controls, prior, ties, un
   }
 }
 
-/** Replaces each tie with `share` of a win for each side. */
+/** Each tie becomes `share` of a win for each side. */
 const splitTies = (counts: Float64Array, share: number): void => {
   for (let at = 0; at < counts.length; at += Comparisons.outcomes) {
     counts[at]! += share * counts[at + 1]!

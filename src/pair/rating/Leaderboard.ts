@@ -1,22 +1,13 @@
 /**
- * Rates models by the votes on their completions: Bradley–Terry with ties by Davidson (`stats/BradleyTerry`), intervals
- * by the bootstrap over items, and agreement and win rates over time (`Accrual`).
- *
+ * Rates models by the votes on their completions: Bradley–Terry with ties by Davidson (`stats/BradleyTerry`).
  * - Intervals: percentiles of fits to resampled items (B. Efron and R. J. Tibshirani, 1993, "An introduction to the
- *   bootstrap", 13.3). Whole items are drawn, because comparisons of one item depend on each other (A. C. Davison and
- *   D. V. Hinkley, 1997, "Bootstrap methods and their application", 3.8). Each fit starts from the fit of all items.
- * - Weights: a vote on K texts by an expert with reliability r has the weight (K r − 1) / (K − 1). The weight is 1 if
- *   all of the expert's votes are right, and 0 if they are guesses. If r is unknown, the mean of its prior is used
- *   (`DawidSkene`).
- * - Controls: covariates of a comparison. For lengths a and b, the length covariate is (a − b) / (a + b), divided by
- *   its root mean square, much as in the style control of Chatbot Arena (T. Li, A. Angelopoulos, and W.-L. Chiang,
- *   2024, "Does style matter?"). The position covariate is ±1.
- * - Ranks: 1 plus the number of models whose interval is above the model's (W.-L. Chiang et al., 2024, "Chatbot Arena:
- *   an open platform for evaluating LLMs by human preference").
- *
- * Guarantees: the same votes in the same order, options, and seed give the same numbers, and all numbers are finite.
- * Models that were never compared, not even through other models, are in different groups, each with its own mean. If a
- * model never lost to (or never won against) the rest, its rating depends on the prior and is unbounded on that side.
+ *   bootstrap", 13.3), because comparisons of one item depend on each other.
+ * - Weights: a vote on K texts with reliability r weighs (K r − 1) / (K − 1): 1 if all votes are right, 0 for guesses.
+ * - Controls: for lengths a and b, (a − b) / (a + b) divided by its root mean square, much as in Chatbot Arena (T. Li,
+ *   A. Angelopoulos, and W.-L. Chiang, 2024, "Does style matter?"); for the position, ±1.
+ * - Ranks: 1 plus the number of models whose interval is above the model's (W.-L. Chiang et al., 2024, "Chatbot
+ *   Arena").
+ * All numbers are finite. Models that were never compared, even through others, are in groups with means of their own.
  */
 import { Effect, Stream } from "effect"
 import { countDifferent } from "../../domain/CompletionTexts.ts"
@@ -52,23 +43,23 @@ export interface LeaderboardOptions {
   readonly seed?: number | undefined
 }
 
-/** The default of `prior`. A difference of one standard deviation means odds of 20 to 1. */
+/** One standard deviation means odds of 20 to 1. */
 export const defaultPrior = 3
-/** With 1000 resamples, the 2.5 and 97.5 percentiles vary by a few percent of the interval's width. */
+/** With 1000, the bounds vary by a few percent of the interval's width. */
 export const defaultResamples = 1000
 
-/** A difference of this many rating points means odds of 10 to 1. The mean rating of each group is `meanRating`. */
+/** A difference of this many points means odds of 10 to 1. Each group has the mean `meanRating`. */
 const pointsPerDecade = 400
 const meanRating = 1000
 const scale = pointsPerDecade / Math.LN10
 
-/** Tolerance of the fits to resamples. The error is far below a rating point; intervals are several points wide. */
+/** The error is far below a rating point; intervals are several points wide. */
 const drawnTolerance = 1e-3
 
 const maxCurves = 8
 const nextVotes = 1000
 
-/** Returns the weights of an item's votes. @param reliabilityOf returns null for an unknown reliability */
+/** @param reliabilityOf null for an unknown reliability */
 export const weightBy =
   (reliabilityOf: (expert: string | null) => number | null) =>
   ({ completions }: Pick<JudgedItem, "completions">) => {
@@ -77,16 +68,16 @@ export const weightBy =
       texts < 2 ? 1 : Math.max(0, (texts * (reliabilityOf(expert) ?? unknownReliability) - 1) / (texts - 1))
   }
 
-/** The mean of the prior, which assumes two right votes and one wrong vote. */
+/** The prior's mean: two right votes and one wrong one. */
 const unknownReliability = 2 / 3
 
-/** Collects the votes on items. @param reliabilityOf weights the votes; without it, each vote has the weight 1 */
+/** @param reliabilityOf weights the votes; default: all weigh 1 */
 export const make = (reliabilityOf?: (expert: string | null) => number | null) => {
   const comparisons = Comparisons.make()
   const accrual = Accrual.make()
   const weightOf = reliabilityOf === undefined ? undefined : weightBy(reliabilityOf)
   return {
-    /** Adds an item. Ignores an item that does not name models. */
+    /** Ignores an item that does not name models. */
     add: (
       item: Pick<JudgedItem, "completions" | "models">,
       votes: ReadonlyArray<ItemVote>,
@@ -95,7 +86,7 @@ export const make = (reliabilityOf?: (expert: string | null) => number | null) =
       const compared = comparisons.add(item, votes, weightOf?.(item), compare)
       if (compared.some((each) => each.length > 0)) accrual.add(votes, compared)
     },
-    /** Returns undefined if no two models were compared, or if there are too many models. */
+    /** Undefined if no two models were compared, or if there are too many. */
     finish: (options: LeaderboardOptions = {}): Leaderboard | undefined => {
       const found = comparisons.finish()
       return found === undefined || found.items === 0
@@ -105,23 +96,20 @@ export const make = (reliabilityOf?: (expert: string | null) => number | null) =
   }
 }
 
-/** An item with its votes. `comparisonOf` replaces the function that compares two completions by a vote. */
+/** `comparisonOf` replaces the function that compares two completions by a vote. */
 export interface RatedItem extends Pick<JudgedItem, "completions" | "models" | "metadata"> {
   readonly votes: ReadonlyArray<ItemVote>
   readonly comparisonOf?: typeof comparisonOf
 }
 
 export interface GroupedOptions extends LeaderboardOptions {
-  /** The experts' reliabilities, which determine the weights of votes. Default: each vote has the weight 1. */
+  /** Determines the weights of votes. Default: all weigh 1. */
   readonly reliabilityOf?: Reliabilities.Reliabilities["of"] | undefined
-  /** Maximum number of groups. With more groups, no model is rated. Default: no limit. */
+  /** With more groups, no model is rated. Default: no limit. */
   readonly maxGroups?: number | undefined
 }
 
-/**
- * Rates the models of each group of items. A group's leaderboard is null if no two models were compared, or if there
- * are more than `maxModels`. Returns undefined if there are more than `maxGroups` groups.
- */
+/** A group's leaderboard is null without two compared models, or with too many. Undefined with too many groups. */
 export const grouped = Effect.fnUntraced(function* <G, E, R>(
   items: Stream.Stream<RatedItem, E, R>,
   groupOf: (item: RatedItem) => G,
@@ -147,7 +135,6 @@ export const grouped = Effect.fnUntraced(function* <G, E, R>(
     : [...groups].map(([group, { board, items }]) => ({ group, items, leaderboard: board.finish(options) ?? null }))
 })
 
-/** Judged items with their votes. Leaves out gold items that were mixed in to measure experts. */
 export const ratedItems = <E, R>(items: Stream.Stream<JudgedItem, E, R>): Stream.Stream<RatedItem, E, R> =>
   items.pipe(
     Stream.filter(({ isCheck }) => !isCheck),
@@ -155,9 +142,8 @@ export const ratedItems = <E, R>(items: Stream.Stream<JudgedItem, E, R>): Stream
   )
 
 /**
- * Rates the models of a stream of items. If votes are `weighted`, the stream runs twice, because reliabilities are
- * estimated first. It must return the same items each time. Gold items that were mixed in do not count. Returns
- * undefined if no two models were compared, or if there are more than `maxModels`.
+ * Rates the models of a stream of items, without mixed-in gold items. If votes are `weighted`, the stream runs twice,
+ * and must return the same items. Undefined if no two models were compared, or if there are more than 500.
  */
 export const of = Effect.fnUntraced(function* <E, R>(
   items: Stream.Stream<JudgedItem, E, R>,
@@ -272,7 +258,7 @@ const rate = (
 
 const ratingOf = (ability: number): number => meanRating + scale * ability
 
-/** Compares the first two models. Assumes that standard errors shrink with the square root of the number of votes. */
+/** Assumes that standard errors shrink with the square root of the number of votes. */
 const topTwoOf = (
   rows: ReadonlyArray<{ readonly number: number; readonly model: string; readonly group: number }>,
   fit: BradleyTerry.Fit,

@@ -1,9 +1,6 @@
 /**
- * Measures how much experts agree on items with several votes.
- *
- * Guarantees: kappa and alpha compare first choices. They leave out votes with several completions at the top. For
- * kappa, the agreement by chance is 1/K on an item with K texts. For alpha, the agreement by chance follows from the
- * number of votes for each position in the input, over all items. Alpha thus depends on the order of completions.
+ * How much experts agree on items with several votes, without votes for several completions. Chance agreement is 1/K
+ * for kappa on K texts; for alpha, it depends on the order of completions.
  */
 import { Array as Arr } from "effect"
 import { countDifferent } from "../../domain/CompletionTexts.ts"
@@ -44,7 +41,6 @@ export const make = () => {
       alpha.add(chosen)
       kappa.add(countDifferent(completions), chosen)
     },
-    /** The number of votes on items with several votes, and how many of these votes were against the choice. */
     disagreement: () => ({ votes: votesOfSeveral, against: votesAgainst }),
     finish: (method: Agreement["method"]): Agreement => ({
       votes_per_item: [...votesPerItem].toSorted(([a], [b]) => a - b).map(([votes, items]) => ({ votes, items })),

@@ -1,9 +1,4 @@
-/**
- * Computes the table of experts: number of votes, agreement with others, and accuracy on gold items.
- *
- * Guarantees: all votes without an expert's name are in the last row (`null`). The other rows are sorted by number of
- * votes.
- */
+/** The table of experts, sorted by number of votes. The last row (`null`) has all votes without an expert's name. */
 import { Option } from "effect"
 import * as Cost from "../../domain/Cost.ts"
 import * as JudgeUsage from "../../domain/JudgeUsage.ts"
@@ -14,86 +9,63 @@ import type { Consensus } from "../votes/Consensus.ts"
 import * as Distribution from "../stats/Distribution.ts"
 import { isRight } from "./GoldScore.ts"
 
-interface ExpertTally {
-  kind: string | null
-  votes: number
-  mixedInVotes: number
-  compared: number
-  withOthers: number
-  goldVotes: number
-  goldRight: number
-  ordered: number
-  choseFirst: number
-  tokenCost: Cost.Decimal | undefined
-  readonly seconds: Distribution.Summary
+const newTally = (expert: string | null) => {
+  const row: { -readonly [Member in keyof ExpertRow]: ExpertRow[Member] } = {
+    expert,
+    kind: null,
+    votes: 0,
+    mixed_in_votes: 0,
+    token_cost: null,
+    compared: 0,
+    with_others: 0,
+    reliability: null,
+    gold_votes: 0,
+    gold_right: 0,
+    median_seconds: null,
+    ordered: 0,
+    chose_first: 0,
+  }
+  return { row, seconds: Distribution.make(), tokenCost: undefined as Cost.Decimal | undefined }
 }
 
-const newRow = (): ExpertTally => ({
-  kind: null,
-  votes: 0,
-  mixedInVotes: 0,
-  compared: 0,
-  withOthers: 0,
-  goldVotes: 0,
-  goldRight: 0,
-  ordered: 0,
-  choseFirst: 0,
-  tokenCost: undefined,
-  seconds: Distribution.make(),
-})
-
 export const make = () => {
-  const rows = new Map<string | null, ExpertTally>()
-  const rowOf = (expert: string | null): ExpertTally => {
-    const row = rows.get(expert) ?? newRow()
-    rows.set(expert, row)
-    return row
-  }
+  const tallies = new Map<string | null, ReturnType<typeof newTally>>()
   return {
     add: (item: JudgedItem, { votes }: Pick<Consensus, "votes">): void => {
       const agreements = agreesWithOthers(item.completions, votes)
       for (const [i, vote] of votes.entries()) {
-        const row = rowOf(vote.expert)
+        const tally = tallies.get(vote.expert) ?? newTally(vote.expert)
+        tallies.set(vote.expert, tally)
+        const { row } = tally
         const agrees = agreements[i]
         row.kind ??= vote.kind ?? null
         row.votes++
-        row.tokenCost = JudgeUsage.plus(row.tokenCost, Option.getOrUndefined(JudgeUsage.read(vote.details))?.paid)
-        if (item.isCheck) row.mixedInVotes++
+        tally.tokenCost = JudgeUsage.plus(tally.tokenCost, Option.getOrUndefined(JudgeUsage.read(vote.details))?.paid)
+        if (item.isCheck) row.mixed_in_votes++
         if (agrees !== undefined) row.compared++
-        if (agrees === true) row.withOthers++
+        if (agrees === true) row.with_others++
         const right = isRight(item, vote)
-        if (right !== undefined) row.goldVotes++
-        if (right === true) row.goldRight++
+        if (right !== undefined) row.gold_votes++
+        if (right === true) row.gold_right++
         if (vote.position !== null) {
           row.ordered++
-          if (vote.position === 0) row.choseFirst++
+          if (vote.position === 0) row.chose_first++
         }
-        if (vote.seconds !== null) row.seconds.add(vote.seconds)
+        if (vote.seconds !== null) tally.seconds.add(vote.seconds)
       }
     },
     /** @param reliabilityOf returns the estimated probability that a vote of the expert is right */
     finish: (reliabilityOf: (expert: string | null) => number | null): ReadonlyArray<ExpertRow> =>
-      [...rows]
-        .map(([expert, row]) => ({
-          expert,
-          kind: row.kind,
-          votes: row.votes,
-          mixed_in_votes: row.mixedInVotes,
-          token_cost: row.tokenCost === undefined ? null : Cost.format(Cost.shortest(row.tokenCost)),
-          compared: row.compared,
-          with_others: row.withOthers,
-          reliability: reliabilityOf(expert),
-          gold_votes: row.goldVotes,
-          gold_right: row.goldRight,
-          median_seconds: row.seconds.quantile(0.5),
-          ordered: row.ordered,
-          chose_first: row.choseFirst,
-        }))
-        .toSorted(
-          (a, b) =>
-            Number(a.expert === null) - Number(b.expert === null) ||
-            b.votes - a.votes ||
-            ((a.expert ?? "") < (b.expert ?? "") ? -1 : 1),
-        ),
+      Array.from(tallies.values(), ({ row, seconds, tokenCost }) => ({
+        ...row,
+        token_cost: tokenCost === undefined ? null : Cost.format(Cost.shortest(tokenCost)),
+        reliability: reliabilityOf(row.expert),
+        median_seconds: seconds.quantile(0.5),
+      })).toSorted(
+        (a, b) =>
+          Number(a.expert === null) - Number(b.expert === null) ||
+          b.votes - a.votes ||
+          ((a.expert ?? "") < (b.expert ?? "") ? -1 : 1),
+      ),
   }
 }

@@ -9,7 +9,7 @@ export const make = () => {
   const kinds = new Map<string, number>()
   let items = 0
   return {
-    /** Adds the flags of an item. Call it once per item. */
+    /** Call it once per item. */
     add: (flags: ReadonlyArray<Flag>): void => {
       if (flags.length > 0) items++
       for (const { kind } of flags) kinds.set(kind, (kinds.get(kind) ?? 0) + 1)

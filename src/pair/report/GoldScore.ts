@@ -1,8 +1,5 @@
 /**
- * Computes the accuracy of votes on items with a known answer.
- *
- * Guarantees: a vote is right if its text equals the answer's text. Votes with several completions at the top do not
- * count. The interval is the 95% Wilson score interval.
+ * The accuracy of votes on items with a known answer, by text. Votes with several completions at the top do not count.
  */
 import type { JudgedItem } from "../../domain/Judgment.ts"
 import type { GoldReport } from "../../domain/QualityReport.ts"
@@ -12,15 +9,14 @@ import * as Interval from "../../domain/Interval.ts"
 
 const maxWrong = 10
 
-/** For each result, the kinds of the experts who voted in it. */
+/** The kinds of experts in each result. */
 const kindsByResult = ({ judgments }: JudgedItem): ReadonlyArray<ReadonlySet<string | null>> =>
   judgments.map((judgment) => new Set(allVotesOf({ judgments: [judgment] }).map(({ kind = null }) => kind)))
 
-/** Whether a choice is right. Undefined if the answer is unknown. */
 const isRightChoice = ({ completions, gold }: JudgedItem, choice: number): boolean | undefined =>
   gold === undefined ? undefined : completions[choice] === completions[gold.best_completion_index]
 
-/** Whether a vote is right. Undefined if the answer is unknown, or if the vote has several completions at the top. */
+/** Undefined if the answer is unknown, or if the vote has several completions at the top. */
 export const isRight = (item: JudgedItem, vote: ItemVote): boolean | undefined =>
   isDecided(vote) ? isRightChoice(item, vote.choice) : undefined
 

@@ -1,8 +1,6 @@
 /**
- * Measures lengths of prompts and completions in Unicode code points, and whether the longer completion is chosen.
- *
- * Guarantees: in `share_longer` and Cohen's d, each item has the weight 1, which its pairs share equally. In the
- * distributions, prompts count once per item, and chosen and rejected completions count once per pair.
+ * Lengths in Unicode code points, and whether the longer completion is chosen. In `share_longer` and Cohen's d, each
+ * item counts once; in the distributions, each prompt and each side of a pair.
  */
 import { charactersAt } from "../../domain/CompletionTexts.ts"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -32,11 +30,7 @@ export const make = () => {
   let equal = 0
   let shorter = 0
   return {
-    /**
-     * Adds the pairs of one item.
-     *
-     * @param completions the item's completions, which are measured if the pairs contain texts as bytes (`PairBytes`)
-     */
+    /** The pairs of one item. `completions` are measured if the pairs contain bytes (`PairBytes`). */
     add: (pairs: ReadonlyArray<PreferencePair>, completions: ReadonlyArray<string>): void => {
       const [first] = pairs
       if (first === undefined) return

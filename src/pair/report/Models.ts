@@ -1,10 +1,6 @@
 /**
- * Computes win rates of models, and how often each model's completions were chosen and rejected.
- *
- * Guarantees: only pairs with completions by two different models count. A text that several models wrote counts for
- * each of them. A model's win rate is the mean, over its items, of the share of pairs that it won. Each item thus
- * counts once. If the only pairs are the best completion against each of the rest, a model wins either all or none of
- * an item's pairs. K equally good models then have win rates of 1/K, not 1/2.
+ * Win rates of models, from pairs of different models; each item counts once. A text by several models counts for each.
+ * If the best completion is paired with each of the rest, K equally good models have win rates of 1/K, not 1/2.
  */
 import { firstOfText } from "../../domain/CompletionTexts.ts"
 import type { JudgedItem } from "../../domain/Judgment.ts"
@@ -15,11 +11,11 @@ interface ModelTally {
   items: number
   chosen: number
   rejected: number
-  /** The sum over items of the share of the item's pairs that the model won. */
+  /** The sum over items of the share of pairs won. */
   won: number
 }
 
-/** Maximum number of rows. If each completion had its own model name, the report would grow with the input. */
+/** A name per completion would let the report grow with the input. */
 const maxRows = 100
 
 export const make = () => {

@@ -1,11 +1,6 @@
 /**
- * Counts the positions of chosen completions in the order that the expert saw.
- *
- * Guarantees: `by_completions` counts votes. It leaves out votes with several completions at the top, and votes for a
- * text that was shown twice. `first_half` and `second_half` count items, because the test needs independent counts, and
- * votes on one item tend to prefer the same completion. An item counts in the half with more of its votes, or in
- * neither half if both have the same number. A middle position is in neither half. If the order is random, both halves
- * are equally likely. The p-value is that of the exact two-sided binomial test.
+ * Counts the positions of chosen completions as the expert saw them. `first_half` and `second_half` count items,
+ * because the test (exact, two-sided, binomial) needs independent counts: each in the half with more of its votes.
  */
 import { Array as Arr } from "effect"
 import type { Position } from "../../domain/QualityReport.ts"

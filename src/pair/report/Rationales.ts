@@ -1,8 +1,6 @@
 /**
- * Finds missing and copied rationales.
- *
- * Guarantees: a rationale is a copy if its normal form equals that of an earlier item's rationale, of the prompt, of a
- * message, or of a completion. Memory: one entry of `HashNumbers` per distinct rationale, with a 52-bit hash.
+ * Finds missing and copied rationales: a copy has the normal form of an earlier item's rationale, of the prompt, of a
+ * message, or of a completion. Memory: one entry of `HashNumbers` per distinct rationale.
  */
 import { charactersAt } from "../../domain/CompletionTexts.ts"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -17,7 +15,7 @@ export type Kind = "none" | "copied" | "own"
 export const make = () => {
   const seen = HashNumbers.make()
   return {
-    /** Classifies a judgment's rationale. @param item the item's number; a repetition on the same item is not a copy */
+    /** @param item the item's number; a repetition on the same item is not a copy */
     add: ({ annotations, completions, prompt }: Judgment, item: number): Kind => {
       const rationale = textOf(annotations.rationale)
       if (rationale === null) return "none"
@@ -31,7 +29,7 @@ export const make = () => {
   }
 }
 
-/** Maximum length of a text that can equal the rationale. Longer texts are not normalized, which saves time. */
+/** Longer texts cannot equal the rationale; not normalizing them saves time. */
 const maxLength = (normalized: string): number => 4 * normalized.length + 64
 
 const sameText = (other: string, normalized: string): boolean =>

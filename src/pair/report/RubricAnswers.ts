@@ -1,9 +1,6 @@
 /**
- * Counts the experts' answers to a rubric: strengths, whether all completions are bad, edits, and ratings by aspect.
- *
- * Guarantees: the strength, the edit, and `all_bad` of an item come from the item's consensus, as in the dataset's
- * columns. A rating counts once for each side (chosen, rejected) on which its completion occurs. Memory: 40 bytes per
- * different number, and a few more per aspect and model.
+ * Counts the experts' answers to a rubric. An item's strength, edit, and `all_bad` come from its consensus, as in the
+ * dataset's columns. A rating counts once for each side (chosen, rejected) on which its completion occurs.
  */
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import type { AspectReport, RubricReport, StrengthReport } from "../../domain/RubricReport.ts"
@@ -66,7 +63,7 @@ export const make = () => {
   }
 
   return {
-    /** Adds a judged item with its pairs. If the item is left out of the dataset, `pairs` is empty. */
+    /** @param pairs empty if the item is left out of the dataset */
     add: (consensus: Consensus, pairs: ReadonlyArray<PreferencePair>): void => {
       const answered = consensus.votes.filter(isAnswered)
       if (answered.length === 0) return
@@ -108,7 +105,6 @@ export const make = () => {
         }
       }
     },
-    /** Returns undefined if no vote answers the rubric. */
     finish: (): RubricReport | undefined => {
       if (items === 0) return undefined
       const ofVotes = strengths.distribution()

@@ -1,21 +1,13 @@
 /**
- * Exact two-sided binomial test.
- *
- * The p-value sums the probabilities of all outcomes that are at most as probable as the observed one, up to a relative
- * difference of 1e-7, like R's `binom.test` and SciPy's `binomtest`. It uses no normal approximation. Probabilities
- * follow C. Loader, 2000, "Fast and Accurate Computation of Binomial Probabilities". At ten million trials, about
- * twelve digits are exact. Values under 1e-300 may be 0.
+ * Exact two-sided binomial test: sums the probabilities of all outcomes that are at most as probable as the observed
+ * one, up to 1e-7, like R's `binom.test`. Probabilities follow C. Loader, 2000, "Fast and Accurate Computation of
+ * Binomial Probabilities": at ten million trials, about twelve digits are exact.
  */
 
-/** Relative tolerance for equal probabilities, the same as in R and SciPy. */
+/** Relative, the same as in R and SciPy. */
 const tolerance = 1e-7
 
-/**
- * Returns the two-sided p-value of an exact binomial test, 0 to 1.
- *
- * @param successes an integer, 0 to `trials`
- * @param probability the probability of a success under the null hypothesis
- */
+/** @param probability the probability of a success under the null hypothesis */
 export const twoSided = (successes: number, trials: number, probability = 0.5): number => {
   const q = 1 - probability
   const expected = trials * probability
@@ -25,12 +17,7 @@ export const twoSided = (successes: number, trials: number, probability = 0.5): 
     : fromBelow(trials - successes, trials, q, probability, trials - Math.floor(expected))
 }
 
-/**
- * Returns the p-value if `successes` is below the expected number. The p-value adds the probability of at most
- * `successes`, and the probabilities in the upper tail that do not exceed the probability of `successes`.
- *
- * @param otherTail the smallest number of successes in the upper tail
- */
+/** For fewer `successes` than expected. @param otherTail the smallest number of successes in the upper tail */
 const fromBelow = (successes: number, trials: number, p: number, q: number, otherTail: number): number => {
   const limit = logProbability(successes, trials, p, q) + Math.log1p(tolerance)
   let [low, high] = [otherTail, trials + 1]
@@ -42,7 +29,7 @@ const fromBelow = (successes: number, trials: number, p: number, q: number, othe
   return Math.min(1, lowerTail(successes, trials, p, q) + lowerTail(trials - low, trials, q, p))
 }
 
-/** Returns the probability of at most this many successes. The number must be below the expected one. */
+/** The probability of at most this many successes, which must be below the expected number. */
 const lowerTail = (successes: number, trials: number, p: number, q: number): number => {
   if (successes < 0) return 0
   let term = 1
@@ -74,7 +61,7 @@ const stirlingError = (n: number): number => {
   return (1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / 1188 / square) / square) / square) / square) / n
 }
 
-/** x ln(x / mean) + mean − x. Uses a series if cancellation would lose digits in the direct formula. */
+/** x ln(x / mean) + mean − x, by a series where cancellation would lose digits. */
 const deviance = (x: number, mean: number): number => {
   if (Math.abs(x - mean) >= 0.1 * (x + mean)) return x * Math.log(x / mean) + mean - x
   const v = (x - mean) / (x + mean)

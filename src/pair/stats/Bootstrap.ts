@@ -1,15 +1,8 @@
 /**
- * Percentile intervals by the bootstrap over items (B. Efron and R. J. Tibshirani, 1993, "An introduction to the
- * bootstrap", 13.3). Whole items are drawn, because votes on one item depend on each other.
- *
- * Guarantees: the same statistics, items, and seed give the same intervals. All statistics are computed on the same
- * resamples. In two cases, resamples would not show how uncertain a value is:
- *
- * - There are fewer than `minItems` items. Shares then have Wilson's interval with one trial per item
- *   (`domain/Interval`). Other values have no interval.
- * - The value is the same in all resamples. The interval of a mean then allows a share of the items to have
- *   the lowest possible value, or the highest. The share is the upper bound of Wilson's interval for 0 of n items.
- *   Kappa has no interval.
+ * Percentile intervals by the bootstrap over items, because votes on one item depend on each other (B. Efron and R. J.
+ * Tibshirani, 1993, "An introduction to the bootstrap", 13.3). All statistics use the same resamples. With fewer than
+ * `minItems` items, shares have Wilson's interval, other values none. If all resamples are equal, a mean's interval
+ * lets some items (Wilson's bound for 0 of n) have the lowest or highest value; kappa has none.
  */
 import { Record } from "effect"
 import type { AuditEstimate } from "../../domain/Audit.ts"
@@ -21,16 +14,15 @@ export const defaultResamples = 1000
 
 export const minItems = 10
 
-/** The lowest and the highest value that an item can have. */
 type Range = readonly [lowest: number, highest: number]
 
 export const share: Range = [0, 1]
 export const difference: Range = [-1, 1]
 
-/** Means that differ by less than this are equal, except for rounding. */
+/** Means this close are equal, except for rounding. */
 const rounding = 1e-12
 
-/** Computes values from the number of times that each item was drawn. A value that cannot be computed is null. */
+/** `counts` says how often each item was drawn. A value that cannot be computed is null. */
 export type Statistic<Name extends string> = (counts: Uint32Array) => { readonly [name in Name]: number | null }
 
 /** @param length the number of items */
@@ -39,12 +31,7 @@ export const make = (length: number, resamples: number, seed: number) => {
   const samplers: Array<(counts: Uint32Array) => void> = []
   const finish: Array<() => void> = []
 
-  /**
-   * Returns the statistic's values for all items. `run` adds the intervals.
-   *
-   * @param items the number of items that count
-   * @param ranges for each value that is a mean, the lowest and the highest value that an item can have
-   */
+  /** The values for all items, without intervals. @param ranges for values that are means */
   const estimate = <Name extends string>(
     statistic: Statistic<Name>,
     items: number,
@@ -83,7 +70,7 @@ export const make = (length: number, resamples: number, seed: number) => {
 
   return {
     estimate,
-    /** Returns the mean of the values. An item has at most one value. */
+    /** An item has at most one value. */
     mean: (values: ReadonlyArray<readonly [item: number, value: number]>, range = share): AuditEstimate | null => {
       const statistic: Statistic<"mean"> = (counts) => {
         let [sum, total] = [0, 0]

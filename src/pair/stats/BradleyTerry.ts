@@ -1,59 +1,45 @@
 /**
- * Estimates abilities of players from the outcomes of their contests: the Bradley–Terry model, with ties by Davidson,
- * and covariates of a contest.
- *
- * Each player has an ability λ, and a contest has covariates x. With η = λ_one − λ_other + β·x, the probabilities that
- * `one` wins, that `other` wins, and of a tie are in the ratio e^(η/2) : e^(−η/2) : ν (R. A. Bradley and M. E. Terry,
- * 1952, "Rank analysis of incomplete block designs"; R. R. Davidson, 1970, "On extending the Bradley-Terry model to
- * accommodate ties in paired comparison experiments"). Without ties, ν is 0.
- *
- * The fit uses Newton's method with step halving on a log-likelihood that is concave in λ, β, and ln ν. With a prior, a
- * maximum exists for all outcomes: λ and β are normal with mean 0 and a given standard deviation (T. Leonard, 1977, "An
- * alternative Bayesian approach to the Bradley-Terry model for paired comparisons"). Without a prior, a maximum exists
- * only if no group of players wins all contests against the rest (L. R. Ford, 1957, "Solution of a ranking problem from
- * binary comparisons"). The caller must check this.
- *
- * Guarantees: deterministic. The number of iterations is bounded. With a prior, all numbers are finite.
+ * Estimates abilities of players from their contests. With abilities λ, covariates x, and η = λ_one − λ_other + β·x,
+ * the probabilities that `one` wins, that `other` wins, and of a tie are in the ratio e^(η/2) : e^(−η/2) : ν (R. A.
+ * Bradley and M. E. Terry, 1952; R. R. Davidson, 1970, "On extending the Bradley-Terry model to accommodate ties").
+ * Newton's method with step halving; the log-likelihood is concave. With a normal prior of λ and β around 0 (T.
+ * Leonard, 1977), a maximum exists, and all numbers are finite. Without one, the caller must check that no group of
+ * players wins all contests against the rest (L. R. Ford, 1957).
  */
 import * as Components from "./Components.ts"
 
-/** The contests. Contests with the same players and covariates may share a row. */
+/** Contests with the same players and covariates may share a row. */
 export interface Design {
   readonly players: number
-  /** The two different players of each row. */
+  /** Two different players per row. */
   readonly one: ArrayLike<number>
   readonly other: ArrayLike<number>
-  /** The covariates. Each has one value per row, such as 1 if player `one` plays at home, and −1 if `other` does. */
+  /** One value per row each, such as 1 if player `one` plays at home, and −1 if `other` does. */
   readonly covariates: ReadonlyArray<ArrayLike<number>>
 }
 
 export interface Fit {
-  /** λ. The mean is 0 in each group of players that are connected by contests. */
+  /** λ; the mean of each group of connected players is 0. */
   readonly abilities: Float64Array
-  /** β, one per covariate. */
+  /** β. */
   readonly coefficients: Float64Array
-  /** ν. It is 0 without ties, and `Infinity` if all contests are ties. */
+  /** ν: 0 without ties, `Infinity` if all contests are ties. */
   readonly tie: number
   readonly converged: boolean
 }
 
 export interface FitOptions {
-  /** The fit to start from, such as the fit of similar counts. Default: all players are equal. */
+  /** Such as the fit of similar counts. Default: all players are equal. */
   readonly start?: Fit | undefined
-  /**
-   * The fit stops when no parameter changes by more than this number. The remaining error is about the number's square.
-   * Default: 1e-6.
-   */
+  /** Maximum change of a parameter in the last step. The remaining error is about its square. Default: 1e-6. */
   readonly tolerance?: number | undefined
 }
 
 const maxIterations = 60
 
 /**
- * Prepares a design for repeated fits.
- *
- * @param prior standard deviation of the prior of λ and β; `Infinity` for no prior
- * @returns a function that fits counts. Each row has 3 counts, 0 or more: wins of `one`, ties, and wins of `other`
+ * @param prior standard deviation of the prior of λ and β; `Infinity` for no prior @returns a function that fits 3
+ * counts per row: wins of `one`, ties, and wins of `other`
  */
 export const make = (design: Design, prior: number) => {
   const { covariates, one, other, players } = design
@@ -65,14 +51,14 @@ export const make = (design: Design, prior: number) => {
     Array.from({ length: rows }, (_, row) => [one[row]!, other[row]!] as const),
   )
   const size = penalized + 1
-  /** The values of λ, β, and ln ν. */
+  /** λ, β, and ln ν. */
   const parameters = new Float64Array(size)
   const gradient = new Float64Array(size)
   const step = new Float64Array(size)
   /** The lower triangle of the negated second derivatives. */
   const information = new Float64Array(size * size)
 
-  /** Sets gradient and information at the parameters. Returns the penalized log-likelihood. */
+  /** Sets gradient and information; returns the penalized log-likelihood. */
   const evaluate = (counts: Float64Array, used: number): number => {
     gradient.fill(0)
     information.fill(0)
@@ -86,7 +72,7 @@ export const make = (design: Design, prior: number) => {
       const [a, b] = [one[row]!, other[row]!]
       let eta = parameters[a]! - parameters[b]!
       for (let k = 0; k < covariates.length; k++) eta += parameters[players + k]! * covariates[k]![row]!
-      // Divides both probabilities by the larger one to prevent overflow.
+      // Dividing by the larger probability prevents overflow.
       const root = Math.exp(-Math.abs(eta) / 2)
       const total = 1 + root * root + nu * root
       value -= n * Math.log(total) + Math.abs(eta) * ((eta > 0 ? lost : won) + tied / 2)
@@ -123,8 +109,8 @@ export const make = (design: Design, prior: number) => {
       information[i * size + i]! += precision
     }
     if (precision === 0) {
-      // Only differences of abilities matter, so without these terms the matrix is singular. The terms do not change
-      // the result, because all steps keep the mean of each group.
+      // Only differences of abilities matter, so without these terms the matrix is singular. All steps keep the mean of
+      // each group, so the terms do not change the result.
       for (let i = 0; i < players; i++)
         for (let j = 0; j <= i; j++) if (group[i] === group[j]) information[i * size + j]! += 1
     }
@@ -180,10 +166,7 @@ const split = (parameters: Float64Array, players: number, penalized: number) => 
   coefficients: parameters.slice(players, penalized),
 })
 
-/**
- * Solves A x = b by Cholesky's method in place. Uses the first `used` rows of the lower triangle of A. A parameter
- * without information (a pivot of 0) does not change.
- */
+/** Solves A x = b in place by Cholesky's method, in A's lower triangle. A pivot of 0 leaves its parameter unchanged. */
 const solve = (a: Float64Array, b: Float64Array, x: Float64Array, used: number, size: number): void => {
   for (let i = 0; i < used; i++) {
     const [row, diagonal] = [i * size, a[i * size + i]!]

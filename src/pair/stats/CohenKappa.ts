@@ -1,12 +1,11 @@
 /**
- * Cohen's kappa of two raters: κ = (P − Pe) / (1 − Pe). P is the share of pairs of ratings that agree. Pe is the share
- * that would agree by chance. It follows from how often each rater uses each category. 1 is perfect agreement, and 0 is
- * chance. Source: J. Cohen, 1960, "A coefficient of agreement for nominal scales", Educational and Psychological
- * Measurement 20.
- *
- * Guarantees: pairs may have weights. `table` contains the sum of weights for each pair of categories, row by row. Its
- * rows are the first rater's categories. Without pairs, both results are null. If both raters use only one category,
- * and the same one, kappa is null.
+ * Cohen's kappa of two raters: κ = (P − Pe) / (1 − Pe), with the share P of equal ratings, and Pe by chance (J. Cohen,
+ * 1960, "A coefficient of agreement for nominal scales").
+ */
+
+/**
+ * @param table sums of weights, row by row; the rows are the first rater's categories. Without pairs, both results are
+ * null. If both raters use only one category, and the same one, kappa is null
  */
 
 export const of = (table: Float64Array, categories: number) => {

@@ -1,14 +1,11 @@
 /**
- * Components of a graph: sets of nodes that reach each other along its edges (S. R. Kosaraju; M. Sharir, 1981, "A
- * strong-connectivity algorithm and its applications in data flow analysis").
- *
- * Guarantees: components are numbered from 0. A component has a higher number than the components from which it can be
- * reached. The algorithm does not use recursion.
+ * Strongly connected components (M. Sharir, 1981, "A strong-connectivity algorithm"), without recursion. A component
+ * has a higher number than those from which it can be reached.
  */
 
 export type Edge = readonly [from: number, to: number]
 
-/** Returns the strongly connected component of each node. Nodes are numbered from 0 to `nodes` − 1. */
+/** The strongly connected component of each node, both numbered from 0. */
 export const strong = (nodes: number, edges: ReadonlyArray<Edge>): Uint32Array => {
   const out: ReadonlyArray<Array<number>> = Array.from({ length: nodes }, () => [])
   const back: ReadonlyArray<Array<number>> = Array.from({ length: nodes }, () => [])
@@ -53,6 +50,6 @@ export const strong = (nodes: number, edges: ReadonlyArray<Edge>): Uint32Array =
   return component
 }
 
-/** Like `strong`, but for edges without a direction. */
+/** For edges without a direction. */
 export const weak = (nodes: number, edges: ReadonlyArray<Edge>): Uint32Array =>
   strong(nodes, [...edges, ...edges.map(([from, to]): Edge => [to, from])])

@@ -1,69 +1,49 @@
 /**
- * Estimates the reliability of each expert from votes by expectation maximization (A. P. Dawid and A. M. Skene, 1979,
- * "Maximum likelihood estimation of observer error-rates using the EM algorithm"), in the one-coin model of `make`. If
- * the right choice of an item is known, it is fixed as the item's class (W. Tang and M. Lease, 2011, "Semi-supervised
- * consensus labeling for crowdsourcing", SIGIR workshop on crowdsourcing for information retrieval).
- *
- * Guarantees: deterministic. The number of iterations is bounded. An iteration can decrease the posterior only if a
- * jury is evenly split on an item with more than two completions, because `weightOf` is then an approximation. One
- * estimate starts with each expert's agreement with the other votes. If right choices are known, another estimate
- * starts with each expert's share of right votes on these items. The result is the estimate with the higher posterior.
- * Not guaranteed: the global maximum. If most experts make the same errors, the estimate considers their choices right,
- * unless known choices contradict them.
+ * Estimates experts' reliabilities from votes by expectation maximization (A. P. Dawid and A. M. Skene, 1979, "Maximum
+ * likelihood estimation of observer error-rates using the EM algorithm"), in the one-coin model of `make`. A known
+ * choice is fixed. There are two starts: agreement with other votes, and right votes on known choices. The higher
+ * posterior wins, perhaps not the global maximum. If most experts make the same errors, their choices seem right.
  */
 import * as NumberList from "./NumberList.ts"
 
 export interface Limits {
   readonly maxIterations?: number
-  /** The estimate stops when no reliability changes by more than this. */
+  /** Maximum change of a reliability in the last iteration. */
   readonly tolerance?: number
 }
 
-/**
- * If several parties of a jury vote (`votes/Jury`), each party is an expert. `parties` is the number of these parties,
- * and is equal in all votes of an expert. Default 1. `expert` is a zero-based number. `choice` is any number that
- * identifies the choice.
- */
+/** `expert` counts from 0. `parties`: of a jury (`votes/Jury`), equal in all votes of an expert. Default: 1. */
 export type ExpertVote = readonly [expert: number, choice: number, parties?: number | undefined]
 
 export interface Fit {
-  /** For each expert, the probability that a vote is right, above 0 and below 1. */
+  /** The probability that an expert's vote is right, above 0 and below 1. */
   readonly reliability: Float64Array
-  /**
-   * For each item, in the order added, the probability of the most probable completion. 1 if the right choice is known.
-   */
+  /** The probability of each item's most probable completion; 1 for a known choice. */
   readonly confidence: () => Float64Array
-  /**
-   * For each expert, the number of votes on items with several votes or a known answer. If 0, the reliability is that
-   * of the prior. The votes of a jury's parties count as one vote.
-   */
+  /** Each expert's votes on items with several votes or a known answer. Without any, the reliability is the prior's. */
   readonly shared: Uint32Array
   readonly iterations: number
   readonly converged: boolean
 }
 
-/** The prior assumes that each expert has given this many votes, of which `rightBefore` were right. */
+/** The prior is like this many votes, of which `rightBefore` were right. */
 const votesBefore = 3
 const rightBefore = (parties: number): number => (parties === 1 ? 2 : votesBefore / parties)
 
-/** An expert's most probable reliability by the prior, before any votes. */
 export const priorOf = (parties = 1): number => rightBefore(parties) / votesBefore
 
 /**
- * The weight of a vote. For two parties and two completions, one vote follows from the other, so each counts half. For
- * more parties or completions, the weight is an approximation.
+ * With two parties and two completions, one vote follows from the other, so each counts half. With more, it is an
+ * approximation, and only there can an iteration decrease the posterior.
  */
 const weightOf = (parties: number): number => (parties === 1 ? 1 : 1 - 1 / parties)
 
-/** Minimum gain in log density. With less, the estimate that starts from the majority is preferred. */
+/** In log density. With less, the estimate from the majority is preferred. */
 const minGain = 1e-6
 
 /**
- * For each completion, returns the probability that it is right, in the model of `make`. The probabilities add up to 1.
- *
- * @param isCandidate for each completion, whether it may be right; true for at least one
- * @param votes the votes on the item: the expert's reliability, the index of the choice (a candidate), and `parties`
- * @param texts the number of different completions
+ * The probability of each completion to be right, in the model of `make`; the sum is 1. @param isCandidate whether each
+ * completion may be right @param votes choices are candidates @param texts the number of different completions
  */
 export const posterior = (
   isCandidate: ReadonlyArray<boolean>,
@@ -81,23 +61,22 @@ export const posterior = (
 }
 
 /**
- * Makes an estimator for the one-coin model. A vote is right with probability r, the expert's reliability. A wrong vote
- * is equally likely for each of the other K − 1 completions. (The error matrix of Dawid and Skene needs the same
- * classes for all items.) The estimate maximizes the posterior of r with a Beta(3, 2) prior, as if each expert had
- * already given two right votes and one wrong vote. Therefore, r is never 0 or 1. If two solutions differ only by
- * exchanging right and wrong votes, the prior selects the one with more right votes (Q. Liu, J. Peng, and A. Ihler,
- * 2012, "Variational inference for crowdsourcing"). The prior of a jury's parties prefers none of them.
+ * The one-coin model: a vote is right with probability r, the expert's reliability, and a wrong vote is equally likely
+ * for each other completion. (The error matrix of Dawid and Skene needs the same classes for all items.) A Beta(3, 2)
+ * prior of r acts like two right votes and one wrong one, so r is never 0 or 1, and of two solutions that exchange
+ * right and wrong, the one with more right votes wins (Q. Liu, J. Peng, and A. Ihler, 2012, "Variational inference for
+ * crowdsourcing"). The prior of a jury's parties prefers none of them.
  *
  * Memory: 8 bytes per vote and 12 per item, and up to three times this while the lists grow.
  */
 export const make = () => {
   const counts = NumberList.make(Uint32Array)
   const itemEnds = NumberList.make(Uint32Array)
-  /** The right choice plus 1, or 0 if it is unknown. */
+  /** Plus 1; 0 if unknown. */
   const truths = NumberList.make(Uint32Array)
   const voters = NumberList.make(Uint32Array)
   const choiceList = NumberList.make(Uint32Array)
-  /** Maps each expert whose votes have `parties` above 1 to this number. */
+  /** Only numbers above 1. */
   const partiesOf = new Map<number, number>()
   let expertCount = 0
   let maxVotes = 0
@@ -113,14 +92,14 @@ export const make = () => {
     const priors = Float64Array.from(reliability, (_, expert) => rightBefore(partiesOf.get(expert) ?? 1))
     const weights = Float64Array.from(reliability, (_, expert) => weightOf(partiesOf.get(expert) ?? 1))
 
-    // Buffers for the current item. They list the completions with votes, in the order of their first votes.
+    // The completions with votes of the current item, in the order of their first votes.
     const voted = new Uint32Array(maxVotes)
     const score = new Float64Array(maxVotes)
     const slotOf = new Uint32Array(maxVotes)
 
     /**
-     * Writes the posterior probability of each completion with votes into `score`. Returns the logarithm of a ratio:
-     * the probability of the votes, divided by their probability if all are wrong.
+     * Writes the posterior probabilities into `score`. Returns the log of the probability of the votes, divided by
+     * their probability if all are wrong.
      */
     const weigh = (start: number, end: number, count: number): number => {
       let slots = 0
@@ -144,7 +123,7 @@ export const make = () => {
       return top + Math.log(total)
     }
 
-    /** Whether an item has several votes. The votes of a jury's parties count as one. */
+    /** The votes of a jury's parties count as one. */
     const isSeveral = (start: number, end: number): boolean =>
       end - start > 1 && (partiesOf.get(experts[start]!) ?? 1) !== end - start
 
@@ -162,7 +141,7 @@ export const make = () => {
       for (let vote = start; vote < end; vote++) if (choices[vote] === truth) right[experts[vote]!]!++
     }
 
-    /** Updates the reliabilities from `right`. `of` has each expert's number of votes. Returns the largest change. */
+    /** @param of each expert's number of votes @returns the largest change of a reliability */
     const update = (of: Uint32Array): number => {
       let change = 0
       for (let expert = 0; expert < expertCount; expert++) {
@@ -174,7 +153,7 @@ export const make = () => {
       return change
     }
 
-    /** The log of the posterior density of the reliabilities, except for a constant. */
+    /** The log posterior density of the reliabilities, except for a constant. */
     const density = (): number => {
       let sum = 0
       for (const [expert, r] of reliability.entries()) {
@@ -237,7 +216,7 @@ export const make = () => {
       right.set(rightOnKnown)
       update(onKnown)
       const fromKnown = iterate()
-      // Both starts usually lead to the same estimate, except for rounding. The majority's estimate is then used.
+      // Both usually lead to the same estimate, except for rounding.
       if (density() > before + minGain) outcome = fromKnown
       else {
         reliability.set(fromMajority)
@@ -266,12 +245,7 @@ export const make = () => {
   }
 
   return {
-    /**
-     * Adds an item. If votes have no name, they may all have the same expert number.
-     *
-     * @param completions the number of completions to choose from
-     * @param truth the right choice, if it is known
-     */
+    /** Votes without a name may share an expert number. @param truth the right choice, if known */
     add: (completions: number, votes: ReadonlyArray<ExpertVote>, truth?: number): void => {
       counts.push(completions)
       truths.push(truth === undefined ? 0 : truth + 1)

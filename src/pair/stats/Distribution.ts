@@ -1,16 +1,12 @@
 /**
- * Summarizes a set of numbers: mean, spread, exact quantiles, and histogram.
- *
- * Guarantees: quantiles interpolate between the two nearest ranks (type 7 of Hyndman and Fan, 1996, the default of
- * NumPy and R). The standard deviation is that of the sample, and null for fewer than two numbers. Memory: at most 40
- * bytes per different number.
+ * Mean, spread, exact quantiles, and histogram of numbers. Quantiles interpolate between the two nearest ranks (type 7
+ * of Hyndman and Fan, 1996, the default of NumPy and R). Memory: at most 40 bytes per different number.
  */
 import type { Distribution } from "../../domain/Distribution.ts"
 import * as Histogram from "./Histogram.ts"
 import * as Moments from "./Moments.ts"
 import * as SortedNumbers from "./SortedNumbers.ts"
 
-/** Initial size of the buffer for unsorted numbers. The buffer grows with the number of different values. */
 const firstWaiting = 64
 const minWaiting = 4096
 
@@ -26,7 +22,7 @@ export const make = () => {
     return sorted
   }
 
-  /** Returns the interpolated quantile of the numbers so far. Null without numbers. */
+  /** Interpolated; null without numbers. */
   const quantile = (share: number): number | null => quantileOf(sort(), share)
 
   return {

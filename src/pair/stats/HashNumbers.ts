@@ -3,9 +3,7 @@
 const firstSlots = 64
 
 export const make = () => {
-  /**
-   * A table with linear probing. A slot contains a hash plus one, or 0 if it is empty. At most three quarters are used.
-   */
+  /** Linear probing; a slot is a hash plus one, or 0. At most three quarters are used. */
   let hashes = new Float64Array(firstSlots)
   let numbers = new Uint32Array(firstSlots)
   let size = 0
@@ -29,7 +27,7 @@ export const make = () => {
   }
 
   return {
-    /** Returns the hash's number. A new hash gets `number`. @param hash a uniform hash of at most 52 bits */
+    /** A new hash gets `number`. @param hash uniform, of at most 52 bits */
     getOrSet: (hash: number, number: number): number => {
       const slot = slotOf(hash + 1)
       if (hashes[slot] !== 0) return numbers[slot]!

@@ -1,10 +1,7 @@
 /**
- * Histograms with 20 to 40 bins and readable edges: multiples of 1, 2, 2.5, or 5 times a power of ten.
- *
- * Guarantees: edges depend only on the numbers, ascend, and enclose all numbers. Integers get integer edges, and the
- * last edge is above the maximum. Bins have equal widths, with two exceptions. If the maximum is more than 100 times
- * the smallest positive number, the bins are log-spaced. If there are negative numbers, the bins are mirrored at 0,
- * with one wide bin at each end for the outer 1%.
+ * Histograms with 20 to 40 bins and readable edges: multiples of 1, 2, 2.5, or 5 times a power of ten. If the maximum
+ * is over 100 times the smallest positive number, bins are log-spaced; if there are negative numbers, they are mirrored
+ * at 0, with one wide bin at each end for the outer 1%. Integers get integer edges.
  */
 import type { Histogram } from "../../domain/Distribution.ts"
 import type { SortedNumbers } from "./SortedNumbers.ts"
@@ -29,7 +26,7 @@ const edgesOf = (sorted: SortedNumbers): ReadonlyArray<number> => {
     : equalWidths(least, greatest, whole)
 }
 
-/** A step of `mantissa` × 10^(`exponent` − 1). The mantissa is an integer, so that edges are exact. */
+/** `mantissa` × 10^(`exponent` − 1). The mantissa is an integer, so edges are exact. */
 interface Step {
   readonly mantissa: number
   readonly exponent: number
@@ -38,7 +35,7 @@ interface Step {
 const times = (count: number, { exponent, mantissa }: Step): number =>
   exponent < 1 ? (count * mantissa) / 10 ** (1 - exponent) : count * mantissa * 10 ** (exponent - 1)
 
-/** The smallest readable step of at least `size` that results in few enough bins. */
+/** The smallest readable step of at least `size` with few enough bins. */
 const stepFor = (size: number, whole: boolean, hasFewBins: (step: Step) => boolean): Step => {
   for (let exponent = Math.floor(Math.log10(size)); ; exponent++) {
     const step = [10, 20, 25, 50]
@@ -51,16 +48,13 @@ const stepFor = (size: number, whole: boolean, hasFewBins: (step: Step) => boole
   }
 }
 
-/** The number of steps from 0 to the last edge at or below the value. */
+/** Steps from 0 to the last edge at or below the value. */
 const stepsBelow = (value: number, step: Step): number => {
   const steps = Math.floor(value / times(1, step))
   return times(steps, step) > value ? steps - 1 : steps
 }
 
-/**
- * The number of steps from 0 to the first edge at or above the value. For whole numbers, the edge must be above the
- * value.
- */
+/** Steps from 0 to the first edge at or above the value; for whole numbers, above it. */
 const stepsAbove = (value: number, step: Step, whole: boolean): number => {
   const steps = Math.ceil(value / times(1, step))
   const edge = times(steps, step)
@@ -70,7 +64,7 @@ const stepsAbove = (value: number, step: Step, whole: boolean): number => {
 const between = (first: number, last: number, step: Step): ReadonlyArray<number> =>
   Array.from({ length: last - first + 1 }, (_, i) => times(first + i, step))
 
-/** The minimum bin width. Narrower bins would be too many, or rounding would make their edges equal. */
+/** Narrower bins would be too many, or rounding would make their edges equal. */
 const minWidth = (range: number, size: number, whole: boolean): number =>
   Math.max(range === 0 ? 1 : range / maxBins, size * 2 ** -40, whole ? 1 : 0)
 
@@ -103,7 +97,7 @@ const mirrored = (sorted: SortedNumbers, whole: boolean): ReadonlyArray<number> 
   ]
 }
 
-/** Edges of bins from 1 to below 10, in tenths. The ratio of neighboring edges is nearly constant. */
+/** In tenths, from 1 to below 10, with nearly constant ratios. */
 const ten = [10, 12, 15, 20, 25, 30, 40, 50, 60, 80]
 const five = [10, 15, 25, 40, 60]
 

@@ -1,31 +1,20 @@
 /**
- * Krippendorff's alpha: α = 1 − Do / De. Do is the mean difference of pairs of values within a unit. De is the mean
- * difference of pairs of any two values. 1 is perfect agreement, and 0 is agreement by chance. The difference is 0 or 1
- * for nominal data, and (a − b)² for interval data. Source: K. Krippendorff, 2011, "Computing Krippendorff's
- * Alpha-Reliability", sections C and D.
- *
- * Guarantees: the result does not depend on the order of units (for interval data, except for rounding). Units with
- * fewer than two values do not count. Categories are positions in the input. If each position belongs to one model, and
- * one model is usually better, alpha is low. `FreeMarginalKappa` does not have this problem.
+ * Krippendorff's alpha: α = 1 − Do / De, with the mean difference Do of pairs of values within a unit, and De of any
+ * pairs: 0 or 1 for nominal data, (a − b)² for interval data (K. Krippendorff, 2011, "Computing Krippendorff's
+ * Alpha-Reliability", C and D). Categories are positions: alpha is low if one belongs to a usually better model.
  */
 import { Number } from "effect"
 import * as Moments from "./Moments.ts"
 
-/** Alpha for nominal data. */
+/** For nominal data. */
 export const make = () => {
-  /** The number of values by category, in units with at least two values. */
+  /** Values by category, in units with at least two values. */
   const totals: Array<number> = []
-  /**
-   * Maps a unit's number of values to the number of ordered pairs of different values in all such units. The sums are
-   * exact, so the order of units has no effect.
-   */
+  /** Ordered pairs of different values, by the unit's number of values: exact sums, whatever the order of the units. */
   const different = new Map<number, number>()
 
   return {
-    /**
-     * Adds a unit. `counts` has the number of values in each category. If the last categories have no values, `counts`
-     * may omit these categories.
-     */
+    /** @param counts the values by category; trailing categories without values may be missing */
     add: (counts: ReadonlyArray<number>): void => {
       const values = Number.sumAll(counts)
       if (values < 2) return
@@ -36,7 +25,7 @@ export const make = () => {
       }
       different.set(values, (different.get(values) ?? 0) + unequal)
     },
-    /** Returns alpha of the units so far. Null if there are no pairs, or all values are in one category. */
+    /** Null if there are no pairs, or all values are in one category. */
     alpha: (): number | null => {
       const all = Number.sumAll(totals)
       const expected = totals.reduce((pairs, count) => pairs + count * (all - count), 0)
@@ -49,12 +38,12 @@ export const make = () => {
   }
 }
 
-/** Alpha for interval data, in constant memory. */
+/** For interval data, in constant memory. */
 export const makeInterval = () => {
   const all = Moments.make()
   /**
-   * The sum of n S / (n − 1) over units of n values. S is the sum of squares around the unit's mean. 2 n S is the sum
-   * of the squared differences of all ordered pairs.
+   * The sum of n S / (n − 1) over units, with the sum S of squares around the unit's mean: 2 n S is the sum of the
+   * squared differences of all ordered pairs.
    */
   let within = 0
   return {
@@ -67,7 +56,7 @@ export const makeInterval = () => {
       }
       within += (values.length * unit.squares()) / (values.length - 1)
     },
-    /** Returns null if there are no pairs, or if all values are equal. */
+    /** Null if there are no pairs, or all values are equal. */
     alpha: (): number | null =>
       all.squares() === 0 ? null : 1 - ((all.count() - 1) * within) / (all.count() * all.squares()),
   }

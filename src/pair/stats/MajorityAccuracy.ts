@@ -1,44 +1,27 @@
 /**
- * Computes, from the experts' accuracy, the probabilities that the majority of votes is right and that two votes agree.
- *
- * - A vote is right with the probability of its expert's accuracy, independently of other votes. A wrong vote is
- *   equally likely for each of the other completions. For two completions, see the jury theorem (Condorcet, 1785,
- *   "Essai sur l'application de l'analyse à la probabilité des décisions rendues à la pluralité des voix"; B. Grofman,
- *   G. Owen, and S. L. Feld, 1983, "Thirteen theorems in search of the truth"). For more completions, see C. List and
- *   R. E. Goodin (2001, "Epistemic democracy: generalizing the Condorcet jury theorem").
- * - If experts have different accuracies, the number of right votes has a Poisson binomial distribution. The experts of
- *   an item are drawn without replacement. The more weight experts have, the more likely they are drawn: the
- *   probability of a set of experts is proportional to the product of their weights (S. X. Chen, A. P. Dempster, and
- *   J. S. Liu, 1994, "Weighted finite population sampling to maximize entropy").
- * - The earliest vote decides a tie, as in `domain/Tally` for votes without a ranking. All orders of votes are equally
- *   likely, so each of t tied completions wins with probability 1 / t.
- *
- * Guarantees: exact except for the rounding of doubles. Not modeled: items that are harder than others, and experts who
- * make the same errors. Both usually make a majority less accurate than computed here.
+ * The probabilities that the majority of votes is right and that two votes agree, from the experts' accuracy.
+ * - Votes are right independently; a wrong one is equally likely for each other completion (jury theorem: Condorcet,
+ *   1785; C. List and R. E. Goodin, 2001, "Epistemic democracy").
+ * - An item's experts are drawn without replacement: a set's probability is proportional to the product of its weights
+ *   (S. X. Chen, A. P. Dempster, and J. S. Liu, 1994, "Weighted finite population sampling to maximize entropy").
+ * - The earliest vote decides a tie, so each of t tied completions wins with probability 1 / t.
+ * Harder items and common errors are not modeled; both usually make a majority less accurate.
  */
 
 export interface Voter {
-  /** Probability that a vote is right. */
   readonly accuracy: number
-  /** The expert's weight when experts are drawn, above 0, in any unit. */
+  /** For drawing experts: above 0, in any unit. */
   readonly weight: number
 }
 
-/** The probability of each number of right votes, from none to all. */
+/** The probability of each number of right votes, from 0. */
 export type RightVotes = ReadonlyArray<number>
 
-/**
- * Returns the distribution of the number of right votes on an item. If there are more votes than experts, all experts
- * are drawn again for the remaining votes.
- *
- * @param voters at least one
- */
+/** If there are more votes than experts, all experts are drawn again for the rest. @param voters at least one */
 export const rightVotes = (voters: ReadonlyArray<Voter>, votes: number): RightVotes => {
   const size = Math.min(votes, voters.length)
   const total = voters.reduce((sum, { weight }) => sum + weight, 0)
-  /**
-   * `sums[n][right]` sums over all sets of n experts: the set's weight times the probability of `right` right votes.
-   */
+  /** Over all sets of n experts: the set's weight times the probability of `right` right votes. */
   const sums = Array.from({ length: size + 1 }, (_, n) => Array.from({ length: n + 1 }, () => Number(n === 0)))
   for (const { accuracy, weight } of voters) {
     for (let n = size; n > 0; n--) {
@@ -54,14 +37,11 @@ export const rightVotes = (voters: ReadonlyArray<Voter>, votes: number): RightVo
   return votes > size ? product(drawn, rightVotes(voters, votes - size), votes) : drawn
 }
 
-/** Returns the probability that the majority is right. At least one vote is required. @param completions 2 or more */
+/** At least one vote. @param completions 2 or more */
 export const accuracyOf = (rights: RightVotes, completions: number): number =>
   rights.reduce((sum, chance, right) => sum + chance * winning(right, rights.length - 1 - right, completions - 1), 0)
 
-/**
- * Returns the probability that two votes are for the same completion. At least two votes are required. For K
- * completions and experts of the same accuracy p, it is p² + (1 − p)² / (K − 1).
- */
+/** Probability that two votes agree: for K completions and equal accuracies p, p² + (1 − p)² / (K − 1). */
 export const agreementOf = (rights: RightVotes, completions: number): number => {
   const votes = rights.length - 1
   const pairs = (n: number) => (n * (n - 1)) / (votes * (votes - 1))
@@ -71,18 +51,14 @@ export const agreementOf = (rights: RightVotes, completions: number): number => 
   )
 }
 
-/**
- * Returns the probability that the right votes win, if each wrong vote is for a random other completion. If `tied`
- * other completions tie with the right one, the right one wins with probability 1 / (`tied` + 1). The probabilities
- * come from generating functions. Each other completion is a factor with the term (x / others)^l / l! for l votes.
- */
+/** Probability that the right votes win, by generating functions: a term (x / others)^l / l! per other completion. */
 const winning = (right: number, wrong: number, others: number): number => {
   if (right === 0) return 0
   const term = (load: number) => others ** -load / factorial(load)
   const fewer = Array.from({ length: Math.min(right, wrong + 1) }, (_, load) => term(load))
   const same = [...Array.from({ length: right }, () => 0), term(right)]
   let chance = 0
-  /** The number of ways to choose `tied` of the other completions. */
+  /** The ways to choose `tied` of the other completions. */
   let ways = 1
   for (let tied = 0; tied <= others && tied * right <= wrong; tied++) {
     const spread = product(power(same, tied, wrong), power(fewer, others - tied, wrong), wrong)

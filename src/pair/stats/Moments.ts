@@ -1,8 +1,6 @@
 /**
- * Computes mean and variance of numbers that arrive one at a time, in constant memory, and Cohen's d.
- *
- * Guarantees: no cancellation if the mean is large compared with the spread (B. P. Welford, 1962, "Note on a method for
- * calculating corrected sums of squares and products").
+ * Mean and variance of numbers that arrive one at a time, and Cohen's d. No cancellation if the mean is large compared
+ * with the spread (B. P. Welford, 1962, "Note on a method for calculating corrected sums of squares and products").
  */
 
 export const make = () => {
@@ -11,10 +9,7 @@ export const make = () => {
   let squares = 0
 
   return {
-    /**
-     * @param value finite
-     * @param weight above 0; a weight of 2 counts as adding the value twice
-     */
+    /** @param value finite @param weight above 0; 2 is like adding the value twice */
     add: (value: number, weight = 1): void => {
       count += weight
       const distance = value - mean
@@ -23,9 +18,8 @@ export const make = () => {
     },
     count: (): number => count,
     mean: (): number | null => (count === 0 ? null : mean),
-    /** The sum of squared distances from the mean. */
     squares: (): number => squares,
-    /** Returns the sample's standard deviation, which divides by the count minus 1. Null for fewer than two numbers. */
+    /** The sample's; null for fewer than two numbers. */
     standardDeviation: (): number | null => (count < 2 ? null : Math.sqrt(squares / (count - 1))),
   }
 }
@@ -33,9 +27,9 @@ export const make = () => {
 export type Moments = ReturnType<typeof make>
 
 /**
- * Returns Cohen's d: the difference of the means divided by the pooled standard deviation of the two samples (J. Cohen,
- * 1988, "Statistical power analysis for the behavioral sciences", 2nd edition, 2.5). Does not correct for small
- * samples. Null if a group is empty, if both groups have one number, or if all numbers in each group are equal.
+ * Cohen's d: the difference of the means divided by the pooled standard deviation (J. Cohen, 1988, "Statistical power
+ * analysis for the behavioral sciences", 2nd edition, 2.5), without a correction for small samples. Null if a group is
+ * empty, both have one number, or all numbers in each are equal.
  */
 export const cohensD = (one: Moments, other: Moments): number | null => {
   const [oneMean, otherMean] = [one.mean(), other.mean()]

@@ -1,7 +1,4 @@
-/**
- * A growing list of numbers in one typed array, with 1, 4, or 8 bytes per number. Does not check that a number fits the
- * array's type.
- */
+/** A growing list of numbers in one typed array. Does not check that a number fits the array's type. */
 type Numbers = Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>
 
 type Kind<A extends Numbers> = new (buffer: ArrayBuffer, offset?: number, length?: number) => A
@@ -17,12 +14,12 @@ export const make = <A extends Numbers>(Kind: Kind<A>) => {
       values[length++] = value
     },
     length: (): number => length,
-    /** Returns the list's numbers without copying them. Read them before the next `push`. */
+    /** Not a copy: read it before the next `push`. */
     view: (): A => new Kind(values.buffer, 0, length),
   }
 }
 
-/** Returns the index of the first number in a sorted list that is `value` or greater. */
+/** The index of the first number in a sorted list that is `value` or greater. */
 export const firstFrom = (sorted: ArrayLike<number>, value: number): number => {
   let [low, high] = [0, sorted.length]
   while (low < high) {

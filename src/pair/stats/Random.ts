@@ -1,28 +1,25 @@
 /**
- * Pseudorandom integers for resampling: xoshiro128** (D. Blackman and S. Vigna, 2021, "Scrambled linear pseudorandom
- * number generators"), seeded by the finalizer of MurmurHash3.
- *
- * Guarantees: the same seed gives the same numbers on every machine. The numbers are too predictable for secrets.
+ * Pseudorandom integers for resampling, the same on every machine, too predictable for secrets: xoshiro128** (D.
+ * Blackman and S. Vigna, 2021), seeded by the finalizer of MurmurHash3.
  */
 
 export interface Random {
   readonly next: () => number
-  /** Returns an integer from 0 to `limit` − 1. The probabilities of two integers differ by less than `limit` / 2^32. */
+  /** From 0 to `limit` − 1. The probabilities of two integers differ by less than `limit` / 2^32. */
   readonly below: (limit: number) => number
 }
 
-/** A bijection of 32-bit integers in which each bit depends on all bits of the argument (MurmurHash3, 2011). */
+/** A bijection of 32-bit integers: each bit depends on all bits of the argument (MurmurHash3, 2011). */
 export const mix = (bits: number): number => {
   let h = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b)
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35)
   return h ^ (h >>> 16)
 }
 
-/** @param seed an integer */
 export const make = (seed: number): Random =>
   ofState(1, 2, 3, 4, (n) => mix(mix(Math.imul(n, 0x9e3779b9) + (seed | 0)) + Math.floor(seed / 2 ** 32)))
 
-/** Makes a generator from a state that is not all zeros. @param mixed returns a number to mix into each state number */
+/** The state must not be all zeros. @param mixed a number to mix into each state number */
 export const ofState = (
   s0: number,
   s1: number,

@@ -1,6 +1,4 @@
-/**
- * Numbers in ascending order. Equal numbers are stored once with their count. Memory: 16 bytes per different number.
- */
+/** Numbers in ascending order, with counts of equal ones. Memory: 16 bytes per different number. */
 import { firstFrom } from "./NumberList.ts"
 
 export interface SortedNumbers {
@@ -10,11 +8,11 @@ export interface SortedNumbers {
   readonly at: (rank: number) => number
   readonly countBelow: (limit: number) => number
   readonly areWhole: () => boolean
-  /** Returns these numbers together with `others`. Sorts `others` in place. */
+  /** Sorts `others` in place. */
   readonly with: (others: Float64Array) => SortedNumbers
 }
 
-/** @param ends for each value, how many numbers are less than or equal to it */
+/** @param ends for each value, the numbers less than or equal to it */
 const make = (values: Float64Array, ends: Float64Array): SortedNumbers => {
   const length = ends.at(-1) ?? 0
   return {

@@ -1,18 +1,15 @@
 /**
- * Finds texts that contain a prompt of an evaluation (Lambert et al., 2024, "Tülu 3: Pushing frontiers in open language
- * model post-training", 3.2, but with the tokens of `Tokens`).
- *
- * A text is contaminated if more than half of the evaluation prompt's tokens are in 8-grams that the text also
- * contains. A prompt of 5 to 7 tokens must occur completely. A prompt of 1 to 4 tokens must be the complete text. A
- * prompt without tokens is never found. Paraphrases and translations are not found.
+ * Finds texts that contain a prompt of an evaluation: more than half of its tokens are in 8-grams of the text (Lambert
+ * et al., 2024, "Tülu 3", 3.2). A prompt of 5 to 7 tokens must occur completely; one of 1 to 4 must be the complete
+ * text. Paraphrases and translations are not found.
  */
 import * as NormalizedPrompt from "./NormalizedPrompt.ts"
 import * as Tokens from "./Tokens.ts"
 
 export interface Overlap {
-  /** The zero-based ordinal of the evaluation prompt. For equal prompts, the ordinal of the first one. */
+  /** Zero-based; of equal prompts, that of the first. */
   readonly promptOrdinal: number
-  /** The share of the prompt's tokens that are in n-grams of the text, above 0.5 and at most 1. */
+  /** The share of the prompt's tokens in common n-grams, above 0.5. */
   readonly coverage: number
 }
 
@@ -23,7 +20,7 @@ const minCoverage = 0.5
 interface Evaluation {
   readonly ordinal: number
   readonly tokens: number
-  /** The prompt's n-grams, in the order of the tokens at which they begin. */
+  /** In the order of the tokens at which they begin. */
   readonly grams: ReadonlyArray<number>
 }
 
@@ -33,10 +30,7 @@ export const make = (evaluationPrompts: Iterable<string>) => {
   const byGram = indexOf(evaluations)
 
   return {
-    /**
-     * Returns the evaluation prompt with the highest `coverage` in the text. If several prompts have this coverage,
-     * returns the first.
-     */
+    /** The evaluation prompt with the highest `coverage`, or the first of several. */
     find: (text: string): Overlap | undefined => {
       if (evaluations.length === 0) return undefined
       const tokens = tokensOf(text)
@@ -60,9 +54,7 @@ export const make = (evaluationPrompts: Iterable<string>) => {
   }
 }
 
-/**
- * Returns the evaluation prompts that have tokens. Of prompts with the same sequence of tokens, keeps only the first.
- */
+/** Keeps only the first of prompts with the same tokens, and none without tokens. */
 const evaluationsOf = (prompts: Iterable<string>): ReadonlyArray<Evaluation> => {
   const evaluations = new Map<string, Evaluation>()
   let ordinal = 0
@@ -77,11 +69,9 @@ const evaluationsOf = (prompts: Iterable<string>): ReadonlyArray<Evaluation> => 
 }
 
 /**
- * Maps each n-gram to evaluation prompts. If a text contains the n-gram, `find` compares the text with these prompts.
- *
- * A prompt's most frequent n-grams are left out. Together, these n-grams cover at most half of the prompt. A
- * contaminated text covers more than half, so it also contains another n-gram. If all questions of an evaluation begin
- * alike ("Answer the following …"), a text with this beginning is not compared with each question.
+ * The evaluation prompts to compare with a text that contains an n-gram. Each prompt's most frequent n-grams, which
+ * cover at most half of it, are left out: a contaminated text also contains another. So if all questions of an
+ * evaluation begin alike, a text with this beginning is not compared with each of them.
  */
 const indexOf = (evaluations: ReadonlyArray<Evaluation>): ReadonlyMap<number, ReadonlyArray<Evaluation>> => {
   const frequency = new Map<number, number>()
@@ -92,7 +82,7 @@ const indexOf = (evaluations: ReadonlyArray<Evaluation>): ReadonlyMap<number, Re
     const frequentFirst = [...new Set(evaluation.grams)].toSorted((a, b) => frequencyOf(b) - frequencyOf(a))
     const canLeaveOut = (count: number) =>
       coveredBy(evaluation, new Set(frequentFirst.slice(0, count))) <= minCoverage * evaluation.tokens
-    // Coverage grows with the number of n-grams, so bisection finds the maximum number to leave out.
+    // Coverage grows with the number of n-grams.
     let low = 0
     let high = frequentFirst.filter((gram) => frequencyOf(gram) > 1).length
     while (low < high) {
@@ -105,7 +95,6 @@ const indexOf = (evaluations: ReadonlyArray<Evaluation>): ReadonlyMap<number, Re
   return byGram
 }
 
-/** The number of the prompt's tokens that are in n-grams of the text. */
 const coveredBy = ({ grams, tokens }: Evaluation, inText: ReadonlySet<number>): number => {
   const n = Math.min(tokens, maxGram)
   let covered = 0
@@ -126,10 +115,10 @@ const tokensOf = (text: string): ReadonlyArray<TokenHash> => {
   return tokens
 }
 
-/** Returns a 53-bit hash for each n-gram, from the first to the last. */
+/** A 53-bit hash for each n-gram, in order. */
 const gramsOf = (tokens: ReadonlyArray<TokenHash>, n: number): ReadonlyArray<number> =>
   Array.from({ length: Math.max(0, tokens.length - n + 1) }, (_, start) => {
-    // Starts with the length, so that sequences of different lengths have different hashes.
+    // The length, so that sequences of different lengths have different hashes.
     let x = n
     let y = 0
     for (let i = start; i < start + n; i++) {

@@ -1,8 +1,4 @@
-/**
- * Finds and counts prompts that nearly repeat an earlier one. Keeps the first few as examples.
- *
- * Memory: the same as for `NearDuplicates`. The excerpts for examples are in a scratch file.
- */
+/** Finds prompts that nearly repeat an earlier one, with the first few as examples, in a scratch file. */
 import { Effect, Schema } from "effect"
 import type { Check } from "../../domain/QualityReport.ts"
 import * as ScratchFile from "../../node/ScratchFile.ts"
@@ -41,7 +37,7 @@ export const make = Effect.fnUntraced(function* (
   }
 
   return {
-    /** Adds the next prompt. Throws `ScratchFileFailed`. Call it within `ScratchFile.attempt`, and then run `room`. */
+    /** Throws `ScratchFileFailed`. Call it within `ScratchFile.attempt`, and then run `room`. */
     add: (prompt: string, item_id: string): void => {
       prompts.add(prompt)
       if (waiting.length === perBlock) {

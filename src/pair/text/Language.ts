@@ -1,12 +1,7 @@
 /**
- * Detects the language of a text as an ISO 639-1 code, or `und` if unknown. Scripts identify Chinese, Japanese, and
- * Korean. The n-grams of the package `eld` identify other languages. Its smallest set of n-grams made fewer errors in
- * our test than the next larger set, which takes 70 MB more.
- *
- * Guarantees: deterministic. Code, formulas, addresses, and numbers are ignored, so a question about code has the
- * language of the question. Texts with few words are `und`.
- * Not guaranteed: the right language. Of 2,704 messages of TypeScript's compiler in 13 languages, 96% were right and 3%
- * `und`. A language that `eld` does not know is detected as a similar one, for example Malay (`ms`) as Indonesian.
+ * Detects the language of a text as an ISO 639-1 code, or `und`: Chinese, Japanese, and Korean by script, others by the
+ * n-grams of the package `eld`. Code, formulas, and numbers are ignored; few words are `und`. Of 2,704 messages of
+ * TypeScript's compiler in 13 languages, 96% were right and 3% `und`. An unknown language counts as a similar one.
  */
 import { Effect } from "effect"
 
@@ -17,7 +12,7 @@ export const undetermined = "und"
 export const load: Effect.Effect<(text: string) => string> = Effect.map(
   Effect.promise(() => import("eld/extrasmall")),
   ({ eld }) => {
-    // Makes a separate instance, so that settings of other code have no effect.
+    // Settings of other code have no effect on a separate instance.
     const detector = eld.newInstance()
     return (text) => {
       const words = wordsOf(text)
@@ -26,7 +21,7 @@ export const load: Effect.Effect<(text: string) => string> = Effect.map(
       const scripted = languageOfScript(letters)
       if (scripted === "ko" || scripted === "ja") return scripted
       const result = detector.detect(words)
-      // `eld` accepts this parameter, although its types do not declare it.
+      // The types of `eld` do not declare the parameter.
       const isReliable: (shareOfAverage?: number) => boolean = result.isReliable
       const found = result.language !== "" && isReliable(minShareOfAverage) ? result.language : undetermined
       // A Japanese heading may consist only of Han characters.
@@ -35,19 +30,17 @@ export const load: Effect.Effect<(text: string) => string> = Effect.map(
   },
 )
 
-/** Maximum number of characters to read from the beginning of a text. Reading more does not improve the result. */
+/** Reading more does not improve the result. */
 const maxCharacters = 2000
 const maxWordCharacters = 160
 
-/**
- * Minimum share of the language's average score. With the default of `eld`, 0.75, programming terms count as Romanian.
- */
+/** A share of the language's average score. With `eld`'s default, 0.75, programming terms count as Romanian. */
 const minShareOfAverage = 0.8
 
-/** With fewer letters, the result is mostly chance. An ideograph or a kana counts as three letters. */
+/** With fewer, the result is mostly chance. An ideograph or a kana counts as three. */
 const minLetters = 11
 
-/** Minimum share of words among the parts between white space. A text with a smaller share is a formula or code. */
+/** Among the parts between white space. With a smaller share, a text is a formula or code. */
 const minShareOfWords = 0.4
 
 interface Letters {
@@ -65,30 +58,25 @@ const lettersOf = (words: string): Letters => {
   return { count: matches(/\p{L}/gu) + 2 * (han + kana), han, kana, hangul }
 }
 
-/**
- * Identifies Chinese, Japanese, and Korean by script. Japanese also uses Han characters, but with kana between them.
- */
+/** Japanese also uses Han characters, but with kana between them. */
 const languageOfScript = ({ count, han, hangul, kana }: Letters): string | undefined => {
   if (hangul > count / 2) return "ko"
   if (3 * (han + kana) <= minShareOfScript * count) return undefined
   return kana > (han + kana) / 10 ? "ja" : "zh"
 }
 
-/**
- * Han characters and kana, each counted as three letters, must exceed this share. With a smaller share, the text is
- * probably in another language, with quotations.
- */
+/** Han characters and kana, each counted as three letters, must exceed it. With fewer, they are probably quotations. */
 const minShareOfScript = 0.6
 
-/** Parts of a text that are not words: code, TeX, and addresses. */
+/** Code, TeX, and addresses. */
 const notWords =
   /```[^]*?(?:```|$)|`[^`\n]*`|\$\$[^$]*\$\$|\$[^$\n]*\$|\\\w+|(?<!\w)\w+:\/\/\S+|(?<![^\s`$])[^\s`$]+@\S+/g
 
-/** A word of at least two letters. Apostrophes or hyphens may be inside it, and sentence punctuation around it. */
+/** At least two letters, with apostrophes or hyphens inside, and sentence punctuation around. */
 const word =
   /^[\p{Ps}\p{Pi}"'¿¡*]*(?=[\p{L}\p{M}]{2})[\p{L}\p{M}]+(?:['’ʼ\u200c-][\p{L}\p{M}]+)*[\p{Pe}\p{Pf}"'.,;:!?…*،؛؟।]*$/u
 
-/** Scripts that do not separate words, or that join them with particles and full-width punctuation. */
+/** These do not separate words, or join them with particles and full-width punctuation. */
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 

@@ -1,21 +1,19 @@
 /**
- * MinHash signatures of 112 bytes. The share of equal bytes estimates the Jaccard index J of the texts' shingles.
- *
- * Guarantees: a text has the same signature on every machine. The estimate is unbiased, with a standard deviation of at
- * most √((J + ε)(1 − J) / 112), ε = 1/255. Shingles are 5 UTF-16 code units, or 3 if they begin with an ideograph,
- * kana, or hangul. Sources: Li, Owen, and Zhang, 2012, "One permutation hashing"; Dahlgaard, Knudsen, and Thorup, 2017,
- * "Fast similarity sketching" (empty bins); Li and König, 2010, "b-Bit minwise hashing" (bytes).
+ * MinHash signatures of 112 bytes, the same on every machine. The share of equal bytes estimates the Jaccard index J of
+ * the texts' shingles, with a standard deviation of at most √((J + ε)(1 − J) / 112), ε = 1/255. Shingles are 5 UTF-16
+ * code units, or 3 from an ideograph, kana, or hangul. Sources: Li, Owen, and Zhang, 2012, "One permutation hashing";
+ * Dahlgaard, Knudsen, and Thorup, 2017 (empty bins); Li and König, 2010 (bytes).
  */
 import { mix } from "../stats/Random.ts"
 
-/** Number of bytes in a signature. datatrove uses the same number for FineWeb, in 14 bands of 8 rows. */
+/** The number in datatrove for FineWeb: 14 bands of 8 rows. */
 export const signatureBytes = 112
 
 const bins = signatureBytes
 const shingleUnits = 5
 const shingleUnitsEastAsian = 3
 
-/** The first code unit of the range with CJK radicals, kana, ideographs, hangul syllables, and surrogates. */
+/** The range has CJK radicals, kana, ideographs, hangul syllables, and surrogates. */
 const firstEastAsian = 0x2e80
 
 const base = 0x2c9277b5
@@ -23,22 +21,19 @@ const power = (exponent: number): number => (exponent === 0 ? 1 : Math.imul(powe
 const leaves = power(shingleUnits)
 const leavesEastAsian = power(shingleUnitsEastAsian)
 
-/**
- * Maximum number of shingles to keep for filling empty bins. If a text has this many different shingles, the
- * probability that any bin is empty is below 10^-13.
- */
+/** Shingles to keep for filling empty bins. With this many, a bin is empty with a probability below 10^-13. */
 const maxKept = 4096
 
 const empty = 0x7fffffff
 
-// Buffers of one call. Calls are synchronous, so they can share the buffers.
+// Calls are synchronous, so they can share buffers.
 const shingles = new Int32Array(4096)
 const kept = new Int32Array(maxKept)
 const recent = new Int32Array(1024)
 const least = new Int32Array(bins)
 const isEmpty = new Uint8Array(bins)
 
-/** Writes the signature of a text in normal form to `signatureBytes` bytes at `offset`. */
+/** @param normal a text in normal form */
 export const write = (normal: string, into: Uint8Array, offset: number): void => {
   least.fill(empty)
   const count = hashAll(normal)
@@ -47,7 +42,7 @@ export const write = (normal: string, into: Uint8Array, offset: number): void =>
   for (let bin = 0; bin < bins; bin++) into[offset + bin] = mix(least[bin]!) >>> 24
 }
 
-/** Hashes each shingle of the text into its bin. Returns the number of shingles kept. */
+/** Returns the number of shingles kept. */
 const hashAll = (text: string): number => {
   const { length } = text
   recent.fill(0)
@@ -55,7 +50,7 @@ const hashAll = (text: string): number => {
   let waiting = 0
   let five = 0
   let three = 0
-  // Each variable is a code unit plus 1, or 0 before the start of the text. `a` is the latest code unit.
+  // Code units plus 1, or 0 before the start. `a` is the latest.
   let [a, b, c, d, e] = [0, 0, 0, 0, 0]
   for (let i = 0; i < length; i++) {
     const code = text.charCodeAt(i) + 1
@@ -77,7 +72,7 @@ const hashAll = (text: string): number => {
   return hashBuffered(waiting, count)
 }
 
-/** Hashes the buffered shingles into bins. Adds hashes to `kept`, except recent repeats. Returns the number kept. */
+/** Adds hashes to `kept`, except recent repeats. Returns the number kept. */
 const hashBuffered = (waiting: number, before: number): number => {
   let count = before
   for (let i = 0; i < waiting; i++) {
@@ -93,7 +88,7 @@ const hashBuffered = (waiting: number, before: number): number => {
   return count
 }
 
-/** Hashes the kept shingles into empty bins with another hash function. */
+/** Fills empty bins by another hash function. */
 const rehash = (count: number, salt: number): void => {
   for (let i = 0; i < count; i++) {
     const hash = mix(kept[i]! ^ salt)
@@ -105,7 +100,6 @@ const rehash = (count: number, salt: number): void => {
   }
 }
 
-/** Hashes all kept shingles into each empty bin. */
 const fillEmpty = (count: number): void => {
   for (let bin = 0; bin < bins; bin++) {
     if (isEmpty[bin] === 0) continue
@@ -116,7 +110,6 @@ const fillEmpty = (count: number): void => {
   }
 }
 
-/** Marks the empty bins. Returns whether there are any. */
 const markEmpty = (): boolean => {
   let emptyBins = 0
   for (let bin = 0; bin < bins; bin++) {
@@ -129,5 +122,5 @@ const markEmpty = (): boolean => {
 
 const orderOf = (hash: number): number => Math.imul(hash ^ (hash >>> 15), 0x9e3779b1)
 
-/** Estimates the Jaccard index of two texts, 0 to 1, from the number of equal bytes in their signatures. */
+/** @param equal the number of equal bytes in two signatures @returns the estimated Jaccard index, 0 to 1 */
 export const fromEqualBytes = (equal: number): number => Math.max(0, (equal / bins - 1 / 256) / (1 - 1 / 256))

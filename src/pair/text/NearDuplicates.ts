@@ -1,13 +1,8 @@
 /**
- * Finds, for each prompt of a sequence, the earlier prompts that it nearly repeats.
- *
- * Guarantees: the result for a prompt does not depend on later prompts. The first of several prompts with the same
- * normal form represents all of them. Memory: 10 MB, plus 25 bytes per prompt during a search. Another 120 bytes per
- * prompt are in a scratch file. At most 2^26 prompts. Not guaranteed: that all near-duplicates are found. A signature
- * has 18 bands of 6 bytes. Two signatures are compared only if they have an equal band (Leskovec, Rajaraman, and
- * Ullman, 2020, "Mining of massive datasets", 3.4). At a Jaccard index of 0.8, this has a probability of 0.996. The
- * estimated index has a standard deviation of 0.04. A prompt is compared only with the first 32 prompts that have the
- * same band.
+ * Finds, for each prompt of a sequence, the earlier prompts that it nearly repeats; equal normal forms count as one. It
+ * compares signatures only if one of 18 bands of 6 bytes is equal (Leskovec, Rajaraman, and Ullman, 2020, "Mining of
+ * massive datasets", 3.4): 0.996 probable at a Jaccard index of 0.8. Only the first 32 prompts of a band are compared.
+ * Memory: 10 MB, plus 25 bytes per prompt during a search; on disk, 120. At most 2^26 prompts.
  */
 import { Effect } from "effect"
 import * as ScratchFile from "../../node/ScratchFile.ts"
@@ -16,22 +11,16 @@ import * as MinHash from "./MinHash.ts"
 import * as Signatures from "./Signatures.ts"
 import { hashBytes, recordBytes } from "./SignatureStage.ts"
 
-/** A function that `search` calls with the zero-based ordinals of two prompts. */
 export type Visit<A> = (earlier: number, later: number) => A
 
 export interface NearDuplicates {
-  /** Adds the next prompt, as text. Run `room` after every few prompts, because prompts wait in memory. */
+  /** Run `room` after every few prompts, because they wait in memory. */
   readonly add: (prompt: string) => void
-  /** Waits until only a few prompts remain to be processed. */
+  /** Waits until few prompts remain to be processed. */
   readonly room: Effect.Effect<void, SearchFailed>
-  /**
-   * Finds the pairs of prompts that share a band or the normal form. Compares those that `isWanted` accepts, and calls
-   * `found` for near-duplicates. A pair may be found several times.
-   */
+  /** Compares pairs with an equal band or normal form that `isWanted` accepts. `found` may get a pair several times. */
   readonly search: (isWanted: Visit<boolean>, found: Visit<void>) => Effect.Effect<void, SearchFailed>
-  /**
-   * For each prompt, the ordinal of the earliest prompt that it nearly repeats, or its own ordinal if it repeats none.
-   */
+  /** The earliest prompt that each prompt nearly repeats, or its own ordinal. */
   readonly earliest: Effect.Effect<Uint32Array, SearchFailed>
 }
 
@@ -41,26 +30,21 @@ export type SearchFailed = ScratchFile.ScratchFileFailed | ThreadFailed
 const bands = 18
 const bandBytes = 6
 const maxInBand = 32
-/**
- * Maximum number of prompts: an ordinal has 26 bits. In a number to sort, the ordinal follows 27 bits of a key's hash.
- */
+/** In a number to sort, 26 bits of an ordinal follow 27 bits of a key's hash. */
 export const maxCount = 2 ** 26
 const wordsPerSignature = MinHash.signatureBytes / 4
 
-/** Minimum estimated Jaccard index of near-duplicates, for checks and for splits. */
+/** An estimated Jaccard index, for checks and for splits. */
 export const defaultThreshold = 0.8
 
-/**
- * @param threshold the minimum estimated Jaccard index of near-duplicates, above 0 and at most 1
- * @param directory the directory of the scratch file. Default: the system's temporary directory
- */
+/** @param threshold the minimum estimated Jaccard index of near-duplicates, above 0 and at most 1 */
 export const make = Effect.fnUntraced(function* (threshold = defaultThreshold, directory?: string) {
   const signatures = yield* Signatures.make(yield* ScratchFile.temporary(directory))
 
   const search: NearDuplicates["search"] = Effect.fnUntraced(function* (isWanted, found) {
     yield* signatures.flush
     const keys = makeKeys(signatures)
-    /** Whether an earlier prompt has the same normal form. The earlier prompt then represents both in the bands. */
+    /** In the bands, the first prompt with a normal form represents all. */
     const isRepeat = new Uint8Array(signatures.count())
     yield* ScratchFile.attempt(() =>
       keys.forEachGroup(0, hashBytes, isRepeat, ([first, ...others]) => {
@@ -72,7 +56,7 @@ export const make = Effect.fnUntraced(function* (threshold = defaultThreshold, d
     )
     const compare = makeComparison(signatures, threshold)
     for (let band = 0; band < bands; band++) {
-      // Lets other work run, because a band blocks the main thread for a few tenths of a second per million prompts.
+      // A band blocks the main thread for a few tenths of a second per million prompts.
       yield* Effect.yieldNow
       const start = hashBytes + band * bandBytes
       yield* ScratchFile.attempt(() =>
@@ -103,7 +87,6 @@ const makeKeys = (signatures: Signatures.Signatures) => {
   const high = new Uint32Array(count)
   const numbers = new Float64Array(count)
 
-  /** Reads a key of `bytes` bytes at `start` from each record that is not left out. @returns the number of keys */
   const read = (start: number, bytes: number, isLeftOut: Uint8Array): number => {
     let size = 0
     signatures.forEachBlock((block, first, records) => {
@@ -120,7 +103,7 @@ const makeKeys = (signatures: Signatures.Signatures) => {
   }
 
   return {
-    /** Visits each group of at least two prompts with the same key. The prompts of a group are in order. */
+    /** Visits each group of at least two prompts with the same key, in order. */
     forEachGroup: (
       start: number,
       bytes: number,
@@ -136,7 +119,7 @@ const makeKeys = (signatures: Signatures.Signatures) => {
         if (end - first === 1) continue
         let group: Array<number> = []
         for (let at = first; at < end; at++) group.push(sorted[at]! % maxCount)
-        // Prompts with the same hash can have different keys. Such a group is split by key.
+        // Different keys can have the same hash.
         while (group.length > 1) {
           const one = group[0]!
           const isEqual = (other: number) => low[other] === low[one] && high[other] === high[one]
@@ -150,9 +133,7 @@ const makeKeys = (signatures: Signatures.Signatures) => {
   }
 }
 
-/**
- * Compares the prompts of a group that shares a band. Each is compared with the first `maxInBand` prompts of the group.
- */
+/** Each prompt of a group is compared with the first `maxInBand`. */
 const makeComparison = (signatures: Signatures.Signatures, threshold: number) => {
   const ofFirst = Array.from({ length: maxInBand }, () => new Int32Array(wordsPerSignature))
   const ofLater = new Int32Array(wordsPerSignature)

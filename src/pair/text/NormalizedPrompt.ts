@@ -1,10 +1,6 @@
 /**
- * Computes the normal form of a text. Prompts with the same normal form are duplicates.
- *
- * Guarantees: the normal form is Unicode's `toNFKC_Casefold` (3.13), with single spaces. Case, white space,
- * compatibility forms, and invisible characters have no effect. Punctuation, digits, and accents remain: `2+1` is not
- * `2-1`. The function is idempotent, and its result is the same on every machine. The module runs in a thread, so it
- * does not load Effect.
+ * The normal form of a text: Unicode's `toNFKC_Casefold` (3.13), with single spaces. Punctuation, digits, and accents
+ * remain: `2+1` is not `2-1`. The function is idempotent. The module runs in a thread, so it does not load Effect.
  */
 import * as Sha256 from "../../node/Sha256.ts"
 
@@ -13,15 +9,15 @@ export const ofText = (text: string): string => {
   return folded.replace(wideSpace, " ").trim()
 }
 
-/** The first 64 bits of SHA-256. Among a million texts, the probability of a collision is 1 in 37 million. */
+/** 64 bits. Among a million texts, a collision has a probability of 1 in 37 million. */
 export const hash = (normal: string): string => Sha256.hex(normal).slice(0, 16)
 
 const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text)
 
-/** White space other than a single space. */
+/** Other than a single space. */
 const wideSpace = / \s+|[^\S ]\s*/g
 
-/** Converts to upper case before lower case. `ß` thus becomes `ss`, and a final sigma becomes a sigma. */
+/** Upper case first: `ß` becomes `ss`, and a final sigma a sigma. */
 const foldUnicode = (text: string): string =>
   text
     .normalize("NFKC")

@@ -1,18 +1,13 @@
-/**
- * Computes the records of prompts for `Signatures` in a thread: the hash of the normal form, then the signature.
- *
- * Guarantees: one record per prompt, in the order of the prompts. The module runs in a thread, so it does not load
- * Effect.
- */
+/** Computes the records of prompts for `Signatures` in a thread, so it does not load Effect. */
 import type { Stage } from "../../node/Thread.ts"
 import * as MinHash from "./MinHash.ts"
 import * as NormalizedPrompt from "./NormalizedPrompt.ts"
 
-/** The first 8 bytes of a record are the hash of the normal form. The rest is the signature. */
+/** A record is the hash of the normal form, and the signature. */
 export const hashBytes = 8
 export const recordBytes = hashBytes + MinHash.signatureBytes
 
-/** Computes the records of prompts, which need not be in normal form. */
+/** Prompts need not be in normal form. */
 export const start = (): Stage<ReadonlyArray<string>, Uint8Array<ArrayBuffer>> => (prompts) => {
   const records = new Uint8Array(prompts.length * recordBytes)
   const view = new DataView(records.buffer)

@@ -1,9 +1,6 @@
 /**
- * Stores prompts' signatures and the hashes of their normal forms, by zero-based ordinal, in a scratch file.
- *
- * Guarantees: at most the latest 8 MB of these records are in memory. Earlier records are in the file. At most 3 MB of
- * prompts wait in memory, plus those added since the last `room`. For thousands of prompts, a thread computes the
- * records, with the same results. Call `forEachBlock` and `read` only after a `flush`. They throw `ScratchFileFailed`.
+ * Stores prompts' signatures and normal forms' hashes: the latest 8 MB in memory, earlier ones in a scratch file. At
+ * most 3 MB of prompts wait, plus those since the last `room`. `forEachBlock` and `read` need a `flush` before.
  */
 import { Effect, Exit, Scope } from "effect"
 import * as ScratchFile from "../../node/ScratchFile.ts"
@@ -16,12 +13,11 @@ const { hashBytes, recordBytes } = SignatureStage
 const firstRecords = 256
 const maxRecords = 65_536
 
-/** A batch is complete when it has this many prompts, or this many UTF-16 code units in total. */
 const batchPrompts = 256
 const batchUnits = 262_144
-/** Number of batches to compute in the calling thread. Starting a thread takes about as much time as these batches. */
+/** Starting a thread takes about as much time as these. */
 const firstBatches = 8
-/** Maximum number of batches that the thread has received but not answered. */
+/** Batches that the thread has received but not answered. */
 const ahead = 4
 
 const stageModule = {
@@ -32,7 +28,7 @@ const stageModule = {
 export const make = Effect.fnUntraced(function* (file: ScratchFile.ScratchFile) {
   const records = makeRecords(file)
   const scope = yield* Effect.scope
-  /** Batches that are neither sent nor computed. The last one is incomplete. */
+  /** Neither sent nor computed. The last one is incomplete. */
   let batches: Array<Array<string>> = [[]]
   let units = 0
   let computedBatches = 0
@@ -55,7 +51,7 @@ export const make = Effect.fnUntraced(function* (file: ScratchFile.ScratchFile) 
     return (thread = { scope: inner, stage })
   })
 
-  /** Waits until the thread has accepted all complete batches. */
+  /** Waits until the thread has all complete batches. */
   const room = Effect.gen(function* () {
     while (batches.length > 1) {
       if (computedBatches < firstBatches) {
@@ -70,7 +66,7 @@ export const make = Effect.fnUntraced(function* (file: ScratchFile.ScratchFile) 
     }
   })
 
-  /** Waits for the records of all prompts, and ends the thread. The next complete batch starts a new thread. */
+  /** Waits for all records, and ends the thread. */
   const flush = Effect.gen(function* () {
     yield* room
     const last = batches[0]!
@@ -86,9 +82,9 @@ export const make = Effect.fnUntraced(function* (file: ScratchFile.ScratchFile) 
   })
 
   return {
-    /** The number of prompts at the last `flush`. */
+    /** At the last `flush`. */
     count: records.count,
-    /** Adds the next prompt, as text. Run `room` after every few prompts. */
+    /** Run `room` after every few prompts. */
     add: (prompt: string): void => {
       const last = batches.at(-1)!
       units += prompt.length
@@ -105,7 +101,6 @@ export const make = Effect.fnUntraced(function* (file: ScratchFile.ScratchFile) 
 export type Signatures = Effect.Success<ReturnType<typeof make>>
 
 const makeRecords = (file: ScratchFile.ScratchFile) => {
-  /** The latest records. Earlier records are in the file. */
   let bytes = new Uint8Array(firstRecords * recordBytes)
   let view = new DataView(bytes.buffer)
   let waiting = 0
@@ -132,7 +127,7 @@ const makeRecords = (file: ScratchFile.ScratchFile) => {
         waiting++
       }
     },
-    /** Visits all records in order, one block at a time. A block is valid only until the next one. */
+    /** A block is valid only until the next one. */
     forEachBlock: (visit: (block: DataView, first: number, records: number) => void): void => {
       const block = new Uint8Array(inFile === 0 ? 0 : maxRecords * recordBytes)
       for (let first = 0; first < inFile; first += maxRecords) {

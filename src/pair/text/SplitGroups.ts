@@ -1,23 +1,13 @@
 /**
- * Assigns prompts to splits, so that prompts of one group, and near-duplicates, are in the same split.
- *
- * Guarantees: prompts of one group, and near-duplicates, are neighbors in a graph. Each component of the graph is
- * assigned as a whole. The splits depend on the seed and the components, and not on the order of the prompts.
- * Components are assigned by descending size. The split is drawn at random, in proportion to the room that each split
- * has left. A split takes part if the component fits, or if the split is empty and the component is at most twice as
- * large as the split. If no split takes part, the component goes to the split with the most room.
- *
- * Not guaranteed: that a component keeps its split when prompts are added. Memory: 60 bytes per prompt and 60 MB, for
- * at most 2^26 prompts (`NearDuplicates`).
- *
- * Two classes of scikit-learn (1.6) each do a part of this. `GroupShuffleSplit` draws groups by the seed, but its
- * shares count groups, and not prompts. `StratifiedGroupKFold` assigns groups by descending size, but the seed has no
- * effect on large groups.
+ * Assigns prompts to splits by component: prompts of one group and near-duplicates are neighbors. The splits depend on
+ * the seed and the components, not on the order; adding prompts can change them. The largest component comes first,
+ * each to a split drawn in proportion to its room. A split takes part if the component fits, or if it is empty and the
+ * component at most twice as large; if none does, the one with most room. Memory: 60 bytes per prompt and 60 MB.
  */
 import type { Split } from "../../domain/Split.ts"
 import { maxCount } from "./NearDuplicates.ts"
 
-/** Disjoint sets of ordinals (R. E. Tarjan, 1975, "Efficiency of a good but not linear set union algorithm"). */
+/** R. E. Tarjan, 1975, "Efficiency of a good but not linear set union algorithm". */
 export const disjointSets = (count: number) => {
   const parent = Uint32Array.from({ length: count }, (_, ordinal) => ordinal)
   const rootOf = (ordinal: number): number => {
@@ -26,7 +16,7 @@ export const disjointSets = (count: number) => {
     return at
   }
   return {
-    /** The earliest ordinal of the set. */
+    /** The set's earliest ordinal. */
     rootOf,
     join: (one: number, other: number): void => {
       const [first, second] = [rootOf(one), rootOf(other)]
@@ -35,10 +25,10 @@ export const disjointSets = (count: number) => {
   }
 }
 
-/** Calls `join` with each key's first ordinal and each further ordinal of the key. Keys have 52 bits. */
+/** Joins each further ordinal of a key to its first. Keys have 52 bits. */
 export const joinEqual = (keys: Float64Array, join: (one: number, other: number) => void): void => {
-  // A Map of all keys would fail above 2^24 entries. Instead, sorts numbers that have 27 bits of the key and then 26
-  // bits of the ordinal.
+  // A Map of all keys would fail above 2^24 entries, so numbers with 27 bits of the key and 26 bits of the ordinal are
+  // sorted.
   const numbers = keys.map((key, ordinal) => Math.floor(key / 2 ** 25) * maxCount + ordinal).toSorted()
   const ordinalOf = new Map<number, number>()
   let prefix = -1
@@ -52,17 +42,15 @@ export const joinEqual = (keys: Float64Array, join: (one: number, other: number)
   }
 }
 
-/** The sizes of components, in prompts. */
+/** In prompts. */
 export interface GroupSizes {
   readonly components: number
   readonly largest: number
 }
 
 /**
- * @param roots for each prompt, the earliest ordinal of its component, which identifies the component
- * @param targets the splits that are not empty, with their shares
- * @param draws for each root, a number from 0 to 1 that depends on the seed and the component
- * @returns the split of each component, by its root
+ * @param roots the earliest ordinal of each prompt's component @param targets the splits that are not empty @param
+ * draws by root: 0 to 1, depending on the seed and the component @returns splits by root
  */
 export const assign = (
   roots: Uint32Array,

@@ -1,11 +1,7 @@
 /**
- * Assigns each prompt to a split: train, validation, or test.
- *
- * Guarantees without groups (for groups, see `SplitGroups`): a prompt's split depends only on the options, the prompt,
- * and earlier prompts, so adding prompts never changes the split. Prompts with the same normal form are in the same
- * split. A near-duplicate is in the split of the earliest prompt that it repeats. `crossSplitNearDuplicates` counts
- * prompts that nearly repeat prompts of more than one split. If a share is increased, its split keeps its prompts. Not
- * guaranteed: exact shares. A hash of seed and normal form maps each prompt to a number from 0 to 1.
+ * Assigns each prompt to a split by a hash of seed and normal form, so shares are not exact, and adding prompts never
+ * changes a split (with groups: `SplitGroups`). A near-duplicate is in the split of the earliest prompt that it
+ * repeats; `crossSplitNearDuplicates` counts those that nearly repeat prompts of several splits.
  */
 import { Effect, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -18,9 +14,7 @@ import * as NearDuplicates from "./NearDuplicates.ts"
 import * as NormalizedPrompt from "./NormalizedPrompt.ts"
 import * as SplitGroups from "./SplitGroups.ts"
 
-/**
- * The shares of the prompts, such as `{ train: 0.9, test: 0.1 }`. They add up to 1. A split without a share is empty.
- */
+/** The shares of the prompts, which add up to 1: `{ train: 0.9, test: 0.1 }`. A split without a share is empty. */
 export type Shares = { readonly [split in Split]?: number | undefined }
 
 /** An option has an invalid value. */
@@ -39,9 +33,7 @@ export class SplitsInvalid extends Schema.TaggedError<SplitsInvalid>()("SplitsIn
 
 /** Assigns prompts to splits. */
 export interface Splits {
-  /**
-   * Adds the next prompts. `groups` contains the group of each prompt, or null for a prompt that is a separate group.
-   */
+  /** Adds the next prompts. `groups` has the group of each prompt; null is a separate group. */
   readonly add: (
     prompts: ReadonlyArray<Prompt>,
     groups?: ReadonlyArray<string | null>,
@@ -74,7 +66,7 @@ export interface SplitsOptions {
   readonly scratchDirectory?: string | undefined
 }
 
-/** Tolerance for sums of shares such as 0.7 + 0.2 + 0.1. */
+/** For sums of shares such as 0.7 + 0.2 + 0.1. */
 const rounding = 1e-9
 
 const kinds = { shares: Kinds.shares, scratchDirectory: Kinds.text, ...Kinds.all(Kinds.number, "seed threshold") }
@@ -104,9 +96,9 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
   const lastSplit: Split = validation > 0 ? "validation" : train > 0 ? "train" : "test"
 
   const nearDuplicates = yield* NearDuplicates.make(threshold, scratchDirectory)
-  /** For each prompt, the split that it would have if it did not repeat another prompt. */
+  /** A prompt's split if it repeats no other. */
   const own = NumberList.make(Uint8Array)
-  /** For each prompt, a hash of its group, or of its normal form if it has no group. */
+  /** A hash of each prompt's group, or of its normal form. */
   const keys = NumberList.make(Float64Array)
   let ungrouped = 0
 
@@ -116,7 +108,7 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
     SplitGroups.joinEqual(ofPrompts, sets.join)
     yield* nearDuplicates.search((earlier, later) => sets.rootOf(earlier) !== sets.rootOf(later), sets.join)
     const roots = Uint32Array.from(ofPrompts, (_, ordinal) => sets.rootOf(ordinal))
-    // A component is identified by the smallest key of its prompts, so that their order has no effect.
+    // By the smallest key in the component, so that the order of prompts has no effect.
     const draws = ofPrompts.slice()
     roots.forEach((root, ordinal) => (draws[root] = Math.min(draws[root]!, draws[ordinal]!)))
     roots.forEach((root, ordinal) => (draws[ordinal] = root === ordinal ? placeOf(seed, String(draws[root])) : 0))
@@ -168,5 +160,5 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
   return result
 })
 
-/** Maps a prompt to a number that is uniform in [0, 1), by the first 52 bits of a hash. */
+/** Uniform in [0, 1). */
 const placeOf = (seed: number, normal: string): number => Sha256.leading52Bits(`${seed}\n${normal}`) / 2 ** 52

@@ -1,13 +1,8 @@
 /**
- * Splits a text in normal form into hashed tokens, for n-grams.
- *
- * There are three kinds of tokens. The first is a run of letters, marks, and digits. The second is a code point of a
- * script without word boundaries (Han, kana, Thai, Lao, Khmer, Myanmar, Tibetan). The third is a sign with a meaning in
- * formulas and code: symbols, `* / % & # @ \`, and a hyphen outside a word. Other punctuation only separates tokens.
- * Texts in all scripts have tokens.
+ * Splits a text in normal form into hashed tokens: runs of letters, marks, and digits; code points of scripts without
+ * word boundaries (Han, kana, Thai, Lao, Khmer, Myanmar, Tibetan); symbols, `* / % & # @ \`, and hyphens outside words.
  */
 
-/** The roles that a UTF-16 code unit can have in tokens. */
 const separates = 0
 const joins = 1
 const standsAlone = 2
@@ -33,7 +28,7 @@ const kindAt = (text: string, i: number): number => {
   return kind === unknown ? (kinds[code] = kindOf(code)) : kind
 }
 
-/** Returns the end of the token that begins at `start`, or `start` if no token begins there. */
+/** Returns `start` if no token begins there. */
 const endOf = (text: string, start: number): number => {
   const kind = kindAt(text, start)
   if (kind === separates || (kind === standsAloneOutsideWords && isInsideWord(text, start))) return start
@@ -46,7 +41,7 @@ const endOf = (text: string, start: number): number => {
 const isInsideWord = (text: string, i: number): boolean =>
   i > 0 && i + 1 < text.length && kindAt(text, i - 1) === joins && kindAt(text, i + 1) === joins
 
-/** Calls `take` with two independent 32-bit hashes of each token. Returns the number of tokens. */
+/** Calls `take` with two independent 32-bit hashes of each token, and returns their number. */
 export const forEach = (normal: string, take: (a: number, b: number) => void): number => {
   let count = 0
   let i = 0

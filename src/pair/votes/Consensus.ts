@@ -1,11 +1,7 @@
 /**
- * Combines the votes on an item into one judgment.
- *
- * Guarantees: the same votes give the same judgment. If an item has one task, `byMajority` takes the choice from the
- * task's result. If an item has several tasks, `domain/Tally` counts their votes. `byProbability` weights votes by the
- * experts' reliability (Dawid & Skene, 1979). `aggregate` in `pipeline/DatasetSettings` selects the method. The default
- * is `defaultAggregation`. If a lead has decided (`annotations.decision`), the decision is the choice. The votes then
- * determine only the agreement, the assessment, and, if the decision has no ranking, the ranking.
+ * Combines the votes on an item into one judgment. `byMajority` takes the choice from the result of one task, or counts
+ * the votes of several; `byProbability` weights them by reliability (Dawid & Skene, 1979). A lead's decision is the
+ * choice; then votes give only the agreement, the assessment, and a ranking that it lacks.
  */
 import { Array as Arr, Option, Struct } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
@@ -24,24 +20,17 @@ export const aggregations = ["majority", "dawid-skene", "jury"] as const
 export type Aggregation = (typeof aggregations)[number]
 export const defaultAggregation: Aggregation = "majority"
 
-/** The defaults of `CurationOptions` about votes. */
 export const defaults = { minAgreement: 0, minVotes: 1, ties: "drop" } as const
 
 /** One judgment of an item, with the votes from which it is made. */
 export interface Consensus {
-  /**
-   * The judgment of the first task, but with the combined choice, ranking, rationale, and assessment of all votes. If a
-   * lead has decided, the judgment with the decision. The flags of all tasks are added.
-   */
+  /** The judgment of the first task or of a lead, with choice and assessment combined from all votes, and all flags. */
   readonly judgment: Judgment
   /** The votes, at least one. */
   readonly votes: ReadonlyArray<ItemVote>
   /** The share of the first choices that are for the best completion, 0 to 1. Null if there is one vote. */
   readonly agreement: number | null
-  /**
-   * How the choice was made: by the number of votes, by weighted votes, by the service, or by a lead. `service` means
-   * that the service's choice differs from the majority of the votes.
-   */
+  /** By counting or weighting votes, by a service that contradicts their majority, or by a lead. */
   readonly by: "majority" | "reliability" | "service" | "lead"
   /** Whether the chosen completion has more first choices than any other. */
   readonly isMajority: boolean
@@ -55,7 +44,7 @@ const ballotOf = ({ choice, ranking, rationale }: ItemVote): Ballot => ({
   rationale: rationale ?? undefined,
 })
 
-/** The consensus by a lead's decision, or by the last of several decisions. Undefined if no task has a decision. */
+/** By the last of several decisions. Undefined if no task has one. */
 const byDecision = (item: JudgedItem, votes: ReadonlyArray<ItemVote>): Consensus | undefined => {
   const decided = item.judgments.findLast(({ annotations }) => Decision.isIn(annotations))
   if (decided === undefined) return undefined
@@ -117,7 +106,6 @@ export const byMajority = (item: JudgedItem, votes = votesOf(item)): Consensus =
   }
 }
 
-/** The judgment with the combined assessment of its votes. Unchanged if no vote has an assessment. */
 const withAssessment = (judgment: Judgment, votes: ReadonlyArray<ItemVote>): Judgment => {
   const combined = Assessment.combine(judgment.completions, judgment.bestCompletionIndex, votes)
   return Struct.keys(combined).length === 0
@@ -132,7 +120,7 @@ const withFlags = (judgment: Judgment, { judgments }: JudgedItem): Judgment => {
     : { ...judgment, annotations: { ...judgment.annotations, flags } }
 }
 
-/** Adds the ranking of the votes to a judgment without a ranking. The judgment's best completion moves to the top. */
+/** Adds the votes' ranking, if the judgment has none, and moves the best completion to its top. */
 const withRanking = (
   judgment: Judgment,
   ofVotes: Ranking | undefined,
@@ -144,10 +132,10 @@ const withRanking = (
   return ranking === own ? judgment : { ...judgment, annotations: { ...judgment.annotations, ranking } }
 }
 
-/** Two probabilities are equal if they differ by at most this. */
+/** Probabilities this close are equal. */
 const epsilon = 1e-9
 
-/** Combines the votes. @param probabilities for each completion, the probability that it is the best one */
+/** Combines the votes. @param probabilities that each completion is the best */
 export const byProbability = (
   item: JudgedItem,
   probabilities: ReadonlyArray<number>,
@@ -171,11 +159,7 @@ export const byProbability = (
   }
 }
 
-/**
- * Returns the ranking with `best` in the first group. If `best` was in a lower group, it becomes a separate group at
- * the top. If `best` shared the first group, the other completions of that group stay its equals, unless a vote or a
- * lead prefers `best` to them.
- */
+/** Moves `best` to a group of its own at the top. Its equals stay equal, unless a vote or a lead prefers `best`. */
 const withBest = (
   { completions }: Pick<Judgment, "completions">,
   ranking: Ranking | undefined,
@@ -194,10 +178,7 @@ const withBest = (
   return [equals, ...rest].filter(Arr.isArrayNonEmpty)
 }
 
-/**
- * The share of votes whose first choice is the completion with index `best`. A vote with n first choices counts as 1/n
- * for each.
- */
+/** The share of first choices for `best`. A vote with n of them counts as 1/n. */
 const shareOf = (best: number, votes: ReadonlyArray<ItemVote>): number =>
   votes.reduce((sum, vote) => {
     const top = topOf(vote)
@@ -227,9 +208,8 @@ const judged = (
 }
 
 /**
- * Adds the numbers of votes, the agreement, and the margin to the pairs of a consensus. A pair may contradict the
- * majority of votes on its two completions, because it follows from the mean ranks of several completions, or from the
- * service's own choice. Such a pair is dropped, unless votes are weighted or a lead decided.
+ * Adds the numbers of votes, the agreement, and the margin to the pairs. A pair that contradicts the majority of votes
+ * on its two completions is dropped, unless votes are weighted or a lead decided.
  */
 export const withVotes = (
   pairs: ReadonlyArray<PreferencePair>,
@@ -250,9 +230,6 @@ export const withVotes = (
     : supported.map((pair) => withMembers(pair, { weight: 1 / supported.length }))
 }
 
-/**
- * Sets members of a pair. If the pair's texts are bytes, changes the pair itself, because a copy would decode the
- * texts.
- */
+/** Changes a pair with bytes itself, because a copy would decode the texts. */
 const withMembers = (pair: PreferencePair, members: Partial<PreferencePair>): PreferencePair =>
   PairBytes.of(pair) === undefined ? { ...pair, ...members } : Object.assign(pair, members)

@@ -1,11 +1,6 @@
 /**
- * The votes on an item, one per expert if the service names experts.
- *
- * Guarantees: completions with the same text are one choice. Votes are in the order of the tasks. Within a task, they
- * are in the order in which the service sent them. If an expert has several votes on an item, the first one counts.
- * Votes are read from `annotations.votes`. For each vote, a service needs to send only `expert` and `choice`. If there
- * is no valid list, the task's result counts as one vote. If another list in the result may contain votes, `unread` is
- * the path of that list.
+ * The votes on an item, from `annotations.votes` (`expert` and `choice` are enough): the first of each named expert, in
+ * the order of the tasks. Without a list, the task's result is one vote. `unread`: a list that may contain votes.
  */
 import { Option, Predicate, Schema } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
@@ -26,10 +21,7 @@ export interface ItemVote extends Assessment.Assessment {
   readonly kind?: string
   /** The preferred text, as the index of the first completion with this text. */
   readonly choice: number
-  /**
-   * The expert's ranking, if the service sends one, as groups of equal rank, best first. If several completions have
-   * the same text, the ranking contains only the index of the first.
-   */
+  /** Groups of equal rank, best first, if the service sends them. Each text occurs once, as its first index. */
   readonly ranking: Ranking | undefined
   /** Zero-based position of the choice in `order`. Null if several texts are at the top, or the text occurs twice. */
   readonly position: number | null
@@ -45,7 +37,7 @@ export interface ItemVote extends Assessment.Assessment {
   readonly unread?: string
 }
 
-/** About thirty years. A longer duration is the result of a wrong clock. */
+/** About thirty years. A longer time is that of a wrong clock. */
 const maxSeconds = 1e9
 
 const asRanking = Schema.decodeUnknownOption(Ranking)
@@ -57,7 +49,6 @@ type Given = Omit<ItemVote, "position">
 
 const nameSeveral = /^(votes|annotations|annotators|judge?ments|labels|ratings|responses)$/i
 
-/** The name of an annotation that may contain several judgments. */
 const severalIn = (annotations: Annotations): string | undefined =>
   Object.keys(annotations).find((name) => {
     const value = annotations[name]
@@ -109,10 +100,7 @@ const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
   })
 }
 
-/**
- * The votes of one task's result as the service sent them, with all members. Indices are those of the input. Without a
- * list of votes, the result is the only vote.
- */
+/** The votes of one task's result as the service sent them. Without a list, the result is the only vote. */
 export const recordedIn = ({
   annotations,
   bestCompletionIndex,
@@ -133,31 +121,23 @@ export const recordedIn = ({
   ]
 }
 
-/** All votes on an item, at least one. An expert may have several. */
 export const allVotesOf = ({ judgments }: Pick<JudgedItem, "judgments">): ReadonlyArray<ItemVote> =>
   judgments.flatMap(votesIn)
 
-/** The votes that count, at least one: the first vote of each named expert, and all votes without a name. */
+/** The first vote of each named expert, and all votes without a name. */
 export const votesOf = (item: Pick<JudgedItem, "judgments">): ReadonlyArray<ItemVote> => onePerExpert(allVotesOf(item))
 
-/** Whether a vote prefers exactly one text. If several texts are at the top, `choice` is only the first one shown. */
+/** If several texts are at the top, `choice` is only the first one shown. */
 export const isDecided = (vote: Pick<ItemVote, "choice" | "ranking">): boolean => topOf(vote).length === 1
 
 export const isUnanimous = (votes: ReadonlyArray<ItemVote>): boolean =>
   votes.every((vote) => isDecided(vote) && vote.choice === votes[0]!.choice)
 
-/**
- * The share of the votes that prefer `chosen` to `rejected`, minus the share that prefer `rejected`, from −1 to 1.
- * `chosen` and `rejected` are indices of texts, as in votes. A vote without a ranking prefers its choice to all others,
- * and does not compare the others.
- */
+/** Share of votes that prefer `chosen` minus share that prefer `rejected`. Unranked completions are not compared. */
 export const marginOf = (votes: ReadonlyArray<ItemVote>, chosen: number, rejected: number): number =>
   votes.reduce((sum, vote) => sum + preference(vote, chosen, rejected), 0) / votes.length
 
-/**
- * Compares two completions by a vote. Returns 1 if `a` is better, −1 if `b` is better, and 0 for a tie. Undefined if
- * the vote chose neither of them and did not rank both.
- */
+/** 1 if `a` is better, −1 if `b` is, 0 for a tie. Undefined if the vote chose neither and did not rank both. */
 export const comparisonOf = (vote: ItemVote, a: number, b: number): number | undefined => {
   const { choice, ranking } = vote
   const isRanked = (index: number) => ranking?.some((group) => group.includes(index)) === true

@@ -1,31 +1,18 @@
 /**
- * Counts the votes of an item's judges as one vote of a jury.
- *
- * Language models often make the same errors, so the product of their reliabilities overstates how certain a jury is.
- * Here each pattern of agreement (who votes with whom) counts as one expert in the model of `stats/DawidSkene`. The
- * pattern's reliability is estimated from known answers and from people's votes on the same items. This is histogram
- * binning (B. Zadrozny and C. Elkan, 2001, "Obtaining calibrated probability estimates from decision trees and naive
- * Bayesian classifiers", ICML). Nothing is assumed about how judges depend on each other.
- *
- * Judges with the same choice are a party, and the largest party votes. If several parties have the largest size, each
- * of them votes. Each has its own reliability within the pattern, so the more reliable party decides. If none is more
- * reliable, the jury's vote is a tie.
- *
- * Guarantees: the votes of the jury depend on its judges' votes alone, and not on the judges' names or their order.
- * If a judge's vote has several texts at the top, the vote is left out.
+ * Counts an item's judges as one vote of a jury, because language models often make the same errors. Each pattern of
+ * agreement (who votes with whom) is one expert in the model of `stats/DawidSkene`, measured by known answers and
+ * people's votes (histogram binning: B. Zadrozny and C. Elkan, 2001, "Obtaining calibrated probability estimates").
+ * Judges with the same choice are a party, and the largest party votes. Of several, each votes with its own reliability
+ * within the pattern. Votes with several texts at the top are left out.
  */
 import * as Judge from "../../domain/Judge.ts"
 import { isDecided, type ItemVote } from "./ItemVotes.ts"
 
-/** A vote for exactly one text, by an expert or by a jury. */
 export interface CountedVote {
-  /**
-   * The expert's name, or null. For a jury, a text that identifies the pattern, or one party of the pattern. No expert
-   * has this text as name.
-   */
+  /** The name, or null. For a jury, a text that no expert has as name: the pattern, or one party of it. */
   readonly expert: string | null
   readonly choice: number
-  /** Set only for the vote of a jury. `parties` is the number of parties that vote. */
+  /** `parties` is the number of parties that vote. */
   readonly jury?: { readonly pattern: string; readonly parties: number }
 }
 
@@ -48,10 +35,7 @@ const juryOf = (judges: ReadonlyArray<ItemVote>): ReadonlyArray<CountedVote> => 
 
 export const isJudge = ({ expert, kind }: ItemVote): boolean => Judge.roleOf(expert, kind ?? null) === "judge"
 
-/**
- * Leaves out votes with several texts at the top. If `jury` is true, the votes of judges are replaced: each of the
- * largest parties has one vote. These votes come first.
- */
+/** Without votes with several texts at the top. If `jury`, the parties' votes replace the judges' and come first. */
 export const counted = (votes: ReadonlyArray<ItemVote>, jury: boolean): ReadonlyArray<CountedVote> => {
   const decided = votes.filter(isDecided)
   if (!jury) return decided

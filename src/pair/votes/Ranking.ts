@@ -7,20 +7,13 @@ import { Ranking } from "../../domain/Ranking.ts"
 
 const asRanking = Schema.decodeUnknownOption(Ranking)
 
-/**
- * For each completion, the index that represents its text: `bestCompletionIndex` for the best text, and the text's
- * first index for other texts.
- */
+/** The index for each completion's text: `bestCompletionIndex` for the best text, otherwise the first. */
 export const representatives = ({ bestCompletionIndex, completions }: Judgment): ReadonlyArray<number> => {
   const first = firstOfText(completions)
   return first.map((index) => (index === first[bestCompletionIndex] ? bestCompletionIndex : index))
 }
 
-/**
- * The experts' ranking as groups of indices, best first. Each text occurs once, at the best rank of its completions.
- * None if the service sends no ranking, or an invalid one. A ranking is invalid if an index occurs twice or is out of
- * range, or if the best completion is not at the top.
- */
+/** Groups of indices, best first, each text once at its best rank. None without a ranking, or if it is invalid. */
 export const rankingOf = (judgment: Judgment): Option.Option<Ranking> =>
   asRanking(judgment.annotations["ranking"]).pipe(
     Option.filter((groups) => {

@@ -1,13 +1,7 @@
 /**
- * Estimates how reliable experts are, and computes the weights of votes. The estimate uses votes on the same items and
- * on items with a known answer (`stats/DawidSkene`). A known answer affects only the reliabilities. It does not affect
- * the choice on its item, which comes from the weighted votes.
- *
- * Guarantees: the same items in the same order give the same numbers. All votes without a name are treated as those of
- * one expert. Votes with several completions at the top do not count. Memory: 8 bytes per vote, and 12 per item with
- * several votes or a known answer.
- *
- * If judges count as a jury, a judge's reliability is the mean probability that its votes are right.
+ * Estimates experts' reliabilities (`stats/DawidSkene`) from votes on the same items and on known answers, which do not
+ * affect the choice. Votes without a name are those of one expert; votes with several completions at the top do not
+ * count. Memory: 8 bytes per vote, and 12 per item with several votes or a known answer.
  */
 import { Effect, Option, Stream } from "effect"
 import type { JudgedItem } from "../../domain/Judgment.ts"
@@ -20,14 +14,9 @@ import * as DawidSkene from "../stats/DawidSkene.ts"
 
 /** Estimated reliabilities of experts. */
 export interface Reliabilities {
-  /**
-   * Probability that a vote of the expert is right, above 0 and below 1. Null if the expert has no vote on an item with
-   * several votes or with a known answer.
-   */
+  /** Probability that a vote is right, above 0 and below 1. Null without other votes or known answers to compare. */
   readonly of: (expert: string | null) => number | null
-  /**
-   * For each completion, the probability that it is the best, or 0 for a repeated text. The probabilities add up to 1.
-   */
+  /** The probability of each completion to be the best; 0 for a repeated text. The sum is 1. */
   readonly probabilitiesOf: (item: JudgedItem, votes?: ReadonlyArray<ItemVote>) => ReadonlyArray<number>
 }
 
@@ -37,16 +26,13 @@ export interface ReliabilityOptions {
   readonly jury?: boolean | undefined
 }
 
-/**
- * Counts a judge's votes on the items of one jury pattern or party (`Jury`). `forChoice` counts those votes that agree
- * with the pattern or party.
- */
+/** A judge's votes on the items of one jury pattern or party (`Jury`); `forChoice` are those that agree with it. */
 interface JudgeTally {
   readonly parties: number
-  /** A vote for none of the parties counts in each party's tally as 1 / `parties`. */
+  /** A vote for no party counts in each as 1 / `parties`. */
   votes: number
   forChoice: number
-  /** The sum of 1 / (K - 1) over the other votes, for K completions. */
+  /** The sum of 1 / (K - 1) over other votes, for K completions. */
   others: number
 }
 
@@ -76,7 +62,7 @@ export const make = ({ jury = false }: ReliabilityOptions = {}) => {
   }
 
   return {
-    /** Adds the votes on an item. Items with one vote are ignored, unless their answer is known. */
+    /** Items with one vote are ignored, unless their answer is known. */
     add: ({ completions, gold }: Pick<JudgedItem, "completions" | "gold">, votes: ReadonlyArray<ItemVote>): void => {
       const counted = Jury.counted(votes, jury)
       const texts = countDifferent(completions)
@@ -118,11 +104,7 @@ export const make = ({ jury = false }: ReliabilityOptions = {}) => {
   }
 }
 
-/**
- * For each completion, returns the probability that it is the best. The probability that a vote is right is the
- * expert's reliability. A wrong vote is equally likely for each of the other completions. If any completion has votes,
- * completions without votes have the probability 0, even if the experts are unreliable.
- */
+/** Probability of each completion to be the best; 0 for one without votes, if another has some. */
 const posterior = (
   completions: ReadonlyArray<string>,
   votes: ReadonlyArray<ItemVote>,
@@ -152,10 +134,7 @@ export const of = Effect.fnUntraced(function* <E, R>(
   return gathered.fit()
 })
 
-/**
- * Returns the reliabilities by which an aggregation weights votes. Returns none for the majority, without a pass over
- * the items.
- */
+/** None for the majority, without a pass over the items. */
 export const forAggregation = <E, R>(aggregation: Aggregation, items: Stream.Stream<JudgedItem, E, R>) =>
   aggregation === "majority"
     ? Effect.succeed(Option.none<Reliabilities>())

@@ -1,9 +1,6 @@
 /**
- * Writes the items on which scores and experts disagree, greatest difference first, as records that `run` reads. A
- * record has the completions that occur in the item's pairs.
- *
- * Guarantees: all items are written, except those with tools, because their pairs do not have all messages. Items with
- * equal differences keep their order. Memory: 16 bytes per item, because the records wait in a temporary file.
+ * Writes the items on which scores and experts disagree, greatest difference first, as records that `run` reads. Items
+ * with tools are left out, because their pairs lack messages. Memory: 16 bytes per item.
  */
 import { Effect, FileSystem, Option, Stream } from "effect"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
@@ -27,7 +24,6 @@ const itemOf = ([first, ...others]: ReadonlyArray<PreferencePair>): Option.Optio
   })
 }
 
-/** Returns `add`, which keeps an item, and `write`, which then writes all items to `file`. */
 export const make = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const scratch = yield* ScratchFile.temporary()

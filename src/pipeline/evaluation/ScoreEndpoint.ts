@@ -1,14 +1,9 @@
 /**
- * Asks an HTTP endpoint of a reward model for the scores of completions. The end of the URL's path determines the body
- * of requests and the place of the score in answers:
- *
- * - `/pooling` (vLLM): `{ model, messages }` contains the conversation and the completion. The score is the last number
- *   in `data[0].data`.
- * - `/score` (vLLM): `{ model, text_1, text_2 }` contains the prompt and the completion. The score is `data[0].score`.
- * - `/predict` (Text Embeddings Inference): `{ inputs: [[prompt, completion]], raw_scores }`. The first `score` counts.
- *
- * Guarantees: transient failures are retried, at most 5 times. No error contains the key, or the URL's user and query.
- * A key is not sent unencrypted, except to this machine. Redirects are not followed.
+ * Asks a reward model's HTTP endpoint for the scores of completions. The end of the URL's path determines the form:
+ * - `/pooling` (vLLM): `{ model, messages }`; the score is the last number in `data[0].data`.
+ * - `/score` (vLLM): `{ model, text_1, text_2 }` with prompt and completion; the score is `data[0].score`.
+ * - `/predict` (Text Embeddings Inference): `{ inputs: [[prompt, completion]], raw_scores }`; the first `score` counts.
+ * Transient failures are retried, at most 5 times. No error contains the key. Redirects are not followed.
  */
 import { Duration, Effect, Option, Redacted, Schedule, Schema, Semaphore, Struct } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
@@ -81,13 +76,13 @@ export const formOf = (url: string): keyof Forms | undefined => {
   return path === undefined ? undefined : Struct.keys(forms).find((form) => path.endsWith(`/${form}`))
 }
 
-/** The URL without user and query, which may be secrets. */
+/** Without user and query, which may be secrets. */
 export const placeOf = (url: string): string => {
   const parsed = URL.parse(url)
   return parsed === null ? url : parsed.origin + parsed.pathname
 }
 
-/** Returns a function that asks for the scores of the pairs of one item. Asks only once for equal texts. */
+/** The function asks for the scores of the pairs of one item, once for equal texts. */
 export const make = Effect.fnUntraced(function* ({ apiKey, concurrency = 8, model, url }: ScoreEndpoint) {
   const name = formOf(url)
   const place = placeOf(url)
@@ -97,7 +92,7 @@ export const make = Effect.fnUntraced(function* ({ apiKey, concurrency = 8, mode
     return yield* failed("expected https, because a key is sent")
   const form = forms[name]
   const secrets = [url, ...(apiKey === undefined ? [] : [Redacted.value(apiKey)])]
-  /** An excerpt of a text that the server chose, without the key and the URL. */
+  /** A text that the server chose, without the key and the URL. */
   const quoted = (text: string) =>
     shorten(
       secrets.reduce((text, secret) => text.replaceAll(secret, "…"), text),

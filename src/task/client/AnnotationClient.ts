@@ -1,10 +1,7 @@
 /**
- * The client of the annotation service: creates and polls tasks.
- *
- * Guarantees: a request is resent only if this cannot create a second task, because the service honors idempotency keys
- * or certainly did not accept the first request. Every failure is an `AnnotationClientError` with a reason. `Send` and
- * `Collect` handle it (for example, `Send` splits a task after a 413). `Throttle` decides when a request is sent, and
- * `ServiceHealth` stops all requests while the service is down. `Contract` or a custom `Protocol` defines the requests.
+ * The client of the annotation service: creates and polls tasks. A request is resent only if this cannot create a
+ * second task, because the service honors idempotency keys or certainly did not accept the first one. `Throttle`
+ * decides when; `ServiceHealth` stops all while the service is down; `Contract` or a `Protocol` defines them.
  */
 import { Context, Duration, Effect, Layer, Option, Schema } from "effect"
 import type { HttpClient } from "effect/http"
@@ -23,15 +20,15 @@ import * as Throttle from "./Throttle.ts"
 import * as Transport from "./Transport.ts"
 
 export interface Sending<E> {
-  /** Whether an earlier attempt may have created the task. A refusal of a later attempt does not change this. */
+  /** An earlier attempt may have created the task, even if a later one is refused. */
   readonly isDoubtful: boolean
-  /** Runs just before the first request is sent. If it fails, nothing is sent. */
+  /** Before the first request. If it fails, nothing is sent. */
   readonly claim: Effect.Effect<unknown, E>
-  /** Runs in place of `claim` before a retry, unless `release` has run since. If it fails, nothing is sent. */
+  /** In place of `claim` before a retry, unless `release` has run since. If it fails, nothing is sent. */
   readonly beforeRetry: Effect.Effect<unknown, E>
-  /** Runs if an attempt gave no usable response, but may have created the task. */
+  /** After an attempt without a usable response that may have created the task. */
   readonly doubt: Effect.Effect<unknown>
-  /** Runs before the wait for a retry, if the service ignores keys and the request certainly created nothing. */
+  /** Before the wait for a retry, if the service ignores keys and the request certainly created nothing. */
   readonly release: Effect.Effect<unknown, E>
 }
 
@@ -45,7 +42,7 @@ const unclaimed: Sending<never> = {
 
 const madeUpId = "prefstream-probe"
 
-/** The request of a task that does not exist. A healthy service answers that it does not know the task. */
+/** A healthy service answers that it does not know the task. */
 const madeUpTask: Effect.Effect<TaskRequest> = Effect.succeed({ task_type: "", prompts: [] })
 
 const maxKnown = 8
@@ -81,12 +78,12 @@ const make = Effect.fnUntraced(function* <R>(
   const transport = yield* Transport.make(throttle)
   const calls = yield* callsOf(transport, throttle)
 
-  /** Tasks that the service knows, with their requests. Polls of them show whether the service is up. */
+  /** Polls of these show whether the service is up. */
   const known = new Map<string, Effect.Effect<TaskRequest, unknown>>()
   const health = yield* ServiceHealth.make(profile, throttle, (failed) => {
     const turn = failed % (known.size + 1)
     const [id, task] = turn === known.size ? [madeUpId, madeUpTask] : known.entries().next().value!
-    // The task moves to the end, so that the next probe polls another task.
+    // At the end, so that the next probe polls another task.
     if (known.delete(id)) known.set(id, task)
     return { ask: calls.poll(id, task), isMadeUp: id === madeUpId }
   })
@@ -97,7 +94,7 @@ const make = Effect.fnUntraced(function* <R>(
       Effect.tapError(health.failed),
     )
 
-  /** Creates a task from the JSON of a `TaskRequest`, with retries if they are safe, and returns its id. */
+  /** @param body the JSON of a `TaskRequest` @returns the task's id */
   const create = Effect.fn("AnnotationClient.create")(function* <E = never>(
     body: Uint8Array,
     idempotencyKey: string,
@@ -123,7 +120,7 @@ const make = Effect.fnUntraced(function* <R>(
       .pipe(
         Effect.mapError((failure) => {
           if (!isClientError(failure)) return failure
-          // An earlier attempt may have created the task, even if a later attempt is refused.
+          // An earlier attempt may have created the task.
           return (isDoubtful || doubts > 0) && (failure.reason._tag === "Refused" || failure.reason._tag === "TooLarge")
             ? transport.unusable(
                 `an earlier attempt may have created the task; a later attempt failed: ${failure.message}`,
@@ -147,18 +144,13 @@ const make = Effect.fnUntraced(function* <R>(
     return yield* persist(sent, again)
   })
 
-  /**
-   * Polls the state of a task.
-   *
-   * @param request the JSON of the task's `TaskRequest`, as it was sent; read at most once
-   * @param tries maximum number of attempts; 1 for callers that poll again later
-   */
+  /** @param request the JSON of a `TaskRequest`; read at most once @param tries 1 for callers that poll again later */
   const poll = Effect.fn("AnnotationClient.poll")(function* <E = never>(
     taskId: string,
     request: Effect.Effect<Uint8Array, E>,
     tries = 1,
   ): Effect.fn.Return<TaskView, AnnotationClientError | E> {
-    /** Failures to read the request from the ledger. They are not failures of the service. */
+    /** Failures of the ledger, not of the service. */
     const requestFailures: Array<E> = []
     const task = yield* request.pipe(
       Effect.tapError((failure) => Effect.sync(() => requestFailures.push(failure))),
@@ -182,8 +174,7 @@ const make = Effect.fnUntraced(function* <R>(
     return view
   })
 
-  // If a status is not listed in the settings of the contract, the task counts as open, which may be wrong. Custom
-  // protocols decide about each status themselves.
+  // With the contract's settings, an unlisted status counts as open, which may be wrong.
   return { create, poll, taskIdsOf: protocol?.taskIdsOf, mayMisreadStatus: protocol === undefined }
 })
 
@@ -193,15 +184,12 @@ export interface AnnotationClient {
   readonly "~prefstream/AnnotationClient": never
 }
 
-/** The methods of the client, for `Send`, `Collect`, and `Recheck`. */
+/** For `Send`, `Collect`, and `Recheck`. */
 export const TaskClient = Context.Service<AnnotationClient, Effect.Success<ReturnType<typeof make>>>(
   "prefstream/task/AnnotationClient",
 )
 
-/**
- * A client of the service that the `ServiceProfile` describes: `layer` for the contract's protocol, `layerProtocol` for
- * a service with another interface. Both obey the limits of the profile.
- */
+/** A service's client: `layer` for the contract's protocol, `layerProtocol` for others. Obeys the profile's limits. */
 export const AnnotationClient: {
   readonly layer: Layer.Layer<AnnotationClient, never, ServiceProfile | HttpClient.HttpClient>
   readonly layerProtocol: (

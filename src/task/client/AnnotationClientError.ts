@@ -1,9 +1,6 @@
 /**
- * The failures of requests to the service.
- *
- * Guarantees: each failure has a reason, which tells callers what to do. The reason depends on status, headers, and
- * error code, never on the text of a message. `maybeDone` is false only if the service certainly did not carry out the
- * request.
+ * The failures of requests to the service, each with a reason that tells callers what to do, never taken from the text
+ * of a message. `maybeDone` is false only if the service certainly did not carry out the request.
  */
 import { DateTime, Duration, type Effect, identity, Option, Schema } from "effect"
 import { HttpClientError, type HttpClientResponse } from "effect/http"
@@ -14,10 +11,10 @@ import * as RateLimit from "../../api/RateLimit.ts"
 import type { ServiceSettings } from "../../api/ServiceProfile.ts"
 import { statusText } from "../../node/StatusText.ts"
 
-/** Maximum length of a response's excerpt in an error, in UTF-16 code units. */
+/** UTF-16 code units. */
 export const maxDetailCharacters = 300
 
-/** Formats epoch milliseconds as a UTC time, rounded to a second. */
+/** Epoch milliseconds as a UTC time, rounded to a second. */
 export const instant = (millis: number): string =>
   DateTime.formatIso(DateTime.makeUnsafe(Math.round(millis / 1000) * 1000)).replace(".000Z", "Z")
 
@@ -135,15 +132,14 @@ export class AnnotationClientError extends Schema.TaggedError<AnnotationClientEr
 
 const sentence = (detail: string): string => detail.replace(/\.$/, "")
 
-/** Whether the service may have carried out the request, although no usable response says so. */
+/** The service may have carried out the request, although no usable response says so. */
 export const maybeDone = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable" ? reason.maybeDone : reason._tag === "UnusableAnswer" && reason.isForeign === true
 
-/** Sets `maybeDone` to false if there was no response to a read, because a read creates nothing. */
+/** A read without a response created nothing. */
 export const withoutDoubt = (failure: AnnotationClientError): AnnotationClientError => {
   const { baseUrl, reason } = failure
-  // If the service answers a read with an error, the error may concern only this task, so polls of other tasks
-  // continue.
+  // An error in answer to a read may concern only this task, so polls of other tasks continue.
   if (reason._tag !== "Unavailable" || reason.status !== undefined) return failure
   return new AnnotationClientError({ baseUrl, reason: new Unavailable({ detail: reason.detail, maybeDone: false }) })
 }
@@ -152,12 +148,12 @@ export const withoutDoubt = (failure: AnnotationClientError): AnnotationClientEr
 export const asksTooMuch = ({ reason }: AnnotationClientError, patience: Duration.Duration): boolean =>
   reason._tag === "Unavailable" && (reason.retryAfter ?? 0) > Duration.toMillis(patience)
 
-/** Whether polls of other tasks would also fail. */
+/** Polls of other tasks would also fail. */
 export const endsPolling = (failure: AnnotationClientError, patience: Duration.Duration): boolean =>
   ["Down", "AccessDenied", "ServiceBlocked", "TasksRefused", "NoSuchService"].includes(failure.reason._tag) ||
   asksTooMuch(failure, patience)
 
-/** Whether the failure is a timeout, a lost connection, a server error, or a response from another server. */
+/** A timeout, a lost connection, a server error, or a response from another server. */
 export const seemsDown = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable"
     ? reason.status === undefined || ["timeout", "serverError"].includes(HttpFailure.kindOf(reason.status))
@@ -193,8 +189,7 @@ export const refusal = (
         : new NoSuchService({ detail: `${response.request.method} answers ${status}: ${detail}` })
   }
   // A gateway also answers 503 when its connection to the service breaks, so the service may have carried out the
-  // request. A 503 with `Retry-After` usually means that the service did not. If the service honors keys, this
-  // assumption is safe.
+  // request. With `Retry-After`, it usually did not, and honored keys make this assumption safe.
   const isDeferred = status === 503 && retryAfter !== undefined && idempotencyKey === "honored"
   return new Unavailable({
     status,
@@ -222,7 +217,7 @@ export const noAnswer = (
   })
 }
 
-/** Milliseconds of `Retry-After`, at most 365 days. `asksTooMuch` checks whether the wait is too long for a run. */
+/** At most 365 days, in milliseconds. */
 export const retryAfterOf = ({ headers }: HttpClientResponse.HttpClientResponse): Effect.Effect<number | undefined> =>
   RateLimit.retryAfter(headers["retry-after"], Duration.days(365))
 
@@ -234,7 +229,7 @@ const Problem = Schema.Struct({
   errors: Schema.optionalKey(Schema.Unknown),
 })
 
-/** Finds the reason in an error's body, which is often in the format of RFC 9457. Default: the start of the body. */
+/** The reason, often in the format of RFC 9457. Default: the start of the body. */
 const problemDetail = (body: string): string => {
   // Backticks would mark words of the service as names of prefstream's options.
   const text = body.replaceAll("`", "'")

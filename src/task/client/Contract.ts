@@ -1,8 +1,6 @@
 /**
- * The protocol of the contract: `POST /tasks` and `GET /tasks/{task_id}`, unless the service's settings change them.
- *
- * Guarantees: without such changes, a request is sent as the ledger stores it, and a response is stored as received.
- * With `resultPaths` or `choice`, a response is converted to a `TaskResult`, and both are stored together.
+ * The contract's protocol: `POST /tasks` and `GET /tasks/{task_id}`, by default. Requests and responses are stored as
+ * they are. With `resultPaths` or `choice`, a response is stored together with its conversion to a `TaskResult`.
  */
 import { Bytes, Effect, Option, Predicate, Result, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
@@ -43,18 +41,14 @@ export const make = Effect.fnUntraced(function* ({ attempt, authorize, misread }
   }
 
   const readId = (answer: ResponseBody.Answer) =>
-    Option.match(
-      Option.flatMap(ResponseBody.json(answer), (json) => TaskIds.one(json, profile.taskIdPaths)),
-      {
-        onNone: () =>
-          Effect.fail(
-            misread(
-              `the service accepted the task, but its answer has no task id at any of ${profile.taskIdPaths.join(", ")}`,
-              answer,
-            ),
-          ),
-        onSome: (taskId) => Effect.succeed(taskId),
-      },
+    Option.flatMap(ResponseBody.json(answer), (json) => TaskIds.one(json, profile.taskIdPaths)).pipe(
+      Effect.fromOption,
+      Effect.mapError(() =>
+        misread(
+          `the service accepted the task, but its answer has no task id at any of ${profile.taskIdPaths.join(", ")}`,
+          answer,
+        ),
+      ),
     )
 
   const stateOf = (status: string) => ({
@@ -104,7 +98,7 @@ export const make = Effect.fnUntraced(function* ({ attempt, authorize, misread }
   } satisfies TaskCalls
 })
 
-/** Replaces the body's closing brace with `extra`, which contains more members and a closing brace. */
+/** @param extra further members and a closing brace, in place of the body's */
 const withExtra = (body: Uint8Array, extra: Uint8Array): Uint8Array => Bytes.concat([body.subarray(0, -1), extra])
 
 const reader = ({ choice, resultPaths }: Pick<ServiceSettings, "choice" | "resultPaths">) => {
@@ -121,8 +115,7 @@ const reader = ({ choice, resultPaths }: Pick<ServiceSettings, "choice" | "resul
       Result.fail(`${list.path}[${i}].${path}: expected ${expected}, found ${describeValue(value)}`)
     const text = prompts.get(item)
     const prompt = typeof text === "string" || typeof text === "number" ? text : undefined
-    // If `resultPaths.prompt` is not set, a result without a prompt is valid: results are then in the order of the
-    // prompts.
+    // Without `resultPaths.prompt`, results may have no prompt, and are in the order of the prompts.
     if (prompt === undefined && (text ?? resultPaths.prompt) !== undefined) {
       return fail(prompts.path, "a text or a position", text)
     }

@@ -1,21 +1,15 @@
 /**
- * Decides when failed task creations end a run. A run ends
- * - after several consecutive lost tasks (state `in_doubt`, or left for the next run),
- * - if the service refuses the first tasks and accepts none, or
- * - if the service gives several tasks the same id.
- *
- * If the caller continues afterwards, the next failure of the same kind ends the run again, unless the service has
- * accepted a task in the meantime.
+ * When failed creations end a run: after several consecutive lost tasks, if the service refuses the first tasks, or
+ * gives several the same id. If the caller continues, the next such failure ends it too, unless a task succeeded.
  */
 import { AnnotationClientError, TasksRefused, UnusableAnswer } from "./AnnotationClientError.ts"
 
-/** The run ends after this many consecutive lost tasks. */
 const maxLostInARow = 5
 
-/** A run without an accepted task ends after this many refused tasks, including the halves of split tasks. */
+/** In a run without an accepted task, including halves of split tasks. */
 const maxFirstRefusals = 20
 
-/** If the service returns the same id for this many tasks, the value is probably not an id, and the run ends. */
+/** The value is then probably not an id. */
 const maxTasksPerId = 5
 
 export type FailureStreak = ReturnType<typeof make>
@@ -33,10 +27,10 @@ export const make = (baseUrl: string) => {
   }
   const failure = (reason: AnnotationClientError["reason"]) => ending(new AnnotationClientError({ baseUrl, reason }))
   return {
-    /** Whether failures have ended a run and no task was accepted since then. */
+    /** No task was accepted since failures have ended a run. */
     hasEnded: (): boolean => hasEnded,
     count: (): number => accepted,
-    /** Call it when the service has accepted a task and returned a unique id. */
+    /** Only for a unique id. */
     accepted: (): void => {
       accepted++
       hasEnded = false
@@ -49,7 +43,7 @@ export const make = (baseUrl: string) => {
       firstRefusals === undefined || ++firstRefusals < maxFirstRefusals
         ? undefined
         : failure(new TasksRefused({ tasks: firstRefusals, status, detail })),
-    /** Records that a task is in the state `in_doubt` because the service answered with the id of another task. */
+    /** The task is `in_doubt`, because the service answered with the id of another task. */
     sharedTaskId: (taskId: string, reason: string): AnnotationClientError | undefined => {
       const times = (sharedIds.get(taskId) ?? 0) + 1
       sharedIds.set(taskId, times)

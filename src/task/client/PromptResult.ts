@@ -1,9 +1,6 @@
 /**
- * The result of one prompt as a protocol returns it, and its conversion to the contract's result items.
- *
- * Guarantees: every prompt of the task has exactly one result, and every reference names a completion of its prompt.
- * Otherwise the failure names the result that does not fit. A text matches only if it is exactly the text that was
- * sent.
+ * The result of one prompt as a protocol returns it. Every prompt of the task must have exactly one result, and every
+ * reference name a completion of its prompt. A text must be exactly the one that was sent.
  */
 import { Result } from "effect"
 import type { Ranking } from "../../domain/Ranking.ts"
@@ -27,9 +24,8 @@ export interface PromptVote extends Omit<ImportedVote, "choice" | "expert" | "ra
 
 /**
  * The result of one prompt: the best completion, a ranking, both, or the votes of several experts. Without `best`, the
- * ranking's first completion is the best. With `votes`, the completion with the most first-choice votes is the best. If
- * several completions tie, the earliest vote for one of them decides. With `withdrawn`, the service will never judge
- * this prompt.
+ * ranking's first completion is the best. With `votes`, it is the one with the most first-choice votes, and the
+ * earliest vote decides a tie. With `withdrawn`, the service will never judge this prompt.
  *
  * Leave out a prompt without a result: the task then counts as invalid, and the raw response is kept.
  */
@@ -48,7 +44,7 @@ export type PromptResult = {
 /** All completions, best first. Completions that are equally good form a group: `[2, [0, 1]]`. */
 export type RankingReferences = ReadonlyArray<CompletionReference | ReadonlyArray<CompletionReference>>
 
-/** Converts results to the contract's form, in the order of the prompts. A failure names the first wrong result. */
+/** In the order of the prompts. A failure names the first wrong result. */
 export const toResultItems = (
   prompts: ReadonlyArray<TaskPrompt>,
   results: ReadonlyArray<PromptResult>,
@@ -76,7 +72,7 @@ export const toResultItems = (
     return prompts.map((_, at) => items.get(at)!)
   })
 
-/** Converts references to indices. A failure gives the path of the wrong member, which begins with `place`. */
+/** References to indices. A failure has the path of the wrong member below `place`. */
 const reader = ({ completions }: TaskPrompt, place: string) => {
   const indexOf = (reference: unknown, member: string): Result.Result<number, string> => {
     const index = typeof reference === "string" ? completions.indexOf(reference) : reference
@@ -139,7 +135,7 @@ const itemOf = (taskPrompt: TaskPrompt, result: PromptResult, place: string) =>
     return { prompt, best_completion_index: best, annotations: content }
   })
 
-/** The choice with the most first-choice votes. A vote is divided equally among the completions that it ranks first. */
+/** A vote is divided equally among the completions that it ranks first. */
 const mostFirstPlaces = (votes: ReadonlyArray<ImportedVote>): number | undefined => {
   const places = new Map<number, number>()
   for (const { choice, ranking: [first = [choice]] = [] } of votes) {
@@ -152,10 +148,7 @@ const mostFirstPlaces = (votes: ReadonlyArray<ImportedVote>): number | undefined
   return best
 }
 
-/**
- * Makes the view of a completed task. If `items` is valid, `body` is a `TaskResult` with the raw answers. Otherwise
- * `body` has the raw answers and, as `program`, the results that the custom protocol returned.
- */
+/** `body` is a `TaskResult` with the raw answers, or if `items` is invalid, those and the protocol's results. */
 export const completed = (
   taskId: string,
   items: Result.Result<ReadonlyArray<ResultItem>, string>,

@@ -1,14 +1,9 @@
 /**
- * The protocol of a service with another interface. A program defines the requests that create and poll a task.
- *
- * Guarantees, whatever the program does: a task is claimed in the ledger before `create` is called. Each call, and each
- * further request of a call, waits for its turn. Each request to the service's origin gets the token. After a failure,
- * the task counts as possibly created, unless the request certainly did not create it. A write is any request except
- * `GET`, `HEAD`, and `OPTIONS`. If the service ignores keys and may have carried out a write, the library sends no
- * further write. A result is checked against the task.
- *
- * A program should send its requests with `http` or `repeatable`. Other requests have no timeout, and the throttle does
- * not limit them.
+ * The protocol of a service with another interface, whose requests a program defines. Whatever it does, a task is
+ * claimed in the ledger before `create`, and each request waits for its turn. After a failure, the task counts as
+ * possibly created, unless the request certainly did not create it. If the service ignores keys and may have carried
+ * out a write (not `GET`, `HEAD`, or `OPTIONS`), no further write is sent. Requests that the program sends without
+ * `http` or `repeatable` have no timeout and no throttle.
  */
 import { Duration, Effect, Schema, identity } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
@@ -36,27 +31,23 @@ export type Http = HttpClient.HttpClient.With<AnnotationClientError>
 /** How a call sends its requests. */
 export interface Call {
   /**
-   * Sends a request. A path is relative to the service's base URL. The response is read completely. A status other than
-   * 2xx is a failure with a reason. Within a call, the first request is not repeated. Later reads that failed, and
-   * later writes that the service certainly did not carry out, are repeated for at most `patience`.
+   * Sends a request; a path is relative to the service's base URL. A status other than 2xx is a failure with a reason.
+   * The first request of a call is not repeated. Later reads that failed, and later writes that the service certainly
+   * did not carry out, are repeated for at most `patience`.
    *
-   * If the response to a write is lost (timeout, broken connection, 5xx), the call ends. The task then gets the state
-   * `in_doubt`, unless the service honors keys.
+   * If the response to a write is lost (timeout, broken connection, 5xx), the call ends. The task is then `in_doubt`,
+   * unless the service honors keys.
    */
   readonly http: Http
-  /**
-   * Like `http`, for idempotent writes, such as an upsert by `idempotencyKey`. If the response is lost, the request is
-   * repeated up to `retries` times. If all responses are lost, the call ends as with `http`.
-   */
+  /** Like `http`, for idempotent writes (upserts by key): a lost response repeats a request, up to `retries` times. */
   readonly repeatable: Http
 }
 
 /** How `create` sends its requests. */
 export interface CreateCall extends Call {
   /**
-   * The key of the task. It stays the same in all attempts, even after a crash. Each write has the header
-   * `Idempotency-Key` with this key and a suffix for the method and URL, so that the steps of a creation have different
-   * keys. If you send several different writes to one URL, set the header on each (`KEY-page2`).
+   * The key of the task, the same in all attempts, even after a crash. Each write has it as `Idempotency-Key`, with a
+   * suffix for method and URL. If you send several writes to one URL, set the header on each (`KEY-page2`).
    */
   readonly idempotencyKey: string
 }
@@ -76,24 +67,15 @@ export type PollAnswer =
   /** The results of all prompts. If one does not fit, the task is invalid, and the raw response is kept. */
   | { readonly _tag: "Completed"; readonly results: ReadonlyArray<PromptResult> }
 
-/**
- * The protocol of a service. Each function makes one attempt, and may fail with any error. prefstream makes the
- * retries.
- */
+/** The protocol of a service. Each function makes one attempt, and may fail with any error. prefstream retries. */
 export interface Protocol {
-  /**
-   * Adds the token to a request. Called for every request to the origin of the base URL. Default: the service's setting
-   * `authorization`.
-   */
+  /** Adds the token to each request to the origin of the base URL. Default: the service's setting `authorization`. */
   readonly authorize?: Authorize | undefined
   /** Creates a task with one or more requests, and returns its id at the service. */
   readonly create: (task: TaskRequest, call: CreateCall) => Effect.Effect<string, unknown>
   /** Returns the state of a task, with its results if it is completed. May be called again at any time. */
   readonly poll: (taskId: string, call: PollCall) => Effect.Effect<PollAnswer, unknown>
-  /**
-   * Returns the ids of the tasks that a webhook delivery names, or undefined if the delivery concerns every outstanding
-   * task. If a protocol has this function, the service's settings for the paths of task ids have no effect.
-   */
+  /** The ids that a webhook names, or undefined for every task. Replaces the settings for the paths of task ids. */
   readonly taskIdsOf?: ((payload: unknown) => ReadonlyArray<string> | undefined) | undefined
 }
 
@@ -122,16 +104,16 @@ export const make = Effect.fnUntraced(function* (
     return Effect.succeed(error(noAnswer(cause, quotable)))
   }
 
-  /** Makes one call, and records whether its requests may have created something. */
+  /** `mayHaveWritten`: the call's requests may have created something. */
   const callOf = (kind: Kind, turn: Turn | undefined, key?: string) => {
     let isFirst = true
-    /** Whether the service accepted a request that may create something. */
+    /** The service accepted a request that may create something. */
     let hasWritten = false
     /** The failure of a write that the service may have carried out. */
     let lost: AnnotationClientError | undefined
     const answers: Array<string> = []
 
-    /** Sets the key of a write. It depends on the method and URL, so each attempt at the same step has the same key. */
+    /** By method and URL, so each attempt at the same step has the same key. */
     const withKey = (request: HttpClientRequest.HttpClientRequest) =>
       key === undefined || reads.includes(request.method) || request.headers[keyHeader] !== undefined
         ? request
@@ -189,10 +171,10 @@ export const make = Effect.fnUntraced(function* (
         let since: number | undefined
         const again = Effect.fnUntraced(function* (failure: AnnotationClientError) {
           const isLost = maybeDone(failure)
-          // A call without a turn is a probe, which repeats nothing.
+          // Without a turn, this is a probe, which repeats nothing.
           if (turn === undefined || asksTooMuch(failure, patience)) return false
           if (!isLost && failure.reason._tag !== "Unavailable") return false
-          // If nothing was sent, the caller repeats the call, and says that the service is down.
+          // If nothing was sent, the caller repeats the call.
           if (wasFirst && !isLost) return false
           if (!isRepeatable && (wasFirst || (isWrite && isLost))) return false
           if (isLost && ++losses > profile.retries) return false
@@ -208,12 +190,12 @@ export const make = Effect.fnUntraced(function* (
         const response = yield* Effect.mapError(persist(attempted, again), (failure) =>
           isWrite || hasWritten || lost !== undefined ? failure : withoutDoubt(failure),
         )
-        // The request is idempotent, so this response also answers the earlier, lost attempts.
+        // An idempotent request's response also answers the earlier, lost attempts.
         if (isRepeatable && lost === ownLoss) lost = undefined
         return response
       })
 
-    /** Converts a failure, and adds whether an earlier request of the call may have created the task. */
+    /** An earlier request of the call may have created the task. */
     const classify = Effect.fnUntraced(function* (cause: unknown) {
       const failure = yield* failureOf(cause, kind)
       yield* slowDown(failure, turn?.permit)

@@ -1,13 +1,8 @@
 /**
- * Reads three facts from the OpenAPI document at `openapi.json` below a service's base URL: the limits of an item,
- * whether the service declares `Idempotency-Key`, and whether a task may have the members `group`, `votes`, and
- * `voters`.
- *
- * Guarantees: a request for the document takes at most 5 seconds. After a 429 or 503, the request is repeated at most
- * twice, each time after the wait in `Retry-After`. The client's rate limit also counts this request (`FirstRequest`).
- * Without a usable document, there are no limits, keys count as ignored, and tasks have only the contract's members. If
- * the document could not be read and the run asks for votes, `membersFor` reads it again, because the service could
- * otherwise give and bill more votes than the run asks for. References (`$ref`) are not followed.
+ * Reads a service's `openapi.json`: the limits of an item, and whether it declares `Idempotency-Key`, `group`, `votes`,
+ * and `voters`. References (`$ref`) are not followed. A request takes at most 5 seconds, repeated at most twice after a
+ * 429 or 503. Without a usable document, there are no limits, keys count as ignored, and tasks have only the contract's
+ * members. If the run asks for votes, the document is then read again, because too many votes might be billed.
  */
 import { Context, Duration, Effect, Layer, Option, Predicate, Schedule, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
@@ -19,7 +14,7 @@ import * as Backoff from "../../io/Backoff.ts"
 import * as SteadyClock from "../../io/SteadyClock.ts"
 import * as ResponseBody from "./ResponseBody.ts"
 
-/** The time of the last request for `openapi.json`, in milliseconds of `SteadyClock`, for the rate limit. */
+/** In milliseconds of `SteadyClock`, for the rate limit. */
 export const FirstRequest = Context.Reference<number | undefined>("prefstream/task/FirstRequest", {
   defaultValue: () => undefined,
 })
@@ -36,7 +31,7 @@ export class MembersUnknown extends Schema.TaggedError<MembersUnknown>()("Member
   }
 }
 
-/** If `openapi.json` could not be read, this effect tries again, and returns the members that tasks may have. */
+/** Reads `openapi.json` again, if it could not be read, for the members that tasks may have. */
 export const Unread = Context.Reference<Effect.Effect<TaskMembers.TaskMembers, MembersUnknown> | undefined>(
   "prefstream/task/UnreadDocument",
   { defaultValue: () => undefined },
@@ -52,9 +47,9 @@ const nothing: Published = { ...unlimited, idempotencyKey: "ignored", taskMember
 const timeLimit = "5 seconds"
 
 const maxRequests = 3
-/** The wait after 429 or 503 without `Retry-After`. */
+/** After 429 or 503 without `Retry-After`. */
 const usualWait = Duration.seconds(1)
-/** If the service asks for a longer wait, the request is not repeated. */
+/** Longer waits end the requests. */
 const maxWait = Duration.minutes(1)
 
 const maxBytes = 4 * 1024 * 1024
@@ -72,7 +67,7 @@ const isOfType = (schema: unknown, type: "integer" | "string"): boolean =>
     .flat()
     .some((part) => [at(part, "type")].flat().includes(type))
 
-/** The `maximum` of a schema, which may be in one of the schema's `allOf`. */
+/** It may be in one of the schema's `allOf`. */
 const maximumOf = (schema: unknown): number => {
   const parts = [schema, at(schema, "allOf")].flat()
   return Math.min(...parts.map((part) => Option.getOrElse(decodeMaximum(at(part, "maximum")), () => Infinity)))
@@ -149,7 +144,7 @@ export const read = Effect.fn("PublishedLimits.read")(function* ({
     onNone: () => ({ status: undefined, problem: "no answer", text: "" }),
     onSome: ({ answer: { problem, status, text } }) => ({ status, problem, text }),
   })
-  /** The reason why the document could not be read. Undefined if it was read, or if the service has no document. */
+  /** Undefined if the document was read, or if the service has none. */
   const unread =
     status === undefined || status === 200 ? problem : status === 429 || status >= 500 ? String(status) : undefined
   return { ...(status === 200 && problem === undefined ? publishedIn(text) : nothing), unread }
@@ -159,10 +154,7 @@ const isBusy = ({ status }: ResponseBody.Answer): boolean => status === 429 || s
 
 const given = (limit: number, published: number): number => (limit === Infinity ? published : limit)
 
-/**
- * Returns the published members that tasks may have. Members that `requestExtra` sets are left out. If the settings
- * change `createRequest`, all members are left out.
- */
+/** Without members that `requestExtra` sets, and without any if the settings change `createRequest`. */
 export const membersOf = (
   { createRequest, requestExtra }: Pick<ServiceSettings, "createRequest" | "requestExtra">,
   published: TaskMembers.TaskMembers,
@@ -175,10 +167,7 @@ export const membersOf = (
   }
 }
 
-/**
- * Returns the members that tasks may have. A custom protocol has none, because its program makes the requests. If the
- * run asks for votes and the document could not be read, the document is read again.
- */
+/** A custom protocol has no members. If the run asks for votes, a document that could not be read is read again. */
 export const membersFor = Effect.fnUntraced(function* (
   { votes, votesUpTo = votes }: { readonly votes?: number | undefined; readonly votesUpTo?: number | undefined },
   hasContract: boolean,
@@ -190,7 +179,7 @@ export const membersFor = Effect.fnUntraced(function* (
   return votesUpTo !== undefined && unread !== undefined ? yield* unread : TaskMembers.none
 })
 
-/** Retries for as long as a run waits for a service that is down. */
+/** For as long as a run waits for a service that is down. */
 const readAgain = (profile: ServiceSettings) =>
   read(profile).pipe(
     Effect.flatMap(({ taskMembers, unread }) =>
@@ -201,7 +190,7 @@ const readAgain = (profile: ServiceSettings) =>
     Effect.retry(Backoff.exponential("200 millis", "30 seconds").pipe(Schedule.upTo({ duration: profile.patience }))),
   )
 
-/** Fills unset settings of a profile with published values. Sends no request if all of these settings are set. */
+/** Sends no request if all settings that it could fill are set. */
 const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   const isSet = profile.idempotencyKey !== "declared" && profile.taskMembers !== "declared"
   if (isSet && profile.maxCompletions !== Infinity) {
@@ -223,8 +212,7 @@ const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
       `${identity}: openapi.json could not be read (${unread}), so new tasks name no group, and a run with \`votes\` waits until openapi.json can be read`,
     )
   }
-  const isDeclared = profile.idempotencyKey === "declared" && published.idempotencyKey === "honored"
-  if (isDeclared) {
+  if (profile.idempotencyKey === "declared" && published.idempotencyKey === "honored") {
     yield* Effect.logDebug(
       `The service's openapi.json declares Idempotency-Key, so requests that may have arrived are sent again with the same key. To mark their tasks as in doubt instead, set \`idempotencyKey: "ignored"\``,
     )
@@ -247,7 +235,7 @@ const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   )
 })
 
-/** The document of the contract says nothing about a service with another interface, so it is not read. */
+/** The contract's document says nothing about a service with another interface. */
 const withoutDocument = (profile: ServiceSettings) =>
   Context.make(ServiceProfile, {
     ...profile,
@@ -255,7 +243,7 @@ const withoutDocument = (profile: ServiceSettings) =>
     taskMembers: profile.taskMembers === "declared" ? nothing.taskMembers : profile.taskMembers,
   })
 
-/** If `hasOwnClient`, the program that uses the library sends all requests, so `openapi.json` is not read. */
+/** @param hasOwnClient the program sends all requests, so `openapi.json` is not read */
 export const layer = <E, R>(
   service: Layer.Layer<ServiceProfile, E, R>,
   hasOwnClient: boolean,

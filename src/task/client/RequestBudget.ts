@@ -1,25 +1,23 @@
-/** Request limits that several processes share. Without a budget, each process has only its own limits. */
+/** Request limits that several processes share. */
 import { Context, type Effect, Option } from "effect"
 
 export interface RequestBudget {
-  /** Returns this process's share of `together`, the maximum number of concurrent requests of all processes. */
+  /** This process's share of the concurrent requests of all processes. */
   readonly atOnce: (together: number) => number
-  /** Reserves up to `wanted` time slots. Each slot is for one request. */
+  /** Reserves up to `wanted` time slots for one request each. */
   readonly take: (wanted: number) => Effect.Effect<{
     readonly count: number
-    /** Milliseconds until the first slot. */
+    /** Milliseconds. */
     readonly first: number
-    /** Milliseconds between two slots. */
+    /** Milliseconds. */
     readonly spacing: number
-    /** Milliseconds during which no request may be sent. */
+    /** Milliseconds without requests. */
     readonly pause: number
-    /** Number of times that the shared rate has been halved. */
     readonly halvings: number
   }>
   readonly sent: () => void
-  /** Records that the service asked for a pause of this many milliseconds. */
   readonly pause: (millis: number) => Effect.Effect<void>
-  /** Halves the rate after a 429 or 503. `halvings` is the number that `take` returned before the refused request. */
+  /** After a 429 or 503. `halvings` is from `take` before the refused request. */
   readonly halveRate: (halvings: number) => Effect.Effect<void>
   readonly answered: Effect.Effect<void>
 }

@@ -1,6 +1,6 @@
 /**
  * Reads the text of a response in bounded memory: at most `maxBytes` of a 2xx response, and the first 64 KiB of an
- * error, which may contain a reason. Does not decode an encoded response (such as gzip), since no request asks for one.
+ * error, which may contain a reason. No request asks for an encoded response (such as gzip), so none is decoded.
  */
 import { Effect, Option, Schema, Stream } from "effect"
 import type { HttpClientResponse } from "effect/http"
@@ -11,15 +11,13 @@ import { maxDetailCharacters } from "./AnnotationClientError.ts"
 export interface Answer {
   readonly status: number
   readonly contentType: string
-  /** The part of the body that could be read. */
   readonly text: string
-  /** The reason why the response is unusable; `broken off` if it is incomplete. */
+  /** Why the response is unusable; `broken off` if it is incomplete. */
   readonly problem?: string
-  /** Whether a proxy or another server may have answered in place of the service. */
+  /** A proxy or another server may have answered. */
   readonly isForeign?: boolean
 }
 
-/** Maximum bytes to read from an error response. */
 const reasonBytes = 64 * 1024
 
 const parse = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
@@ -38,7 +36,7 @@ export const read = Effect.fnUntraced(function* (
   const isEncoded = encoding !== "identity" && encoding !== ""
   const limit = isEncoded ? 0 : isTaken ? maxBytes : reasonBytes
   const about = { status, contentType: headers["content-type"] ?? "" }
-  // The HTTP client never reads more bytes than this header says.
+  // The HTTP client never reads more than this.
   const length = Number(headers["content-length"] ?? Infinity)
   const whole = length <= limit ? response.text : upTo(response, limit)
   const text = yield* Effect.option(whole)
@@ -57,7 +55,7 @@ export const read = Effect.fnUntraced(function* (
   return Json.isTooDeep(text.value) ? { ...about, text: "", problem: Json.tooDeep } : { ...about, text: text.value }
 })
 
-/** Reads the body up to the limit. Undefined if a 2xx response exceeds it. */
+/** Undefined if a 2xx response exceeds the limit. */
 const upTo = Effect.fnUntraced(function* (response: HttpClientResponse.HttpClientResponse, limit: number) {
   const decoder = new TextDecoder()
   let text = ""

@@ -1,13 +1,8 @@
 /**
- * Decides whether the service is up. After `downAfter` consecutive failures, the service counts as down: all requests
- * wait, and one probe at a time checks the service.
- *
- * Guarantees: a probe polls a task, so it creates nothing. Probes poll different tasks, 1 to 30 seconds apart with
- * jitter, and respect `Retry-After`. After `patience`, all waiting requests fail with `Down`.
- *
- * Some probes poll a made-up id. A healthy service may answer such a probe with 500. After a 500, requests therefore
- * continue one at a time, polls first. If the service ignores keys, requests continue only if a poll is waiting.
- * Effect's `CircuitBreaker` is not used: it rejects calls instead of letting them wait, and a probe may create a task.
+ * Decides whether the service is up. After `downAfter` consecutive failures, requests wait, and one probe at a time, 1
+ * to 30 seconds apart, polls a task. After `patience`, waiting requests fail with `Down`. A probe of a made-up id may
+ * get a 500 from a healthy service: then requests continue one at a time, polls first. (Effect's `CircuitBreaker`
+ * rejects calls instead of letting them wait, and a probe may create a task.)
  */
 import { Duration, Effect, Result } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
@@ -24,27 +19,25 @@ export interface ServiceHealth {
 
 export interface Probe {
   readonly ask: Effect.Effect<unknown, AnnotationClientError>
-  /** Whether the probe polls a made-up task id. */
   readonly isMadeUp: boolean
 }
 
-/** The latest valid date, in epoch milliseconds (ECMA-262, 21.4.1.1). */
+/** The latest valid date (ECMA-262, 21.4.1.1). */
 const latest = 8.64e15
 
 const minProbeDelay = Duration.toMillis("1 second")
 const maxWait = Duration.toMillis("30 seconds")
 
-/** Maximum length of the last response in a message about downtime, in UTF-16 code units. */
+/** UTF-16 code units in a message. */
 const maxCauseCharacters = 80
 
-/** Whether a working service may send this error in response to an unknown task id. */
+/** A working service may answer so to an unknown task id. */
 const isInconclusive = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable" && reason.status !== undefined && ![502, 503, 504].includes(reason.status)
 
 export const make = Effect.fnUntraced(function* (
   profile: Pick<ServiceSettings, "baseUrl" | "patience" | "downAfter" | "idempotencyKey">,
   throttle: Throttle<AnnotationClientError>,
-  /** Returns the next probe. `failed` is the number of probes that have failed so far. */
   probeAfter: (failed: number) => Probe,
 ) {
   const scope = yield* Effect.scope
@@ -91,14 +84,14 @@ export const make = Effect.fnUntraced(function* (
         `${profile.baseUrl} has been down since ${instant(downSince)} (${wordsOf(last)}): waiting ${deadline > latest ? "without a time limit" : `until ${instant(deadline)} at the latest`}`,
       )
     })
-    // After the failed probe, requests continued (`throttle.resume(true)`), but also failed. So the service is down.
+    // After the failed probe, requests continued (`throttle.resume(true)`), but also failed: the service is down.
     if (probes > 0) yield* logDown
     while (true) {
       const now = yield* SteadyClock.now
       const pauseMillis = (yield* throttle.pausedUntil) - now
       const isOver = now >= deadline || now + pauseMillis > deadline
       if (isOver) {
-        // Waits until a request needs the service. If this took a long time, a new probe decides.
+        // If no request needed the service for a long time, a new probe decides.
         yield* throttle.wanted
         const then = yield* SteadyClock.now
         if (then - now < maxWait || then < (yield* throttle.pausedUntil)) return yield* end(downSince, last)
@@ -147,26 +140,26 @@ export const make = Effect.fnUntraced(function* (
       reset()
       return throttle.resume()
     })
-    // If the fiber fails, the waiting requests are sent, because no probe would release them.
+    // If the fiber fails, no probe would release the waiting requests.
     yield* Effect.forkIn(
       Effect.onError(recover(since, failure), () => release),
       scope,
     )
   })
 
-  /** Counts a failure. While the service is down, failures of in-flight requests are ignored. */
+  /** While the service is down, failures of in-flight requests are ignored. */
   const failed = (failure: AnnotationClientError) =>
     Effect.suspend(() => {
       if (isDown) return Effect.void
       if (seemsDown(failure)) return countFailure(failure)
-      // A rate limit or a 503 with `Retry-After` does not show whether the service is up.
+      // A rate limit, or a 503 with `Retry-After`, does not show whether the service is up.
       return failure.reason._tag === "Unavailable" ? Effect.void : answered
     })
 
   return { answered, failed } satisfies ServiceHealth
 })
 
-/** The shortened cause, without the address, which messages already contain. */
+/** Without the address, which messages already contain. */
 const wordsOf = ({ reason }: AnnotationClientError): string => {
   const what =
     reason._tag === "UnusableAnswer" && reason.found !== undefined ? `not JSON: ${reason.found}` : reason.detail

@@ -1,12 +1,8 @@
 /**
- * Decides when a request to the service may be sent. Each request waits here for its turn.
- *
- * Guarantees: at most `requestsPerSecond` are sent in any second, and at most `concurrency` are in flight. If creations
- * and polls wait, three creations are sent per poll. 429 and 503 halve both limits, which then recover. `Retry-After`
- * and quotas apply to all requests. A request that would wait longer than `patience` for `Retry-After` or a quota fails
- * immediately. With a `RequestBudget`, requests are sent in its time slots, and the rate limit and pauses apply to all
- * processes that share the budget. Effect's `RateLimiter` is not used: it sends a whole second's requests in one burst,
- * and an unused slot cannot be returned to it.
+ * Decides when a request may be sent: at most `requestsPerSecond` in any second, `concurrency` in flight, and three
+ * waiting creations per waiting poll. 429 and 503 halve both limits, which then recover. `Retry-After` and quotas apply
+ * to all requests; one that would wait longer than `patience` fails. With a `RequestBudget`, processes share time
+ * slots. (Effect's `RateLimiter` sends a second's requests in one burst, and takes no slot back.)
  */
 /* oxlint-disable max-lines -- rate, concurrency, pauses, quotas, and slots decide together when the next request is sent */
 import { Deferred, Duration, Effect, Latch, Option } from "effect"
@@ -19,13 +15,12 @@ import type { RequestBudget } from "./RequestBudget.ts"
 export type Kind = "create" | "poll"
 
 export interface Permit {
-  /** Number of times that the rate had been halved when the request was sent. */
+  /** How often the rate had been halved when the request was sent. */
   readonly halvings: number
-  /** The number of requests sent so far, including this one. */
   readonly ordinal: number
 }
 
-/** The turn of a call. The call may send one request, which counts as in flight until the call gives the turn back. */
+/** For one request, which counts as in flight until the turn is given back. */
 export interface Turn {
   readonly permit: Permit
   readonly giveBack: Effect.Effect<void>
@@ -38,67 +33,59 @@ interface Waiter<E> {
   hasTurn: boolean
 }
 
-/** After a delay, requests may follow faster, to make up for at most this many milliseconds. */
+/** After a delay, requests may make up for this many milliseconds. */
 const catchUp = 100
-/** When the last reserved slot is at most this many milliseconds away, the next slots are reserved. */
+/** Milliseconds before the last reserved slot, when the next ones are reserved. */
 const takeAhead = 50
-/** A slot that was not used within this many milliseconds after its time is dropped. */
+/** Milliseconds after its time, when an unused slot is dropped. */
 const maxSlotDelay = 40
-/** Assumed maximum of milliseconds between sending and arrival of a request, for example while a connection opens. */
+/** Assumed maximum milliseconds from sending to arrival, for example while a connection opens. */
 const maxLateness = 150
-/** Milliseconds of safety margin, since requests may arrive closer together than they were sent. */
+/** Milliseconds, since requests may arrive closer together than they were sent. */
 const margin = (requestsPerSecond: number): number => Math.min(50, Math.max(10, 100 / requestsPerSecond))
 
-/**
- * Returns the rate of the budget's slots. With this rate, at most `requestsPerSecond` arrive in any second, even if
- * some requests are late.
- */
+/** With this rate, at most `requestsPerSecond` arrive in any second, even if some are late. */
 export const slotsPerSecond = (requestsPerSecond: number): number => (1000 * requestsPerSecond) / (1000 + maxLateness)
 
-/** Maximum number of sending times to remember. */
+/** Remembered sending times. */
 const maxRemembered = 10_000
 
-/** If creations and polls wait, one poll is sent after this many creations. */
 const createsPerPoll = 3
-/**
- * If a run is stopped between two requests of one creation, the second request still waits this long for its turn.
- * `grace` is longer by default.
- */
+/** The second request of one creation still waits this long after a stop. `grace` is longer by default. */
 const maxStepWait = Duration.millis(10_000)
-/** Seconds until the full rate is restored. */
+/** Seconds to the full rate. */
 const recovery = Duration.toSeconds("30 seconds")
 
-/** Maximum milliseconds of a pause that one response can cause. */
+/** Milliseconds that one response can cause. */
 const maxPause = Duration.toMillis("1 day")
 
-/** Pauses up to this length are not logged. */
+/** Shorter pauses are not logged. */
 const longPause = Duration.toMillis("5 seconds")
-/** Minimum milliseconds between warnings about the rate. */
+/** Milliseconds between warnings about the rate. */
 const minWarningInterval = Duration.toMillis("1 minute")
 
 export const make = Effect.fnUntraced(function* <E>(settings: {
   readonly concurrency: number
   readonly requestsPerSecond: number
-  /** Maximum milliseconds that a request waits for `Retry-After` or a quota. */
+  /** Milliseconds of a wait for `Retry-After` or a quota. */
   readonly patience: number
-  /** Returns the failure of a request that would wait longer than `patience` for a quota. */
+  /** The failure of a longer wait for a quota. */
   readonly usedUp: (millis: number) => E
   readonly budget?: Option.Option<RequestBudget> | undefined
-  /** The time of an earlier request that was sent without this throttle, in milliseconds of `SteadyClock`. */
+  /** In milliseconds of `SteadyClock`; sent without this throttle. */
   readonly firstRequest?: number | undefined
 }) {
   const { concurrency, patience, requestsPerSecond, usedUp } = settings
   const budget = Option.getOrUndefined(settings.budget ?? Option.none())
   const slowest = Math.min(requestsPerSecond, 0.2)
   /**
-   * For each recent request, the latest time at which the service may have received the request. Before the response,
-   * this is `maxLateness` after sending. The response may show an earlier time: `fastest` before the response.
+   * The latest time at which the service may have received each recent request: `maxLateness` after sending, or by its
+   * response, `fastest` before that.
    */
   const departures = new Float64Array(Math.min(Math.ceil(requestsPerSecond), maxRemembered)).fill(-Infinity)
   const window = (1000 * departures.length) / requestsPerSecond + margin(requestsPerSecond)
   const waiting: Readonly<Record<Kind, Array<Waiter<E>>>> = { create: [], poll: [] }
   const quotas = new Map<string, { readonly remaining: number; readonly until: number; readonly ordinal: number }>()
-  /** Opens when it may have become possible to send another request. */
   const changed = yield* Latch.make()
   const arrived = yield* Latch.make()
   let createsInARow = 0
@@ -108,7 +95,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   let perSecond = requestsPerSecond
   let halvings = 0
   let nextAt = 0
-  /** Milliseconds of the fastest response. */
+  /** Milliseconds. */
   let fastest = Infinity
   let pausedUntil = 0
   let pausedBy: E | undefined
@@ -130,7 +117,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     let until = 0
     for (const [name, quota] of quotas) {
       if (quota.until <= now) quotas.delete(name)
-      // Requests that were sent after the quota was reported also use up the quota.
+      // Requests that were sent after the report use up the quota, too.
       else if (quota.remaining <= ordinal - quota.ordinal) until = Math.max(until, quota.until)
     }
     return until
@@ -152,7 +139,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     while (slots.length > 0 && slots[0]! < now - maxSlotDelay) slots.shift()
   }
 
-  /** Milliseconds until a request can be sent: 0 for now, infinity if an event must happen first. */
+  /** Milliseconds until a request can be sent; infinity if an event must happen first. */
   const wait = (now: number): number => {
     if (held || inFlight >= maxInFlight()) return Infinity
     const oldest = departures[ordinal % departures.length]!
@@ -262,11 +249,10 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     })
 
   /**
-   * Waits for a turn and runs a call, which may give the turn back early. The wait can be interrupted.
+   * Waits for a turn, interruptibly, and runs a call, which may give the turn back early.
    *
-   * @param isNextStep whether an earlier request of the call may have created something. If so, the call gets its turn
-   *   before other calls, and its wait can be interrupted only after `maxStepWait`, so that a stop rarely puts the task
-   *   in doubt
+   * @param isNextStep an earlier request of the call may have created something: its turn comes first, and the wait can
+   * be interrupted only after `maxStepWait`, so that a stop rarely puts the task in doubt
    */
   const turn = <A, E2, R>(kind: Kind, call: (turn: Turn) => Effect.Effect<A, E2, R>, isNextStep = false) =>
     Effect.uninterruptibleMask((restore) =>
@@ -281,9 +267,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       }),
     )
 
-  /**
-   * Logs a wait that ends more than 5 seconds from now, and more than 5 seconds after the end of the last logged wait.
-   */
+  /** Only if the wait ends more than 5 seconds from now, and after the last logged wait. */
   const logPause = Effect.fnUntraced(function* (now: number, until: number, why: string) {
     if (until - Math.max(now, saidUntil) <= longPause) return
     saidUntil = until
@@ -294,7 +278,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     const now = yield* SteadyClock.now
     for (const { name, remaining, reset } of found) {
       const known = quotas.get(name)
-      // If the known quota is from a later request, it is newer.
+      // Reported by a later request.
       if (known !== undefined && known.ordinal > seen && known.until > now) continue
       quotas.set(name, { remaining, until: now + reset, ordinal: seen })
       if (remaining > 0) continue
@@ -307,13 +291,12 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   return {
     turn,
-    /** Corrects the recorded time of sending, because `Sending.claim` takes time between the turn and the request. */
+    /** `Sending.claim` takes time between the turn and the request. */
     leaving: (permit: Permit) =>
       Effect.map(SteadyClock.now, (now) => {
         const place = placeOf(permit)
         if (place !== undefined) departures[place] = now + maxLateness
       }),
-    /** Notes that the response to a request has begun. */
     answered: (permit: Permit) =>
       Effect.map(SteadyClock.now, (now) => {
         const place = placeOf(permit)
@@ -321,7 +304,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
         const latest = departures[place]!
         const millis = now - (latest - maxLateness)
         fastest = Math.min(fastest, millis)
-        // The first requests open connections, so none of them tells how fast a response can be.
+        // The first requests open connections, so they do not tell how fast a response can be.
         departures[place] = Math.min(latest, permit.ordinal > departures.length ? now - fastest : now)
         changed.openUnsafe()
       }),
@@ -333,7 +316,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     },
 
     refused: Effect.fnUntraced(function* ({ halvings: seen }: Permit, status: number) {
-      // If the rate was halved after this request was sent, the refusal does not halve it again.
+      // A rate that was halved since this request was sent is not halved again.
       if (seen !== halvings) return
       halvings++
       atOnce = Math.max(1, atOnce / 2)
@@ -346,7 +329,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
         `the service is rate limiting or overloaded (${status}): reduced to at most ${Math.floor(atOnce)} concurrent requests and ${budget === undefined ? `${Number(perSecond.toPrecision(3))} requests per second` : "half the request rate of all workers"}; both limits rise again as requests succeed`,
       )
     }),
-    /** Pauses all requests for as long as the service asks. If that exceeds `patience`, they fail with `failure`. */
+    /** All requests. Beyond `patience`, they fail with `failure`. */
     pause: Effect.fnUntraced(function* (millis: number, failure: E) {
       const now = yield* SteadyClock.now
       const until = now + Math.min(millis, maxPause)
@@ -359,18 +342,18 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       if (budget !== undefined) yield* budget.pause(until - now)
     }),
     quota,
-    /** Counts a request that was sent without a turn. */
+    /** For a request that was sent without a turn. */
     count: Effect.gen(function* () {
       if (budget !== undefined) yield* budget.take(1)
       depart(yield* SteadyClock.now)
     }),
-    /** End of the pause, in epoch milliseconds. */
+    /** In epoch milliseconds. */
     pausedUntil: Effect.sync(() => pausedUntil),
     hold: Effect.sync(() => {
       held = true
       slots.length = 0
     }),
-    /** Continues after `hold`. If `carefully`, sends one request at a time at first, and begins with polls. */
+    /** After `hold`. If `carefully`, one request at a time at first, beginning with polls. */
     resume: (carefully = false) =>
       Effect.sync(() => {
         held = false
@@ -383,7 +366,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       }),
     isPollWaiting: () => waiting.poll.length > 0,
     wanted,
-    /** Fails all waiting requests. Later requests are not affected. */
+    /** Fails all waiting requests, not later ones. */
     end: (failure: E) => Effect.sync(() => fail(failure)),
   }
 })

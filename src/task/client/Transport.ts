@@ -1,9 +1,6 @@
 /**
- * Sends one request to the service and interprets the response.
- *
- * Guarantees: a response is read completely, in bounded time and memory. A status other than 2xx is an
- * `AnnotationClientError`. Each response updates the throttle: `Retry-After`, quotas, 429, and 503. No message contains
- * the token.
+ * Sends one request and reads the complete response, in bounded time and memory. A status other than 2xx is an
+ * `AnnotationClientError`. `Retry-After`, quotas, 429, and 503 update the throttle. No message contains the token.
  */
 import { Cause, Clock, Duration, Effect, Redacted, Schema } from "effect"
 import { HttpClientRequest, type HttpClientResponse } from "effect/http"
@@ -23,10 +20,9 @@ import {
 import * as ResponseBody from "./ResponseBody.ts"
 import type * as Throttle from "./Throttle.ts"
 
-/** Minimum length of a token that is removed from messages. A shorter one may occur in any text. */
+/** A shorter token may occur in any text, so it is not removed from messages. */
 const minSecretLength = 8
 
-/** Maximum number of secrets to remember besides the token. */
 const maxSecrets = 256
 
 /** Adds the token to a request. */
@@ -48,7 +44,7 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
 
   const { origin } = new URL(profile.baseUrl)
   const token = Redacted.value(profile.token)
-  /** The forms in which the token was sent, the latest last. If requests are signed, each request has another form. */
+  /** The latest last. If requests are signed, each has another form of the token. */
   const secrets = new Set<string>()
   const rememberSecret = (secret: string) => {
     if (secret.length < minSecretLength) return
@@ -56,7 +52,7 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
     secrets.add(secret)
     if (secrets.size > maxSecrets) secrets.delete(secrets.values().next().value!)
   }
-  /** Removes the token in each form in which it was sent, since a service may repeat it in its response. */
+  /** A service may repeat the token in its response, in each form in which it was sent. */
   const quotable = (text: string): string => {
     let shown = text
     for (const secret of [...(token.length < minSecretLength ? [] : [token]), ...secrets])
@@ -76,14 +72,14 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
           }),
         )
 
-  /** Adds the token to a request to the service's origin. A request to another origin gets no token. */
+  /** A request to another origin gets no token. */
   const authorize = Effect.fnUntraced(function* (
     request: HttpClientRequest.HttpClientRequest,
     add: Authorize = byProfile,
   ): Effect.fn.Return<HttpClientRequest.HttpClientRequest, AnnotationClientError> {
     if (URL.parse(request.url)?.origin !== origin)
       return HttpClientRequest.setHeader(request, "accept-encoding", "identity")
-    // A compressed response could expand without bound, so requests ask for none.
+    // A compressed response could expand without bound.
     const added = add(HttpClientRequest.setHeader(request, "accept-encoding", "identity"), profile.token)
     const authorized = yield* Effect.isEffect(added) ? Effect.mapError(added, notAuthorized) : Effect.succeed(added)
     for (const [name, value] of Object.entries(authorized.headers)) {
@@ -97,7 +93,7 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
   const unusable = (detail: string, isForeign = false, found?: string) =>
     error(new UnusableAnswer({ detail, isForeign, ...(found === undefined ? {} : { found }) }))
 
-  /** Slows down all requests after a 429, a 503, or a response with `Retry-After`. */
+  /** For all requests, after a 429, a 503, or a response with `Retry-After`. */
   const slowDown = Effect.fnUntraced(function* (failure: AnnotationClientError, permit: Throttle.Permit | undefined) {
     const { reason } = failure
     if (reason._tag !== "Unavailable") return

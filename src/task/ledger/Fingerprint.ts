@@ -1,11 +1,7 @@
 /**
- * A digest of all data in the ledger that a dataset depends on. If the digest has not changed, an export would write
- * the same data again.
- *
- * Guarantees: two states of a ledger that give different datasets have different digests. The digest may change
- * although the dataset does not, for example when a task is sent. Only the small row of each task is read. Requests
- * and results need not be read: a new result raises `completed_at`, and a new request changes `seq`, `item_count`, or
- * the idempotency key. The key for experts' pseudonyms distinguishes two ledgers that are otherwise equal.
+ * A digest of all data in the ledger that a dataset depends on. It may change although the dataset does not, for
+ * example when a task is sent. It reads only the row of each task: a new result raises `completed_at`, and a new
+ * request changes `seq`, `item_count`, or the key. The key for pseudonyms distinguishes equal ledgers.
  */
 import { Array as Arr, Effect, Option, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -16,13 +12,13 @@ import type { LedgerContext } from "./schema/Model.ts"
 import { readRuns } from "./writes/Runs.ts"
 import { endedVotesSeen, peopleWhenSetting, readSpending, wantedVotes } from "./writes/Spending.ts"
 
-/** The columns of `task` that a dataset or its report may depend on. */
+/** A dataset or its report may depend on these. */
 export const taskColumns = [
   "seq", "campaign", "item_count", "new_items", "batch", "batch_items", "vote", "votes", "asks", "voters", "least_votes", "attempt", "idempotency_key",
   "state", "task_id", "planned_at", "resend_at", "sent_at", "submitted_at", "completed_at", "pruned_at", "canceled", "price_list", "vote_kinds",
 ] // prettier-ignore
 
-/** The columns of `task` that no dataset depends on: polling, claims, and the reasons for states. */
+/** Polling, claims, and the reasons for states. */
 export const otherTaskColumns = [
   "job",
   "part",
@@ -34,7 +30,7 @@ export const otherTaskColumns = [
   "claim_until",
 ]
 
-/** Settings that do not affect a dataset, or whose effect is hashed elsewhere. */
+/** Their effect is hashed elsewhere, or a dataset has none. */
 const otherSettings = ["confidence", peopleWhenSetting, "deliveries", "last_delivery", wantedVotes, endedVotesSeen]
 
 const pageSize = 4096
@@ -46,7 +42,7 @@ export const readFingerprint = (context: LedgerContext) => {
   const spending = readSpending(context)
   const { earlierRejects, earlierRuns } = readEarlierRuns(context)
 
-  /** Hashes rows page by page. Rows must be sorted by their first column. */
+  /** Rows must be sorted by their first column. */
   const addPages = Effect.fnUntraced(function* (
     add: (value: unknown) => void,
     page: (after: number) => Effect.Effect<ReadonlyArray<ReadonlyArray<unknown>>, SqlError>,

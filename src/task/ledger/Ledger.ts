@@ -1,12 +1,7 @@
 /**
- * The durable record of every prompt item, task, and result: the source of truth of a job.
- *
- * Guarantees:
- * - A change is on disk when its effect succeeds, even after a loss of power.
- * - A task is `submitting` before its request is sent. An item belongs to one task per campaign and vote.
- * - Request and response are stored unchanged, so neither resuming nor exporting needs the input files again.
- * - `LedgerReader` cannot write. One process at a time writes to a job through `Ledger`: `layerFile` and
- *   `layerPostgres` lock the job. If workers share the job, each writes to its own parts (`Parts`).
+ * The durable record of every prompt item, task, and result: the source of truth of a job. A change is on disk when its
+ * effect succeeds, even after a loss of power. An item belongs to one task per campaign and vote. Requests and
+ * responses are stored unchanged. One process at a time writes to a job, or each worker to its own parts (`Parts`).
  */
 import { Context, Effect, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -39,39 +34,31 @@ import { readTasks, writeTasks } from "./writes/Tasks.ts"
 
 /** The job of a ledger. */
 export interface LedgerOptions {
-  /**
-   * Name of the job: 1 to 100 letters, digits, and `. _ -`. Default: `default`. A database may contain several jobs,
-   * each with its own ledger.
-   */
+  /** 1 to 100 letters, digits, and `. _ -`. Default: `default`. A database may contain several jobs. */
   readonly job?: string | undefined
 }
 
 /** A process that shares a job with other processes. */
 export interface LedgerSharer {
-  /** Whether the process is a worker, or a command that runs alongside workers. */
+  /** A command runs alongside workers. */
   readonly by: "worker" | "command"
-  /** The name of the process, which other processes show in messages. */
+  /** Other processes show it in messages. */
   readonly name: string
 }
 
-/** How processes share the job of a ledger. */
 export interface LedgerSharingOptions {
-  /** Default: this process has exclusive access to the job. */
+  /** Default: exclusive access to the job. */
   readonly shared?: LedgerSharer | undefined
-  /**
-   * Number of parts of a new job; default `Jobs.defaultPartCount`. An existing job with another number fails with
-   * `PartsDiffer`.
-   */
+  /** For a new job; default `Jobs.defaultPartCount`. An existing job with another number fails with `PartsDiffer`. */
   readonly parts?: number | undefined
 }
 
-/** The database and the job of a ledger in PostgreSQL. If the URL has no password, `password` is needed. */
+/** `password` is for a URL that has none. */
 export interface LedgerPostgresOptions extends LedgerOptions, PostgresUrl.Login {}
 
 /**
- * An insert may change any page of the index of items. With SQLite's default cache of 2 MB, each page would be written
- * many times. A page has 16 kB, so that a request or result needs only a few pages. With pages of 64 kB, a run was not
- * faster, and wrote four times as much to the write-ahead log.
+ * An insert may change any page of the index of items: SQLite's default cache of 2 MB would write each many times.
+ * Requests and results need few pages of 16 kB; with 64 kB, the write-ahead log was four times as large.
  */
 const sqliteOptions = {
   cacheBytes: 32 * 1024 * 1024,
@@ -96,9 +83,9 @@ const readerOf = (context: LedgerContext) => ({
   ...readFingerprint(context),
   ...Parts.readParts(context),
   ...readBudget(context),
-  /** The `seq` of results that were logged as unusable, so that each is logged only once. */
+  /** Results that were logged as unusable, so that each is logged only once. */
   leftOut: new Set<number>(),
-  /** Runs an effect that reads one snapshot of the ledger, even while others write. The effect must not write. */
+  /** Reads one snapshot of the ledger, even while others write. The effect must not write. */
   snapshot: Snapshot.make(context.sql),
 })
 
@@ -144,11 +131,11 @@ const make = Effect.fnUntraced(function* ({
     ...writeBudget(context),
     channel,
     isShared,
-    /** Fails with `DatabaseTooNew` if a newer version of prefstream has changed the tables after they were opened. */
+    /** Fails with `DatabaseTooNew` if a newer version of prefstream has changed the tables meanwhile. */
     checkVersion: Effect.provideService(checkVersion, SqlClient.SqlClient, sql),
-    /** Locks the job's input. If another process reads it, a command fails with `FileLockError`, and a worker waits. */
+    /** While another process reads the input, a command fails with `FileLockError`, and a worker waits. */
     readAlone: shared === undefined ? Effect.void : ReaderLock.acquire(sql, name, shared.by),
-    /** A latch that opens when tasks are planned, so that `Send` need not poll the database. */
+    /** Opens when tasks are planned, so that `Send` need not poll the database. */
     planned,
     submitted,
     hinted,
@@ -169,14 +156,12 @@ const ledgerLayer = (options?: LedgerOptions & LedgerSharingOptions) =>
 export type LedgerReader = LedgerIds.LedgerReader
 const Reading = Context.Service<LedgerReader, Reader>("prefstream/task/LedgerReader")
 
-/** Reads a ledger: runs, items, requests, counts, results. */
 export const LedgerReader = Object.assign(Reading, {
   snapshot: <A, E, R>(effect: Effect.Effect<A, E, R>) => Reading.use((ledger) => ledger.snapshot(effect)),
 
-  /** Reads existing tables. Changes nothing. */
   layer: readerLayer,
 
-  /** Reads an existing SQLite file, even while another process runs the job. */
+  /** Also while another process runs the job. */
   layerFile: (filename: string, options?: LedgerOptions) =>
     readerLayer(options).pipe(Layer.provide(SqliteClient.layer({ filename, readonly: true }))),
 })
@@ -184,22 +169,19 @@ export const LedgerReader = Object.assign(Reading, {
 export type Ledger = LedgerIds.Ledger
 const Writing = Context.Service<Ledger, Effect.Success<ReturnType<typeof make>>>("prefstream/task/Ledger")
 
-/** Reads and changes a ledger, for the process that runs the job, or a worker that owns parts of it. */
+/** For the process that runs the job, or a worker that owns parts of it. */
 export const Ledger = Object.assign(Writing, {
-  /** Uses an SQL client for SQLite or PostgreSQL, and creates missing tables. Also provides `LedgerReader`. */
+  /** For SQLite or PostgreSQL. Creates missing tables, and also provides `LedgerReader`. */
   layer: ledgerLayer,
 
-  /** Opens an SQLite file, creates it if it is missing, and locks it against a second process. */
+  /** Creates the file if it is missing, and locks it against a second process. */
   layerFile: (filename: string, options?: LedgerOptions) =>
     ledgerLayer(options).pipe(
       Layer.provide(SqliteClient.layer({ ...sqliteOptions, filename })),
       Layer.provide(Layer.effectDiscard(FileLock.acquire(filename))),
     ),
 
-  /**
-   * Opens a PostgreSQL database or schema that contains only ledgers. Locks the job against a second process. Processes
-   * that set `shared` may use the job at the same time.
-   */
+  /** The schema must hold only ledgers. Locks the job against other processes that do not set `shared`. */
   layerPostgres: ({ job = defaultJob, parts, shared, ...options }: LedgerPostgresOptions & LedgerSharingOptions) =>
     ledgerLayer({ job, parts, shared }).pipe(
       Layer.provide(PostgresClient.layer({ ...options, lock: job, sharedBy: shared?.by })),

@@ -1,7 +1,5 @@
 /**
- * The location of a ledger: an SQLite file or a PostgreSQL database, and a job in it.
- *
- * Guarantees: the URL of a location is `Redacted`, and `describe` returns text without the password.
+ * The location of a ledger: an SQLite file or a PostgreSQL database, and a job. `describe` omits the URL's password.
  */
 import { Config, Effect, FileSystem, Layer, Option, Predicate, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -14,23 +12,20 @@ import { defaultJob, Ledger, LedgerReader, type LedgerSharer } from "./Ledger.ts
 import * as Jobs from "./schema/Jobs.ts"
 import { checkVersion, exists } from "./schema/Tables.ts"
 
-/** A PostgreSQL database, and the job to use. */
 export interface PostgresLocation {
   readonly _tag: "Postgres"
   /** `postgres://user@host/database`, perhaps with a password. */
   readonly url: Redacted.Redacted<string>
-  /** Name of the job in the database. */
   readonly job: string
 }
 
 /** A ledger in an SQLite file or in PostgreSQL, and the job to use. */
 export type LedgerLocation = { readonly _tag: "File"; readonly path: string; readonly job: string } | PostgresLocation
 
-/** The settings that locate the ledger of a pipeline. */
 export interface LedgerSettings {
   /** A URL `postgres://…`, or a file path. Default: `ledger.db` in the job folder. */
   readonly ledger?: string | Redacted.Redacted<string> | LedgerLocation | undefined
-  /** Name of the job, since several jobs may share a database. */
+  /** Several jobs may share a database. */
   readonly job?: string | undefined
 }
 
@@ -67,7 +62,6 @@ export class LedgerMissing extends Schema.TaggedError<LedgerMissing>()("LedgerMi
 
 const isPostgres = (text: string) => /^postgres(ql)?:/i.test(text)
 
-/** Returns the location in the settings; default: `file`. Fails with `LedgerLocationError` if it is invalid. */
 export const of = Effect.fnUntraced(function* ({
   file,
   ledger: given = file,
@@ -97,16 +91,16 @@ export const of = Effect.fnUntraced(function* ({
   return { _tag: "File", path: text, job }
 })
 
-/** Formats the location for messages, without a password. */
+/** Without a password. */
 export const describe = (location: LedgerLocation): string => {
   const place = location._tag === "File" ? location.path : PostgresUrl.redact(location.url)
   return location.job === defaultJob ? place : `${place} (job ${location.job})`
 }
 
-/** The password for URLs that have none. PostgreSQL's own programs also read `PGPASSWORD`. */
+/** For URLs without a password, as PostgreSQL's own programs read it. */
 export const password = Effect.map(Config.option(Config.Redacted("PGPASSWORD")), Option.getOrUndefined)
 
-/** Opens the ledger for exclusive use. Creates it if missing. */
+/** For exclusive use. Creates the ledger if missing. */
 export const layer = (location: LedgerLocation) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -120,11 +114,11 @@ export const layer = (location: LedgerLocation) =>
 const layerShared = ({ job, url }: PostgresLocation, shared: LedgerSharer, parts?: number) =>
   Layer.unwrap(Effect.map(password, (password) => Ledger.layerPostgres({ job, url, parts, password, shared })))
 
-/** Opens the ledger for a worker with this name. Creates the ledger with `parts` parts if missing. */
+/** Creates the ledger with `parts` parts if missing. */
 export const layerWorker = (location: PostgresLocation, name: string, parts?: number) =>
   layerShared(location, { by: "worker", name }, parts)
 
-/** Opens the ledger for exclusive use, or shares it with the job's workers if there are any. Creates it if missing. */
+/** For exclusive use, or shared with the job's workers. Creates the ledger if missing. */
 export const layerAlongsideWorkers = (location: LedgerLocation) =>
   Layer.catchTag(layer(location), "FileLockError", (failure) =>
     location._tag === "Postgres"
@@ -141,11 +135,11 @@ const requireFile = Effect.fnUntraced(function* (location: Extract<LedgerLocatio
       message: `${location.path} is a folder: name the ledger file in the folder`,
     })
   }
-  // The process that created the file has not written to it yet, or was killed before it did.
+  // Its process has not written to it yet, or was killed before it did.
   if (type === "File" && size === 0n) return yield* missing(location, "empty file")
 })
 
-/** Opens a database for reading, without a check of its content. */
+/** For reading, without a check of the content. */
 export const readonlyClient = Effect.fnUntraced(function* (location: LedgerLocation) {
   if (location._tag === "Postgres") {
     return PostgresClient.layer({ url: location.url, password: yield* password, readonly: true })
@@ -158,7 +152,7 @@ const lockedClient = Effect.fnUntraced(function* (location: LedgerLocation) {
   if (location._tag === "Postgres") {
     return PostgresClient.layer({ url: location.url, password: yield* password, lock: location.job })
   }
-  // The lock creates files next to the ledger, so a misspelled path must fail first.
+  // The lock creates files next to the ledger: a misspelled path must fail first.
   yield* requireFile(location)
   return SqliteClient.layer({ filename: location.path }).pipe(
     Layer.provide(Layer.effectDiscard(FileLock.acquire(location.path))),
@@ -171,7 +165,6 @@ const missing = (
   jobs: ReadonlyArray<string> = [],
 ) => new LedgerMissing({ location: describe({ ...location, job: defaultJob }), job: location.job, jobs, found })
 
-/** Fails if the database has no ledger, or the ledger does not have the job. */
 const requireJob = Effect.fnUntraced(function* (location: LedgerLocation) {
   if (!(yield* exists)) return yield* missing(location)
   if ((yield* checkVersion).found === 0) return yield* missing(location, "incomplete tables")
@@ -184,17 +177,16 @@ const holding =
   <E, R>(client: Layer.Layer<SqlClient.SqlClient, E, R>) =>
     Layer.effectDiscard(requireJob(location)).pipe(Layer.provideMerge(client))
 
-/** The database of an existing ledger, for reading, even while a process runs the job. */
+/** For reading, even while a process runs the job. */
 export const existingClient = (location: LedgerLocation) => readonlyClient(location).pipe(holding(location))
 
-/** The database of an existing ledger, for exclusive use. */
 export const workingClient = (location: LedgerLocation) => lockedClient(location).pipe(holding(location))
 
-/** Opens an existing ledger for reading, even while a process runs the job. */
+/** For reading an existing ledger, even while a process runs the job. */
 export const layerReadonly = (location: LedgerLocation) =>
   LedgerReader.layer({ job: location.job }).pipe(Layer.provide(existingClient(location)))
 
-/** Returns `runs` if the job has runs, `name` if only its name is recorded, or `nothing` if it is not in the ledger. */
+/** `name` means that the job has a name but no runs. */
 export const recordOf = Effect.fn("LedgerLocation.recordOf")((location: LedgerLocation) =>
   Jobs.recordOf(location.job).pipe(
     Effect.provide(existingClient(location)),
@@ -202,7 +194,6 @@ export const recordOf = Effect.fn("LedgerLocation.recordOf")((location: LedgerLo
   ),
 )
 
-/** The process that runs the job now, if known. */
 export const holder = Effect.fn("LedgerLocation.holder")(function* (location: LedgerLocation) {
   if (location._tag === "File") return yield* FileLock.holder(location.path)
   return yield* Effect.flatMap(SqlClient.SqlClient, (sql) => PostgresLock.holder(sql, location.job)).pipe(

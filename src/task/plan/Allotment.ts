@@ -1,16 +1,10 @@
-/**
- * Selects the batches that can be planned within a budget.
- *
- * Guarantees: batches are selected in order. The last batch contains only the items that the budget allows. An item is
- * selected only if the budget allows all of its votes. A plan and a preview of the same batches have the same result.
- */
+/** Selects the batches within a budget, in order. The last one has only the items that all votes are allowed for. */
 import { Array as Arr } from "effect"
 import type { BatchItem } from "../ledger/schema/Model.ts"
 import type { Batch } from "./Batch.ts"
 
 export interface Allotment {
   readonly batches: ReadonlyArray<Batch>
-  /** Items of the input for which no votes are left. */
   readonly beyond: ReadonlyArray<BatchItem>
 }
 

@@ -1,13 +1,7 @@
 /**
- * Gathers prompt items into batches, by count and by bytes. Each batch becomes one task per vote.
- *
- * Guarantees:
- * - No batch exceeds a limit, except a batch of one item that is larger than `maxBytes`. No prompt occurs twice in a
- *   batch.
- * - Items are placed first-fit, in the order of the input. If the items of closed batches are left out, the other
- *   batches stay the same. So a run that is restarted after a kill builds the same remaining batches.
- * - A gold item follows its item, in the same batch if both fit.
- * - An item in an incomplete batch keeps only its own bytes in memory, not the chunk of input that it came from.
+ * Gathers items into batches, by count and bytes; each becomes one task per vote. No batch exceeds a limit, except one
+ * item larger than `maxBytes`; no prompt occurs twice in one. Items are placed first-fit, in the input's order, so a
+ * run that is restarted builds the same batches. A gold item follows its item, if possible in its batch.
  */
 import { Array as Arr } from "effect"
 import * as ItemBytes from "../../domain/ItemBytes.ts"
@@ -32,7 +26,7 @@ interface OpenBatch {
   bytes: number
 }
 
-/** Maximum number of open batches, so that memory is bounded. If there are more, the fullest is closed. */
+/** If there are more, the fullest is closed. */
 export const maxOpenBatches = 256
 
 const maxOpenBytes = 64 * 1024 * 1024
@@ -51,7 +45,7 @@ export const make = (
     if (Arr.isArrayNonEmpty(batch.items)) closed.push(batch.items)
   }
 
-  /** Adds the item to the batch. If the item has a gold item, adds both. Returns false if they do not fit. */
+  /** With its gold item, if it has one. False if they do not fit. */
   const takes = (batch: OpenBatch, item: BatchItem): boolean => {
     const { items, prompts } = batch
     if (prompts.has(item.prompt)) return false
@@ -69,7 +63,7 @@ export const make = (
     return true
   }
 
-  // The byte limit is at least `maxBytes`, so that a single batch can become full.
+  // At least `maxBytes`, so that a single batch can become full.
   const isTooMuch = () => open.length > maxOpenBatches || openBytes > Math.max(openLimit, maxBytes)
 
   const fullness = ({ bytes, items }: OpenBatch) => Math.max(items.length / maxPrompts, bytes / maxBytes)

@@ -1,8 +1,4 @@
-/**
- * Decides whether an item from the input is new, known, a duplicate, or rejected.
- *
- * Guarantees: a plan and an inspection of the same input have the same result if they have seen the same items before.
- */
+/** Decides whether an item from the input is new, known, a duplicate, or rejected, for a plan and for an inspection. */
 import type { ItemLimits } from "../../api/ServiceProfile.ts"
 import type { Reject } from "../../domain/Reject.ts"
 import type { BatchItem, Classification } from "../ledger/schema/Model.ts"
@@ -11,7 +7,6 @@ import { beyondLimits, conflict, identifyReordered } from "./TaskRequests.ts"
 
 export type Classified =
   | { readonly _tag: "New" | "Known"; readonly item: BatchItem }
-  /** If `isReordered` is true, another item has the same completions in another order. */
   | { readonly _tag: "Duplicate"; readonly isReordered: boolean }
   | { readonly _tag: "Rejected"; readonly reject: Reject }
 

@@ -1,9 +1,6 @@
 /**
- * Selects the completions to send if an item has more than `completionsPerItem`.
- *
- * Guarantees: the selection depends only on the seed, the item's id, and its models. Every completion is equally
- * likely. The gold completion is always selected. A blank or repeated text is selected only if there are too few
- * others. The item's id stays the same.
+ * Selects the completions to send if an item has more than `completionsPerItem`, by the seed, the item's id, and its
+ * models. All are equally likely, but the gold completion is always selected, blank or repeated texts last.
  */
 import { Predicate } from "effect"
 import * as ItemBytes from "../../domain/ItemBytes.ts"
@@ -22,7 +19,7 @@ export interface DrawOptions {
 
 export const defaultSeed = 0
 
-/** Returns the item with the completions to send. If these are all completions, returns `item` itself. */
+/** The completions to send. If these are all completions, returns `item` itself. */
 export type Draw = (item: BatchItem) => BatchItem
 
 export const make =

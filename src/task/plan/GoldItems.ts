@@ -1,10 +1,7 @@
 /**
- * Mixes gold items into the items of the input, to measure how well experts judge. The dataset contains no
- * gold items that were mixed in.
- *
- * Guarantees: only the seed and the item's id decide whether a gold item is drawn for an item, and which gold item is
- * tried first. If its prompt is already in the task, the next gold item is tried. With few gold items, their share is
- * therefore below the rate. The data that is sent does not distinguish gold items from other items.
+ * Mixes gold items into the input, to measure how well experts judge. Requests do not distinguish them, and the dataset
+ * contains none. The seed and the item's id decide which are drawn; if its prompt is already in the task, the next one
+ * is. With few gold items, their share is below the rate.
  */
 import { Array as Arr, Effect, identity, Option, Predicate, Schema } from "effect"
 import * as IdLimit from "../../domain/IdLimit.ts"
@@ -30,7 +27,7 @@ export interface GoldOptions {
 
 export const defaultRate = 0.05
 
-/** At this rate, half of the items are gold items. */
+/** Half of the items are gold items. */
 export const maxRate = 0.5
 
 /** The gold items or their rate cannot be used. */
@@ -48,7 +45,7 @@ export class UnusableGold extends Schema.TaggedError<UnusableGold>()("UnusableGo
   }
 }
 
-/** Attaches candidates for a gold item to an item of the input. At most one candidate is sent with the item. */
+/** Attaches candidates for a gold item, of which at most one is sent with the item. */
 export type Mix = (item: BatchItem) => BatchItem
 
 const decode = Schema.decodeUnknownOption(PromptItem)
@@ -92,7 +89,7 @@ export const make = Effect.fn("GoldItems.make")(function* (
     return { ...gold, isCheck: true, itemId: IdLimit.fits(id) ? id : `gold:${Sha256.hex(id)}` }
   }
 
-  // `rate` is a share of all judged items. `perItem` is the rate per item of the input.
+  // `rate` is a share of all judged items.
   const perItem = rate / (1 - rate)
   return (item) => {
     const { share, which } = Shuffle.chance(seed, JSON.stringify(["gold", item.itemId]), known.length)

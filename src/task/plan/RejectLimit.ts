@@ -1,9 +1,6 @@
 /**
- * Limits how many records of a run may be rejected: a number, or a share of the records read.
- *
- * Guarantees: shares are compared exactly, without rounding. A number is checked after each step of reading. A
- * percentage is checked from the 1,000th record on, and at the end. Without a limit, reading stops after 100,000
- * records if all of them were rejected.
+ * Limits how many records of a run may be rejected. A number is checked after each step of reading, a percentage,
+ * exactly, from the 1,000th record on and at the end. Without a limit, reading stops if all of 100,000 are.
  */
 import { Effect, Option, Schema } from "effect"
 import { count, number, plural } from "../../io/Values.ts"
@@ -29,13 +26,13 @@ const isShare = (text: string): text is `${number}%` => {
   return above <= below
 }
 
-/** Parses `0`, `1%`, or `0.5%`. None if the text is neither a whole number nor a percentage of at most 100. */
+/** Parses `0`, `1%`, or `0.5%`. */
 export const parseLimit = (text: string): Option.Option<RejectLimit> => {
   if (isShare(text)) return Option.some(text)
   return /^\d{1,15}$/.test(text) ? Option.some(Number(text)) : Option.none()
 }
 
-/** Checks a value at run time, because a program may be written without a type check. */
+/** For programs without a type check. */
 export const isLimit = (limit: unknown): limit is RejectLimit =>
   typeof limit === "number" ? Number.isSafeInteger(limit) && limit >= 0 : typeof limit === "string" && isShare(limit)
 
@@ -71,7 +68,7 @@ const enoughForShare = 1000
 
 const enoughForNone = 100_000
 
-/** Whether all records so far were rejected, and there are so many that the rest would probably be rejected, too. */
+/** The rest would probably be rejected, too. */
 export const isHopeless = ({ read, rejected }: ReadAndRejected): boolean => read >= enoughForNone && rejected >= read
 
 export const counter = (limit: RejectLimit | undefined) => {

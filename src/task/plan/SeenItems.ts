@@ -1,20 +1,19 @@
 /**
- * Remembers items that were read and are not in the ledger. Two hashes of 52 bits represent an item, and take about 60
- * bytes of memory. If a million items are read, the probability is 1 in 9,000 that a new item counts as already seen.
+ * Remembers items that were read and are not in the ledger, by two hashes of 52 bits in about 60 bytes. Among a
+ * million, a new item counts as already seen with a probability of 1 in 9,000.
  */
 import * as Sha256 from "../../node/Sha256.ts"
 import type { BatchItem } from "../ledger/schema/Model.ts"
 
 type Identity = Pick<BatchItem, "contentHash" | "itemId">
 
-/** Returns the first 52 bits, which a JavaScript number represents exactly. */
+/** 52 bits, which a JavaScript number represents exactly. */
 const short = (hexadecimal: string): number => Number.parseInt(hexadecimal.slice(0, 13), 16)
 
 export const make = () => {
   const seen = new Map<number, number>()
   return {
     add: ({ contentHash, itemId }: Identity): void => void seen.set(short(Sha256.hex(itemId)), short(contentHash)),
-    /** Compares an item with the remembered ones. Undefined if its id is new. */
     classify: ({ contentHash, itemId }: Identity): "duplicate" | "conflict" | undefined => {
       if (seen.size === 0) return undefined
       const content = seen.get(short(Sha256.hex(itemId)))

@@ -1,9 +1,7 @@
 /**
- * Shuffles the completions of an item before they are sent, to prevent position bias in the data.
- *
- * Guarantees: every order is equally likely, and depends only on the seed, the item's id, and the vote. The algorithm
- * is Fisher-Yates (Durstenfeld 1964, Algorithm 235), with SHA-256 as the source of random numbers. If a number is
- * not below the largest multiple of the range, another number is drawn, so that all results are equally likely.
+ * Shuffles an item's completions before they are sent, against position bias. The order depends only on the seed, the
+ * item's id, and the vote: Fisher-Yates (Durstenfeld 1964, Algorithm 235), with SHA-256 as the source of random
+ * numbers. Those above the largest multiple of the range are drawn again: all orders are equally likely.
  */
 import * as Sha256 from "../../node/Sha256.ts"
 import type { CompletionOrder } from "../ledger/schema/CompletionOrder.ts"
@@ -39,7 +37,7 @@ export const draw = (seed: number, key: string, n: number): CompletionOrder => {
 export const ofItem = (seed: number, itemId: string, vote: number, completions: number): CompletionOrder =>
   draw(seed, JSON.stringify([itemId, vote]), completions)
 
-/** Draws two numbers from the seed and a key: `share` is at least 0 and below 1, `which` is below `n`. */
+/** `share` is at least 0 and below 1, `which` is below `n`. */
 export const chance = (seed: number, key: string, n: number): { readonly share: number; readonly which: number } => {
   const from = draws(`${seed}:${key}`)
   return { share: from.next().value / span, which: below(n, from) }

@@ -1,9 +1,6 @@
 /**
- * Turns batches into requests: the bytes of the body, and the idempotency key.
- *
- * Guarantees: the same items with the same terms, group, votes, voters, and orders have the same key in every run, and
- * other tasks have other keys. A key never occurs with two bodies, which a service would refuse. If a task is split,
- * each half has the same key as a planned task with the items of this half.
+ * Turns batches into requests and idempotency keys. The same items with the same terms, group, votes, voters, and
+ * orders have the same key in every run. A key never occurs with two bodies. A half of a split task counts as planned.
  */
 import { Array as Arr, Struct } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -29,7 +26,7 @@ import * as Shuffle from "./Shuffle.ts"
 
 const encoder = new TextEncoder()
 
-/** Adds the item's identity: its id, or else the hash of the prompt and the sorted completions. */
+/** An item's id, or else the hash of the prompt and the sorted completions. */
 export const identify = ({
   completionLists,
   completionOrigins,
@@ -55,7 +52,7 @@ const sortedHash = (completions: ReadonlyArray<string>, bytes: ItemBytes.ItemByt
   return sorted === undefined ? undefined : Sha256.hex(sorted)
 }
 
-/** Gives a different identity to an item with the same completions as another item, in another order. */
+/** For an item with the same completions as another item, in another order. */
 export const identifyReordered = (item: BatchItem): BatchItem => ({
   ...item,
   itemId: Sha256.hex(`${item.itemId}:${item.contentHash}`),
@@ -68,7 +65,7 @@ export const conflict = ({ item, origin }: BatchItem): Reject => ({
   raw: toJson(item),
 })
 
-/** Returns a reject if the item exceeds the service's limits. The reject omits the item's text, which may be large. */
+/** The reject omits the item's text, which may be large. */
 export const beyondLimits = (
   { bytes, item, origin, prompt }: BatchItem,
   { maxCompletionCharacters, maxCompletions, maxPromptCharacters }: ItemLimits,
@@ -95,7 +92,7 @@ export const beyondLimits = (
 
 interface VotesTerms {
   readonly votes: number
-  /** Maximum number of votes that a task can ask for. If it is 0, each vote has its own task. */
+  /** That a task can ask for. If it is 0, each vote has its own task. */
   readonly maxTaskVotes: number
 }
 
@@ -118,7 +115,7 @@ export const newTasks = (
   const votesUpTo = upTo ?? votes
   const asks = asksOf({ votes, maxTaskVotes })
   const voters = votersOf({ peopleWhen })
-  // Without `votes` in the request, the service gives its default number of votes.
+  // Without `votes` in the request, the service gives its default number.
   const isNumbered = (requestedVotes ?? upTo) !== undefined
   const members = { ...terms, voters, votes: maxTaskVotes > 0 && isNumbered ? asks : undefined }
   return Arr.makeBy(votes / asks, (i) => {

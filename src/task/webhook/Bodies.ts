@@ -1,16 +1,11 @@
 /**
- * Reads the bodies of webhook deliveries with limits, because anybody who finds the port can send requests.
- *
- * Guarantees: at most 512 bodies are read concurrently, each for at most 15 seconds, with pauses of at most 5 seconds.
- * If another body arrives, it replaces the oldest unfinished body. Memory is limited to 64 KiB per body, plus 32 MiB
- * for the rest of all bodies together.
- *
- * Node's own limits (`maxConnections` 512, `requestTimeout` 15 s) did worse in a measurement: if 512 senders stopped
- * just before the end of a body of 1 MiB, the next sender waited for 16 s, and up to 512 MiB of memory was in use.
+ * Reads the bodies of webhook deliveries with limits, because anybody may send them: at most 512 at once, each for at
+ * most 15 seconds, with pauses of at most 5, in at most 64 KiB, plus 32 MiB together. One more replaces the oldest
+ * unfinished body. (With only Node's limits, 512 senders who stopped just before the end kept the next out for 16 s.)
  */
 import { ByteSize, Bytes, Deferred, Duration, Effect, Schema, Stream } from "effect"
 
-/** A request with its body. Header names are in lower case. */
+/** Header names are in lower case. */
 export interface IncomingBody {
   readonly headers: { readonly [name: string]: string | undefined }
   readonly stream: Stream.Stream<Uint8Array, unknown>
@@ -55,7 +50,7 @@ const isBodyRefused = Schema.is(BodyRefused)
 
 interface Place {
   bytes: number
-  /** Bytes above 64 KiB, which count against the limit that all bodies share. */
+  /** Bytes above 64 KiB, against the limit of all bodies. */
   shared: number
   readonly evicted: Deferred.Deferred<never, BodyRefused>
 }
@@ -121,9 +116,9 @@ export const make = (limit: ByteSize.ByteSize) => {
     return Bytes.concat(chunks)
   })
 
-  /** Refuses a request before its body is read, if its headers show that the body would be refused. */
+  /** Refuses by the headers, before the body is read. */
   const accept = Effect.fnUntraced(function* ({ headers }: Pick<IncomingBody, "headers">) {
-    // Signature schemes do not define whether the signature covers the compressed bytes.
+    // Signature schemes do not say whether they cover the compressed bytes.
     const encoding = headers["content-encoding"] ?? "identity"
     if (encoding.trim().toLowerCase() !== "identity") return yield* refuse("encoded")
     if (Number(headers["content-length"] ?? 0) > maxBytes) return yield* refuse("too_large")

@@ -1,13 +1,7 @@
 /**
- * Answers one delivery: verifies it, records it in the ledger, and answers 204.
- *
- * Guarantees: no content is used before its signature is verified, and no body is read if the headers already lead to a
- * refusal. A refusal is logged, and answered without a reason (400, 401, 405, 408, 413, 415, 503). If a delivery could
- * not be recorded, the answer is 500 or 503.
- *
- * Two deliveries are the same if they have the same signed id and time. Without a signed id, `deliveryId` or the hash
- * of the body identifies a delivery. Deliveries with neither an id nor a time all count as different, which only causes
- * more polls.
+ * Answers one delivery: verifies it, records it in the ledger, and answers 204. No content is used before its signature
+ * is verified; refusals have no reason. Deliveries with the same signed id and time are the same. Without a signed id,
+ * `deliveryId` or the hash of the body identifies them; with neither id nor time, all differ.
  */
 import { ByteSize, Duration, Effect, Option, Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -27,15 +21,9 @@ import * as Metrics from "../../telemetry/Metrics.ts"
 export interface DeliveryOptions {
   /** Maximum size of a body. Default 1 MiB. */
   readonly bodyLimit?: ByteSize.Input | undefined
-  /**
-   * Paths of task ids in the payload. Not used with a custom protocol that finds the ids itself. Default: the paths in
-   * the service's profile.
-   */
+  /** In the payload, unless a custom protocol finds the ids. Default: the paths in the service's profile. */
   readonly taskIdPaths?: ReadonlyArray<string> | undefined
-  /**
-   * The location of a delivery's id, if the scheme does not sign an id: a header, or a path in the payload such as
-   * `event.id`. Default: the header in the scheme's setting `id`.
-   */
+  /** A header, or a path such as `event.id`, if the scheme signs no id. Default: the scheme's setting `id`. */
   readonly deliveryId?: { readonly header: string } | { readonly path: string } | undefined
 }
 
@@ -46,7 +34,7 @@ const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknow
 
 const answer = (status: number, headers: Record<string, string> = {}) => HttpServerResponse.empty({ status, headers })
 
-/** An answer that also closes the connection, since the rest of the request may never arrive. */
+/** The rest of the request may never arrive. */
 const turnedAway = (status: number, headers: Record<string, string> = {}) =>
   answer(status, { ...headers, connection: "close" })
 
@@ -59,7 +47,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
   const bodies = WebhookBodies.make(limit)
   const logRefusal = yield* WebhookRefusals.make
   const taskIdPaths = options.taskIdPaths ?? profile.webhook.taskIdPaths
-  // A program without a client, such as a separate webhook server, finds task ids only by paths.
+  // A program without a client, such as a separate webhook server, finds ids only by paths.
   const byProtocol = Option.flatMapNullishOr(yield* Effect.serviceOption(TaskClient), (client) => client.taskIdsOf)
   const taskIdsOf = Option.getOrElse(
     byProtocol,
@@ -79,7 +67,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
     const sent = Math.round((verified.timestamp ?? Number.NaN) * 1000)
     return {
       id: short(named ?? Sha256.hex(body)),
-      // Without a signed time, a delivery with an id counts once. Without both, each delivery counts.
+      // Without a signed time, a delivery with an id counts once; without both, each counts.
       sentAt: Number.isSafeInteger(sent) ? sent : named === undefined ? now : 0,
       taskIds: Option.flatMapNullishOr(payload, taskIdsOf),
     }
@@ -91,7 +79,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
   })
 
   const unread = Effect.fnUntraced(function* ({ kind, reason, status, why }: WebhookBodies.BodyRefused) {
-    // If the sender closed the connection, nothing is logged.
+    // The sender closed the connection.
     if (reason !== "broken") yield* logRefusal(kind, why)
     return turnedAway(status, reason === "encoded" ? { "accept-encoding": "identity" } : {})
   })

@@ -1,9 +1,6 @@
 /**
- * Logs webhook deliveries with a wrong path. These deliveries are lost, so their results wait for the next poll.
- *
- * Guarantees: each path is logged once, with at most one line per minute, since anybody who finds the port can send
- * requests. If a path is not logged because of this limit, it is logged when it occurs again later. At most 100 paths
- * are logged.
+ * Logs webhook deliveries with a wrong path, whose results wait for the next poll. Since anybody who finds the port can
+ * send requests, each path is logged once, at most one per minute, and 100 in all.
  */
 import { Duration, Effect } from "effect"
 import * as SteadyClock from "../../io/SteadyClock.ts"

@@ -1,6 +1,6 @@
 /**
- * Logs refused deliveries, at most one line per minute, since anybody who finds the port can cause them. Refusals in
- * between are counted by kind. The counts are logged after the minute or at shutdown.
+ * Logs refused deliveries, at most one line per minute, since anybody who finds the port can cause them. Others are
+ * counted by kind, for the line after the minute or at shutdown.
  */
 import { Duration, Effect } from "effect"
 import * as SteadyClock from "../../io/SteadyClock.ts"
@@ -25,7 +25,7 @@ export const make = Effect.gen(function* () {
   const scope = yield* Effect.scope
   yield* Effect.addFinalizer(() => logSuppressed)
 
-  /** Logs the counts after the minute, unless another refusal has logged them and started a new minute. */
+  /** Unless another refusal has logged the counts meanwhile. */
   const logLater = Effect.gen(function* () {
     yield* Effect.sleep(lastLogged + logInterval - (yield* SteadyClock.now))
     const now = yield* SteadyClock.now

@@ -1,10 +1,6 @@
 /**
- * Receives the annotation service's webhooks: as a route for your own server, or as a separate server that runs while
- * the layer is in use.
- *
- * Guarantees: only a delivery with a valid signature and a recent time counts, and it is in the ledger before the
- * answer 204. A repeated, reordered, or lost delivery only changes when tasks are polled. The separate server has no
- * TLS. This module does not fetch results. `collect` fetches them.
+ * Receives the service's webhooks: as a route for your own server, or as a separate server without TLS. Only a delivery
+ * with a valid signature and a recent time counts. It may be repeated, reordered, or lost: it only causes polls.
  */
 import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
@@ -77,7 +73,7 @@ export const layer = (options: ListenOptions) => {
     const url = `${HttpServer.formatAddress(address)}${path}`
     yield* options.onListening?.(url) ?? Effect.logInfo(`webhooks are received at ${url}`)
   })
-  // The server module is loaded only if it is needed.
+  // Loaded only if needed.
   const server = Effect.promise(() => import("../../node/HttpServer.ts")).pipe(
     Effect.map((NodeServer) => NodeServer.layer({ host, port })),
     Layer.unwrap,

@@ -1,10 +1,7 @@
 /**
- * Verifies webhooks without a ledger: as a function of headers and body, and as handlers for Fetch servers and for
- * `node:http`.
- *
- * Guarantees: your code gets no content before its signature is verified. Bodies are limited in size and time. Refusals
- * are answered without a reason. Invalid options fail at once, with typed errors. A repeated delivery is accepted again
- * within the tolerance, or at any time if the scheme does not sign the time. Loads no Node module.
+ * Verifies webhooks without a ledger: a function of headers and body, and handlers for Fetch servers and `node:http`.
+ * Your code gets no content before its signature is verified. Bodies are limited in size and time. A repeated delivery
+ * is accepted again within the tolerance, or at any time if the scheme signs no time. Loads no Node module.
  */
 import { ByteSize, Effect, Logger, Option, Predicate, Stream } from "effect"
 import { MalformedSecret } from "../../api/WebhookSecret.ts"
@@ -53,9 +50,8 @@ const lowerCase = (headers: HeadersInput): DeliveryHead["headers"] =>
 const invalid = (setting: string, problem: string) => new InvalidWebhookSetting({ setting, problem })
 
 /**
- * Checks the options, and returns a function that verifies deliveries, with the time of Effect's `Clock`. The function
- * fails with `SignatureRefused`. If the headers or the body have a wrong type, for example because a body parser has
- * replaced the body, it fails with `InvalidWebhookSetting`.
+ * Returns a function that verifies deliveries, with the time of Effect's `Clock`. It fails with `SignatureRefused`, or
+ * `InvalidWebhookSetting` if headers or body have a wrong type, for example because it was parsed.
  */
 export const verifier = Effect.fnUntraced(function* (options: WebhookScheme.WebhookScheme) {
   const scheme = yield* WebhookScheme.make(options)
@@ -86,10 +82,7 @@ export type HandlerOptions = WebhookScheme.WebhookScheme & {
   readonly onRefused?: ((refused: SignatureRefused | Bodies.BodyRefused) => void) | undefined
 }
 
-/**
- * Handles a verified delivery, and may return the response. If the function returns none, the response is 204. If the
- * function fails, the response is 500.
- */
+/** Handles a verified delivery, and may return the response. Default: 204, or 500 if the function fails. */
 export type Handle = (delivery: AcceptedDelivery) => PromiseLike<Response | void> | Response | void
 
 interface IncomingRequest extends DeliveryHead {
@@ -102,10 +95,9 @@ const respond = (status: number, headers: Record<string, string> = {}) => new Re
 
 const logInterval = 60_000
 
-/** Handlers log to stderr, because the program may write data to stdout. */
+/** The program may write data to stdout. */
 const stderr = Logger.layer([Logger.withConsoleError(Logger.formatSimple)])
 
-/** Makes the function that both kinds of handlers share. It throws `InvalidWebhookSetting` or `MalformedSecret`. */
 const make = (options: HandlerOptions, handle: Handle) =>
   Effect.gen(function* () {
     const scheme = yield* WebhookScheme.make(options)
@@ -147,10 +139,7 @@ const make = (options: HandlerOptions, handle: Handle) =>
     )
   }).pipe(Effect.provide([layerMac, stderr]), Effect.runSync)
 
-/**
- * Makes a handler for Fetch: Hono, Next.js, Bun, Deno, Workers. Throws `InvalidWebhookSetting` or `MalformedSecret` if
- * an option is wrong. The promise does not reject.
- */
+/** A handler for Fetch: Hono, Next.js, Bun, Deno, Workers. Throws `InvalidWebhookSetting` or `MalformedSecret`. */
 export const fetchHandler = (options: HandlerOptions, handle: Handle): ((request: Request) => Promise<Response>) => {
   const receive = make(options, handle)
   return (request) =>
@@ -168,10 +157,7 @@ export const fetchHandler = (options: HandlerOptions, handle: Handle): ((request
     )
 }
 
-/**
- * Makes a request listener for `node:http`. It also works as Express middleware before body parsers. Throws the same
- * errors as `fetchHandler`. The promise fulfills when the answer is written, and does not reject.
- */
+/** A request listener for `node:http` or Express, before body parsers. Throws like `fetchHandler`; does not reject. */
 export const nodeHandler = (
   options: HandlerOptions,
   handle: Handle,
@@ -184,7 +170,7 @@ export const nodeHandler = (
         url: request.url!,
         headers: lowerCase(request.headers),
         isRead: request.readableDidRead,
-        // If the body is not read to its end, the connection must stay open for the answer.
+        // Otherwise, the connection would close before the answer.
         stream: Stream.fromAsyncIterable(request.iterator({ destroyOnReturn: false }), (cause) => cause),
       }).pipe(
         Effect.flatMap((answer) =>

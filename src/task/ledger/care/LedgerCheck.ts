@@ -1,10 +1,7 @@
 /**
- * Checks the integrity of a ledger: runs the database's own check, and tests all rules that the rows must follow.
- *
- * Guarantees: changes nothing, and checks one snapshot of the ledger. If there are no findings:
- * - For each vote on an item, the item's campaign has exactly one task with the item.
- * - Every request and result is present and matches its task.
- * - No task of the service counts twice, and all stored counts match the rows.
+ * Checks the integrity of a ledger: the database's own check, and all rules of its rows, in one snapshot. Without
+ * findings, each vote on an item has exactly one task in its campaign; every request and result is present and matches
+ * its task; no task of the service counts twice; all stored counts match the rows.
  */
 /* oxlint-disable max-lines -- this file is a list of checks, and each is a query */
 import { Array as Arr, Effect, type Layer, Result, Schema } from "effect"
@@ -60,28 +57,26 @@ export interface CheckReport {
   readonly seconds: number
 }
 
-/** The extent of an integrity check. */
 export interface LedgerCheckOptions {
-  /** The name of the job. */
   readonly job: string
-  /** Whether to skip requests and results, which take most of the time. Default false. */
+  /** Requests and results take most of the time. Default false. */
   readonly quick?: boolean | undefined
 }
 
 const maxFindings = 10
 
-/** Tasks per page. A task's request and result take about 100 kB. */
+/** A task's request and result take about 100 kB. */
 const pageSize = 64
 
 const taskName = (row: { readonly seq: number; readonly task_id?: string | null }): string =>
   `task ${row.seq + 1}${row.task_id == null ? "" : ` (${row.task_id})`}`
 
-/** Returns integrity errors in the report. Fails only if the database cannot be read. */
+/** Fails only if the database cannot be read. */
 export const check = Effect.fn("LedgerCheck.check")(function* (options: LedgerCheckOptions) {
   const started = yield* SteadyClock.now
   const { counted, findings } = yield* Snapshot.make(yield* SqlClient.SqlClient)(
     Effect.gen(function* () {
-      // If pages are damaged, errors in rows could be misleading, so the rows are not checked.
+      // If pages are damaged, errors in rows could be misleading.
       const damage = yield* damageOf
       if (damage.length > 0) return { findings: damage, counted: nothing }
       const { job } = yield* Jobs.find(options.job)
@@ -94,10 +89,7 @@ export const check = Effect.fn("LedgerCheck.check")(function* (options: LedgerCh
   return report
 })
 
-/**
- * Returns a report for damaged pages that make `check` fail. The findings are the errors of SQLite's own check, or
- * `error` if it finds none.
- */
+/** For damaged pages that make `check` fail: the errors of SQLite's own check, or `error` if it finds none. */
 export const damageReport = Effect.fn("LedgerCheck.damageReport")(function* <E, R>(
   error: SqlError,
   client: Layer.Layer<SqlClient.SqlClient, E, R>,
@@ -113,13 +105,13 @@ const nothing = { tasks: 0, items: 0, results: 0, pruned: { tasks: 0, items: 0 }
 
 const damaged = (message: string): IntegrityIssue => ({ code: "database_damaged", message })
 
-/** Whether the error is SQLITE_CORRUPT, which SQLite raises while it reads rows. */
+/** SQLITE_CORRUPT, which SQLite raises while it reads rows. */
 export const isCorrupt = (error: unknown): error is SqlError =>
   isSqlError(error) && Schema.is(Schema.Struct({ errcode: Schema.Number }))(error.reason.cause)
     ? (error.reason.cause.errcode & 0xff) === 11
     : false
 
-/** Errors that SQLite's check finds in the file. Not for PostgreSQL, which has its own tools (`pg_amcheck`). */
+/** PostgreSQL has its own tools (`pg_amcheck`). */
 const damageOf = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql.onDialectOrElse({
@@ -338,16 +330,13 @@ const taskFindings = Effect.fnUntraced(function* (job: number, { quick }: Ledger
   return findings
 })
 
-/**
- * The items of a task by position. An entry is undefined if the position holds a mixed-in gold item, or if several
- * items claim the position.
- */
+/** By position; undefined for a mixed-in gold item, or if several items claim the position. */
 const itemsOf = (
   row: PayloadRow,
   at: ReadonlyMap<number, ReadonlyArray<ItemRow>>,
 ): ReadonlyArray<ItemRow | undefined> =>
   Array.from({ length: row.item_count }, (_, i) => {
-    // The keys of `at` are the `seq` of items in the first vote. Each later vote adds `batch_items`.
+    // `at` has the `seq` of the first vote; each later vote adds `batch_items`.
     const [item, ...more] = at.get(row.seq - (row.vote - 1) * row.batch_items + i) ?? []
     return more.length === 0 && item?.campaign === row.campaign ? item : undefined
   })

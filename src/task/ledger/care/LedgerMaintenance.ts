@@ -1,10 +1,7 @@
 /**
- * Checks, backs up, compacts, and prunes a ledger.
- *
- * Guarantees: `check` and `backup` also work while a process writes to the ledger. `compact` and `prune` need exclusive
- * access. A backup is complete, synced, and checked, or absent. Pruning keeps the ids of items, so that no item is
- * submitted again, and removes the results of all votes on an item together. `backup` and `compact` support only
- * SQLite: PostgreSQL has its own tools.
+ * Checks, backs up, compacts, and prunes a ledger. `check` and `backup` work while a process writes. `backup` and
+ * `compact` support only SQLite. A backup is complete, synced, and checked, or absent. Pruning keeps the ids of items,
+ * so that none is submitted again, and removes the results of all votes on an item together.
  */
 import { Array as Arr, Clock, Effect, FileSystem, Path, Record, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -72,10 +69,7 @@ const requireFile = (location: LedgerLocation.LedgerLocation, verb: NotForPostgr
     ? Effect.succeed(location)
     : Effect.fail(new NotForPostgres({ verb, location: PostgresUrl.redact(location.url) }))
 
-/**
- * Reports the integrity errors of an existing ledger. `quick` skips requests and results. Damaged pages are findings,
- * not failures.
- */
+/** Reports the integrity errors of a ledger, also damaged pages. `quick` skips requests and results. */
 export const check = Effect.fn("LedgerMaintenance.check")(
   (location: LedgerLocation.LedgerLocation, options: { readonly quick?: boolean | undefined } = {}) =>
     LedgerCheck.check({ ...options, job: location.job }).pipe(
@@ -94,10 +88,7 @@ export interface BackupReport extends Pick<LedgerCheck.CheckReport, "items" | "r
   readonly bytes: number
 }
 
-/**
- * Copies a ledger in an SQLite file to the new file `to`, and checks the copy. Fails with `NotForPostgres`,
- * `BackupExists`, `BackupFailed`, or `BackupDamaged`.
- */
+/** Copies and checks a SQLite ledger. Fails with `NotForPostgres`, `BackupExists`, `BackupFailed`, `BackupDamaged`. */
 export const backup = Effect.fn("LedgerMaintenance.backup")(function* (
   location: LedgerLocation.LedgerLocation,
   to: string,
@@ -107,7 +98,7 @@ export const backup = Effect.fn("LedgerMaintenance.backup")(function* (
   const file = yield* requireFile(location, "backup")
   if (yield* fs.exists(to)) return yield* new BackupExists({ path: to })
   const partial = `${to}.partial`
-  // A killed backup leaves these files behind.
+  // A killed backup leaves them behind.
   const remove = Effect.ignore(
     Effect.forEach(
       ["", "-journal", "-wal", "-shm"].map((suffix) => `${partial}${suffix}`),
@@ -136,7 +127,7 @@ export const backup = Effect.fn("LedgerMaintenance.backup")(function* (
 
 const copy = Effect.fnUntraced(function* (to: string) {
   const sql = yield* SqlClient.SqlClient
-  // If the ledger is damaged, the SQL error is not changed, because its message suggests `prefstream ledger check`.
+  // The SQL error of a damaged ledger suggests `prefstream ledger check`.
   yield* Effect.mapError(sql`VACUUM INTO ${to}`, (error) => {
     const { cause } = error.reason
     return LedgerCheck.isCorrupt(error) ? error : new BackupFailed({ path: to, cause })
@@ -154,7 +145,7 @@ const sizeOf = Effect.fnUntraced(function* (path: string) {
   return sizes.reduce((sum, size) => sum + size, 0)
 })
 
-/** One transaction compresses this many payloads. */
+/** Per transaction. */
 const packSize = 16
 
 const packPayloads = Effect.fnUntraced(function* (
@@ -180,12 +171,7 @@ const packPayloads = Effect.fnUntraced(function* (
   }
 })
 
-/**
- * Compresses requests and results, and shrinks the SQLite file. This temporarily needs free space of up to twice the
- * file's size.
- *
- * @returns the bytes of the file and its write-ahead log, `before` and `after`
- */
+/** Compresses requests and results, and shrinks the SQLite file: needs free space of up to twice its size. */
 export const compact = Effect.fn("LedgerMaintenance.compact")(function* (location: LedgerLocation.LedgerLocation) {
   const file = yield* requireFile(location, "compact")
   const before = yield* sizeOf(file.path)
@@ -203,10 +189,7 @@ export const compact = Effect.fn("LedgerMaintenance.compact")(function* (locatio
 export interface PruneOptions {
   /** Removes rejects from before this time, in epoch milliseconds. Default: the rejects of all runs except the last. */
   readonly before?: number | undefined
-  /**
-   * Whether to also remove requests and results that are older than `before`. If `before` is not set, none are removed.
-   * Later exports omit the items of removed results. Default false.
-   */
+  /** Also remove requests and results from before `before`, whose items later exports omit. Default: false. */
   readonly results?: boolean | undefined
   /** Whether to count the rows without removing them. Default false. */
   readonly dryRun?: boolean | undefined
@@ -222,13 +205,13 @@ export interface PruneReport {
   readonly results: { readonly tasks: number; readonly items: number }
 }
 
-/** One transaction prunes this many tasks. */
+/** Tasks per transaction. */
 const chunkSize = 500
 
-/** Tasks per page. The number is large, since a database may scan all tasks for each page. */
+/** Large, since a database may scan all tasks for each page. */
 const pageSize = 50_000
 
-/** Removes old rejects and deliveries. If `results` is set, also removes old requests and results. */
+/** Removes old rejects and deliveries, and with `results` old requests and results. */
 export const prune = Effect.fn("LedgerMaintenance.prune")(function* (
   location: LedgerLocation.LedgerLocation,
   options: PruneOptions,
@@ -243,12 +226,12 @@ const pruneRows = Effect.fnUntraced(function* (name: string, { before, dryRun, r
   const now = yield* Clock.currentTimeMillis
   const { job } = yield* Jobs.find(name)
   const here = sql`job = ${job}`
-  // Keeps the rejects of the last run that read anything, because the rejects file may be written again.
+  // The rejects file of the last run that read anything may be written again.
   const earlier = sql`${here} AND run < (SELECT COALESCE(MAX(run), 0) FROM run WHERE ${here} AND read_count > 0)
     AND run IN (SELECT run FROM run WHERE ${here} AND started_at < ${before ?? now})`
   const forgotten = sql`${here} AND received_at < ${now - rememberedMillis}`
   const oldHints = sql`${here} AND at < ${now - rememberedMillis}`
-  // All votes on an item are pruned together, since the remaining votes could give another choice.
+  // The remaining votes on an item could give another choice.
   const old = sql`${here} AND state = 'completed' AND pruned_at IS NULL AND completed_at < ${before ?? 0}
     AND NOT EXISTS (SELECT 1 FROM task v WHERE v.job = task.job AND v.batch = task.batch
       AND v.seq >= task.batch AND v.seq < task.batch + task.votes * task.batch_items AND v.vote <> task.vote

@@ -1,11 +1,7 @@
 /**
- * Counts votes and their prices. A task that asks for N votes on an item counts N times. Until the task's result is
- * stored, each vote counts at the highest price of the experts who may vote (`domain/Voters`). Later, each vote counts
- * at the price for the kind of the expert who voted. The prices are those of the time when the task was planned. If the
- * task was planned without prices, the job's current prices apply.
- *
- * Guarantees: if the service honors `voters`, a task's first result never raises the price of a vote. A
- * later result can raise the price, if the new vote is from a more expensive kind of expert.
+ * Counts votes and their prices, as when the task was planned, or now if there were none. Until the result is stored, a
+ * vote counts at the highest price of the experts who may vote (`domain/Voters`), then at that of the expert's kind. If
+ * the service honors `voters`, a first result never raises the price, but a later one can.
  */
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
@@ -24,14 +20,14 @@ export interface Charge {
 
 export const votesOfTask = "item_count * asks"
 
-/** Returns SQL for the number of votes that still count if another attempt replaces this attempt. */
+/** SQL for the votes that still count if another attempt replaces this one. */
 export const votesOfAttempt = ({ sentAt, state }: Pick<Issue, "sentAt" | "state">): string => {
   const wasUnsent = (state === "planned" || state === "superseded") && sentAt === null
   if (state === "refused" || wasUnsent) return "0"
   return state === "failed" ? `CASE WHEN canceled = 1 THEN 0 ELSE ${votesOfTask} END` : votesOfTask
 }
 
-/** The second line excludes imported votes: their tasks are completed, but were never submitted. */
+/** Imported tasks are completed, but were never submitted. */
 const isCounted = `state NOT IN ('refused', 'superseded', 'given_up') AND NOT (state = 'failed' AND canceled = 1)
   AND NOT (state = 'completed' AND submitted_at IS NULL)`
 
@@ -45,7 +41,6 @@ export const free: Prices.Prices = { other: Cost.zero, kinds: new Map() }
 
 export type PricesOf = (list: number | null) => Prices.Prices
 
-/** @param present the job's current prices, for tasks that were planned without prices */
 export const pricesBy = (here: Here, present: Option.Option<Prices.Prices>) =>
   Effect.map(priceLists(here), (lists): PricesOf => {
     const now = Option.getOrElse(present, () => free)
@@ -60,7 +55,7 @@ export interface Counted {
   readonly price: Cost.Decimal
 }
 
-/** The price list and the voters of a task at the time when it was planned. */
+/** At the time when a task was planned. */
 export interface Planned {
   readonly list: number | null
   readonly voters: Voters.Voters | null
@@ -101,12 +96,10 @@ export const sum = (
     initial,
   )
 
-/**
- * SQL for the price list of a task. For a superseded task, it is null: the task is planned again at the current prices.
- */
+/** A superseded task is planned again at the current prices. */
 export const listWhenPlanned = "CASE WHEN state = 'superseded' THEN NULL ELSE price_list END"
 
-/** Returns the number of tasks that meet the condition, and the maximum cost of their votes. */
+/** Counts tasks, and the maximum cost of their votes. */
 export const planOf = Effect.fnUntraced(function* ({ job, sql }: Here, condition: Fragment, pricesOf: PricesOf) {
   const rows = yield* sql<Planned & { tasks: number; votes: number }>`
     SELECT ${sql.literal(listWhenPlanned)} AS list, voters, COUNT(*) AS tasks, SUM(${sql.literal(votesOfTask)}) AS votes

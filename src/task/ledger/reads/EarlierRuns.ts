@@ -1,10 +1,7 @@
 /**
- * Returns counts and rejected records for files that only earlier runs have read. The last run's counts do not include
- * these files.
- *
- * Guarantees: if a run reads a file to its end, the counts and rejects of earlier runs for this file are ignored, even
- * if the file has changed. If no run has read a file to its end, the rejects are those of the last run that rejected a
- * record of the file. If a source is not a file (`Source.make`), only the last run's records from this source count.
+ * Counts and rejects of files that only earlier runs have read. Once a run reads a file to its end, earlier runs no
+ * longer count for it; if none has, its rejects are those of the last run that rejected one. Of sources that are not
+ * files (`Source.make`), only the last run's records count.
  */
 import { Effect, Option, Stream } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
@@ -21,10 +18,7 @@ export const readEarlierRuns = (context: LedgerContext) => {
       onSome: (campaign) => sql`job = ${job} AND campaign = ${campaign}`,
     })
 
-  /**
-   * `runOf` maps each file to the last run that read the file to its end. `recordsOf` maps each run to the number of
-   * records in the files that no later run has read.
-   */
+  /** `runOf`: the last run that read each file to its end; `recordsOf`: each run's records in such files. */
   const lastReads = Effect.fnUntraced(function* (campaign: Option.Option<number>) {
     const rows = yield* sql<{ file: string; run: number; records: number }>`
       SELECT file, run, records FROM input WHERE ${within(campaign)} ORDER BY run`
@@ -36,7 +30,7 @@ export const readEarlierRuns = (context: LedgerContext) => {
     return { runOf, recordsOf }
   })
 
-  /** Earlier runs whose records all came from files that no later run has read. */
+  /** Only runs whose records all came from files that no later run has read. */
   const earlierRuns = Effect.fn("Ledger.earlierRuns")(function* (run: number, campaign: Option.Option<number>) {
     const { recordsOf } = yield* lastReads(campaign)
     const runs = yield* sql<
@@ -46,7 +40,7 @@ export const readEarlierRuns = (context: LedgerContext) => {
     return runs.filter(({ read, run }) => recordsOf.get(run) === read)
   })
 
-  /** Rejects of runs before `run`, the latest run first. If several runs have read a file, only the last run counts. */
+  /** The latest run first. If several runs have read a file, only the last one counts. */
   const earlierRejects = (run: number, campaign: Option.Option<number>): Stream.Stream<Reject, SqlError> =>
     Effect.gen(function* () {
       const runs = yield* sql<{ run: number; finished: number }>`

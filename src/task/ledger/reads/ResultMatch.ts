@@ -1,10 +1,6 @@
 /**
- * Joins a result to its task's request: by position, or by the prompt's text if the positions do not agree.
- *
- * Guarantees: if a result does not fit its task, or has the id of another task of the ledger, the failure gives the
- * reason and the position. A prompt that is withdrawn, or that no expert answers, gives a `NoJudgment` with the reason.
- * Every index in a judgment refers to the completions in the order of the input, even if they were sent in another
- * order.
+ * Joins a result to its task's request: by position, or by the prompt's text if positions do not agree. A prompt that
+ * is withdrawn, or that no expert answers, gives a `NoJudgment`. Indices in judgments refer to the input's order.
  */
 import { Effect, identity, Option, Predicate, Result, Schema } from "effect"
 import { SchemaJITCompiler } from "effect/schema"
@@ -24,15 +20,12 @@ import * as Payload from "../schema/Payload.ts"
 import { importedTaskPrefix, promptOf } from "../schema/Rows.ts"
 import type { ReadKinds } from "../schema/VoteKinds.ts"
 
-/**
- * Members in which another service may list several judgments. prefstream does not read such lists, but names them in
- * `unread`.
- */
+/** Lists of several judgments by other services, which are not read, but named in `unread`. */
 const unreadNames = ["annotations", "judgments", "votes"] as const
 const Several = Schema.optionalKey(Schema.Unknown)
 const AnsweredItem = Schema.Struct({
   ...ResultItem.fields,
-  // Any value is accepted. Annotations that are not an object are ignored.
+  // Annotations that are not an object are ignored.
   annotations: Several,
   judgments: Several,
   votes: Several,
@@ -48,7 +41,7 @@ const annotationsOf = (value: unknown): Annotations =>
       ? value
       : { ...value, rationale: rationaleOf(value["rationale"]) }
 
-/** Returns the service's reason for a null index. A null index without a reason is an error of the service. */
+/** A null index without a reason is an error of the service. */
 const reasonOf = (annotations: unknown): "unanswered" | "withdrawn" | undefined =>
   !Predicate.isObject(annotations)
     ? undefined
@@ -58,7 +51,6 @@ const reasonOf = (annotations: unknown): "unanswered" | "withdrawn" | undefined 
         ? "unanswered"
         : undefined
 
-/** Whether the response has a text in place of the index at this path. */
 const isTextAt = (text: string, path: ReadonlyArray<PropertyKey>): boolean =>
   path.at(-1) === "best_completion_index" &&
   Predicate.isString(FieldPath.followAll(Result.getOrUndefined(Json.parse(text)), path))
@@ -68,7 +60,7 @@ SchemaJITCompiler.enable(Answer.ast)
 SchemaJITCompiler.enable(ListedVotes.ast)
 const decode = Schema.decodeUnknownResult(Answer, { reportInput: true })
 
-/** Parses a response body. Fails if annotations are nested too deeply for recursive code. */
+/** Fails if annotations are nested too deeply for recursive code. */
 const readAnswer = (text: string): Result.Result<typeof Answer.Type, string> =>
   Result.flatMap(
     Result.mapError(decode(text), ({ issue }) => {
@@ -86,10 +78,7 @@ const readAnswer = (text: string): Result.Result<typeof Answer.Type, string> =>
     },
   )
 
-/**
- * Returns the judgments of one task, in the order of its prompts. A withdrawn or unanswered prompt gives a
- * `NoJudgment`.
- */
+/** The judgments of one task, in the order of its prompts. */
 export const match = (
   taskId: string,
   { items, prompts }: Omit<StoredRequest, "body">,
@@ -100,7 +89,6 @@ export const match = (
     vote = 1,
   }: {
     readonly vote?: number | undefined
-    /** Time of the result, in epoch milliseconds. */
     readonly completedAt?: number | undefined
     readonly read?: ((annotations: Annotations) => Annotations) | undefined
   } = {},
@@ -172,10 +160,8 @@ export const matchStored = (
   )
 
 /**
- * Checks whether a response fits the task at `seq`. Returns the kinds of its experts, or the reason why it does not
- * fit. A response with the id of another task of the ledger does not fit, so that one result never counts for two
- * tasks. A `task_id` that is unknown to the ledger is accepted, since the service may use another kind of id in
- * results.
+ * The kinds of a response's experts, or why it does not fit the task at `seq`: it has another task's id. An unknown
+ * `task_id` fits, since the service may use another kind of id in results.
  */
 export const checkAnswer = Effect.fnUntraced(function* (
   ledger: {
@@ -205,9 +191,7 @@ export const checkAnswer = Effect.fnUntraced(function* (
   return Result.map(match(taskId, yield* ledger.request(seq), body), () => kinds)
 })
 
-/**
- * Whether the stored result of a task is usable. An earlier version of prefstream may have stored an unusable result.
- */
+/** An earlier version of prefstream may have stored an unusable result. */
 export const isUsable = Effect.fnUntraced(function* (
   ledger: {
     readonly storedResult: (seq: number) => Effect.Effect<Option.Option<Uint8Array>, SqlError>
@@ -220,7 +204,7 @@ export const isUsable = Effect.fnUntraced(function* (
   return Result.isSuccess(matchStored({ ...(yield* ledger.request(seq)), taskId }, result.value))
 })
 
-/** Puts the results in the order of the prompts, by text. If several prompts have equal texts, keeps the order. */
+/** By text. Equal prompts keep the order. */
 const align = (
   prompts: ReadonlyArray<TaskPrompt>,
   results: ReadonlyArray<typeof AnsweredItem.Type>,

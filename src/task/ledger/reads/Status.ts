@@ -1,8 +1,6 @@
 /**
- * Counts and times of tasks and items, and the tasks that wait for a person.
- *
- * Guarantees: the counts of all states are from the same moment. The queries read each task's small row once or twice,
- * which is fast for a hundred thousand tasks.
+ * Counts and times of tasks and items, all from the same moment, and the tasks that wait for a person. Each task's
+ * small row is read once or twice, which is fast for a hundred thousand tasks.
  */
 import { Duration, Effect, Option, Record } from "effect"
 import * as SteadyClock from "../../../io/SteadyClock.ts"
@@ -10,10 +8,9 @@ import { inCampaign, isAskedBy } from "../schema/Rows.ts"
 import { votesOfTask } from "./Charges.ts"
 import { type Issue, type LedgerContext, type StateCounts, TaskState } from "../schema/Model.ts"
 
-/** States of tasks that wait for a decision. */
 export const issueStates = ["in_doubt", "failed", "invalid", "refused"] as const satisfies ReadonlyArray<TaskState>
 
-/** In `items`, an item with several votes counts once per vote. */
+/** `items` counts an item once per vote. */
 interface CountRow {
   readonly campaign: number
   readonly state: TaskState
@@ -33,7 +30,7 @@ const countsOf = (rows: ReadonlyArray<CountRow>): StateCounts => {
   return Record.fromIterableWith(TaskState.literals, (state) => [state, of(state)]) as StateCounts
 }
 
-/** Outcomes of items, the most advanced first. An item has the most advanced outcome of its tasks. */
+/** The most advanced first: an item has the most advanced outcome of its tasks. */
 export const itemOutcomes = [
   "judged",
   "pruned",
@@ -57,30 +54,26 @@ export interface Arrivals {
 export interface Progress {
   readonly counts: StateCounts
   readonly countsOf: (campaign: number) => StateCounts
-  /** Items of one campaign by the state of their first vote, without gold items that were mixed in. */
+  /** Items by the state of their first vote, without gold items that were mixed in. */
   readonly inputOf: (campaign: number) => StateCounts
   readonly votes: number
   readonly gold: number
-  /** Items that wait for another expert at the service, and the number of their tasks. */
+  /** For another expert at the service. */
   readonly waiting: Arrivals
-  /** Items that wait for a judge, and their tasks: only judges may vote on these items. */
+  /** Only judges may vote on these. */
   readonly waitingForJudges: Arrivals
-  /** Time of the first submission, in epoch milliseconds. */
   readonly firstSubmittedAt: Option.Option<number>
   readonly oldestOutstanding: Option.Option<{
     readonly number: number
     readonly taskId: string
     readonly submittedAt: number
   }>
-  /** Time of the next poll of an outstanding task, in epoch milliseconds. In the past if the poll is overdue. */
+  /** In epoch milliseconds; in the past if the poll is overdue. */
   readonly nextPollAt: Option.Option<number>
   readonly lastResultAt: Option.Option<number>
   readonly lastHour: Arrivals
   readonly lastDay: Arrivals
-  /**
-   * Counts the tasks and items that were judged in campaigns with open tasks. The count begins at `since`, when the
-   * oldest outstanding task was submitted, but at most one day ago. `lastAt` is the time of the last counted result.
-   */
+  /** Results since the oldest open task was submitted, at most one day ago. `lastAt`: time of the last one. */
   readonly pace: Option.Option<Arrivals & { readonly since: number; readonly lastAt: number }>
 }
 
@@ -94,10 +87,10 @@ export const issueColumns = `seq + 1 AS number, seq, campaign, state, attempt, t
 
 export const readStatus = ({ job, sql }: LedgerContext) => {
   const here = sql`job = ${job}`
-  // An item counts once for each of its votes, even if one task asks for several of them.
+  // Once per vote, even if one task asks for several.
   const votes = sql.literal(votesOfTask)
 
-  // The condition on `seq` makes the database use the primary key, the fastest index for all rows.
+  // With `seq`, the database uses the primary key, the fastest index for all rows.
   const all = sql`${here} AND seq >= 0`
 
   const counts = Effect.gen(function* () {
@@ -203,7 +196,7 @@ export const readStatus = ({ job, sql }: LedgerContext) => {
     } satisfies Progress
   }).pipe(Effect.withSpan("Ledger.progress"))
 
-  /** At most `limit` tasks in the given states, `in_doubt` first. Default: the states that wait for a decision. */
+  /** `in_doubt` first. Default: the states that wait for a decision. */
   const issues = Effect.fn("Ledger.issues")(
     (limit: number, states: ReadonlyArray<TaskState> = issueStates) =>
       sql<Issue>`SELECT ${sql.literal(issueColumns)} FROM task WHERE ${here} AND ${sql.in("state", states)}
@@ -218,7 +211,7 @@ export const readStatus = ({ job, sql }: LedgerContext) => {
     Effect.withSpan("Ledger.prunedItems"),
   )
 
-  /** Number of items by outcome, in one campaign or in all. Gold items that were mixed in do not count. */
+  /** Without gold items that were mixed in. */
   const itemsByOutcome = Effect.fn("Ledger.itemsByOutcome")(function* (campaign: Option.Option<number>) {
     const rows = yield* sql<{ outcome: number; items: number }>`SELECT outcome, COUNT(*) AS items FROM (
         SELECT item.seq, MIN(CASE t.state

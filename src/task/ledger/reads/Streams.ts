@@ -1,4 +1,4 @@
-/** Streams of results, rejects, and prompts. They read page by page in bounded memory, in the order of the items. */
+/** Streams of results, rejects, and prompts, in the order of the items. They read page by page in bounded memory. */
 import { Array as Arr, Effect, Option, Result, Schema, Stream, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Prompt } from "../../../domain/Message.ts"
@@ -27,14 +27,13 @@ export interface DroppedTask {
   readonly items: ReadonlyArray<DroppedItem>
 }
 
-/** Rows per page. The number is small, since a row can contain a task's whole request and result. */
+/** Small, since a row can contain a task's whole request and result. */
 const pageSize = 16
 
-/** The next page of completed tasks has more rows if those of the last page were small. */
+/** After pages with small rows. */
 const maxPageSize = 256
 const pageBytes = 1_000_000
 
-/** Number of items that are parsed at once. */
 const maxChunkItems = 64
 
 const smallRows = 1024
@@ -50,14 +49,14 @@ interface CompletedRow extends BatchPlace {
   readonly result: Uint8Array
 }
 
-/** Splits a page into arrays of at most `maxChunkItems` items, but of at least one task. */
+/** At least one task per chunk. */
 const inChunks = (rows: Arr.NonEmptyReadonlyArray<CompletedRow>) =>
   Arr.chunksOf(rows, Math.floor(maxChunkItems / Math.max(...rows.map(({ batchItems }) => batchItems))))
 
 export const readStreams = ({ job, sql }: LedgerContext) => {
   const here = sql`job = ${job}`
 
-  /** Reads rows page by page. `seq` must ascend. `limitAfter` returns the limit of the page that follows these rows. */
+  /** `seq` must ascend. `limitAfter` returns the limit of the page after these rows. */
   const pages = <Row extends { readonly seq: number }, A>(
     page: (after: number, limit: number) => Effect.Effect<ReadonlyArray<Row>, SqlError>,
     decode: (row: Row) => A,
@@ -73,11 +72,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
 
   const isElsewhere = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
 
-  /**
-   * Reads the next page while the current page is processed. This is useful only with PostgreSQL, which runs in another
-   * process, and safe only in a snapshot, in which no new data appears. Reading takes a sixth of an export's time, so
-   * one page ahead is enough.
-   */
+  /** Reads one page ahead: useful with PostgreSQL, another process; safe only in a snapshot without new data. */
   const readAhead = <A, E, R>(pages: Stream.Stream<A, E, R>): Stream.Stream<A, E, R> =>
     Stream.unwrap(
       Effect.map(Effect.serviceOption(sql.transactionService), (snapshot) =>
@@ -113,10 +108,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
       (row) => decodeReject(row.record),
     )
 
-  /**
-   * Returns the item ranges of the batch's tasks that were neither refused nor given up. If items have one vote,
-   * returns none.
-   */
+  /** Item ranges of the batch's tasks that were neither refused nor given up. None if items have one vote. */
   const placesOpen = Effect.fnUntraced(function* ({ batch, batchItems, votes }: BatchPlace) {
     const rows =
       votes === 1
@@ -130,7 +122,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     })
   })
 
-  /** Returns the results of the other votes on a task's items. Omits results that cannot be decoded. */
+  /** Omits results that cannot be decoded. */
   const resultsOfOtherVotes = Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<{ taskId: string; result: Uint8Array }>`
       SELECT o.task_id AS "taskId", r.body AS result FROM task t
@@ -145,10 +137,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     )
   })
 
-  /**
-   * Returns the tasks of first votes that were refused or given up. Each task has only the items whose other votes were
-   * also refused or given up.
-   */
+  /** First votes that were refused or given up, each with the items whose other votes were too. */
   const dropped = (campaign: Option.Option<number>): Stream.Stream<DroppedTask, SqlError> =>
     pages(
       (after) => sql<
@@ -185,10 +174,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
       ),
     )
 
-  /**
-   * All planned items of all campaigns, judged or not, in the order of planning. An item in several campaigns occurs
-   * once for each. Omits gold items that were mixed in, and pruned items.
-   */
+  /** Once per campaign, as planned, judged or not. Omits gold items that were mixed in, and pruned items. */
   const prompts: Stream.Stream<PlannedItem, SqlError> = pages(
     (after) => sql<{ seq: number; body: Uint8Array; items: Uint8Array }>`SELECT t.seq, q.body, q.items FROM task t
       JOIN task_request q ON q.job = t.job AND q.seq = t.seq
@@ -209,7 +195,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     },
   ).pipe(Stream.flattenIterable)
 
-  /** Returns the milliseconds from submission to result of each completed task. Imported tasks are left out. */
+  /** Milliseconds from submission to result, without imported tasks. */
   const turnarounds = (campaign: Option.Option<number>): Stream.Stream<number, SqlError> =>
     pages(
       (after) => sql<{

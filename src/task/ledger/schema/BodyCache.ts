@@ -1,10 +1,7 @@
-/**
- * Keeps request bodies in memory from planning to sending, so that they need not be read from the ledger. The size is
- * bounded: when the cache is full, it accepts no more bodies.
- */
+/** Keeps request bodies in memory from planning to sending. When the cache is full, it accepts no more. */
 export interface BodyCache {
   readonly get: (seq: number) => Uint8Array | undefined
-  /** Adds a body. Call it only after the task was committed. */
+  /** Call it only after the task was committed. */
   readonly add: (seq: number, body: Uint8Array) => void
   readonly drop: (seq: number) => void
 }

@@ -1,12 +1,8 @@
-/**
- * The order in which an item's completions were sent.
- *
- * For each position in the request, an order gives the completion's index in the input. `undo` reverses it.
- */
+/** The order in which an item's completions were sent: for each position in the request, the index in the input. */
 import { Predicate, Record } from "effect"
 import type { Annotations } from "../../../domain/Task.ts"
 
-/** Undefined if the completions are sent in the order of the input. */
+/** Undefined: the order of the input. */
 export type CompletionOrder = ReadonlyArray<number> | undefined
 
 export const apply = <A>(values: ReadonlyArray<A>, order: ReadonlyArray<number>): ReadonlyArray<A> =>
@@ -20,7 +16,6 @@ export const undo = <A>(sent: ReadonlyArray<A>, order: ReadonlyArray<number>): R
 
 type Translate = (value: unknown, order: ReadonlyArray<number>) => unknown
 
-/** Translates an index in the request to an index in the input. Undefined if the value is not a valid index. */
 const index: Translate = (value, order) => (Predicate.isNumber(value) ? order[value] : undefined)
 
 const listOf =
@@ -31,9 +26,9 @@ const listOf =
     return list.includes(undefined) ? undefined : list
   }
 
-/** Translates the given members of an object. Other members, and values of another type, stay unchanged. */
+/** Other members, and values of another type, stay unchanged. */
 const membersOf = (members: { readonly [name: string]: Translate }): Translate => {
-  // A `Map` instead of an object, since a service may name a member `constructor`.
+  // A service may name a member `constructor`.
   const translations = new Map(Object.entries(members))
   return (value, order) =>
     Predicate.isObject(value)
@@ -44,16 +39,13 @@ const membersOf = (members: { readonly [name: string]: Translate }): Translate =
 const indices = listOf(index)
 const groups = listOf(indices)
 
-/** Reorders each aspect's list of ratings, one per completion. A single number rates the best completion. */
+/** A single number rates the best completion. */
 const ratings: Translate = (value, order) =>
   Predicate.isObject(value)
     ? Record.map(value, (list) => (Array.isArray(list) && list.length === order.length ? undo(list, order) : list))
     : value
 
-/**
- * The members that prefstream's own service writes: see `domain/Vote.ts`, and `service/expert/JudgeExpert.ts` for the
- * details.
- */
+/** The members of prefstream's own service (`domain/Vote`, `service/expert/JudgeExpert`). */
 const annotationsOf = membersOf({
   ranking: groups,
   aspects: ratings,
@@ -68,7 +60,6 @@ const annotationsOf = membersOf({
   ),
 })
 
-/** Converts indices in annotations to the input's order. It knows the members that prefstream's own service writes. */
 export const undoAnnotations = (annotations: Annotations, order: ReadonlyArray<number>): Annotations =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object stays an object, its rationale unchanged
   annotationsOf(annotations, order) as Annotations

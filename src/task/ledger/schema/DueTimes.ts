@@ -1,13 +1,8 @@
-/**
- * The time of a task's next poll, as the column `due_at` stores it.
- *
- * Guarantees: a completed task has the value 0 and is not polled. If the service may have changed the result, the value
- * is negative, and the task is polled again at the time that `dueOfChanged` returns.
- */
+/** A task's next poll, as `due_at`: 0 for a completed task, negative if the service may have changed its result. */
 
 export const notDue = Number.MAX_SAFE_INTEGER
 
-/** A completed task with this value is due at once. */
+/** Due at once. */
 export const changedDueAt = -1
 
 export const changedDueAtTime = (at: number): number => -at - 1

@@ -1,9 +1,6 @@
 /**
- * A summary of a task's request: the hash of the prompts, and the number of completions of each. With it, a result is
- * checked without parsing the request.
- *
- * Guarantees: a result that passes (`isMetBy`) has each prompt in its position, and valid indices. A result that does
- * not pass may still fit, for example with prompts in another order or a withdrawn prompt: `ResultMatch.match` decides.
+ * A summary of a task's request, to check a result without parsing it: the hash of the prompts, and the number of
+ * completions of each. A result that does not pass (`isMetBy`) may still fit in another order: see `ResultMatch.match`.
  */
 import { Schema } from "effect"
 import type { ResultItem } from "../../../domain/Task.ts"
@@ -40,7 +37,7 @@ export const isMetBy = (
   results.every(({ best_completion_index: best }, i) => best !== null && best >= 0 && best < completions[i]!) &&
   hashOf(results) === prompts_sha256
 
-/** The expected results of a task, and the number of votes on each item that the task asks for. */
+/** `asks` is the number of votes on each item. */
 export interface OfTask {
   readonly expected: Expected
   readonly asks: number

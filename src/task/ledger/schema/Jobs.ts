@@ -1,15 +1,11 @@
-/**
- * The jobs of a database. Users name a job, and rows contain its number.
- *
- * Guarantees: a job's number and its number of parts never change.
- */
+/** The jobs of a database. Users name a job, and rows contain its number, which never changes. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 
 export interface Job {
-  /** The job's number, from 1. A missing job has the number 0, and no rows. */
+  /** From 1. A missing job has the number 0, and no rows. */
   readonly job: number
-  /** Number of parts into which the job's batches are divided, for workers: see `task.part` in `Tables.ts`. */
+  /** Parts of the job's batches, for workers: see `task.part` in `Tables.ts`. Never changes. */
   readonly partCount: number
 }
 
@@ -31,7 +27,7 @@ export class PartsDiffer extends Schema.TaggedError<PartsDiffer>()("PartsDiffer"
   }
 }
 
-/** Returns the job, or a job without rows if there is none with this name. */
+/** A job without rows if there is none with this name. */
 export const find = Effect.fnUntraced(function* (name: string) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<Job>`SELECT job, parts AS "partCount" FROM job WHERE name = ${name}`
@@ -46,7 +42,7 @@ export const findOrCreate = Effect.fnUntraced(function* (name: string, parts?: n
       if (parts === undefined || parts === found.partCount) return found
       return yield* new PartsDiffer({ job: name, found: found.partCount, asked: parts })
     }
-    // Another process may insert the same number or the same job first. Then the loop reads again.
+    // Another process may insert the same number or job first; then the loop reads again.
     yield* sql.withTransaction(sql`INSERT INTO job (job, name, parts)
       SELECT COALESCE(MAX(job), 0) + 1, ${name}, ${parts ?? missing.partCount} FROM job WHERE 1 = 1 ON CONFLICT DO NOTHING`)
   }

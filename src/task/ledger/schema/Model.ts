@@ -22,10 +22,9 @@ import type { Write } from "../../../sql/GroupCommit.ts"
  *                                              a run of its campaign plans it again, if the budget allows it
  * ```
  *
- * `task/Send` decides the next state after a request, even without a response. `Submit` and `Collect` decide after a
- * crash, and `pipeline/Worker` for a lost worker. The ledger records the decision. A person may give up any task
- * (`given_up`) that is neither completed nor being sent. A person may resend a task that is in doubt, failed, invalid,
- * refused, or given up.
+ * `task/Send` decides the next state after a request, `Submit` and `Collect` after a crash, and `pipeline/Worker` for a
+ * lost worker. A person may give up any task (`given_up`) that is neither completed nor being sent, and resend one that
+ * is in doubt, failed, invalid, refused, or given up.
  */
 export const TaskState = Schema.Literals([
   "planned",
@@ -41,7 +40,7 @@ export const TaskState = Schema.Literals([
 ])
 export type TaskState = typeof TaskState.Type
 
-/** States without a result, in which a task stays unless a person resends it or a run resubmits it. */
+/** Without a result, unless a person resends the task or a run resubmits it. */
 export const lostStates: ReadonlyArray<TaskState> = ["refused", "given_up"]
 
 /** The terms under which experts judge. Under the same terms, an item is judged once. */
@@ -70,101 +69,90 @@ export const defaultShuffleSeed = 0
 
 export interface RunTerms extends CampaignTerms {
   /**
-   * Number of votes that are planned for each new item, each by another expert. If the service declares `votes`, one
-   * task asks for all of them. If it does not, each vote has its own task. If this option is not set, tasks do not ask
-   * for a number of votes and count as one vote, even if the service's default is higher.
+   * Number of votes planned for each new item, each by another expert: by one task if the service declares `votes`,
+   * else by one task each. Without it, tasks count as one vote, even if the service's default is higher.
    */
   readonly votes?: number | undefined
   /** Maximum number of votes for each new item. Votes above `votes` are planned as results arrive. Default: `votes`. */
   readonly votesUpTo?: number | undefined
   /**
-   * Threshold for further votes: the probability that an item's leading completion is the best, given its votes and the
-   * experts' reliabilities. An item at or above the threshold gets no further votes. Other items get up to `votesUpTo`
-   * votes. Default 0.95. The job keeps the threshold until a run sets `votes`.
+   * An item gets up to `votesUpTo` votes until the probability that its leading completion is the best, by the experts'
+   * reliabilities, reaches this threshold. Default 0.95. The job keeps it until a run sets `votes`.
    */
   readonly confidence?: number | undefined
   /**
-   * Rule that sends items from judges (language models) to people. The first `votes` votes on each new item are by
-   * judges. If the judges are less certain than the rule requires, a person votes on the item. While the item's
-   * confidence is below `confidence`, more people vote, up to `votesUpTo` votes in total. Needs a service that accepts
-   * `voters` in a task. The job keeps the rule until a run sets `votes`.
+   * Sends items from judges (language models) to people. The first `votes` votes are by judges. If they are less
+   * certain than the rule requires, people vote until `confidence` is reached, up to `votesUpTo` votes in total. Needs
+   * a service that accepts `voters` in a task. The job keeps the rule until a run sets `votes`.
    */
   readonly peopleWhen?: PeopleWhen | undefined
-  /**
-   * Name of the service's group for the campaign's tasks. Default: the job's name and the campaign's number, if the
-   * service declares groups. A campaign keeps its group.
-   */
+  /** The service's group for a campaign's tasks, which the campaign keeps. Default: job name and campaign number. */
   readonly group?: string | undefined
-  /** Seed for shuffling completions. False sends them in the order of the input. */
+  /** False sends completions in the order of the input. */
   readonly shuffleSeed?: number | false | undefined
 }
 
 export interface Run {
   readonly run: number
   readonly campaign: number
-  /** The group of the campaign's tasks. Undefined if they have none. */
+  /** Undefined if the campaign's tasks have none. */
   readonly group?: string | undefined
 }
 
 export interface BatchItem extends SourceItem {
-  /** The id from the input. Default: the hash of the content. */
+  /** Default: the hash of the content. */
   readonly itemId: string
   readonly contentHash: string
   readonly prompt: string
-  /** The item as an element of the task's `prompts`: JSON in UTF-8. */
+  /** An element of the task's `prompts`: JSON in UTF-8. */
   readonly bytes: ItemBytes
-  /** Hash of the content to send, if only some of the completions are sent. */
+  /** For content with only some of the completions. */
   readonly sentHash?: string | undefined
-  /** Whether the item is a gold item that was mixed in, not an item of the input. */
   readonly isCheck?: boolean | undefined
-  /** Gold items, in order of preference. One of them is sent with this item. */
+  /** In order of preference. One of them is sent with this item. */
   readonly gold?: Iterable<BatchItem> | undefined
 }
 
-/** The details of an item. Its prompt and completions are in the request. */
+/** Prompt and completions are in the request. */
 export const ItemDetails = Schema.Struct({
   item_id: Schema.String,
   origin: Origin,
   metadata: Schema.optionalKey(Metadata),
   gold: Schema.optionalKey(Gold),
   models: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** The origin of each completion, if it differs from that of the item. */
+  /** If they differ from that of the item. */
   completion_origins: Schema.optionalKey(Schema.Array(Origin)),
-  /** Set if the prompt was a conversation. It is sent as text, which `Conversation.parse` reads. */
+  /** The prompt was a conversation, and is sent as text that `Conversation.parse` reads. */
   conversation: Schema.optionalKey(Schema.Literal(true)),
-  /** For each completion, whether it was a list of messages. Absent if no completion was. */
+  /** Whether each completion was a list of messages. Absent if none was. */
   as_messages: Schema.optionalKey(Schema.Array(Schema.Boolean)),
-  /** The definitions of tools, as JSON text. */
+  /** JSON text. */
   tools: Schema.optionalKey(Schema.String),
-  /** The order in which the completions were sent, as indices in the input. Absent if it is the order of the input. */
+  /** Indices in the input. Absent if completions were sent in its order. */
   order: Schema.optionalKey(Schema.Array(Schema.Int)),
-  /** Set if the item is a gold item that was mixed in, not an item of the input. */
+  /** A gold item that was mixed in, not an item of the input. */
   check: Schema.optionalKey(Schema.Literal(true)),
 })
 export type ItemDetails = typeof ItemDetails.Type
 
 export interface NewTask {
   readonly idempotencyKey: string
-  /** The body of `POST /tasks`, as UTF-8. */
+  /** For `POST /tasks`, as UTF-8. */
   readonly body: Uint8Array
   readonly items: Arr.NonEmptyReadonlyArray<BatchItem>
-  /** The order of each item's completions in the body. Undefined if it is the order of the input. */
   readonly orders?: ReadonlyArray<ReadonlyArray<number> | undefined> | undefined
-  /** Number of the vote in its batch, from 1. The tasks of a batch are adjacent. Default 1. */
+  /** In its batch, from 1; the tasks of a batch are adjacent. Default 1. */
   readonly vote?: number | undefined
-  /** Maximum number of votes of the batch. Default 1. */
+  /** The batch's maximum. Default 1. */
   readonly votes?: number | undefined
-  /** Number of votes that are planned at first. Further votes, up to `votes`, may follow. Default: `votes`. */
+  /** Planned at first; more, up to `votes`, may follow. Default: `votes`. */
   readonly leastVotes?: number | undefined
-  /** Number of votes on each item that this task asks for, beginning with `vote`. Default 1. */
+  /** Votes on each item that this task asks for, from `vote` on. Default 1. */
   readonly asks?: number | undefined
-  /** The only experts who may vote. Default: anyone. */
   readonly voters?: Voters | undefined
 }
 
-/**
- * Votes that experts gave elsewhere. The ledger stores `result` like a response of the service.
- */
+/** Votes that experts gave elsewhere, stored like a response of the service. */
 export interface ImportedResult {
   readonly taskId: string
   readonly result: string
@@ -174,12 +162,11 @@ export interface PlannedTask {
   readonly seq: number
   readonly part: number
   readonly itemCount: number
-  /** The number of the vote in its batch, from 1. */
   readonly vote: number
   readonly idempotencyKey: string
-  /** Time of the first request of this attempt that may have created the task, in epoch milliseconds. */
+  /** Epoch milliseconds of the attempt's first request that may have created the task. */
   readonly sentAt: number | undefined
-  /** Whether the task was in doubt before. */
+  /** Was the task in doubt before? */
   readonly wasDoubted: boolean
 }
 
@@ -187,32 +174,30 @@ export interface OpenTask {
   readonly seq: number
   readonly taskId: string
   readonly idempotencyKey: string
-  /** Whether the task is failed, invalid, or completed, and is polled only once more. */
+  /** Failed, invalid, or completed: polled only once more. */
   readonly isRecheck: boolean
-  /** Whether the task is completed. If so, a poll checks whether the service has changed the result. */
+  /** Completed: a poll checks whether the service has changed the result. */
   readonly hasResult: boolean
-  /** Time of submission, in epoch milliseconds. */
   readonly submittedAt: number
-  /** Time of the next poll, in epoch milliseconds. 0 if a webhook or a command asked for a poll. */
+  /** In epoch milliseconds; 0 if a webhook or a command asked for a poll. */
   readonly dueAt: number
-  /** The only experts whom the task asks for votes. Null: any. */
   readonly voters: Voters | null
 }
 
-/** A webhook delivery whose signature was verified. */
+/** With a verified signature. */
 export interface Delivery {
-  /** Id of the delivery. All attempts of the service to send it have the same id. */
+  /** All attempts of the service to send it have the same id. */
   readonly id: string
-  /** Time of this attempt by the service's clock, in epoch milliseconds; 0 if unknown. */
+  /** This attempt by the service's clock, in epoch milliseconds; 0 if unknown. */
   readonly sentAt: number
-  /** The tasks that the delivery names. None if it may concern any task. */
+  /** None if it may concern any task. */
   readonly taskIds: Option.Option<ReadonlyArray<string>>
 }
 
-/** A delivery is `due` if it makes tasks of this ledger due, and `unknown` if all of its task ids are unknown. */
+/** `due`: it makes tasks of this ledger due; `unknown`: all of its task ids are unknown. */
 export type DeliveryOutcome = "due" | "unknown" | "repeated"
 
-/** A task's request. In `prompts`, completions have the order of the input. `items[i]` belongs to `prompts[i]`. */
+/** Completions have the order of the input, and `items[i]` belongs to `prompts[i]`. */
 export interface StoredRequest {
   readonly body: Uint8Array
   readonly prompts: ReadonlyArray<TaskPrompt>
@@ -222,42 +207,35 @@ export interface StoredRequest {
 export interface CompletedTask extends Omit<StoredRequest, "body">, BatchPlace {
   readonly seq: number
   readonly taskId: string
-  /** The body of the response to `GET /tasks/{task_id}`, in the format of `Payload`. */
+  /** The body of `GET /tasks/{task_id}`, in the format of `Payload`. */
   readonly result: Uint8Array
   readonly completedAt: number | null
 }
 
-/**
- * A task's position in its batch. A batch is a list of items that are sent together. For each vote, the list is sent
- * again: in one task, or in several if a task was split. A task may ask for several votes at once.
- */
+/** A list of items sent together, again for each vote. A task may be a part of it, or ask for several votes. */
 export interface BatchPlace {
-  /** The `seq` of the batch's first task. */
+  /** The `seq` of the first task. */
   readonly batch: number
-  /** Number of items in the batch. */
   readonly batchItems: number
   readonly vote: number
-  /** The maximum number of votes on each item of the batch. */
+  /** The maximum on each item of the batch. */
   readonly votes: number
-  /** Number of votes on each item that the task asks for. `vote` is the first of them. */
   readonly asks: number
-  /** The only experts who may vote. Null: anyone. */
   readonly voters: Voters | null
 }
 
 export interface Issue {
-  /** The task's number for users: the ordinal of its first item, from 1. */
+  /** For users: the ordinal of the task's first item, from 1. */
   readonly number: number
   readonly seq: number
   readonly campaign: number
   readonly state: TaskState
-  /** Number of the attempt, from 1. It increases when the task's items are planned again. */
+  /** From 1; increases when the items are planned again. */
   readonly attempt: number
   readonly taskId: string | null
   readonly idempotencyKey: string
   readonly items: number
   readonly reason: string | null
-  /** Time of the attempt's first request that may have created the task, in epoch milliseconds. */
   readonly sentAt: number | null
 }
 
@@ -284,7 +262,7 @@ export interface ReadCounts {
 
 export const nothingRead: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, reordered: 0, rejected: 0 }
 
-/** One step of reading, without its tasks. `counts` are the counts of the run so far. */
+/** Without its tasks. `counts` are those of the run so far. */
 export interface ReadingStep {
   readonly rejects: ReadonlyArray<Reject>
   readonly counts: ReadCounts
@@ -293,7 +271,7 @@ export interface ReadingStep {
 
 export interface LedgerContext extends Job {
   readonly sql: SqlClient.SqlClient
-  /** Runs statements in a transaction that is committed before the effect succeeds. */
+  /** Commits before the effect succeeds. */
   readonly write: Write
   readonly bodies: BodyCache
 }

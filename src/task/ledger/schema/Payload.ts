@@ -1,16 +1,13 @@
 /**
- * Encodes requests and results as the ledger stores them: as bytes, or as a Zstandard frame after
- * `LedgerMaintenance.compact`.
- *
- * Requests and results are not compressed when they are written: compression halved the size of the ledger, but took a
- * fifth of the main thread's time in a whole run, more than SQLite did (test/bench/durability.ts).
+ * Encodes requests and results for the ledger: as bytes, or as a Zstandard frame after `LedgerMaintenance.compact`.
+ * Compression while writing took a fifth of the main thread's time (test/bench/durability.ts).
  */
 import * as Zstd from "../../../node/Zstd.ts"
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
-/** The first four bytes of a frame (RFC 8878, 3.1.1), in SQL's notation. */
+/** The start of a frame (RFC 8878, 3.1.1), in SQL's notation. */
 export const packedPrefix = "28b52ffd"
 
 const isPacked = (bytes: Uint8Array): boolean =>
@@ -24,6 +21,6 @@ export const decode = (bytes: Uint8Array): string =>
 
 export const unpack = (bytes: Uint8Array): Uint8Array => (isPacked(bytes) ? Zstd.decompress(bytes) : bytes)
 
-/** Compresses bytes, unless they are already compressed, or too large for `Zstd.decompress`. */
+/** Bytes that are too large for `Zstd.decompress` stay as they are. */
 export const pack = (bytes: Uint8Array): Uint8Array =>
   isPacked(bytes) || bytes.length > Zstd.maxOutputBytes ? bytes : Zstd.compress(bytes)

@@ -11,14 +11,10 @@ import * as CompletionOrder from "./CompletionOrder.ts"
 import * as Expected from "./Expected.ts"
 import * as Payload from "./Payload.ts"
 
-/**
- * Prefix of the ids of imported tasks. An imported task's stored result names the task in which the votes were given.
- */
+/** An imported task's stored result names the task in which the votes were given. */
 export const importedTaskPrefix = "imported_"
 
-/**
- * Maximum number of rows per statement, for rows of up to ten values. SQLite allows 32,766 values, PostgreSQL 32,767.
- */
+/** For rows of up to ten values: SQLite allows 32,766 values, PostgreSQL 32,767. */
 const rowsPerStatement = 3_200
 
 export const inChunks = <A, B, E, R>(
@@ -26,7 +22,7 @@ export const inChunks = <A, B, E, R>(
   statement: (rows: Arr.NonEmptyReadonlyArray<A>) => Effect.Effect<B, E, R>,
 ) => Effect.forEach(Arr.chunksOf(rows, rowsPerStatement), statement)
 
-/** Maximum number of rows per insert. The database prepares and caches one statement for each number of rows. */
+/** The database prepares and caches one statement for each number of rows. */
 const rowsPerInsert = 128
 
 export const insertRows = (sql: LedgerContext["sql"], table: string, rows: ReadonlyArray<Record<string, unknown>>) =>
@@ -58,8 +54,8 @@ const isAt = (body: Buffer, text: Buffer, at: number): boolean =>
 const surrogate = Buffer.from("\\ud")
 
 /**
- * Returns the same as `parseRequest`, but faster: completions are decoded only when they are read. Prompts are found by
- * the bytes before and after them. These bytes contain unescaped quotes, which do not occur in JSON strings.
+ * Like `parseRequest`, but completions are decoded only when they are read. The bytes around prompts contain unescaped
+ * quotes, which do not occur in JSON strings.
  */
 export const parsePrompts = (row: Payloads): Omit<StoredRequest, "body"> => {
   const items = decodeItems(Payload.decode(row.items))
@@ -77,11 +73,11 @@ export const parsePrompts = (row: Payloads): Omit<StoredRequest, "body"> => {
     prompts.push({ prompt, completions })
     at = texts.end
   }
-  // If the counts differ, prefstream did not write the body.
+  // Otherwise, prefstream did not write the body.
   return prompts.length === items.length ? { prompts, items } : parseRequest(row)
 }
 
-/** Finds a prompt and its completions. Returns undefined if the body is not from prefstream. */
+/** Undefined if the body is not from prefstream. */
 const textsOf = (body: Buffer, start: number) => {
   const prompt: JsonText.Place = [start, JsonText.endOf(body, start)]
   const completions: Array<JsonText.Place> = []
@@ -106,7 +102,7 @@ export const promptsOf = (
     return order === undefined ? prompt : { ...prompt, completions: CompletionOrder.undo(prompt.completions, order) }
   })
 
-/** Returns a sent prompt as it was in the input: a conversation becomes messages. */
+/** The prompt in the input: a conversation becomes messages. */
 export const promptOf = (sent: string, { conversation }: Pick<ItemDetails, "conversation">): Prompt =>
   conversation === true ? Option.getOrElse(Conversation.parse(sent), () => sent) : sent
 
@@ -146,13 +142,13 @@ type PlannedRow = ReturnType<typeof withPayload> &
     readonly plannedAt: number
   }
 
-/** The setting for the prices of new tasks: the number of a list in the table `price_list`. */
+/** The number of the list in `price_list` for new tasks. */
 export const priceListSetting = "price_list"
 
 export const priceListOf = (here: Pick<LedgerContext, "job" | "sql">) =>
   Effect.map(settingOf(here, priceListSetting), (list) => (list === undefined ? null : Number(list)))
 
-/** Inserts tasks with the job's current price list, unless the task has its own. */
+/** With the job's current price list, unless the task has its own. */
 export const insertTasks = Effect.fnUntraced(function* (
   { job, sql }: Pick<LedgerContext, "job" | "sql">,
   tasks: ReadonlyArray<PlannedRow>,
@@ -189,7 +185,7 @@ export const insertTasks = Effect.fnUntraced(function* (
 
 export const batchColumns = 'batch, batch_items AS "batchItems", vote, votes, asks, voters'
 
-/** SQL condition that joins an item to the tasks of all its votes. Each further vote adds `batch_items` to `seq`. */
+/** Joins an item to the tasks of all its votes. Each further vote adds `batch_items` to `seq`. */
 export const isAskedBy = (task: string): string =>
   `item.batch = ${task}.batch AND item.seq >= ${task}.seq - (${task}.vote - 1) * ${task}.batch_items AND ` +
   `item.seq < ${task}.seq - (${task}.vote - 1) * ${task}.batch_items + ${task}.item_count`
@@ -197,18 +193,15 @@ export const isAskedBy = (task: string): string =>
 export const inCampaign = (sql: LedgerContext["sql"], campaign: Option.Option<number>) =>
   Option.match(campaign, { onNone: () => sql`1 = 1`, onSome: (campaign) => sql`t.campaign = ${campaign}` })
 
-/** Whether any task meets the condition. The ORDER BY makes PostgreSQL read the index. */
+/** The ORDER BY makes PostgreSQL read the index. */
 export const isAny = (sql: LedgerContext["sql"], condition: Fragment) =>
   Effect.map(sql`SELECT 1 FROM task WHERE ${condition} ORDER BY due_at LIMIT 1`, (rows) => rows.length > 0)
 
-/** Locks the rows of a SELECT until the transaction ends. SQLite needs no lock, since it has one writer. */
+/** SQLite needs no lock, since it has one writer. */
 export const forUpdate = (sql: LedgerContext["sql"], others: "" | "SKIP LOCKED" = "") =>
   sql.literal(sql.onDialectOrElse({ pg: () => `FOR UPDATE ${others}`, orElse: () => "" }))
 
-/**
- * Supersedes unsent tasks of all campaigns except the last run's, unless a person asked to send them. Locks the job, so
- * that no run begins in another campaign until the transaction ends.
- */
+/** Supersedes unsent tasks of other campaigns, unless a person asked to send them. Locks the job meanwhile. */
 export const supersede = Effect.fnUntraced(function* (
   { job, sql }: Pick<LedgerContext, "job" | "sql">,
   some: Fragment,
@@ -222,10 +215,10 @@ export const supersede = Effect.fnUntraced(function* (
       AND campaign <> ${last.campaign}`
 })
 
-/** Replaces NUL characters, which PostgreSQL cannot store in a text column. */
+/** PostgreSQL cannot store NUL in a text column. */
 export const storable = (reason: string | null): string | null => reason?.replaceAll("\0", "\uFFFD") ?? null
 
-/** Finds a task other than `seq` that has this id at the service, or had the id in an earlier attempt. */
+/** Also finds ids of earlier attempts. */
 export const ownerOf = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, taskId: string, seq: number) => {
   const others = sql`job = ${job} AND task_id = ${taskId} AND seq <> ${seq}`
   return Effect.map(
@@ -241,7 +234,7 @@ export const settingOf = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, name
     (rows) => rows[0]?.value,
   )
 
-/** The time of a new result. `Fingerprint` requires that it is later than the time of the result that is replaced. */
+/** `Fingerprint` requires that it is later than that of a replaced result. */
 export const completedAt = (sql: LedgerContext["sql"], now: number) =>
   sql`CASE WHEN completed_at >= ${now} THEN completed_at + 1 ELSE CAST(${now} AS BIGINT) END`
 

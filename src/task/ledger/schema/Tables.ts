@@ -1,15 +1,13 @@
 /**
- * The tables of the ledger, the same for SQLite and PostgreSQL. Times are epoch milliseconds.
- *
- * `seq` is the ordinal of a task's first item in its job, over all campaigns. So a task can be split into two rows
- * without renumbering others. A batch has one range of `seq` for each vote, even if the vote is not planned yet. Each
- * range has `batch_items` numbers. The first range begins at `batch`, and contains `item.seq`.
+ * The tables of the ledger, for SQLite and PostgreSQL. Times are epoch milliseconds. `seq` is the ordinal of a task's
+ * first item in its job, over all campaigns, so a task can be split without renumbering others. A batch has one range
+ * of `batch_items` numbers for each vote, planned or not; the first begins at `batch`, and contains `item.seq`.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Migrations from "../../../sql/Migrations.ts"
 
-/** Tables for the input and the terms of runs. `max_rejects` (the exceeded limit) and `failure` say why a run ended. */
+/** `max_rejects` (the exceeded limit) and `failure` say why a run ended. */
 const createInput = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const bytes = yield* Migrations.bytes
@@ -49,7 +47,7 @@ const createInput = Effect.gen(function* () {
     failure TEXT,
     PRIMARY KEY (job, run)
   )`
-  // `content_hash` is null if it equals the item's id. `run` is the run that found the item.
+  // `content_hash` is null if it equals the id. `run` found the item.
   yield* sql`CREATE TABLE item (
     job INTEGER NOT NULL,
     campaign INTEGER NOT NULL,
@@ -61,7 +59,7 @@ const createInput = Effect.gen(function* () {
     PRIMARY KEY (job, campaign, item_id)
   ) ${compact}`
   yield* sql`CREATE INDEX item_batch ON item (job, batch, seq)`
-  // Spans of items that an earlier run stored and the last run read again. `end_seq` is the last item's `seq` plus 1.
+  // Items of earlier runs that the last run read again. `end_seq` is after the last one.
   yield* sql`CREATE TABLE known (
     job INTEGER NOT NULL,
     run BIGINT NOT NULL,
@@ -98,18 +96,17 @@ const createInput = Effect.gen(function* () {
 
 /**
  * One small row per task, so that a change of state does not rewrite its request and result.
- *
- * - `new_items`: the number of new items of the input, without gold items. If `vote` is above 1, this is 0.
+ * - `new_items`: new items of the input, without gold items; 0 if `vote` is above 1.
  * - `attempt` increases when the items are planned again under another key.
- * - `part`: the part of the job that the task belongs to. Batches are assigned to parts in turn.
- * - `sent_at`: the start of the attempt's first request that the service may have accepted, or null.
- * - `resend_at`: the time when a person asked to resend the task.
- * - `pruned_at`: the time when the task's request and result were removed.
+ * - `part`: batches are assigned to the parts of the job in turn.
+ * - `sent_at`: the attempt's first request that the service may have accepted.
+ * - `resend_at`: a person asked to resend the task.
+ * - `pruned_at`: request and result were removed.
  * - `task_id` is unique, so that no result counts twice.
  * - `expected`: a summary that the result must match (`Expected.ts`).
  *
- * If several processes share a job, `part_owner` names the owner of each part. The owner claims a task before it sends
- * the task. `claim_epoch` is the part's epoch at that time, and `claim_until` is the end of the claim (`Parts.ts`).
+ * In a shared job, the owner of a part (`part_owner`) claims a task before it sends it, in the epoch `claim_epoch`,
+ * until `claim_until` (`Parts.ts`).
  */
 const createTasks = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -192,10 +189,7 @@ const createTasks = Effect.gen(function* () {
   )`
 })
 
-/**
- * `delivery` contains recent webhook deliveries, to recognize repeated ones. A row of `hint` requests a poll of a task,
- * or of all tasks if `task_id` is empty. `followed` counts the polls that the hint caused since `since_at`.
- */
+/** `delivery` tells repeated deliveries. An empty `task_id` hints at all. `followed` counts polls since `since_at`. */
 const createDeliveries = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE TABLE delivery (
@@ -218,12 +212,11 @@ const createDeliveries = Effect.gen(function* () {
 })
 
 /**
- * - `canceled`: whether the service canceled a failed task.
- * - `votes` in `task_attempt`: the number of votes that count against a budget.
- * - `over_budget_count`: the number of a run's new items that were not planned, because they exceeded the budget.
- * - `price_list`: the number of the list of prices that applied when a task was planned, or null without prices.
- * - `prices`: prices as `domain/Prices` encodes them.
- * - `vote_kinds`: the kinds of experts as `VoteKinds` encodes them, if the task has a result.
+ * - `canceled`: the service canceled a failed task.
+ * - `votes` in `task_attempt`: those that count against a budget.
+ * - `over_budget_count`: a run's new items that exceeded the budget.
+ * - `price_list`: the prices (`domain/Prices`) when a task was planned, null without prices.
+ * - `vote_kinds`: the kinds of experts (`VoteKinds`), if the task has a result.
  */
 const addSpending = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -239,16 +232,13 @@ const addSpending = Effect.gen(function* () {
       ELSE COALESCE((SELECT item_count FROM task t WHERE t.job = task_attempt.job AND t.seq = task_attempt.seq), 0) END`
 })
 
-/**
- * `least_votes` is the number of votes that are planned with the batch, or null for all votes. Further votes are
- * planned item by item.
- */
+/** `least_votes` are planned with the batch (null: all), further votes item by item. */
 const addFurtherVotes = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE task ADD COLUMN least_votes INTEGER`
 })
 
-/** `run` is the last run that read the file to its end. For files of older versions, it is the job's last run. */
+/** The last run that read the file to its end; for files of older versions, the job's last run. */
 const addRunOfInput = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE input ADD COLUMN run BIGINT NOT NULL DEFAULT 0`
@@ -256,13 +246,11 @@ const addRunOfInput = Effect.gen(function* () {
 })
 
 /**
- * - `task_group`: the group of the campaign's tasks, or null without a group. It never changes once a task is planned.
- * - `asks`: the number of votes that the task asks for on each item. `vote` is the number of the first of these votes,
- *   and the task uses only the `seq` range of `vote`.
- * - `gold_items`: the number of new items of the input with a known answer. If `vote` is above 1, this is 0.
- * - `waiting_items`: the number of items of a submitted task that waited for another expert at its last poll.
- * - `voters`: the only experts who may vote (`judges` or `people`), or null for anyone. In the table `run`, these are
- *   the voters of new items.
+ * - `task_group`: never changes once a task of the campaign is planned.
+ * - `asks`: votes on each item that the task asks for, from `vote` on; it uses only the `seq` range of `vote`.
+ * - `gold_items`: new items of the input with a known answer; 0 if `vote` is above 1.
+ * - `waiting_items`: items of a submitted task that waited for another expert at its last poll.
+ * - `voters`: `judges`, `people`, or null for anyone; in the table `run`, for new items.
  */
 const addVotesOfTask = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -289,5 +277,5 @@ export const migrate = Migrations.run(migrations)
 
 export const checkVersion = Migrations.check(migrations)
 
-/** Whether the ledger's tables exist. Fails if the database has only other tables. */
+/** Fails if the database has only other tables. */
 export const exists = Migrations.exist(migrations)

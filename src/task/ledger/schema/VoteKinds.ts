@@ -1,13 +1,7 @@
 /**
- * Encodes the kinds of experts who gave a task's votes, as text for the column `task.vote_kinds`. The cost of the votes
- * depends on these kinds.
- *
- * Guarantees: the same result gives the same text.
- * - If the task asks for one vote, but an item has votes of several kinds, one vote counts, at the highest price of
- *   these kinds.
- * - If the task asks for several votes, each vote counts at the price of its kind. A missing vote has the kind that the
- *   item's annotations name. If an item has more votes than the task asks for, only the requested number of votes
- *   counts, each vote at the highest price of the item's kinds.
+ * The kinds of experts who gave a task's votes, for the column `task.vote_kinds`; the cost depends on them. Of one
+ * vote, the highest price of the kinds counts. Of several, each has the price of its kind, a missing one that of the
+ * annotations; of more than asked for, the requested number, each at the highest price of the item's kinds.
  */
 import { Result, Schema } from "effect"
 import * as Cost from "../../../domain/Cost.ts"
@@ -16,23 +10,19 @@ import * as Prices from "../../../domain/Prices.ts"
 import * as Voters from "../../../domain/Voters.ts"
 import * as FieldPath from "../../../io/FieldPath.ts"
 
-/**
- * A number of votes, and the possible kinds of each vote. Kinds are unique and sorted. Null is an unknown kind.
- */
+/** The possible kinds of each of these votes, unique and sorted. Null is an unknown kind. */
 const Group = Schema.Struct({ votes: Schema.Int, kinds: Schema.NonEmptyArray(Schema.NullOr(Schema.String)) })
 type Group = typeof Group.Type
 
 const Groups = Schema.fromJsonString(Schema.Array(Group))
 const decode = Schema.decodeUnknownSync(Groups)
 
-/**
- * Reads the kinds of a result's votes. Null if the service reports none. The task asks for `asks` votes on each item.
- */
+/** Null if the service reports no kinds. The task asks for `asks` votes on each item. */
 export type ReadKinds = (results: ReadonlyArray<{ readonly annotations?: unknown }>, asks?: number) => string | null
 
 type Kinds = ReadonlyArray<string | null>
 
-/** Returns the possible kinds of each vote on an item. @param missing the kind of missing votes */
+/** The possible kinds of each vote on an item. @param missing the kind of missing votes */
 const paidVotes = (kinds: Kinds, asks: number, missing: string | null): ReadonlyArray<Kinds> =>
   Array.from({ length: asks }, (_, i) =>
     asks === 1 || kinds.length > asks ? kinds : [i < kinds.length ? kinds[i]! : missing],
@@ -60,10 +50,7 @@ export const reader = (path: string): ReadKinds => {
   }
 }
 
-/**
- * Returns the number and price of a task's votes by kind. If a vote has several possible kinds, the most expensive
- * counts. If the kind is unknown, the vote has the price for the task's voters.
- */
+/** The most expensive of several possible kinds counts. An unknown kind has the price for the task's voters. */
 export const paidAs = (
   text: string,
   prices: Prices.Prices,

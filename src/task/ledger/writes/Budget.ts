@@ -1,47 +1,43 @@
 /**
- * The request limit that the workers of a job share. Each worker reserves time slots, spaced by the shared rate. One
- * row stores the state, with times of the database's clock. The algorithm is the virtual scheduling algorithm of ITU-T
- * I.371, without bursts.
- *
- * Guarantees: in any period, the number of slots is at most the rate times the period, plus one. Workers get slots in
- * the order in which they ask. If the service asks one worker for a pause, all workers pause. If the service refuses a
- * request because of load, the rate of all workers is halved, and recovers in half a minute. If the clock is set back,
- * a pause begins again, and requests wait for at most half a minute plus 64 slots (one slot for each of 64 workers).
+ * The request limit that workers share. Each reserves time slots, spaced by the shared rate, in one row with times of
+ * the database's clock (virtual scheduling algorithm of ITU-T I.371, without bursts). In any period, there are at most
+ * rate × period + 1 slots. A pause of the service holds for all workers; a refusal because of load halves the rate, for
+ * half a minute. If the clock is set back, a pause begins again, and requests wait at most half a minute plus 64 slots.
  */
 import { Effect, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { LedgerContext } from "../schema/Model.ts"
 import { databaseClock } from "./Parts.ts"
 
-/** A worker reserves the slots of at most this many seconds at a time, but at least one slot. */
+/** A worker reserves the slots of this time, but at least one. */
 const leaseSeconds = 0.25
 
-/** If the next slot is over `maxAhead` milliseconds plus `maxRequestsAhead` slots from now, the clock was set back. */
+/** If the next slot is later than both together, the clock was set back. */
 const maxAhead = 30_000
 const maxRequestsAhead = 64
 
-/** Milliseconds until the full rate is restored. */
+/** Milliseconds to the full rate. */
 const recovery = 30_000
 
-/** Minimum share of the rate that remains after refusals. */
+/** A share of the rate, after refusals. */
 const leastShare = 0.01
 
-/** Time slots, in milliseconds from now. Each slot is for one request. */
+/** In milliseconds from now, for one request each. */
 export interface Slots {
   readonly count: number
   readonly first: number
   readonly spacing: number
-  /** Milliseconds during which no request may be sent. */
+  /** Milliseconds without requests. */
   readonly pause: number
   readonly halvings: number
 }
 
 export interface BudgetStatus {
-  /** Milliseconds until the first free slot. 0 if a request can be sent now. */
+  /** Milliseconds until the first free slot. */
   readonly takenFor: number
-  /** Share of the rate that remains after refusals because of load, from 0 to 1. */
+  /** 0 to 1, after refusals because of load. */
   readonly rateShare: number
-  /** Milliseconds during which no worker sends a request. 0 without a pause. */
+  /** Milliseconds; 0 without a pause. */
   readonly pausedFor: number
 }
 
@@ -68,7 +64,7 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
   const clock = databaseClock(sql)
   const created = sql`INSERT INTO budget (job, free_at, paused_at, paused_until, share, cuts, cut_at)
     VALUES (${job}, 0, 0, 0, 1, 0, 0) ON CONFLICT (job) DO NOTHING`
-  /** Share of the rate that is allowed now, from 0 to 1. It also recovers if the clock was set back. */
+  /** The allowed share of the rate. It also recovers if the clock was set back. */
   const share = sql`LEAST(1, share + ABS(${clock} - cut_at)::float8 / ${recovery})`
   const done = { requests: 0, answers: 0 }
   return {
@@ -76,10 +72,9 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
     countRequest: () => void done.requests++,
     countAnswer: () => void done.answers++,
 
-    /** Reserves up to `wanted` slots; none during a pause. `perSecond` is the rate of all workers together. */
+    /** None during a pause. `perSecond` is the rate of all workers together. */
     takeSlots: Effect.fnUntraced(function* (wanted: number, perSecond: number): Effect.fn.Return<Slots, SqlError> {
-      // `FOR UPDATE` waits for other workers and reads their changes. The statement is a separate transaction, so this
-      // process keeps no lock afterwards.
+      // `FOR UPDATE` waits for other workers and reads their changes. As a separate transaction, it keeps no lock.
       const take = sql<Slots>`WITH held AS (
           SELECT *, ${clock} AS now, ${share} * ${perSecond}::float8 AS rate FROM budget WHERE ${here} FOR UPDATE
         ), taking AS (
@@ -99,7 +94,7 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
       return (yield* take)[0]!
     }),
 
-    /** Halves the rate of all workers, unless it was halved after the request's slot was reserved. */
+    /** Not if the rate was halved after the request's slot was reserved. */
     slowRequests: (halvings: number) =>
       sql`UPDATE budget SET share = GREATEST(${leastShare}, ${share} / 2), cuts = cuts + 1, cut_at = ${clock}
         WHERE ${here} AND cuts = ${halvings}`,

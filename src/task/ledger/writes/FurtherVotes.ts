@@ -1,8 +1,6 @@
 /**
- * Plans further votes item by item, when an item's earlier votes have ended.
- *
- * Guarantees: another vote on an item is planned only if all its earlier votes have ended and the budget allows it. The
- * transaction that plans the vote checks both, so that no vote is planned twice, even if a process is killed.
+ * Plans further votes item by item, when all earlier votes on an item have ended and the budget allows it. The
+ * transaction that plans the vote checks both, so that none is planned twice, even if a process is killed.
  */
 import { Array as Arr, Effect, type Latch, Option } from "effect"
 import { boundOf, type Voters } from "../../../domain/Voters.ts"
@@ -22,30 +20,25 @@ import {
 import type { readTasks } from "./Tasks.ts"
 
 export interface ItemPlace {
-  /** The item's `seq` in the table `item`. */
   readonly seq: number
-  /** The `seq` at which the item's batch begins. */
   readonly batch: number
 }
 
-/** The terms under which the items of a job get further votes. */
 export interface FurtherTerms {
-  /** An item at or above this confidence gets no further votes. */
+  /** At or above it, an item gets no further votes. */
   readonly confidence: number
-  /** If the judges' confidence in an item is below this value, people vote. Undefined if anyone may vote. */
+  /** If the judges are less certain, people vote. Undefined if anyone may vote. */
   readonly bound: number | undefined
 }
 
 export interface VoteCourse {
-  /**
-   * Whether the item has a vote that has not ended: it is planned, superseded, being sent, outstanding, or in doubt.
-   */
+  /** A vote has not ended: it is planned, superseded, being sent, outstanding, or in doubt. */
   readonly isWaiting: boolean
-  /** Whether the item waits for a further vote: a vote that was not planned with the item. */
+  /** For a vote that was not planned with the item. */
   readonly waitsForFurther: boolean
-  /** Whether the item waits for a vote that only people may give. */
+  /** For a vote that only people may give. */
   readonly waitsForPeople: boolean
-  /** Number of the next vote. None if the item has its maximum number of votes. */
+  /** None if the item has its maximum. */
   readonly next: Option.Option<number>
   readonly left: number
 }
@@ -81,7 +74,7 @@ const courseOf = (place: number, rows: ReadonlyArray<TaskOfBatch>): VoteCourse =
 export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
   const here = sql`job = ${job}`
 
-  /** Returns the terms for further votes. None if no run of the job has asked for further votes. */
+  /** None if no run of the job has asked for further votes. */
   const furtherTerms = Effect.gen(function* () {
     const confidence = Option.fromUndefinedOr(yield* settingOf({ job, sql }, "confidence"))
     const bound = Option.flatMap(Option.fromUndefinedOr(yield* settingOf({ job, sql }, peopleWhenSetting)), boundOf)
@@ -99,15 +92,13 @@ export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
 
   const asksFurther = Effect.map(settingOf({ job, sql }, "confidence"), (text) => text !== undefined)
 
-  /** Whether votes have ended since items were last chosen for further votes. If so, more items may need votes. */
+  /** Votes have ended since the last choice, so more items may need votes. */
   const hasUnseenVotes = Effect.gen(function* () {
     if (!(yield* asksFurther)) return false
     return (yield* settingOf({ job, sql }, endedVotesSeen)) !== String(yield* endedVotes)
   })
 
-  /**
-   * Whether to choose items for further votes: `hasUnseenVotes`, and no task is planned, being sent, or outstanding.
-   */
+  /** `hasUnseenVotes`, and no task is planned, being sent, or outstanding. */
   const isChoiceDue = Effect.gen(function* () {
     if (!(yield* asksFurther)) return false
     const awaited = yield* sql`SELECT 1 FROM task
@@ -115,7 +106,7 @@ export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
     return awaited.length === 0 && (yield* hasUnseenVotes)
   }).pipe(Effect.withSpan("Ledger.isChoiceDue"))
 
-  /** Returns the state of the votes on the campaign's items that may get further votes, by the item's `seq`. */
+  /** Items that may get further votes, by `seq`. */
   const voteCourses = Effect.fn("Ledger.voteCourses")(function* (campaign: number) {
     const rows = yield* sql<TaskOfBatch>`SELECT ${sql.literal(rowColumns)} FROM task
       WHERE ${here} AND seq >= 0 AND campaign = ${campaign} AND least_votes IS NOT NULL ORDER BY seq`
@@ -134,7 +125,6 @@ const itemsPerStep = 512
 type NewVote = Pick<NewTask, "idempotencyKey"> & StoredRequest
 
 export interface FurtherVotesOptions {
-  /** The maximum number of votes to plan. Default: no limit. */
   readonly atOnce?: number | undefined
   readonly ended: number
   readonly request: (
@@ -152,7 +142,7 @@ export const writeFurtherVotes = (
 
   const tasksOf = Effect.fnUntraced(function* (
     batch: number,
-    seqs: ReadonlyArray<number>,
+    places: ReadonlyArray<ItemPlace>,
     voters: Voters | null,
     { request }: FurtherVotesOptions,
   ) {
@@ -161,7 +151,7 @@ export const writeFurtherVotes = (
       SELECT ${sql.literal(rowColumns)}, campaign, part FROM task
       WHERE ${here} AND batch = ${batch} AND seq >= ${batch} AND seq < ${batch} + (
         SELECT votes * batch_items FROM task WHERE ${here} AND seq = ${batch}) ORDER BY seq`
-    const wanted = seqs.flatMap((seq) => {
+    const wanted = places.flatMap(({ seq }) => {
       const { isWaiting, next } = courseOf(seq - batch, rows)
       const origin = rows.find(({ items, seq: first, vote }) => vote === 1 && first <= seq && seq < first + items)
       return isWaiting || Option.isNone(next) || origin === undefined ? [] : [{ seq, vote: next.value, origin }]
@@ -174,7 +164,6 @@ export const writeFurtherVotes = (
     return yield* Effect.forEach(together, ([{ origin, seq, vote } = wanted[0]!, ...rest]) =>
       Effect.map(
         storedRequest(origin.seq),
-        // None if the request was pruned.
         Option.map((question) => {
           const { batchItems, campaign, leastVotes, part, votes } = origin
           const found = request(question, { first: seq - origin.seq, count: 1 + rest.length, vote, voters })
@@ -192,10 +181,7 @@ export const writeFurtherVotes = (
     ).pipe(Effect.map(Arr.getSomes))
   })
 
-  /**
-   * Records how many items still need a vote that was not planned, and how many votes have ended. A new run deletes
-   * both numbers.
-   */
+  /** Items that still need a vote that was not planned, and votes that have ended. A new run deletes both numbers. */
   const noteWanted = (items: number, ended: number) =>
     write(
       Effect.andThen(
@@ -204,10 +190,7 @@ export const writeFurtherVotes = (
       ),
     )
 
-  /**
-   * Plans another vote on each item within the budget. Returns the number of votes, and the number of items that exceed
-   * the budget.
-   */
+  /** Another vote on each item within the budget. `beyond` is the number of items that exceed it. */
   const planFurther = Effect.fn("Ledger.planFurther")(function* (
     places: ReadonlyArray<ItemPlace>,
     options: FurtherVotesOptions,
@@ -221,13 +204,7 @@ export const writeFurtherVotes = (
           const within = some.slice(0, yield* votesLeft({ job, sql }, voters)).toSorted((a, b) => a.seq - b.seq)
           const tasks = (yield* Effect.forEach(
             Map.groupBy(within, ({ batch }) => batch),
-            ([batch, of]) =>
-              tasksOf(
-                batch,
-                of.map(({ seq }) => seq),
-                voters,
-                options,
-              ),
+            ([batch, of]) => tasksOf(batch, of, voters, options),
           )).flat()
           yield* insertTasks({ job, sql }, tasks)
           if (tasks.length > 0) yield* tell("again")

@@ -1,11 +1,7 @@
 /**
- * Webhook deliveries, and the hints that they create. A hint requests a poll of a task.
- *
- * Guarantees: a hint is on disk when its effect succeeds, and causes a poll that begins later than the hint. A delivery
- * that is recorded twice counts once. A delivery may arrive before the response that creates its task. Hints cause at
- * most `maxPollsPerMinute` polls of a task per minute, so that a flood of deliveries does not delay the polls of other
- * tasks. Deliveries are deleted after about two hours. If the service signs the time, the verifier refuses such old
- * deliveries.
+ * Webhook deliveries, and the hints that they create: a hint requests a poll that begins later than it. A delivery
+ * counts once, and may arrive before the response that creates its task. At most `maxPollsPerMinute` hints per task are
+ * followed. Deliveries are deleted after about two hours.
  */
 import { Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -27,11 +23,10 @@ const forgetInterval = Duration.toMillis("10 seconds")
 /** The `task_id` of a hint for all tasks. */
 const allTasks = ""
 
-/** A time before any hint. */
 const never = -1
 
 export const readHints = ({ job, sql }: LedgerContext) => ({
-  /** Number of received deliveries, without repetitions, and the time of the last delivery in epoch milliseconds. */
+  /** Without repetitions. `last` is in epoch milliseconds. */
   deliveries: Effect.gen(function* () {
     const rows = yield* sql<{ name: string; value: string }>`SELECT name, value FROM setting
       WHERE job = ${job} AND ${sql.in("name", ["deliveries", "last_delivery"])}`
@@ -50,12 +45,12 @@ export const writeHints = (
   const here = sql`job = ${job}`
   let lastDelivery = Option.none<number>()
   const delivered = Effect.map(SteadyClock.now, (now) => void (lastDelivery = Option.some(now)))
-  /** The last hint that names no task, if this process has followed it. Each process follows it for its own parts. */
+  /** The last hint for all tasks that this process has followed for its parts. */
   let lastHintForAll = { at: never, followed: 0, since: 0 }
 
   let forgotten = -Infinity
 
-  /** Deletes old deliveries and hints. Skips locked rows, since other receivers delete the same rows. */
+  /** Skips locked rows, since other receivers delete the same ones. */
   const forgetOld = Effect.fnUntraced(function* (now: number) {
     if (now < forgotten + forgetInterval) return
     forgotten = now
@@ -72,7 +67,7 @@ export const writeHints = (
   })
 
   const isRepeated = Effect.fnUntraced(function* ({ id, sentAt }: Delivery, now: number) {
-    // A repeated delivery with a later time counts, because the service or a person wants another poll.
+    // With a later time, the service or a person wants another poll.
     const rows = yield* sql`
       INSERT INTO delivery ${sql.insert({ job, delivery_id: id, sent_at: sentAt, received_at: now })}
       ON CONFLICT (job, delivery_id) DO UPDATE SET sent_at = excluded.sent_at, received_at = excluded.received_at
@@ -88,10 +83,7 @@ export const writeHints = (
           at = CASE WHEN excluded.at > hint.at THEN excluded.at ELSE hint.at + 1 END`,
     )
 
-  /**
-   * Adds hints. Keeps a hint for an unknown id only while a task is planned, being sent, or in doubt, because the id
-   * may be that task's. Returns whether any id is known.
-   */
+  /** Keeps a hint for an unknown id only if a task may still turn out to have it. Returns whether any id is known. */
   const addNamed = Effect.fnUntraced(function* (taskIds: ReadonlyArray<string>, now: number) {
     const found = yield* inChunks(
       taskIds,
@@ -108,7 +100,7 @@ export const writeHints = (
   })
 
   return {
-    /** Records a delivery. The next `followHints` makes the named tasks due, or all tasks if none is named. */
+    /** The next `followHints` makes the named tasks due, or all tasks if none is named. */
     recordDelivery: Effect.fn("Ledger.recordDelivery")(function* (delivery: Delivery) {
       const now = yield* SteadyClock.now
       yield* forgetOld(now)
@@ -129,10 +121,7 @@ export const writeHints = (
       yield* hinted.open
       return outcome
     }),
-    /**
-     * If a task has a hint, makes the task due. If the task is being polled, its hint waits for the end of the poll. If
-     * `maxPollsPerMinute` delays hints, returns the milliseconds until the first of them can be followed.
-     */
+    /** Makes tasks with hints due, unless being polled. Returns the milliseconds until the next hint that must wait. */
     followHints: Effect.fn("Ledger.followHints")(function* (inFlight: ReadonlySet<string>) {
       const now = yield* SteadyClock.now
       const hasToWait = ({ followed, since }: { readonly followed: number; readonly since: number }) =>
@@ -150,8 +139,7 @@ export const writeHints = (
         yield* write(
           Effect.gen(function* () {
             if (allAreDue) {
-              // Tasks that are already due keep their time. Otherwise repeated hints for all tasks could delay them
-              // forever.
+              // Tasks that are due keep their time: repeated hints for all could delay them forever.
               yield* sql`UPDATE task SET due_at = ${now}
               WHERE ${here} AND state = 'submitted' AND due_at > ${now} AND ${owned.areMine()}`
               yield* addHints([...inFlight], now)
@@ -161,7 +149,7 @@ export const writeHints = (
               (some) => sql`UPDATE task SET due_at = 0
               WHERE ${here} AND state = 'submitted' AND ${sql.in("task_id", some)}`,
             )
-            // The service may have changed a result after the task was completed.
+            // The service may have changed a result meanwhile.
             yield* inChunks(
               due,
               (some) => sql`UPDATE task SET due_at = ${changedDueAt}
@@ -188,11 +176,10 @@ export const writeHints = (
         .map(({ since }) => since + minute - now)
       return waits.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits))
     }),
-    /** Follows the last hint that names no task again. The earlier owner of a part may have missed the hint. */
+    /** The earlier owner of a part may have missed the last hint for all tasks. */
     followAgain: () => void (lastHintForAll = { ...lastHintForAll, at: never }),
-    /** Records that this or another process received a delivery about tasks of this ledger. */
+    /** This or another process received a delivery about tasks of this ledger. */
     delivered,
-    /** The time of the last delivery, in epoch milliseconds. */
     lastDelivery: Effect.sync(() => lastDelivery),
   }
 }

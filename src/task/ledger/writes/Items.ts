@@ -1,8 +1,6 @@
 /**
- * The items of the input: classifies, records, and counts them.
- *
- * Guarantees: a step of reading is recorded completely or not at all. So a task is recorded together with its items,
- * and the counts match the rows. An item of an incomplete batch counts in the step that plans it.
+ * The items of the input: classifies, records, and counts them. A step of reading is recorded completely or not at all,
+ * so the counts match the rows. An item of an incomplete batch counts in the step that plans it.
  */
 /* oxlint-disable max-lines -- the reads and writes concern the same rows */
 import { Effect, type Latch } from "effect"
@@ -84,24 +82,23 @@ const hasTools = ({ of }: TaskRow): boolean =>
 
 export const importPrefix = "import:"
 
-/** The setting that marks a run as an import of votes. */
 const importOf = (run: number): string => `${importPrefix}${run}`
 
-/** The setting that records whether any planned prompt or completion is a list of messages. */
+/** A planned prompt or completion is a list of messages. */
 const conversations = "conversations"
 
-/** The setting that records whether any planned item has tool calls, tool results, or tool definitions. */
+/** A planned item has tool calls, tool results, or tool definitions. */
 const tools = "tools"
 
 export const readItems = ({ job, sql }: Model.LedgerContext) => {
   const isAskedByTask = (task: "t" | "v") => sql.literal(isAskedBy(task))
 
-  /** SQL condition for the items of a run's input: the run was the first to read the item, or read it again. */
+  /** The run was the first to read the item, or read it again. */
   const isOf = (run: number) => sql`(item.run = ${run} OR item.seq < (SELECT k.end_seq FROM known k
     WHERE k.job = item.job AND k.run = ${run} AND k.first_seq <= item.seq
     ORDER BY k.first_seq DESC LIMIT 1))`
 
-  /** Whether any planned item has lists of messages. Older versions of prefstream did not record this. */
+  /** Older versions of prefstream did not record this. */
   const hasConversations = Effect.map(settingOf({ job, sql }, conversations), (value) => value !== undefined).pipe(
     Effect.withSpan("Ledger.hasConversations"),
   )
@@ -110,7 +107,7 @@ export const readItems = ({ job, sql }: Model.LedgerContext) => {
     Effect.withSpan("Ledger.hasTools"),
   )
 
-  /** SQL for items with their tasks: one row for each task that contains the item. */
+  /** One row for each task that contains the item. */
   const itemsOfTasks = sql`FROM task t JOIN item ON item.job = t.job AND ${isAskedByTask("t")}
     WHERE t.job = ${job}`
 
@@ -126,12 +123,12 @@ export const readItems = ({ job, sql }: Model.LedgerContext) => {
     ),
   )
 
-  /** SQL condition: `t` is a task of the first vote, and all later votes on the item were refused or given up. */
+  /** `t` is a task of the first vote, and all later votes on the item were refused or given up. */
   const isLost = sql`t.vote = 1 AND NOT EXISTS (SELECT 1 FROM task v WHERE v.job = t.job
     AND v.batch = t.batch AND v.seq > t.seq AND v.seq < t.batch + t.votes * t.batch_items AND v.vote > 1
     AND NOT ${sql.in("v.state", Model.lostStates)} AND ${isAskedByTask("v")})`
 
-  /** Number of items of a run's input whose tasks were all refused or given up. */
+  /** Items of a run's input whose tasks were all refused or given up. */
   const itemsLost = Effect.fn("Ledger.itemsLost")((run: number) =>
     Effect.map(
       sql<{ items: number }>`SELECT COUNT(*) AS items ${itemsOfTasks}
@@ -184,7 +181,7 @@ export const writeItems = (
 ) => {
   const here = sql`job = ${job}`
 
-  /** The known items that the current run has read again. If the run reads one of them once more, it is a duplicate. */
+  /** Known items that the current run has read: read once more, they are duplicates. */
   let reread = { run: -1, seqs: SeqSet.make() }
   const knownOf = (run: number) => {
     if (reread.run !== run) reread = { run, seqs: SeqSet.make() }
@@ -204,7 +201,7 @@ export const writeItems = (
     })
   })
 
-  /** Adds items to the table `known`, and deletes the rows of earlier runs. Returns the `seq` of each item. */
+  /** Deletes the rows of earlier runs. Returns the `seq` of each item. */
   const insertKnown = Effect.fnUntraced(function* ({ campaign, run }: Model.Run, itemIds: ReadonlyArray<string>) {
     if (itemIds.length === 0) return []
     const rows = yield* inChunks(
@@ -285,10 +282,7 @@ export const writeItems = (
 
   const noted = new Set<string>()
 
-  /**
-   * Stores the setting `conversations` if a task is the first with messages, and `tools` if a task is the first with
-   * tools. Returns the names of the stored settings. The caller must add them to `noted` after the commit.
-   */
+  /** Stores `conversations` and `tools` of first tasks. The caller must add the names to `noted` after the commit. */
   const note = Effect.fnUntraced(function* (rows: ReadonlyArray<TaskRow>) {
     const found = [
       ...(!noted.has(conversations) && rows.some(hasConversation) ? [conversations] : []),
@@ -306,19 +300,15 @@ export const writeItems = (
     return { tasks: tasks.map(toRow), beyond }
   })
 
-  /**
-   * Records one step of reading in one transaction, which also checks the budget. Returns the new items that exceed the
-   * budget. `counts` must not include the items that earlier steps returned.
-   */
+  /** Records a step of reading in one transaction. Returns new items over the budget, to be left out of `counts`. */
   const record = Effect.fn("Ledger.record")(function* (
     run: Model.Run,
     step: Model.ReadingStep & {
-      /** The tasks to plan, or a function that selects them for the number of votes left. */
+      /** Or a function that selects them for the number of votes left. */
       readonly tasks: ReadonlyArray<Model.NewTask> | ((votesLeft: number) => AllottedTasks)
-      /** The voters of these tasks. Default: anyone. */
       readonly voters?: Voters | undefined
       readonly known: ReadonlyArray<string>
-      /** Number of new items that earlier steps left out because of the budget. */
+      /** New items that earlier steps left out. */
       readonly overBudget?: number | undefined
     },
   ) {
@@ -344,7 +334,7 @@ export const writeItems = (
     return beyond
   })
 
-  /** Records one step of an import: tasks that are completed from the start, and new results of imported tasks. */
+  /** Tasks that are completed from the start, and new results of imported tasks. */
   const recordImport = Effect.fn("Ledger.recordImport")(function* (
     run: Model.Run,
     step: Model.ReadingStep & {

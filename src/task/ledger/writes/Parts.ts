@@ -1,13 +1,7 @@
 /**
- * The parts (partitions) of a job that this process owns. A process with exclusive access to the job owns all parts. A
- * worker owns the parts that it has taken.
- *
- * Guarantees:
- * - A process that takes a part increases the part's epoch. From then on, no process can claim a task of the part in an
- *   earlier epoch. This stops an earlier owner that was suspended or disconnected.
- * - The response to a request is recorded even if another process owns the part by then, unless the task was claimed
- *   again. So a late response may resolve an `in_doubt` task.
- * - The database's clock, not a machine's clock, decides when a claim ends.
+ * The parts of a job that this process owns: all with exclusive access, or those that a worker has taken. Taking a part
+ * increases its epoch, so that no earlier owner, perhaps suspended, can claim its tasks. A late response is recorded
+ * even if another process owns the part, unless the task was claimed again. The database's clock decides.
  */
 import { Effect, type Latch } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -17,13 +11,13 @@ import type { LedgerContext, PlannedTask } from "../schema/Model.ts"
 import { isAny } from "../schema/Rows.ts"
 import * as Metrics from "../../../telemetry/Metrics.ts"
 
-/** A part without tasks. Its owner reads the input. */
+/** Without tasks. Its owner reads the input. */
 export const readerPart = -1
 
-/** Milliseconds for which a claim lasts after the timeout of its request. */
+/** Milliseconds that a claim outlasts the timeout of its request. */
 const margin = 5_000
 
-/** Epoch milliseconds by the database's clock, which all workers share. */
+/** Epoch milliseconds by a clock that all workers share. */
 export const databaseClock = (sql: SqlClient.SqlClient) =>
   sql.literal(
     sql.onDialectOrElse({
@@ -36,10 +30,10 @@ interface OwnedPart {
   epoch: number
 }
 
-/** A notification: new tasks, a webhook delivery, or existing tasks to send or poll (`again`). */
+/** New tasks, a webhook delivery, or existing tasks to send or poll (`again`). */
 export type Change = "planned" | "hinted" | "again"
 
-/** @param worker the name of a process that shares the job; undefined if this process has exclusive access */
+/** @param worker undefined for exclusive access to the job */
 export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: string | undefined) => {
   const here = sql`job = ${job}`
   const always = sql.literal("1 = 1")
@@ -47,7 +41,7 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
   const nothing = sql.literal("")
   const clock = databaseClock(sql)
   const parts = new Map<number, OwnedPart>()
-  /** For each task that this process is sending, the epoch in which it was claimed. */
+  /** The epoch of each claim of a task that this process is sending. */
   const claims = new Map<number, number>()
 
   const channel = sql.literal(`'prefstream_' || md5(current_schema() || ' ' || ${job})`)
@@ -59,16 +53,16 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
     worker,
     isShared: worker !== undefined,
 
-    /** Notifies other processes of a change when the transaction commits. */
+    /** When the transaction commits. */
     tell: (change: Change): Effect.Effect<unknown, SqlError> =>
       worker === undefined ? Effect.void : sql`SELECT pg_notify(${channel}, ${change})`,
 
     channel: Effect.map(sql<{ channel: string }>`SELECT ${channel} AS channel`, (rows) => rows[0]!.channel),
 
-    /** SQL condition for the tasks of this process's parts. The parameter is the alias of `task` in the statement. */
+    /** @param task the alias of the table in the statement */
     areMine,
 
-    /** SQL condition for this process's tasks to send. Their `due_at` is 0, so the index returns them by `seq`. */
+    /** With `due_at` 0, the index returns them by `seq`. */
     areToSend: () => sql`${here} AND state = 'planned' AND due_at = 0 AND ${areMine()}`,
 
     isHeld: (seq: number) =>
@@ -76,10 +70,7 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
         ? always
         : sql`state IN ('submitting', 'in_doubt') AND claim_epoch = ${claims.get(seq) ?? 0}`,
 
-    /**
-     * SQL for a statement that claims a task for `millis` milliseconds, or extends its claim. `fence` locks the part's
-     * row until the statement is committed, so that no process takes the part meanwhile.
-     */
+    /** Claims a task for `millis`, or extends its claim. `fence` keeps the part from being taken until the commit. */
     claiming: ({ part, seq }: Pick<PlannedTask, "part" | "seq">, millis: number) => {
       if (worker === undefined) return { assignments: nothing, fence: nothing, claimed: () => {} }
       const epoch = parts.get(part)?.epoch ?? 0
@@ -93,17 +84,13 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
     },
     forget: (seq: number) => void claims.delete(seq),
 
-    /**
-     * SQL condition for abandoned tasks of this process's parts: an earlier owner claimed the task, and the claim has
-     * ended. If a claim lasts longer than `maxMillis` plus the margin, the clock was set back, and the claim counts as
-     * ended.
-     */
+    /** Tasks that an earlier owner claimed until now, or for longer than `maxMillis`: then the clock was set back. */
     areAbandoned: (maxMillis: number) => sql`${here} AND state = 'submitting'
       AND NOT COALESCE(claim_until, 0) BETWEEN ${clock} AND ${clock} + ${Math.ceil(maxMillis) + margin}
       AND EXISTS (SELECT 1 FROM part_owner WHERE part_owner.job = task.job AND part_owner.part = task.part
         AND owner = ${worker ?? ""} AND COALESCE(claim_epoch, 0) < epoch)`,
 
-    /** Increases the epoch of a part and returns it. From then on, no other process can claim its tasks. */
+    /** Returns the new epoch. From then on, no other process can claim the part's tasks. */
     take: Effect.fnUntraced(function* (part: number) {
       const rows = yield* sql<{ epoch: number }>`INSERT INTO part_owner
           (job, part, epoch, owner, renewed_at, progressed_at, answered_at)
@@ -124,9 +111,9 @@ export interface WorkerStatus {
   readonly parts: number
   /** 1 if the worker reads the input, otherwise 0. */
   readonly reads: number
-  /** Milliseconds since the worker last renewed its parts. */
+  /** In milliseconds, since the last renewal of its parts. */
   readonly renewedAgo: number
-  /** Milliseconds since the worker last got an expected response, or had no request to send. */
+  /** In milliseconds, since the last expected response, or since there was nothing to send. */
   readonly progressedAgo: number
   readonly due: number
 }
@@ -146,7 +133,7 @@ export const readParts = ({ job, sql }: LedgerContext) => ({
   }),
 })
 
-/** For a process without parts: `shareOf` returns 0. */
+/** `shareOf` then returns 0. */
 const noWorkers = { count: Infinity, rank: Infinity }
 
 export const writeParts = (
@@ -156,7 +143,7 @@ export const writeParts = (
 ) => {
   const here = sql`job = ${job}`
   const clock = databaseClock(sql)
-  /** For each part, the number of consecutive renewals in which the ledger named another owner. */
+  /** Consecutive renewals of a part in which the ledger named another owner. */
   const disputed = new Map<number, number>()
   const notifyAll = Effect.forEach(Object.values(latches), (latch) => latch.open, { discard: true })
   let workers = noWorkers
@@ -168,7 +155,7 @@ export const writeParts = (
   return {
     job,
     partCount,
-    /** This process's share of a limit. The shares of all workers add up to `together`. */
+    /** The shares of all workers add up to `together`. */
     shareOf: (together: number) =>
       Math.floor(together / workers.count) + (workers.rank < together % workers.count ? 1 : 0),
     countWorkers: Effect.gen(function* () {
@@ -177,9 +164,9 @@ export const writeParts = (
       const rank = rows.findIndex(({ name }) => name === owned.worker)
       workers = rank === -1 ? noWorkers : { count: rows.length, rank }
     }),
-    /** If this number changes, the sender must start again at the first task, because skipped tasks may be ready. */
+    /** After a change, the sender starts again at the first task, because skipped tasks may be ready. */
     changes: () => changes,
-    /** Makes all loops query the ledger, because other processes may have changed it. */
+    /** Other processes may have changed the ledger. */
     notifyAll,
     restartSending,
     onNotification: (change: string) =>
@@ -189,7 +176,7 @@ export const writeParts = (
           ? Effect.andThen(delivered, latches.hinted.open)
           : restartSending,
 
-    /** Owns a part until the scope closes. After that, the requests in flight are still finished and recorded. */
+    /** Until the scope closes. Then the requests in flight are still finished and recorded. */
     takePart: (part: number) =>
       Effect.acquireRelease(
         Effect.gen(function* () {
@@ -206,10 +193,8 @@ export const writeParts = (
       ),
 
     /**
-     * Records that this process still owns its parts, and how many milliseconds ago it last made progress and got a
-     * response. If the ledger names another owner of a part in more than `patience` consecutive renewals, this process
-     * takes the part again. The other owner was probably suspended, and took the part after the cluster had reassigned
-     * the part.
+     * If the ledger names another owner of a part in over `patience` consecutive renewals, takes it again: the other
+     * owner was probably suspended, and did not know that the part was reassigned. Times are in milliseconds.
      */
     renewParts: Effect.fnUntraced(function* (progressedAgo: number, answeredAgo: number, patience: number) {
       if (owned.worker === undefined || owned.parts.size === 0) return
@@ -236,7 +221,7 @@ export const writeParts = (
         (rows) => rows.length > 0,
       ),
 
-    /** Whether a task of this process's parts is due to be sent or polled. False while the service asks for a pause. */
+    /** False while the service asks for a pause. */
     isDue: Effect.gen(function* () {
       const now = yield* SteadyClock.now
       if (
@@ -250,13 +235,9 @@ export const writeParts = (
       )
     }),
 
-    /**
-     * Decides about tasks that an earlier owner of a part was sending, after their claims have ended. If the service
-     * honors keys, the tasks are planned again. If it does not, they become `in_doubt`. Returns the number of tasks.
-     */
+    /** Tasks that an earlier owner was sending: planned again if the service honors keys, else `in_doubt`. */
     settleAbandoned: Effect.fn("Ledger.settleAbandoned")(function* (
       outcome: "planned" | "in_doubt",
-      /** The maximum milliseconds that a request may take. */
       maxMillis: number,
     ) {
       if (owned.parts.size === 0) return 0

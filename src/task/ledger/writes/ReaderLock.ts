@@ -1,17 +1,14 @@
 /**
- * The lock of the process that reads input into a job that several processes share.
- *
- * Guarantees: one process reads at a time. After a process has lost the lock, it cannot write, since its lock and its
- * transactions belong to one database session. If the lock is taken, a command fails at once, and a worker waits. If
- * another worker keeps the lock for more than five seconds, the waiting worker ends the other worker's session, because
- * the other worker may be suspended or disconnected. A worker never ends the session of a command.
+ * The lock of the process that reads input into a shared job. One that has lost it cannot write, as lock and
+ * transactions belong to one session. If it is taken, a command fails at once. A worker waits, and after five seconds
+ * ends the session of another worker, which may be suspended, but never that of a command.
  */
 import { Duration, Effect, Option } from "effect"
 import type { SqlClient } from "effect/sql"
 import { FileLocked, FileLockError } from "../../../node/FileLock.ts"
 import * as PostgresLock from "../../../node/PostgresLock.ts"
 
-/** Interval and number of attempts. Together they give another worker five seconds to stop reading. */
+/** Together five seconds for another worker to stop reading. */
 const interval = Duration.millis(250)
 const tries = 20
 
@@ -19,7 +16,7 @@ const lockOf = (job: string) => `${job} reader`
 
 export const acquire = (sql: SqlClient.SqlClient, job: string, by: "worker" | "command", repeats = tries) => {
   const lock = lockOf(job)
-  // Only the sleep can be interrupted, so that a lock is always released after it was taken.
+  // Only the sleep can be interrupted, so a lock is always released.
   const take = Effect.gen(function* () {
     for (let tried = 1; !(yield* PostgresLock.tryTake(sql, lock)); tried++) {
       if (by === "command") {

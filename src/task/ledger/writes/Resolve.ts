@@ -1,9 +1,6 @@
 /**
- * Decisions about tasks that cannot continue: by a person (`prefstream resolve`), or by the option `resubmit`.
- *
- * Guarantees: if a task gets a new attempt under another key, the earlier attempt is kept in the table `task_attempt`.
- * No two tasks have the same id at the service. A decision about several tasks is recorded for all of them or for none,
- * even while workers send and poll other tasks.
+ * Decisions about tasks that cannot continue, by a person (`prefstream resolve`) or the option `resubmit`: for all
+ * given tasks or none, even while workers send and poll. No two tasks have the same id at the service.
  */
 import { Array as Arr, Effect, type Latch, Number as Num, Option, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -18,10 +15,10 @@ import type { Parts } from "./Parts.ts"
 import { reserveWithin } from "./Spending.ts"
 import { issueColumns } from "../reads/Status.ts"
 
-/** States of tasks that a run can resubmit. */
+/** A run can resubmit these. */
 export type Replannable = "failed" | "invalid" | "refused"
 
-/** States in which a task can be linked to a task at the service, or resent. */
+/** These can be linked to a task at the service, or resent. */
 const settleable: ReadonlyArray<TaskState> = ["in_doubt", "failed", "invalid", "refused", "given_up"]
 const givable: ReadonlyArray<TaskState> = [
   "planned",
@@ -40,12 +37,9 @@ export const readAttempts = ({ job, sql }: LedgerContext) => {
 
   const tasksOf = Effect.fn("Ledger.tasksOf")(function* (numbers: ReadonlyArray<number>) {
     const rows = yield* inChunks(
-      numbers,
-      (some) =>
-        sql<Issue>`SELECT ${sql.literal(issueColumns)} FROM task WHERE ${here} AND ${sql.in(
-          "seq",
-          some.map((number) => number - 1),
-        )} ORDER BY seq`,
+      numbers.map((number) => number - 1),
+      (seqs) =>
+        sql<Issue>`SELECT ${sql.literal(issueColumns)} FROM task WHERE ${here} AND ${sql.in("seq", seqs)} ORDER BY seq`,
     )
     const tasks = new Map(rows.flat().map((task) => [task.number, task]))
     return yield* Effect.forEach([...new Set(numbers)], (number) => {
@@ -76,7 +70,7 @@ export const writeDecisions = (
 ) => {
   const here = sql`job = ${job}`
 
-  /** Records a decision about tasks if the states of all allow it. Returns the tasks as they were before. */
+  /** Only if the states of all tasks allow it. Returns the tasks as they were before. */
   const decide = Effect.fnUntraced(function* <E = never>(
     numbers: ReadonlyArray<number>,
     verb: NotResolvable["verb"],
@@ -91,12 +85,8 @@ export const writeDecisions = (
         SqlError
       > {
         yield* inChunks(
-          numbers,
-          (some) =>
-            sql`SELECT 1 FROM task WHERE ${here} AND ${sql.in(
-              "seq",
-              some.map((number) => number - 1),
-            )} ORDER BY seq ${forUpdate(sql)}`,
+          numbers.map((number) => number - 1),
+          (seqs) => sql`SELECT 1 FROM task WHERE ${here} AND ${sql.in("seq", seqs)} ORDER BY seq ${forUpdate(sql)}`,
         )
         const found = yield* Effect.result(tasksOf(numbers))
         if (Result.isFailure(found))
@@ -124,7 +114,7 @@ export const writeDecisions = (
     return rows[0] === undefined ? task : { ...task, ...rows[0] }
   })
 
-  /** Plans the items of a task as another attempt, under another key and at the current prices. */
+  /** Under another key and at the current prices. */
   const planAgain = Effect.fnUntraced(function* (task: Issue, now: number) {
     yield* keepAttempt(task, now)
     yield* sql`UPDATE task SET state = 'planned', attempt = ${task.attempt + 1},
@@ -134,11 +124,7 @@ export const writeDecisions = (
   })
 
   /**
-   * Links tasks of the ledger to existing tasks of the service, which are then polled. Links all tasks or none. The
-   * caller must know that the tasks exist at the service and have the same items.
-   *
-   * @param numbers unique numbers of tasks of the ledger
-   * @param taskIds the ids of the tasks at the service, in the order of `numbers`
+   * Links tasks to existing tasks of the service, then polled. The caller checks that they exist with the same items.
    */
   const adopt = Effect.fn("Ledger.adopt")(function* (
     numbers: ReadonlyArray<number>,
@@ -172,9 +158,8 @@ export const writeDecisions = (
   })
 
   /**
-   * Plans tasks again, to be sent by the next run, even if that run is in another campaign. An `in_doubt` task keeps
-   * its key. If the service had created the task and ignores keys, the task is paid for twice. Any other task that was
-   * sent becomes a new attempt.
+   * Plans tasks again, to be sent by the next run, even in another campaign. An `in_doubt` task keeps its key: if the
+   * service has the task and ignores keys, it is paid for twice. Other sent tasks become new attempts.
    */
   const sendAgain = Effect.fn("Ledger.sendAgain")(function* (
     numbers: ReadonlyArray<number>,
@@ -188,7 +173,6 @@ export const writeDecisions = (
         for (const given of tasks) {
           const task = yield* revive(given)
           const { seq, state } = task
-          // `in_doubt` tasks and tasks that were never sent keep their keys. Others become a new attempt.
           if (state === "superseded") {
             yield* sql`UPDATE task SET price_list = ${yield* priceListOf({ job, sql })} WHERE ${here} AND seq = ${seq}`
           }
@@ -207,7 +191,7 @@ export const writeDecisions = (
     return tasks
   })
 
-  /** Gives tasks up: they are neither sent nor polled again, unless a person resends them. */
+  /** Neither sent nor polled again, unless a person resends them. */
   const giveUp = Effect.fn("Ledger.giveUp")(function* (
     numbers: ReadonlyArray<number>,
     only?: TaskState,
@@ -240,10 +224,7 @@ export const writeDecisions = (
     return rows
   })
 
-  /**
-   * Plans tasks in the given states again, each as another attempt, within the budget. `only` limits the tasks by
-   * `seq`. Returns the number of planned tasks.
-   */
+  /** Each task as another attempt, within the budget. @param only `seq` @returns the number of planned tasks */
   const replan = Effect.fn("Ledger.replan")(function* (
     campaign: number,
     states: ReadonlyArray<Replannable>,
@@ -252,7 +233,7 @@ export const writeDecisions = (
   ) {
     const tasks = (yield* replannable(campaign, states, maxAttempts)).filter(({ seq }) => only?.has(seq) ?? true)
     const now = yield* SteadyClock.now
-    /** Locks the task. Returns its votes and voters, or undefined if a worker has changed its state. */
+    /** Undefined if a worker has changed the task's state. */
     const lock = ({ attempt, seq, state }: Issue) =>
       Effect.map(
         sql<{ votes: number; voters: Voters | null }>`UPDATE task SET state = state

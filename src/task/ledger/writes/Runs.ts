@@ -1,9 +1,6 @@
 /**
- * Campaigns, runs, and the files that they read.
- *
- * Guarantees: all runs under the same terms belong to one campaign. If the terms differ from the last run's, a run
- * needs `newCampaign`, so that a changed word in the guidelines does not resubmit (and bill) everything. Unsent tasks
- * of another campaign are not sent, unless a person asked to send them.
+ * Campaigns, runs, and the files that they read. Other terms need `newCampaign`, so that a changed word in the
+ * guidelines does not bill everything again. Unsent tasks of other campaigns are sent only if a person asked for it.
  */
 /* oxlint-disable max-lines -- campaigns, runs, and inputs are written in the same transactions */
 import { Array as Arr, Effect, Option, Record } from "effect"
@@ -48,7 +45,7 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
       FROM campaign WHERE ${here} ORDER BY campaign`,
   ).pipe(Effect.map(Arr.map(campaignOfRow)), Effect.withSpan("Ledger.campaigns"))
 
-  /** The campaign of the last run that has read anything. If no run has, the campaign of the last run. */
+  /** The campaign of the last run that has read anything, or else of the last run. */
   const lastCampaign = Effect.gen(function* () {
     const rows = yield* sql<{ campaign: number }>`SELECT campaign FROM run WHERE ${here}
       ORDER BY CASE WHEN read_count > 0 THEN 0 ELSE 1 END, run DESC LIMIT 1`
@@ -82,11 +79,8 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
         campaign,
         readFinished: readFinished === 1,
         votes,
-        /** The voters of new items. Null: anyone. */
         voters,
-        /** New items that exceeded the budget and were not planned. */
         overBudget,
-        /** None if completions are sent in the order of the input. */
         shuffleSeed: Option.fromNullishOr(shuffleSeed),
         maxRejects: Option.fromNullishOr(maxRejects),
         counts: counts satisfies Model.ReadCounts,
@@ -94,14 +88,13 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
     )
   })
 
-  /** The last run that has read anything. */
   const lastRun = runWhere(sql`read_count > 0`).pipe(Effect.withSpan("Ledger.lastRun"))
 
   return {
     campaigns,
-    /** The key for experts' pseudonyms. None if only an old version of prefstream has written to the ledger. */
+    /** For pseudonyms. None if only an old version of prefstream has written to the ledger. */
     expertKey: Effect.map(settingOf({ job, sql }, expertKeySetting), Option.fromUndefinedOr),
-    /** The newest run, even if it has not read anything. */
+    /** Even if it has not read anything. */
     newestRun: Effect.gen(function* () {
       const rows = yield* sql<{
         run: number
@@ -120,14 +113,14 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
       }))
     }).pipe(Effect.withSpan("Ledger.newestRun")),
     lastCampaign,
-    /** Returns the campaign for these terms. Fails if they differ from the last run's, unless `newCampaign` is set. */
+    /** Fails if the terms differ from the last run's, unless `newCampaign` is set. */
     campaignFor: Effect.fnUntraced(function* (terms: NewTerms) {
       const { taskType = rlhfRanking } = terms
       const guidelines = normalize(terms.guidelines)
       const fingerprint = Sha256.hex(JSON.stringify([taskType, guidelines ?? null]))
       const known = yield* campaigns
       const same = known.find((campaign) => campaign.fingerprint === fingerprint)
-      // Campaigns without items do not count. A new campaign may reuse their number.
+      // Campaigns without items do not count: a new one may reuse their number.
       const judged = yield* Effect.filter(known, isJudged)
       const before = yield* Effect.map(
         lastCampaign,
@@ -143,7 +136,7 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
       const campaign = same?.campaign ?? (judged.at(-1)?.campaign ?? 0) + 1
       return { campaign, isNew: same === undefined, fingerprint, guidelines, taskType }
     }),
-    /** Returns the given campaign, or else the last run's. Fails if the given campaign does not exist. */
+    /** The given campaign, which must exist, or else the last run's. */
     campaignOf: Effect.fn("Ledger.campaignOf")(function* (campaign: Option.Option<number>) {
       if (Option.isNone(campaign)) return yield* lastCampaign
       const numbers = (yield* campaigns).map(({ campaign }) => campaign)
@@ -172,7 +165,6 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
             ...Record.filter(versions, (text) => text !== ""),
           })),
       ),
-    /** The identity of the service that the ledger belongs to. None before the first run. */
     service: Effect.map(settingOf({ job, sql }, "service"), Option.fromUndefinedOr).pipe(
       Effect.withSpan("Ledger.service"),
     ),
@@ -182,7 +174,7 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
 export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFor }: ReturnType<typeof readRuns>) => {
   const here = sql`job = ${job}`
 
-  /** @param groupOf returns the group of a campaign's tasks. A campaign that already has tasks keeps its group */
+  /** @param groupOf a campaign that already has tasks keeps its group */
   const startRun = Effect.fn("Ledger.startRun")(function* (
     terms: NewTerms = {},
     groupOf: (campaign: number) => string | undefined = () => undefined,
@@ -220,7 +212,7 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
           FROM run WHERE ${here} RETURNING run`
         yield* supersede({ job, sql }, sql`1 = 1`)
         yield* sql`DELETE FROM setting WHERE ${here} AND ${sql.in("name", [wantedVotes, endedVotesSeen])}`
-        // If a run sets `votes` without the setting `name`, deletes the value of an earlier run.
+        // A run that sets `votes` deletes the values of an earlier run.
         const keep = Effect.fnUntraced(function* (name: string, value: string | undefined) {
           if (value !== undefined) yield* setSetting({ job, sql }, name, value)
           else if (terms.votes !== undefined) yield* sql`DELETE FROM setting WHERE ${here} AND name = ${name}`
@@ -233,7 +225,7 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
     )
   })
 
-  /** Records the end of a run. A killed run has no recorded end. */
+  /** A killed run has no recorded end. */
   const endRun = Effect.fn("Ledger.endRun")(function* (
     { run }: Model.Run,
     {
@@ -277,7 +269,7 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
   return { startRun, endRun, recordInputs }
 }
 
-/** Normalizes guidelines, so that line endings and whitespace at the end make no difference. */
+/** Line endings and whitespace at the end make no difference. */
 const normalize = (guidelines: string | undefined): string | undefined => {
   const text = guidelines?.replaceAll("\r\n", "\n").trimEnd()
   return text === "" ? undefined : text

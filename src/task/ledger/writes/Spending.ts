@@ -1,16 +1,8 @@
 /**
- * The cost of a job's votes, and the number of votes that its budget allows.
- *
- * A task asks for one or several votes on each of its items. A vote counts from the time it is planned, also while its
- * task is `in_doubt` and after its result arrived. A vote does not count if the service refused or canceled its task,
- * if its task was superseded or given up before it was sent, or if it was imported. `reads/Charges` decides the price
- * of a vote.
- *
- * Guarantees: the job has the prices and budget of the last run that set them. Votes are counted from the rows of tasks
- * and attempts, not from a running total. So a count inside a transaction is exact, even if a process was killed
- * before.
+ * The cost of a job's votes, and the number that its budget allows, with the prices and budget of the last run that set
+ * them. A vote counts from when it is planned, also while its task is `in_doubt`; not if the service refused or
+ * canceled it, if it was never sent, or was imported. Votes are counted from the rows: exact after a kill.
  */
-/* oxlint-disable max-lines -- terms, charges, and what both allow, which share their statements */
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import * as Cost from "../../../domain/Cost.ts"
@@ -21,25 +13,22 @@ import type { Charge, Here } from "../reads/Charges.ts"
 import type { BatchItem, LedgerContext, NewTask } from "../schema/Model.ts"
 import { inCampaign, priceListSetting, setSetting, settingOf } from "../schema/Rows.ts"
 
-/** The setting with the number of items that need a further vote, but for which no further vote was planned. */
+/** Items that need a further vote, but have none planned. */
 export const wantedVotes = "votes_wanted"
 
-/** The setting with the number of ended votes. It is written each time that items are chosen for further votes. */
+/** Ended votes when items were last chosen for further votes. */
 export const endedVotesSeen = "votes_ended_seen"
 
-/** The setting with the rule that sends items to people. If there is no rule, the setting is absent. */
+/** The rule that sends items to people; absent if there is none. */
 export const peopleWhenSetting = "people_when"
 
-/** Returns who may give further votes. If items go from judges to people: `people`. Otherwise: null, for anyone. */
+/** `people` if items go from judges to people, otherwise null for anyone. */
 export const furtherVoters = (here: Here) =>
   Effect.map(settingOf(here, peopleWhenSetting), (rule): Voters.Voters | null => (rule === undefined ? null : "people"))
 
-/** Prices and budget. Default: the values of an earlier run of the job. */
+/** Default: the values of an earlier run of the job. */
 export interface SpendingTerms {
-  /**
-   * Price of one vote on one item, or prices by kind of expert, with `default` for all other kinds. The service
-   * reports the kind with the vote. Replaces all earlier prices, for tasks that are planned from now on.
-   */
+  /** Price of one vote on one item, or by the kind of expert, with `default`. Replaces the prices for new tasks. */
   readonly price?: Prices.Price | undefined
   /** Maximum cost of all votes of the job, including votes of earlier runs. `none` removes the limit. Needs a price. */
   readonly budget?: Cost.Amount | undefined
@@ -47,25 +36,20 @@ export interface SpendingTerms {
 
 export interface AllottedTasks {
   readonly tasks: ReadonlyArray<NewTask>
-  /** Items of the input that exceed the budget. */
   readonly beyond: ReadonlyArray<BatchItem>
 }
 
 export interface Spending {
-  /** The prices for new tasks. */
   readonly prices: Prices.Prices
   readonly budget: Option.Option<Cost.Decimal>
-  /** Votes that count and are no longer open: their tasks have a result or have ended without one. */
+  /** Votes of tasks that have a result or have ended without one. */
   readonly spent: Charge
-  /** Spent votes by kind of expert, most votes first. Votes without a known kind or without a result are last. */
+  /** Most votes first; last, those without a known kind or without a result. */
   readonly kinds: ReadonlyArray<Charge & { readonly kind: string | null }>
-  /** Votes that are planned, being sent, outstanding, or in doubt. */
+  /** Planned, being sent, outstanding, or in doubt. */
   readonly committed: Charge
   readonly votesLeft: number
-  /**
-   * Votes beyond the budget: votes of the last campaign's tasks that `holdBack` superseded, and further votes that
-   * items need.
-   */
+  /** Beyond the budget: the last campaign's tasks that `holdBack` superseded, and further votes that items need. */
   readonly held: Charge
   readonly heldItems: number
 }
@@ -87,7 +71,7 @@ const termsOf = Effect.fnUntraced(function* (here: Here) {
   } satisfies Terms
 })
 
-/** Combines the options of a run with the terms of the job. */
+/** A run's options come before the terms of the job. */
 export const withTerms = ({ budget, price }: SpendingTerms, known: Terms = noTerms): Terms => ({
   prices: price === undefined ? known.prices : Prices.parse(price),
   budget: budget === undefined ? known.budget : Cost.parse(budget),
@@ -99,7 +83,7 @@ export const noVotes = ({ prices }: Pick<Terms, "prices">): Charge =>
     Option.getOrElse(prices, () => Charges.free),
   )
 
-/** Number of votes by these voters that the rest of the budget allows after the charge. Infinity without a budget. */
+/** Votes by these voters that the budget allows after the charge. Infinity without a budget. */
 export const leftOf = ({ budget, prices }: Terms, { cost }: Charge, voters: Voters.Voters | null = null): number =>
   Option.getOrElse(
     Option.zipWith(budget, prices, (budget, prices) =>
@@ -108,7 +92,6 @@ export const leftOf = ({ budget, prices }: Terms, { cost }: Charge, voters: Vote
     () => Infinity,
   )
 
-/** All votes that count, with their cost under the job's current terms. */
 const standing = Effect.fnUntraced(function* (here: Here, terms: Terms) {
   const pricesOf = yield* Charges.pricesBy(here, terms.prices)
   const votes = yield* Charges.countedVotes(here, pricesOf)
@@ -116,13 +99,12 @@ const standing = Effect.fnUntraced(function* (here: Here, terms: Terms) {
   return { pricesOf, votes, charge, counted: charge(votes) }
 })
 
-/** Number of votes by these voters that the rest of the budget allows. Infinity without a budget. */
 export const votesLeft = Effect.fnUntraced(function* (here: Here, voters: Voters.Voters | null) {
   const terms = yield* termsOf(here)
   return Option.isNone(terms.budget) ? Infinity : leftOf(terms, (yield* standing(here, terms)).counted, voters)
 })
 
-/** Returns a function that reserves votes. If the budget does not allow the votes, the function returns false. */
+/** Returns a function that reserves votes, or returns false if the budget does not allow them. */
 export const reserveWithin = Effect.fnUntraced(function* (here: Here) {
   const terms = yield* termsOf(here)
   if (Option.isNone(terms.budget)) return () => true
@@ -135,7 +117,6 @@ export const reserveWithin = Effect.fnUntraced(function* (here: Here) {
   }
 })
 
-/** Number of further votes that the rest of the budget allows. Infinity without a budget. */
 export const furtherVotesLeft = (here: Here) => Effect.flatMap(furtherVoters(here), (voters) => votesLeft(here, voters))
 
 const wanted = (here: Here) => Effect.map(settingOf(here, wantedVotes), (items) => Number(items ?? 0))
@@ -145,7 +126,7 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
 
   votesLeft: furtherVotesLeft({ job, sql }),
 
-  /** Predicts what the start of a run in this campaign does to earlier tasks: see `startRun` and `holdBack`. */
+  /** The effect of a run's start in this campaign on earlier tasks: see `startRun` and `holdBack`. */
   planOfNextRun: Effect.fn("Ledger.planOfNextRun")(function* (
     campaign: number,
     terms: Terms,
@@ -181,7 +162,6 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
 
   routed: routedOf({ job, sql }).pipe(Effect.withSpan("Ledger.routed")),
 
-  /** The job's spending; none if the job has no price. */
   spending: Effect.gen(function* () {
     const here = { job, sql }
     const terms = yield* termsOf(here)
@@ -215,26 +195,24 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
 })
 
 export interface Routed {
-  /** The rule that the last run set. Undefined if no run set a rule, or if a later run ended it. */
   readonly rule: string | undefined
-  /** Items that judges were asked about. */
   readonly items: number
-  /** Items with a known answer that judges were asked about. These items do not go to people. */
+  /** Those of `items` with a known answer, which do not go to people. */
   readonly knownAnswers: number
   readonly toPeople: number
-  /** Votes that people were asked for and that count against the budget. */
+  /** Votes that people were asked for, and that count. */
   readonly people: Charge
   readonly isPriced: boolean
 }
 
-/** Whether any task of the campaign limits who may vote. If no campaign is given, checks all campaigns. */
+/** Whether any task limits who may vote. */
 const isRouted = ({ job, sql }: Here, campaign: Option.Option<number>) =>
   Effect.map(
     sql`SELECT 1 FROM task t WHERE job = ${job} AND seq >= 0 AND voters IS NOT NULL AND ${inCampaign(sql, campaign)} LIMIT 1`,
     (rows) => rows.length > 0,
   )
 
-/** Items that went from judges to people, over all campaigns. None if no task limits who may vote. */
+/** Over all campaigns. None if no task limits who may vote. */
 const routedOf = Effect.fnUntraced(function* (here: Here) {
   if (!(yield* isRouted(here, Option.none()))) return Option.none<Routed>()
   const terms = yield* termsOf(here)
@@ -252,7 +230,7 @@ const routedOf = Effect.fnUntraced(function* (here: Here) {
   })
 })
 
-/** Sets the prices for tasks that are planned from now on. */
+/** For tasks that are planned from now on. */
 const setPrices = Effect.fnUntraced(function* ({ job, sql }: Here, prices: Prices.Prices) {
   const text = Prices.encode(prices)
   const lists = yield* sql<{ list: number; prices: string }>`SELECT list, prices FROM price_list WHERE job = ${job}`
@@ -268,7 +246,7 @@ export const setTerms = Effect.fnUntraced(function* (here: Here, { budget, price
   else if (budget !== undefined) yield* setSetting(here, "budget", String(budget))
 })
 
-/** SQL condition that selects unsent tasks, the last ones first, until their cost covers the excess over the budget. */
+/** Selects unsent tasks, the last ones first, until their cost covers the excess over the budget. */
 const lastOf = Effect.fnUntraced(function* (
   { job, sql }: Here,
   unsent: Fragment,
@@ -288,7 +266,7 @@ const lastOf = Effect.fnUntraced(function* (
   return last === undefined ? sql`1 = 0` : sql`${unsent} AND seq >= ${last.seq}`
 })
 
-/** Number of items in tasks under this condition, without gold items that were mixed in. */
+/** Without gold items that were mixed in. */
 const itemsOf = ({ job, sql }: Here, condition: Fragment) =>
   Effect.map(
     sql<{ items: number }>`SELECT COUNT(DISTINCT item.seq) AS items FROM (
@@ -301,10 +279,7 @@ const itemsOf = ({ job, sql }: Here, condition: Fragment) =>
 
 const isUnsent = "sent_at IS NULL AND resend_at IS NULL"
 
-/**
- * Supersedes planned tasks that were never sent, the last ones first, until all remaining votes are within the budget.
- * The next run plans superseded tasks again if its budget allows it. Tasks that a person asked to resend stay planned.
- */
+/** Supersedes unsent tasks, the last first, until the rest is within the budget. Not those that a person resends. */
 export const holdBack = Effect.fnUntraced(function* ({ job, sql }: Here) {
   const terms = yield* termsOf({ job, sql })
   if (Option.isNone(terms.budget) || Option.isNone(terms.prices)) return

@@ -1,8 +1,4 @@
-/**
- * The states, requests, and results of tasks.
- *
- * Guarantees: a change of state is on disk when its effect succeeds.
- */
+/** The states, requests, and results of tasks. A change of state is on disk when its effect succeeds. */
 /* oxlint-disable max-lines -- the changes of a task's state share their statements */
 import { Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -19,7 +15,7 @@ import { OtherService } from "../schema/WrongLedger.ts"
 
 const pageSize = 64
 
-/** States in which each run polls a task once, since the service may have corrected it. */
+/** Each run polls these once, since the service may have corrected them. */
 const rechecked = ["failed", "invalid"] as const satisfies ReadonlyArray<Model.TaskState>
 
 const dueAtIn = (state: Model.TaskState): number => (rechecked.some((other) => other === state) ? notDue : 0)
@@ -34,7 +30,6 @@ const sharedId = (taskId: string, owner: number): string =>
   `the service answered with the task id ${taskId}, which task ${owner} already has: one result cannot count for two tasks`
 
 export const readTasks = ({ job, sql }: Model.LedgerContext) => ({
-  /** None if the request was pruned. */
   storedRequest: Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<{ body: Uint8Array; items: Uint8Array }>`
       SELECT body, items FROM task_request WHERE job = ${job} AND seq = ${seq}`
@@ -44,7 +39,6 @@ export const readTasks = ({ job, sql }: Model.LedgerContext) => ({
     }))
   }),
 
-  /** None if there is no result, or if it was pruned. */
   storedResult: Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<{ body: Uint8Array }>`SELECT body FROM task_result WHERE job = ${job} AND seq = ${seq}`
     return Option.map(Option.fromUndefinedOr(rows[0]), ({ body }) => body)
@@ -73,7 +67,7 @@ export const writeTasks = (
     return { asks, expected: Expected.decode(expected) } satisfies Expected.OfTask
   })
 
-  /** SQL condition: the task still has the id that was polled, and its state still allows a new result. */
+  /** The task still has the id that was polled, and its state still allows a new result. */
   const stillNamed = (taskId: string | undefined) =>
     taskId === undefined
       ? sql.literal("1 = 1")
@@ -85,14 +79,11 @@ export const writeTasks = (
       canceled = ${isCanceled ? 1 : 0}
       WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)} RETURNING seq`
 
-  /**
-   * Commits `change`, the outcome of a request, and ends this process's claim of the task. `change` must test
-   * `owned.isHeld`, so that it has no effect if the task was claimed again.
-   */
+  /** Commits a request's outcome and ends the claim. `change` must test `owned.isHeld`, in case of a new claim. */
   const settled = <A>(seq: number, change: Effect.Effect<A, SqlError>) =>
     Effect.tap(write(change), () => Effect.sync(() => owned.forget(seq)))
 
-  /** Supersedes these tasks if another process has started another campaign meanwhile. */
+  /** Another process may have started another campaign meanwhile. */
   const supersedeOwn = (seqs: ReadonlyArray<number>) =>
     owned.isShared ? Rows.supersede({ job, sql }, sql.in("seq", seqs)) : Effect.void
 
@@ -143,27 +134,24 @@ export const writeTasks = (
   })
 
   return {
-    /** For services that may ignore keys: tasks that were being sent when a process ended become `in_doubt`. */
+    /** For services that may ignore keys. */
     holdInterrupted: change("holdInterrupted", holdInterruptedRows),
-    /**
-     * For services that honor keys: plans tasks again that were being sent when a process ended. `in_doubt` tasks stay
-     * unchanged until the next submit.
-     */
+    /** For services that honor keys. `in_doubt` tasks stay unchanged until the next submit. */
     planInterrupted: change(
       "planInterrupted",
       sql`UPDATE task SET state = 'planned' WHERE ${here} AND state = 'submitting'`,
     ),
     /**
-     * Before a submit, sets the state of each task that an earlier request may have created. If the service honors keys
-     * and still remembers the task's key, the task is planned. If not, the task becomes `in_doubt`. Its `reason` stays
-     * until a response shows whether the service has the task. Tasks that other workers are sending stay unchanged.
+     * Before a submit: tasks that an earlier request may have created are planned if the service honors and still
+     * remembers their keys, otherwise `in_doubt`. `reason` stays until a response shows whether the service has the
+     * task. Tasks that other workers are sending stay unchanged.
      */
     settleInterrupted: Effect.fn("Ledger.settleInterrupted")(function* (
       outcome: "planned" | "in_doubt",
-      /** The time for which the service remembers the keys that it honors. */
+      /** How long the service remembers keys. */
       lifetime: Duration.Duration = Duration.infinity,
     ) {
-      // With an infinite lifetime, `since` is 0, so that no key counts as forgotten.
+      // With an infinite lifetime, `since` is 0, and no key counts as forgotten.
       const since = Math.max(0, (yield* SteadyClock.now) - Duration.toMillis(lifetime))
       yield* write(
         Effect.gen(function* () {
@@ -181,14 +169,14 @@ export const writeTasks = (
         }),
       )
     }),
-    /** Makes failed and invalid tasks due once more, since polls are free. Their state stays until the response. */
+    /** Failed and invalid tasks keep their state until the response. Polls are free. */
     recheck: Effect.suspend(() =>
       change(
         "recheck",
         sql`UPDATE task SET due_at = 0 WHERE ${here} AND ${sql.in("state", rechecked)} AND ${owned.areMine()}`,
       ),
     ),
-    /** Makes completed tasks due once more, unless pruned or imported. The service may have changed their results. */
+    /** The service may have changed the results. Not for pruned or imported tasks. */
     recheckCompleted: Effect.suspend(() =>
       change(
         "recheckCompleted",
@@ -196,10 +184,10 @@ export const writeTasks = (
         WHERE ${here} AND state = 'completed' AND submitted_at IS NOT NULL AND pruned_at IS NULL AND ${owned.areMine()}`,
       ),
     ),
-    /** Keeps the result of a completed task, which is then no longer due. */
+    /** The task is then no longer due. */
     keepResult: (seq: number) =>
       change("keepResult", sql`UPDATE task SET due_at = 0 WHERE ${here} AND seq = ${seq} AND state = 'completed'`),
-    /** Binds the ledger to a service. After the first request, only `moved` replaces the service by another one. */
+    /** After the first request, only `moved` replaces the service by another one. */
     bindService: Effect.fn("Ledger.bindService")(function* (identity: string, moved: boolean) {
       const bound = yield* Rows.settingOf({ job, sql }, "service")
       if (bound === identity) return
@@ -225,7 +213,7 @@ export const writeTasks = (
         wasDoubted: doubted === 1,
       }))
     }),
-    /** The request of a task without a result. Requests of such tasks are never pruned. */
+    /** Requests of tasks without a result are never pruned. */
     request: (seq: number) => Effect.map(storedRequest(seq), Option.getOrThrow),
     requestBody: Effect.fnUntraced(function* (seq: number) {
       const body = bodies.get(seq)
@@ -234,10 +222,7 @@ export const writeTasks = (
       return Payload.unpack(rows[0]!.body)
     }),
     expected,
-    /**
-     * Claims a task for `millis` milliseconds. Returns false if the task is no longer planned, or if another process
-     * has taken over the task's part of the job.
-     */
+    /** For `millis` milliseconds. False if the task is no longer planned, or if another process has taken its part. */
     claim: Effect.fnUntraced(function* (
       { idempotencyKey, part = 0, seq }: Pick<Model.PlannedTask, "idempotencyKey" | "seq"> & { readonly part?: number },
       millis = 0,
@@ -250,10 +235,7 @@ export const writeTasks = (
       if (rows.length > 0) claimed()
       return rows.length > 0
     }),
-    /**
-     * Extends the claim of a task, to send its request again. Returns false if the claim was lost, or if another
-     * process has taken over the task's part of the job.
-     */
+    /** To send the request again. False if the claim was lost, or if another process has taken the task's part. */
     keepClaim: Effect.fnUntraced(function* (task: Pick<Model.PlannedTask, "part" | "seq">, millis: number) {
       if (owned.worker === undefined) return true
       const held = owned.isHeld(task.seq)
@@ -263,7 +245,7 @@ export const writeTasks = (
       if (rows.length > 0) claimed()
       return rows.length > 0
     }),
-    /** Ends the claim of a task that the service certainly did not create, and plans the task as unsent. */
+    /** The service certainly did not create the task, which is planned as unsent. */
     release: (seq: number) =>
       settled(
         seq,
@@ -273,12 +255,12 @@ export const writeTasks = (
           yield* supersedeOwn([seq])
         }),
       ),
-    /** Ends the claim of a task that the service may have created, and plans the task to be resent under its key. */
+    /** The service may have created the task, which is resent under its key. */
     markPlanned: (seq: number) =>
       Effect.asVoid(
         settled(seq, sql`UPDATE task SET state = 'planned' WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)}`),
       ),
-    /** Records the task's id. If another task has the id, this task becomes `in_doubt`, and the reason is returned. */
+    /** If another task has the id, this task becomes `in_doubt`, and the reason is returned. */
     markSubmitted: Effect.fnUntraced(function* (seq: number, taskId: string, firstPollDelay: number) {
       const now = yield* SteadyClock.now
       const { reason, rows } = yield* settled(
@@ -314,22 +296,19 @@ export const writeTasks = (
     markInDoubt,
     markKeyExpired: (seq: number, lifetime: Duration.Duration) => markInDoubt(seq, keyExpired(lifetime)),
     markKeyIgnored: (seq: number) => markInDoubt(seq, keyIgnored),
-    /** @param isCanceled whether the service canceled the task, so that its votes are not paid for */
+    /** @param isCanceled canceled by the service, so that its votes are not paid for */
     markFailed: (seq: number, reason: string, taskId?: string, isCanceled?: boolean) =>
       markLost("failed", seq, reason, taskId, isCanceled),
-    /**
-     * Stores a result. If `taskId` is set, the result is stored only if the task still has this id and still needs a
-     * result. `kinds` is the text that `VoteKinds` makes.
-     */
+    /** With `taskId`, only if the task still has this id and still needs a result. `kinds` is from `VoteKinds`. */
     markCompleted: (seq: number, result: string, taskId?: string, kinds?: string | null) =>
       storeResult(seq, result, "completed", null, taskId, kinds),
-    /** Marks a task as invalid. Without `result`, an earlier result is kept. */
+    /** Without `result`, an earlier result is kept. */
     markInvalid: (seq: number, result: string | undefined, reason: string, taskId?: string) =>
       result === undefined
         ? markLost("invalid", seq, reason, taskId)
         : storeResult(seq, result, "invalid", reason, taskId),
     ownerOf: (taskId: string, seq: number) => Rows.ownerOf({ job, sql }, taskId, seq),
-    /** Replaces a task with two tasks, each with half of its items. The first keeps the task's `seq`. */
+    /** Into two tasks, each with half of the items. The first keeps the task's `seq`. */
     split: Effect.fnUntraced(function* (
       seq: number,
       halves: ReadonlyArray<{ readonly idempotencyKey: string } & Model.StoredRequest>,
@@ -365,7 +344,7 @@ export const writeTasks = (
         }),
       )
     }),
-    /** Makes a failed, invalid, or completed task outstanding again. */
+    /** For a failed, invalid, or completed task. */
     markOpen: (seq: number, taskId: string) =>
       Effect.asVoid(
         write(sql`UPDATE task SET state = 'submitted', reason = NULL, due_at = 0
@@ -374,16 +353,13 @@ export const writeTasks = (
     makeDue: Effect.suspend(() =>
       change("makeDue", sql`UPDATE task SET due_at = 0 WHERE ${here} AND state = 'submitted' AND ${owned.areMine()}`),
     ),
-    /** Makes all outstanding tasks due within `millis`, since an earlier run may have polled less often. */
+    /** An earlier run may have polled less often. */
     dueWithin: Effect.fn("Ledger.dueWithin")(function* (millis: number) {
       const latest = Math.ceil((yield* SteadyClock.now) + millis)
       yield* write(sql`UPDATE task SET due_at = ${latest}
       WHERE ${here} AND state = 'submitted' AND due_at > ${latest} AND ${owned.areMine()}`)
     }),
-    /**
-     * Follows the hints, except for tasks in `underWay`. Then returns due tasks, the earliest due first: outstanding
-     * tasks, and tasks to poll once more. If `horizon` is set, returns only tasks that were due at that time.
-     */
+    /** Follows the hints, and returns tasks to poll, the earliest due first; `horizon`: only those due by then. */
     due: Effect.fn("Ledger.due")(function* (
       limit: number,
       horizon: Option.Option<number>,
@@ -391,7 +367,7 @@ export const writeTasks = (
     ) {
       const hintWait = yield* followHints(underWay)
       const at = Option.isSome(horizon) ? horizon.value : yield* SteadyClock.now
-      // One query per state, so that the index returns the rows in order.
+      // With one query per state, the index returns the rows in order.
       const found = yield* Effect.forEach(["submitted", "completed", ...rechecked] as const, (state) =>
         sql<Model.OpenTask>`SELECT seq, task_id AS "taskId", idempotency_key AS "idempotencyKey", submitted_at AS "submittedAt",
         due_at AS "dueAt", voters FROM task
@@ -415,13 +391,12 @@ export const writeTasks = (
       const waits = [...Option.toArray(hintWait), ...rows.slice(0, 1).map(({ dueAt }) => Math.max(0, dueAt - at))]
       return {
         tasks,
-        /** Milliseconds until the next task is due. None if no task is outstanding. */
+        /** In milliseconds. None if no task is outstanding. */
         wait: rows.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits)),
       }
     }),
     /**
-     * Postpones the next poll by `millis`. If `taskId` is set, the condition `stillNamed` must be true. `waiting` is
-     * the number of the task's items that wait for another expert, or undefined if the poll failed.
+     * With `taskId`, only if `stillNamed`. @param waiting items that wait for an expert; undefined if the poll failed
      */
     postpone: Effect.fnUntraced(function* (seq: number, millis: number, taskId?: string, waiting?: number) {
       const now = yield* SteadyClock.now
