@@ -1,8 +1,6 @@
 /**
- * Runs a command line, and returns its exit status.
- *
- * Guarantees: data goes to stdout, and messages go to stderr. An expected failure prints one line that says what to do,
- * without a stack. A bug is logged to stderr with its stack. The statuses are those of `ExitStatus`.
+ * Runs a command line, and returns its exit status (`ExitStatus`). Data goes to stdout, messages go to stderr. An
+ * expected failure prints one line that says what to do; a bug is logged with its stack.
  */
 import { Cause, Config, Console, Effect, Struct } from "effect"
 import { CliConfig, CliOutput, Command, GlobalFlag } from "effect/cli"
@@ -29,7 +27,7 @@ const commandFor = (args: ReadonlyArray<string>) =>
     ),
   )
 
-/** Prints each error of the command line on one line, and names `--help` rather than printing the help. */
+/** Names `--help` rather than printing the help. */
 const presenter: CliOutput.Presenter = {
   present: (event) =>
     event._tag === "InvalidInvocation"
@@ -44,10 +42,10 @@ const presenter: CliOutput.Presenter = {
       : CliOutput.defaultPresenter.present(event),
 }
 
-/** Leaves out the library's `--completions` flag, because prefstream's `--completions` names files. */
+/** prefstream's own `--completions` names files. */
 const config = CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.LogLevel] })
 
-/** Replaces `help run`, `version`, and `--help-all` by flags of the library. Words after `--` belong to another command. */
+/** Words after `--` belong to another command. */
 const words = (args: ReadonlyArray<string>) => {
   const all = LogFormat.split(args).rest
   const [first, ...rest] = all
@@ -83,7 +81,7 @@ const checkThreads = Effect.gen(function* () {
   }
 })
 
-/** Whether the user must correct the command line, not the files. */
+/** The user must correct the command line, not the files. */
 const isSetting = (reason: string): boolean => reason === "LayoutUnknown" || reason === "InvalidOption"
 
 const wrongUsage = ({ message }: { readonly message: string }) => Effect.as(say(message), ExitStatus.usage)

@@ -1,8 +1,6 @@
 /**
- * `manifest.json`: the contents and the provenance of a dataset. Its presence marks a directory that prefstream wrote.
- *
- * Guarantees: it lists every other file with its digest. It contains no time of writing, so the same rows and facts
- * give the same manifest. The only dates are those that servers reported for remote inputs.
+ * Marks a directory that prefstream wrote, and lists every other file with its digest. It contains no time of writing,
+ * so the same rows and facts give the same manifest.
  */
 import { Effect, FileSystem, Option, Path, Schema } from "effect"
 import { Split } from "../domain/Split.ts"
@@ -88,10 +86,10 @@ type Ownership = typeof Ownership.Type
 
 const decodeOwnership = Schema.decodeUnknownEffect(Schema.fromJsonString(Ownership))
 
-/** Decodes the identifying members from the text of a manifest of any version; none if the text is not a manifest. */
+/** Of any version; none if the text is not a manifest. */
 export const owned = Schema.decodeUnknownOption(Schema.fromJsonString(Ownership))
 
-/** The manifest of `directory`, of any version; none if the file is missing or not a manifest. */
+/** Of any version; none if the file is missing or not a manifest. */
 export const read = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
@@ -100,7 +98,7 @@ export const read = Effect.fnUntraced(function* (directory: string) {
 
 export const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Content))
 
-/** Returns the entries, files or folders, that are not part of a dataset with this manifest. */
+/** Files or folders. */
 export const unexpectedEntries = (
   manifest: Option.Option<Ownership>,
   entries: ReadonlyArray<string>,

@@ -1,10 +1,7 @@
 /**
- * Reads the preference pairs of a dataset that was written before.
- *
- * Guarantees: the pairs come in the order in which they were written, split after split. Memory holds one row group.
- * Before a file is read, its digest is compared with the manifest, so a changed file gives no rows. If a pair is
- * written again in the same shape, its row is the same. Files that are not read are not checked; `verify` checks all
- * files.
+ * Reads the preference pairs of a dataset, in the order in which they were written. Memory holds one row group. A
+ * file's digest is compared with the manifest before it is read. A pair that is written again in the same shape gives
+ * the same row.
  */
 import { Effect, FileSystem, Option, Path, Result, Schema, Stream } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
@@ -70,7 +67,6 @@ export const read = (
     Stream.unwrap,
   )
 
-/** Fails if the file's SHA-256 is not the SHA-256 in the manifest. */
 export const checkDigest = Effect.fnUntraced(function* (file: string, sha256: string) {
   const failed = (expected: string, actual: string) => new DatasetUnreadable({ file, expected, found: actual })
   const digest = yield* Effect.mapError(ReadBack.digest(file), ({ message, reason }) =>
@@ -108,10 +104,7 @@ const pairsOf = (directory: string, { path, sha256 }: Manifest.DatasetFile) =>
 const decodePair = Schema.decodeUnknownResult(PreferencePairSchema, { reportInput: true })
 const decodeMessages = Schema.decodeUnknownResult(Schema.NonEmptyArray(Message), { reportInput: true })
 
-/**
- * Converts a row to a pair. If a message does not have a member, Parquet has null, and the pair leaves the member out.
- * Datasets of earlier versions have no `decided_votes`.
- */
+/** Parquet has null for a message's missing member. Datasets of earlier versions have no `decided_votes`. */
 const toPair = (row: JsonRow) =>
   Result.gen(function* () {
     const { chosen, rejected, tools, ...others } = ReadBack.withoutNulls(row)
@@ -119,7 +112,7 @@ const toPair = (row: JsonRow) =>
     return yield* decodePair({ decided_votes: null, ...others, ...sides, ...((tools ?? null) !== null && { tools }) })
   })
 
-/** Turns a completion that is one assistant message without tool calls back into text. */
+/** One assistant message without tool calls becomes text. */
 const sideOf = (side: "chosen" | "rejected", value: Json | undefined) => {
   if (!Array.isArray(value)) return Result.succeed({ [side]: value })
   return Result.map(decodeMessages(value), (messages) => {

@@ -1,8 +1,6 @@
 /**
- * Reads a dataset's rows back from every file and compares them.
- *
- * Guarantees: each line of JSON Lines is compared as text with the serialized Parquet row, so no difference is missed.
- * Lines at the start of a split's first file can belong to rows that come later in Parquet (`Jsonl.leadingLines`).
+ * Reads a dataset's rows back from every file. Each line of JSON Lines is compared as text with the serialized Parquet
+ * row. Lines at the start of a split's first file can belong to later rows (`Jsonl.leadingLines`).
  */
 import { Array as Arr, Effect, Option, Path, Schema, Stream } from "effect"
 import type { SchemaElement } from "hyparquet"
@@ -70,7 +68,7 @@ export const check = Effect.fnUntraced(function* (
 
 const linesOf = (path: string) => path.replace(/^data\//, "jsonl/").replace(/\.parquet$/, ".jsonl")
 
-/** Makes a function that reports prompts that are in two splits. Prompts of the last split need not be remembered. */
+/** Reports prompts that are in two splits. Prompts of the last split need not be remembered. */
 const promptsOf = (order: ReadonlyArray<Split>, findings: Findings.Findings) => {
   const seen = new Map<string, Split>()
   const last = order.at(-1)
@@ -116,7 +114,7 @@ interface ExpectedLines {
     readonly line: string
   }
   readonly misfit: ReturnType<typeof InferredTypes.inOrder>
-  /** Lines in the first JSON Lines file before the line of Parquet's first row; undefined until this file is read. */
+  /** Before the line of Parquet's first row; undefined until the first JSON Lines file is read. */
   leading?: Set<string>
 }
 
@@ -139,7 +137,6 @@ const leadingLines = Effect.fnUntraced(function* (path: string, first: string) {
   return start.slice(0, Math.max(0, start.indexOf(first)))
 })
 
-/** Reads a Parquet shard, and compares it with the shard's JSON Lines file if that file is present. */
 const compareShard = Effect.fnUntraced(
   function* (
     directory: string,
@@ -203,7 +200,6 @@ const compareShard = Effect.fnUntraced(
 
 const parseRow = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
 
-/** The first column whose value in a line of JSON Lines differs from Parquet. */
 const differenceOf = (row: JsonRow, line: string): Pick<Finding, "field" | "expected" | "found"> => {
   const parsed = parseRow(line)
   if (Option.isNone(parsed)) return { field: null, expected: "a JSON object", found: Findings.describe(line) }
@@ -227,7 +223,7 @@ const unreadableIn = <R>(
     Effect.sync(() => findings.add({ file, expected: "rows that can be read", found: why.replace(/\s+/g, " ") })),
   )
 
-/** Checks the rows of one trainer file. Each kind of warning is reported once, with the number of rows. */
+/** Each kind of warning is reported once, with the number of rows. */
 const checkTrainerFile = Effect.fnUntraced(
   function* (directory: string, file: DatasetFile, format: TrainerFormat, findings: Findings.Findings) {
     const paths = yield* Path.Path

@@ -1,6 +1,5 @@
 /**
- * Epoch milliseconds that never decrease. They keep advancing if the wall clock is set back, and follow it if it is set
- * forward or the machine slept. The clocks of two processes may differ.
+ * Epoch milliseconds that never decrease, even if the wall clock is set back. They follow it forward, and after sleep.
  */
 import { Clock, Effect } from "effect"
 

@@ -1,7 +1,7 @@
 /**
- * Adapter: streaming decoders on `node:zlib`. The decoders report the bytes after the end of the data, so that the
- * caller knows where the next member begins. Versions of Node before 24.20 and 26.7 accept a truncated Zstandard frame.
- * Decoding runs off the main thread, at most 128 kB ahead of its reader.
+ * Adapter: streaming decoders on `node:zlib`, which report the bytes after the end of the data: the next member begins
+ * there. Node before 24.20 and 26.7 accepts a truncated Zstandard frame. Decoding runs off the main thread, at most 128
+ * kB ahead.
  */
 import type { Transform } from "node:stream"
 import { crc32 as nodeCrc32, createBrotliDecompress, createInflateRaw, createZstdDecompress } from "node:zlib"
@@ -15,20 +15,20 @@ export class CorruptData extends Schema.TaggedError<CorruptData>()("CorruptData"
 
 export type Step = Data.TaggedEnum<{
   Output: { readonly bytes: Uint8Array }
-  /** All input so far was decoded and returned. The decoder needs more input. */
+  /** All input so far was decoded and returned. */
   NeedsInput: {}
-  /** The compressed data ended. `unused` is the rest of the last write, from the end of the data. */
+  /** `unused` is the part of the last write after the end of the data. */
   Ended: { readonly unused: Uint8Array }
 }>
 export const Step = Data.taggedEnum<Step>()
 
 export interface Decoder {
-  /** Writes more input. Call it only after `NeedsInput`. */
+  /** Only after `NeedsInput`. */
   readonly write: (bytes: Uint8Array) => void
-  /** Ends the input. If the data is truncated, `next` then fails with `CorruptData`. */
+  /** If the data is truncated, `next` then fails. */
   readonly end: () => void
   readonly next: Effect.Effect<Step, CorruptData>
-  /** Frees the memory. Repeated calls have no effect. */
+  /** Repeated calls have no effect. */
   readonly close: () => void
 }
 

@@ -8,7 +8,7 @@ export interface Login {
   readonly password?: Redacted.Redacted<string> | undefined
 }
 
-/** The URL without its password and its parameters, which may also contain a password. */
+/** Without the password and the parameters, which may also contain a password. */
 export const redact = (url: Redacted.Redacted<string>): string =>
   Result.match(
     Result.try(() => new URL(Redacted.value(url))),
@@ -40,7 +40,6 @@ export const findProblem = (url: URL): Option.Option<string> => {
   )
 }
 
-/** The URL, and the separate password if the URL contains no password. */
 export const credentials = ({ password, url }: Login) => ({ url, ...(!hasPassword(url) && { password }) })
 
 const hasPassword = (url: Redacted.Redacted<string>): boolean =>

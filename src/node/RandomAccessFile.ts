@@ -1,7 +1,4 @@
-/**
- * Adapter: random access to a file, as the promise-based interface that `hyparquet` expects. The file is closed with
- * the scope.
- */
+/** Adapter: random access to a file, as the promise-based interface that `hyparquet` expects. */
 import { open as openFile } from "node:fs/promises"
 import { Effect, Schema } from "effect"
 

@@ -1,11 +1,9 @@
 /**
- * Adapter: runs a stage in a separate thread, by `node:worker_threads`. A stage is a module that exports `start`. It
- * does not import Effect, because the thread would load all of Effect. The stage runs in the calling thread if the
- * stage's file is missing (as in a bundled program), or if `Threads` says so.
- *
- * Guarantees: messages are cloned and answered one at a time, in order. The answers are the same in either thread.
- * System errors keep their code and path; other errors are defects. After a failure, or if the thread ends early, no
- * further message is processed. The thread ends with the scope.
+ * Adapter: runs a stage in a separate thread, by `node:worker_threads`. A stage is a module that exports `start` and
+ * does not import Effect, which would slow the thread's start. It runs in the calling thread if its file is missing (as
+ * in a bundled program), or if `Threads` says so.
+ * Guarantees: messages are answered in order, equally in either thread. System errors keep their code and path; other
+ * errors are defects. After a failure, no further message is processed. The thread ends with the scope.
  */
 import { existsSync } from "node:fs"
 import { availableParallelism } from "node:os"
@@ -13,18 +11,15 @@ import { fileURLToPath } from "node:url"
 import { Worker } from "node:worker_threads"
 import { Cause, Context, Effect, Schema, Scope } from "effect"
 
-/**
- * Buffers in `transfer` are moved to the receiver. `close` is called only for a stage in the calling thread, to free
- * its system resources. A separate thread frees them when it ends.
- */
+/** `transfer` buffers move to the receiver. `close` is only for a stage in the calling thread. */
 export type Stage<Ask, Answer> = ((ask: Ask) => { readonly answer: Answer; readonly transfer?: Array<ArrayBuffer> }) & {
   readonly close?: () => void
 }
 
 export interface StageModule<Setup, Ask, Answer> {
-  /** The module's path in the sources, such as `dataset/DatasetStage`. */
+  /** Path in the sources, such as `dataset/DatasetStage`. */
   readonly path: string
-  /** Loads the module in this thread. Returns the module itself, not a promise, if it is already imported. */
+  /** Returns the module itself, not a promise, if it is already imported. */
   readonly load: () => Loaded<Setup, Ask, Answer> | Promise<Loaded<Setup, Ask, Answer>>
 }
 
@@ -57,10 +52,7 @@ export class ThreadFailed extends Schema.TaggedError<ThreadFailed>()("ThreadFail
 }
 
 export interface Thread<Ask> {
-  /**
-   * Sends a message without waiting for the thread. Afterwards, this thread can no longer use the buffers in
-   * `transfer`.
-   */
+  /** Does not wait for the thread. The buffers in `transfer` are lost to this thread. */
   readonly send: (ask: Ask, transfer?: ReadonlyArray<ArrayBuffer>) => void
   /** Waits while the maximum number of messages is unanswered. */
   readonly room: Effect.Effect<void, ThreadFailed>
@@ -70,9 +62,8 @@ export interface Thread<Ask> {
 const values: { readonly [value: string]: "always" | "never" | undefined } = { "0": "never", "1": "always" }
 
 /**
- * Which stages run in a separate thread. With `large`, only the stages for which `room` is called. The variable
- * `PREFSTREAM_THREADS` sets the default. If it is not set, the default is `large` with at least two cores, and `never`
- * with one.
+ * Which stages run in a separate thread; with `large`, those for which `room` is called. The default is
+ * `PREFSTREAM_THREADS`, otherwise `large`, or `never` with a single core.
  */
 export const Threads = Context.Reference<"always" | "large" | "never">("prefstream/node/Threads", {
   defaultValue: () =>
@@ -98,10 +89,8 @@ const causeOf = (error: Failure) =>
     : Cause.die(error)
 
 /**
- * Makes a thread. Messages are held until `room` is called, which starts the thread. If `drain` is called first, there
- * are few messages, so the stage runs in the calling thread. Starting a separate thread would block the calling thread
- * for a tenth of a second.
- *
+ * Messages are held until `room` starts the thread. If `drain` is called first, there are few messages, so the stage
+ * runs in the calling thread: starting a thread would block it for a tenth of a second.
  * @param ahead maximum number of unanswered messages before `room` waits
  * @param onAnswer called with each answer, in the order of the messages
  */
@@ -176,10 +165,10 @@ const inThisThread = Effect.fnUntraced(function* <Setup, Ask, Answer>(
   } satisfies Thread<Ask>
 })
 
-/** A thread inherits the process's flags. If they contain `--input-type`, which no thread accepts, it gets no flags. */
+/** A thread inherits the process's flags, but accepts no `--input-type`. */
 const ownFlags = () => (process.execArgv.some((flag) => flag.startsWith("--input-type")) ? { execArgv: [] } : {})
 
-/** Maximum size of a thread's young generation in MB. On the command line, `HeapGrowth` keeps it smaller. */
+/** In MB. On the command line, `HeapGrowth` keeps it smaller. */
 const youngMegabytes = 64
 
 const inThread = Effect.fnUntraced(function* (

@@ -1,4 +1,3 @@
-/** Opens a file once, samples its first records, and then reads all of them. */
 import { Array, Duration, Effect, Option, Result, Stream } from "effect"
 import * as Format from "./format/Format.ts"
 import * as UnusedContext from "./item/UnusedContext.ts"
@@ -29,10 +28,10 @@ export interface SampledFile {
   readonly sample: ReadonlyArray<Row>
 }
 
-/** Limits the sample if records are large, because only the first 16 MiB of a pipe can be read again. */
+/** Only the first 16 MiB of a pipe can be read again. */
 const maxSampleCharacters = 4 * 1024 * 1024
 
-/** Limits the sample if records have many members, because detection would take seconds. */
+/** With more members, detection would take seconds. */
 const maxSampleMembers = 100_000
 
 export const sampled = Effect.fnUntraced(function* (name: string, options: Format.FormatOptions, sampleSize: number) {
@@ -109,7 +108,7 @@ export const unusedIn = (
   return [...counts].map(([name, count]) => ({ name, share: count / rows.length }))
 }
 
-/** Adds columns that may hold context for experts, because a record with unused context may be rejected. */
+/** Adds columns that may hold context for experts: a record with unused context may be rejected. */
 export const withContext = (
   columns: ReadonlyArray<string> | undefined,
   members: ReadonlySet<string>,

@@ -1,7 +1,6 @@
 /**
- * Creates and updates the tables of a database by numbered migrations. Each migration runs once, in a transaction.
- * Fails if a newer version of prefstream has written the database, or if an upgrade is needed while other processes use
- * the database.
+ * Runs each numbered migration once, in a transaction. Fails if a newer prefstream has written the database, or if an
+ * upgrade is needed while other processes use it.
  */
 import { Effect, Schema } from "effect"
 import { Migrator, SqlClient, SqlError } from "effect/sql"
@@ -23,10 +22,7 @@ export class DatabaseTooNew extends Schema.TaggedError<DatabaseTooNew>()("Databa
   }
 }
 
-/**
- * A migration has different names in the database and in this prefstream. So an unreleased version has written the
- * database.
- */
+/** A migration has another name in this prefstream, so an unreleased version has written the database. */
 export class DatabaseForeign extends Schema.TaggedError<DatabaseForeign>()("DatabaseForeign", {
   /** The name of the database in messages, such as `the ledger`. */
   what: Schema.String,
@@ -98,7 +94,7 @@ export const run = Effect.fn("Migrations.run")(function* (options: MigrationsOpt
   const { migrations, table, what } = options
   const sql = yield* SqlClient.SqlClient
   yield* exist(options)
-  // Without migrations, the migrator only creates its own table.
+  // The migrator creates only its own table here.
   yield* Migrator.make({})({ loader: Migrator.fromRecord({}), table })
   const isNewest = Effect.map(check(options), ({ found, newest }) => found === newest)
   if (yield* isNewest) return
@@ -115,7 +111,7 @@ export const run = Effect.fn("Migrations.run")(function* (options: MigrationsOpt
   if (found < newest) return yield* new DatabaseInUse({ what, found, supported: newest, users })
 })
 
-/** Checks the version of a database, and changes nothing. */
+/** Changes nothing. */
 export const check = Effect.fn("Migrations.check")(function* (options: MigrationsOptions) {
   const { migrations, table, what } = options
   const sql = yield* SqlClient.SqlClient

@@ -1,7 +1,6 @@
 /**
- * Makes all reads of an effect, in any fiber, see the same state of the database. The reads use a separate connection
- * (`reserve`), which does not block writers. If a transaction or another snapshot is already open, the reads see its
- * state.
+ * Makes all reads of an effect, in any fiber, see the same state of the database, without blocking writers. An open
+ * transaction or snapshot is used instead of a new one.
  */
 import { Effect, Option, Scope } from "effect"
 import type { SqlClient } from "effect/sql"

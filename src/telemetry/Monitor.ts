@@ -1,7 +1,6 @@
 /**
- * The monitoring server: `/healthz`, `/readyz`, and `/metrics` in Prometheus' text format. It listens at a separate
- * address, because clients of the annotation service and senders of webhooks must not see metrics. No authentication,
- * no TLS.
+ * The monitoring server listens at a separate address, because clients of the annotation service must not see metrics.
+ * It has no authentication and no TLS.
  */
 import { type Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"

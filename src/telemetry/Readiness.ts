@@ -1,12 +1,11 @@
 /**
- * Whether this process can work (`/readyz`): at least one database is open, each open database answers `SELECT 1`
- * within two seconds, the embedded service's database is writable, and the process is not stopping. Does not check the
- * annotation service: while it is down, a job waits for it.
+ * The process can work (`/readyz`) if at least one database is open, each answers within two seconds, and the process
+ * is not stopping. The annotation service is not checked: while it is down, a job waits for it.
  */
 import { Context, Effect, identity } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Checks that must succeed. They are global to the process, like Effect's metrics. */
+/** Global to the process, like Effect's metrics. */
 const Checks = Context.Reference<Set<Effect.Effect<unknown, unknown>>>("prefstream/telemetry/Readiness", {
   defaultValue: () => new Set(),
 })

@@ -1,7 +1,6 @@
 /**
  * Gives each attempt at a task one trace, even across processes. The trace id is the first half of the attempt's
- * idempotency key (a SHA-256 in hexadecimal digits), so it need not be stored. Each span has a link to the span that
- * encloses it. All spans of a trace have the same parent span, which is not exported.
+ * idempotency key, so it need not be stored. All spans have the same parent, which is not exported.
  */
 import { Effect, Option, Tracer } from "effect"
 

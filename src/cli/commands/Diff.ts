@@ -1,4 +1,3 @@
-/** `prefstream diff` compares the pairs of two datasets. */
 import { Console, Effect } from "effect"
 import { Argument, Flag } from "effect/cli"
 import type * as Dataset from "../../dataset/Dataset.ts"
@@ -16,7 +15,6 @@ const place = (name: string, which: string) =>
     Argument.withDescription(`The ${which} dataset: its folder, its manifest.json, or a job's folder`),
   )
 
-/** The counts by name, such as `rationale 12, strength 4`. */
 const list = (counts: { readonly [name: string]: number }): string =>
   Object.entries(counts)
     .map(([name, n]) => `${name} ${number(n)}`)

@@ -1,6 +1,5 @@
 /**
- * `prefstream doctor` checks the prerequisites of a job, and says how to fix each problem. It does not change the
- * ledger, and sends no task except for `--try-task new`. A temporary ledger records the test webhook.
+ * Changes no ledger, and sends no task except for `--try-task new`.
  *
  * Adapter: reads Node's version from `node:process`.
  */
@@ -32,7 +31,7 @@ import { runFlags } from "./Run.ts"
 import { tryTask } from "./TryTask.ts"
 import { webhook } from "./WebhookCheck.ts"
 
-/** In milliseconds. Half of the receiver's default tolerance for the time of a delivery (5 minutes). */
+/** In milliseconds: half of the receiver's default tolerance for the time of a delivery. */
 const maxClockDifference = 150_000
 
 export const command = makeCommand(
@@ -100,7 +99,7 @@ const settings = Effect.fnUntraced(
   Effect.catch((failure) => Effect.succeed(failed("settings", failure))),
 )
 
-/** Fails if `run` would refuse the settings in files and the environment. */
+/** As `run` would refuse the settings in files and the environment. */
 const checkRun = Effect.gen(function* () {
   const run = makeCommand(
     "run",
@@ -197,7 +196,7 @@ const service = Effect.fnUntraced(function* (flags: ServiceFlags) {
   return [answered(address.baseUrl, answer, others), clock(answer.headers["date"], before, after)]
 })
 
-/** Judges the service and the token by the answers to polls of a task that does not exist. */
+/** By the answers to polls of a task that does not exist. */
 const answered = (
   baseUrl: string,
   { headers, status }: HttpClientResponse.HttpClientResponse,
@@ -229,13 +228,13 @@ const answered = (
   return of("failed", `answers ${statusText(status)} for a task that does not exist (expected 404): check the base URL`)
 }
 
-/** `before` and `after` are the times of request and response, in milliseconds since 1970. */
+/** In milliseconds since 1970. */
 const clock = (date: string | undefined, before: number, after: number): Finding => {
   const name = "clock"
   const serviceMillis = Date.parse(date ?? "")
   if (Number.isNaN(serviceMillis))
     return { name, state: "not checked", message: "the service's answer has no Date header" }
-  // The Date header has only whole seconds, so the service's clock may be up to 1,000 ms ahead of it.
+  // The Date header has only whole seconds.
   const difference = Math.max(0, serviceMillis - after, before - (serviceMillis + 1000))
   if (difference <= maxClockDifference) return { name, state: "ok", message: "agrees with the service's clock" }
   const message = `differs from the service's clock by ${duration(difference / 1000)}, so webhooks would be refused as too old or too new: synchronize this machine's clock with NTP`

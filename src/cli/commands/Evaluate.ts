@@ -1,4 +1,3 @@
-/** `prefstream evaluate` compares the scores of a reward model with the preferences in a dataset. */
 import { Config, Console, Effect, FileSystem, Option, Schema } from "effect"
 import { Argument, Flag } from "effect/cli"
 import * as ReportPage from "../../dataset/ReportPage.ts"
@@ -23,7 +22,6 @@ const decodeReport = Schema.decodeUnknownOption(
   Schema.fromJsonString(Schema.Struct({ format: Schema.Literal("prefstream-report") })),
 )
 
-/** Writes the dataset's report with a section about the evaluation. */
 const writeReport = Effect.fnUntraced(function* (
   directory: string,
   target: string,

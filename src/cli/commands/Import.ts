@@ -1,4 +1,3 @@
-/** `prefstream import` reads votes from other tools into a ledger. `export` and `status` can then read that ledger. */
 import { Console, Effect, FileSystem } from "effect"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
 import type { ImportReport } from "../../pipeline/ImportVotes.ts"

@@ -1,7 +1,4 @@
-/**
- * The steps that `run`, `submit`, and `collect` share: they read the flags and the pipeline file, open the service and
- * the ledger, do the work, and print the report.
- */
+/** The steps that `run`, `submit`, and `collect` share. */
 import { Cause, Console, Context, type Duration, Effect, Layer, Option, Schedule, Schema, type Stdio } from "effect"
 import type { Command } from "effect/cli"
 import type { HttpServerError } from "effect/http"
@@ -42,7 +39,6 @@ interface Job<F extends Flags = Flags> {
   readonly place: Place
 }
 
-/** Reads the pipeline file, if there is one. Checks whether the flags can be combined with each other and the file. */
 export const prepare = Effect.fnUntraced(function* <F extends Flags>(given: F, pipelineFile: string | undefined) {
   const pipeline = pipelineFile === undefined ? undefined : yield* loadPipeline(pipelineFile)
   const flags = pipeline === undefined ? yield* fromEnvironment(given) : given
@@ -58,8 +54,8 @@ export const timeLimitsOf = ({ flags, pipeline }: Job) => ({
 })
 
 /**
- * Returns the service at `--base-url`, with checked settings, or else the pipeline's service. If `schedule` only checks
- * the command line, the command ends here.
+ * The service at `--base-url`, or else the pipeline's. If `schedule` only checks the command line, the command ends
+ * here.
  */
 export const checkedService = Effect.fnUntraced(function* (
   { flags }: Job,
@@ -94,12 +90,11 @@ export const preview = Effect.fnUntraced(function* (
   yield* Console.log(flags.json ? JSON.stringify(inRejects(preview)) : printable(PreviewSummary.text(preview)))
 })
 
-/** Saves the settings for later commands, then runs `work`. */
 export const savingSettings = Effect.fnUntraced(function* <E, R>(
   work: Effect.Effect<RunReport.RunReport, E, R>,
   { directory }: Place,
 ) {
-  // If workers share the ledger, other processes may also write to the folder, so nothing is saved.
+  // If workers share the ledger, other processes may also write to the folder.
   if (!(yield* Ledger).isShared) yield* Settings.save(directory)
   return yield* work
 })
@@ -139,7 +134,7 @@ const isFinished = Schema.is(ExitStatus.Finished)
 const isClientError = Schema.is(AnnotationClientError)
 const isThresholdsExceeded = Schema.is(ThresholdsExceeded)
 
-/** Prints a failure that has its own exit status (tasks in doubt, a threshold exceeded), and returns a report. */
+/** Tasks in doubt, and an exceeded threshold, have their own exit status. */
 export const reportExpectedFailures = <E, R>(effect: Effect.Effect<RunReport.RunReport, E, R>) =>
   effect.pipe(
     Effect.catch(

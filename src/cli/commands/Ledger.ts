@@ -1,4 +1,3 @@
-/** `prefstream ledger` has a subcommand for each kind of ledger maintenance. */
 import { Clock, Console, DateTime, Duration, Effect, FileSystem, Option, Path, Schema } from "effect"
 import { Argument, Command } from "effect/cli"
 import * as LedgerMaintenance from "../../task/ledger/care/LedgerMaintenance.ts"
@@ -57,7 +56,7 @@ const checkCommand = makeCommand(
   }),
 ).pipe(Command.withShortDescription("Check the integrity of the ledger"))
 
-/** If `name` is an existing folder, names the file after the time, so that nightly backups can use one command line. */
+/** A file in a folder is named after the time, so that nightly backups can use one command line. */
 const backupFile = Effect.fnUntraced(function* (name: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

@@ -1,7 +1,6 @@
 /**
- * `prefstream resolve` lists tasks that need attention, and records a person's decision about them. If one of the named
- * tasks does not allow the decision, no task is changed. Tasks can be listed while another process uses the ledger.
- * Decisions are refused while a process other than a worker uses the ledger.
+ * If one of the named tasks does not allow the decision, no task is changed. Decisions are refused while a process
+ * other than a worker uses the ledger.
  */
 import { Console, Effect, FileSystem, Option, Predicate } from "effect"
 import type { Command } from "effect/cli"
@@ -138,8 +137,8 @@ const decisionOf = Effect.fnUntraced(function* ({ adopt, all, giveUp, sendAgain,
 })
 
 /**
- * Returns the named tasks, the tasks in the state of `--all`, or all tasks that need attention.
- * @param isIdle whether no process uses the ledger; if so, tasks whose sending was interrupted count as in doubt
+ * The named tasks, those in the state of `--all`, or all that need attention.
+ * @param isIdle no process uses the ledger, so tasks whose sending was interrupted are in doubt
  */
 const numbersOf = Effect.fnUntraced(function* (
   { all, tasks }: Pick<Flags, "all" | "tasks">,
@@ -160,7 +159,7 @@ const numbersOf = Effect.fnUntraced(function* (
   return tasksInState.map(({ number }) => number)
 })
 
-/** Records a decision about tasks. With `--all STATE`, only tasks that are still in that state are changed. */
+/** With `--all STATE`, only tasks that are still in that state are changed. */
 const decide = Effect.fnUntraced(function* (
   numbers: ReadonlyArray<number>,
   decision: Decision,
@@ -178,13 +177,13 @@ const decide = Effect.fnUntraced(function* (
   }
 })
 
-/** Rewrites the rejects file after a decision: adds items of given-up tasks, and removes those that are sent again. */
+/** Adds items of given-up tasks, and removes those that are sent again. */
 const rewriteRejects = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   if (yield* fs.exists(directory)) yield* RejectsFile.write(directory)
 })
 
-/** Describes the effect of a decision. `anew` is the number of tasks that are sent again as new, billable tasks. */
+/** `anew` is the number of tasks that are sent again as new, billable tasks. */
 const describeDecision = (
   { numbers, sender }: Effect.Success<ReturnType<typeof decide>>,
   decision: Decision,

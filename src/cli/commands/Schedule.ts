@@ -1,8 +1,6 @@
 /**
- * `prefstream schedule` runs another command on a cron schedule. Each run is a separate process, so a crash does not
- * end the schedule. A run loads the pipeline file and the version of prefstream that exist when the run starts. Each
- * run has its own process group, because Ctrl+C signals the whole foreground group, and a run must receive only the
- * signal that the schedule sends.
+ * Each run is a separate process, so a crash does not end the schedule, and a run uses the files and the version of its
+ * start. It has its own process group, because Ctrl+C signals the whole foreground group.
  *
  * Adapter: reads from `node:process` how this process was started, and listens for its exit.
  */
@@ -26,7 +24,7 @@ import { schedulable } from "./Schedulable.ts"
 
 const names: ReadonlyArray<string> = schedulable.map(({ name }) => name)
 
-/** If a run ends with one of these exit statuses, the schedule continues even with `--stop-on-failure`. */
+/** The schedule continues even with `--stop-on-failure`. */
 const expected: ReadonlyArray<number> = [ExitStatus.done, ExitStatus.waiting, ExitStatus.busy]
 
 export const command = makeCommand(
@@ -66,7 +64,7 @@ export const command = makeCommand(
       yield* Effect.logInfo(`${end} after ${duration(Duration.toSeconds(elapsed))}`)
       if (flags.stopOnFailure && !expected.includes(status)) return yield* new ExitStatus.Finished({ status })
     }).pipe(Stop.withOptions({ inFlight: Effect.succeedSome("the run"), isNormalEnd: false }))
-    // The run limits its own grace time, so the schedule waits for it without a limit.
+    // The run limits its own grace time.
     return yield* CronJob.run(job, { cron, now: flags.now }).pipe(
       Stop.withOptions({ isNormalEnd: true, grace: Duration.infinity }),
     )
@@ -97,7 +95,7 @@ const check = Effect.fnUntraced(function* (command: ReadonlyArray<string>) {
   )
 })
 
-/** Runs the command as a process. On interruption, stops that process and waits until it has ended. */
+/** On interruption, stops the process and waits until it has ended. */
 const carriedOut = Effect.fnUntraced(
   function* (command: ReadonlyArray<string>) {
     const [, script = ""] = process.argv
@@ -123,7 +121,7 @@ const carriedOut = Effect.fnUntraced(
   ),
 )
 
-/** Kills a run and its process group, because this process ends without waiting for it. */
+/** This process ends without waiting for the run. */
 const killGroup = (pid: number | undefined): void => {
   if (pid === undefined) return
   // The run may have just ended, and then `kill` throws.

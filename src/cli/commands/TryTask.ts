@@ -1,9 +1,6 @@
 /**
- * Sends one small task for `doctor --try-task new`, or takes the id of an earlier one. Polls the task for about a
- * minute, and shows the values that the settings find in its result.
- *
- * Guarantees: a task is sent only for `--try-task new`, and sent again only if the service has certainly not accepted
- * it. No ledger records the task.
+ * A task is sent only for `--try-task new`, and again only if the service has certainly not accepted it. No ledger
+ * records it. It is polled for about a minute.
  */
 import { Clock, Duration, Effect, Layer, Option, Schema } from "effect"
 import { resultPlaces } from "../../api/ContractSettings.ts"

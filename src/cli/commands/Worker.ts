@@ -1,4 +1,3 @@
-/** `prefstream worker` processes a job together with other workers, on one machine or several. */
 import { Console, Duration, Effect, identity, Struct } from "effect"
 import { Flag } from "effect/cli"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
@@ -18,10 +17,7 @@ import { say } from "../output/Text.ts"
 import * as Job from "./Job.ts"
 import { pipelineFileOf, settingsOf, submitFlags } from "./Submit.ts"
 
-/**
- * Flags that a worker does not have. It runs until it is stopped, waits for the service without limit, and has no
- * report.
- */
+/** A worker runs until it is stopped, waits for the service without limit, and has no report. */
 const unused = {
   dryRun: undefined,
   resubmit: [],

@@ -1,13 +1,13 @@
 /**
- * Defines options. Each option has a flag and a definition. Help, settings files, their schema, and shell completion
- * use the definition. The library's flags have no place for a definition, so each command carries the definitions of
- * its flags as an annotation. This file loads no stage of the pipeline.
+ * Each option has a flag, and a definition for help, settings files, their schema, and shell completion. The library's
+ * flags have no place for it, so a command carries the definitions as an annotation. This file loads no stage of the
+ * pipeline.
  */
 import { Context, Effect, Predicate } from "effect"
 import { usageError } from "../output/ExitStatus.ts"
 import { Command, Flag, Param } from "effect/cli"
 
-/** The groups of flags, in their order in the help. A run saves the settings of groups that are `true`. */
+/** In their order in the help. A run saves the settings of groups that are `true`. */
 export const groups = {
   INPUT: false,
   VOTES: false,
@@ -21,29 +21,25 @@ export const groups = {
 
 export interface Definition {
   readonly group?: keyof typeof groups
-  /** Whether `--help` shows the flag even if the command has many flags. `--help-all` shows all flags. */
+  /** `--help` of a command with many flags shows only essential ones. */
   readonly isEssential?: true
   readonly default?: string | number
-  /** The environment variable that sets the option if it is not typed. */
   readonly environment?: `PREFSTREAM_${string}`
   readonly note?: string
-  /** Whether only the command line can set the option, because it is for one invocation or too dangerous for a file. */
+  /** Only the command line can set the option: it is for one invocation, or too dangerous for a file. */
   readonly isTypedOnly?: true
-  /** Whether a run saves the option in the job folder; default: the value in `groups`. */
+  /** A run saves the option in the job folder; default: the value in `groups`. */
   readonly isKept?: true
-  /**
-   * The part of the value that is a path: all, or the text after `gold:`. In a settings file, the path is relative to
-   * that file.
-   */
+  /** A path, or a text that has a path after `gold:`. In a settings file, it is relative to that file. */
   readonly path?: "whole" | "gold"
   /**
-   * The kind of map that a settings file can have in place of the value. A `json` map becomes one value. Other maps
-   * become `NAME=VALUE` values.
+   * A settings file can have such a map in place of the value. A `json` map becomes one value, others become
+   * `NAME=VALUE` values.
    */
   readonly map?: "numbers" | "prices" | "json"
   readonly isRepeatable?: true
   readonly isSwitch?: true
-  /** Values, or beginnings of values, that shell completion offers. */
+  /** Shell completion offers these values, or beginnings of values. */
   readonly values?: ReadonlyArray<string>
   /** If this flag is on the command line, settings of these flags or groups from files are ignored. */
   readonly replaces?: ReadonlyArray<string>
@@ -71,11 +67,11 @@ export const inGroup = <F extends { readonly [name: string]: Param.Any }>(group:
   return flags
 }
 
-/** The values of an option, and where they are set. An option without a value is true or false. */
+/** Options without a value are true or false. */
 export interface Setting {
   readonly name: string
   readonly values: ReadonlyArray<string> | boolean
-  /** The source, such as `prefstream.yaml:3`, or the name of an environment variable. */
+  /** For example `prefstream.yaml:3`, or an environment variable. */
   readonly from: string
 }
 
@@ -89,7 +85,7 @@ export type Definitions = Readonly<Record<string, Definition>>
 
 export const Table = Context.Reference<Definitions>("prefstream/cli/Definitions", { defaultValue: () => ({}) })
 
-/** The definitions of commands and their subcommands. If several options have the same name, the first one wins. */
+/** If several options have the same name, the first one wins. */
 export const definitionsOf = (commands: ReadonlyArray<Command.Command.Any>): Definitions =>
   Object.assign(
     {},
@@ -125,7 +121,7 @@ export const makeCommand = <const Name extends string, const C extends Command.C
   )
 }
 
-/** Fails for an invalid value. The message names the environment variable that set it, or else the flag. */
+/** The message names the environment variable that set the value, or else the flag. */
 export const refuse = Effect.fnUntraced(function* (name: string, problem: string) {
   const setting = (yield* UntypedSettings).get(name)
   const source = setting !== undefined && isFromEnvironment(setting) ? setting.from : `--${name}`

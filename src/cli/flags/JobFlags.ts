@@ -1,4 +1,3 @@
-/** Defines flags of `run`, `submit`, and `collect`: when to stop, how long to wait, and when to print nothing. */
 import { Flag } from "effect/cli"
 import { defaultGrace } from "../../pipeline/Stop.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
@@ -34,7 +33,7 @@ export const recheckCompleted = choice(
   "Poll completed tasks again, in case the service changed their results",
 )
 
-/** `--once` replaces webhook settings from files, because a run that does not wait receives no webhooks. */
+/** A run that does not wait receives no webhooks. */
 export const once = choice("once", "Don't wait: poll each outstanding task once", {
   group: "JOB",
   isEssential: true,

@@ -1,6 +1,5 @@
 /**
- * Defines the flags for the location of a job and its ledger. No message contains a password. A password on the command
- * line is refused, because every user of the machine could read it there.
+ * Every user of the machine can read a command line, so a password on it is refused. No message contains a password.
  */
 import { Effect, Layer } from "effect"
 import { type Command, Flag } from "effect/cli"
@@ -41,8 +40,7 @@ export const ledgerFlags = inGroup("JOB", {
 type LedgerFlags = Omit<Command.Command.Config.Infer<typeof ledgerFlags>, "json">
 
 /**
- * Returns the flags with which another command finds the job. Leaves out `--ledger` and `--job` if the environment sets
- * them, because it sets them for the other command, too.
+ * Flags with which another command finds the job. The environment sets `--ledger` and `--job` for that command, too.
  */
 export const givenOf = Effect.fnUntraced(function* (flags: LedgerFlags, directory: string | undefined) {
   const untyped = yield* UntypedSettings
@@ -60,9 +58,9 @@ export const hasPassword = (text: string) => /^postgres(ql)?:\/\/([^/?#]*:[^/?#]
 export interface Place {
   readonly directory: string
   readonly location: LedgerLocation.LedgerLocation
-  /** Flags with which another command finds the job. */
+  /** With these flags, another command finds the job. */
   readonly given: string
-  /** Description of the ledger for messages, without a password. */
+  /** For messages, without a password. */
   readonly ledger: string
 }
 

@@ -1,4 +1,3 @@
-/** Defines `--monitor`, the address at which a command serves health checks and metrics. */
 import { Console, Effect, Layer } from "effect"
 import { address } from "./Values.ts"
 

@@ -1,6 +1,6 @@
 /**
- * Formats an audit of judges for a terminal. Each table has a row for each judge, the jury, and people. Each interval
- * is a 95% interval. A dash stands for a number that does not exist.
+ * One row for each judge, the jury, and people. Intervals are 95% intervals. A dash stands for a number that does not
+ * exist.
  */
 import type { Audit, AuditAgreement, AuditPolicies, AuditPolicy } from "../../domain/Audit.ts"
 import type { Estimate } from "../../domain/Leaderboard.ts"
@@ -18,7 +18,7 @@ export const nothing = ({ items, raters }: Audit): string => {
 }
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)}%`
-/** Rounds first, so that a number that is rounded to zero has no minus sign. */
+/** A number that is rounded to zero has no minus sign. */
 const decimal = (value: number): string => (Math.round(value * 1000) / 1000 + 0).toFixed(3).replace("-", "−")
 const signed = (value: number): string => `${value <= -0.0005 ? "−" : "+"}${percent(Math.abs(value))}`
 
@@ -30,7 +30,7 @@ export const cell = (estimate: Estimate | null | undefined, form: (value: number
 
 type Cells = ReadonlyArray<string>
 
-/** @param texts the number of columns at the left that are aligned to the left, because they contain texts */
+/** @param texts the number of columns that are aligned to the left, because they contain texts */
 export const table = (title: string, head: Cells, rows: ReadonlyArray<Cells>, texts = 1): Cells => {
   const all = [head, ...rows]
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]!.length)))
@@ -107,7 +107,7 @@ const policyTable = (compared: AuditPolicies): Cells => {
   ]
 }
 
-/** Replaces tables with too few items by a note, but keeps the table with the most items. */
+/** The table with the most items is kept even if it has too few. */
 const policyTables = ({ policies }: Audit): Cells => {
   const most = Math.max(...policies.map(({ items }) => items))
   return policies.flatMap((table) =>

@@ -1,7 +1,6 @@
 /**
- * Describes a failure in one line, which is never empty. For a failure of the file system or a database, the line names
- * the path, the problem, and the remedy. Problems are identified by the system's error code, never by the text of a
- * message.
+ * Describes a failure in one line, which is never empty, with path, problem, and remedy. Problems are identified by the
+ * system's error code, never by the text of a message.
  */
 import { Config, Option, PlatformError, Predicate, Schema } from "effect"
 import { SqlError } from "effect/sql"
@@ -105,7 +104,7 @@ const isFileForFolder = Schema.is(
 const platformMessage = (failure: PlatformError.PlatformError): string => {
   const { reason } = failure
   const pathOrDescriptor = "pathOrDescriptor" in reason ? reason.pathOrDescriptor : undefined
-  // A file descriptor is only a number, so it is not shown.
+  // A file descriptor is only a number.
   const path = typeof pathOrDescriptor === "string" ? pathOrDescriptor : undefined
   return Option.getOrElse(describe(reason.cause, path), () => {
     const words = isFileForFolder(reason) ? "expected a folder, found a file" : platformWords[reason._tag]
@@ -118,7 +117,7 @@ export const isBusy = (failure: unknown): boolean => isFileLockError(failure) &&
 export const messageOf = (failure: unknown): string => {
   if (failure instanceof PlatformError.PlatformError) return platformMessage(failure)
   if (SqlError.isSqlError(failure)) return sqlMessage(failure)
-  // This error comes from a pipeline file that reads the environment itself.
+  // From a pipeline file that reads the environment itself.
   if (failure instanceof Config.ConfigError && Schema.isSchemaError(failure.cause)) {
     const [problem] = problems(failure.cause.issue)
     if (problem !== undefined) return `${problem.path.join("_")}: ${problem.message}; set it in the environment`

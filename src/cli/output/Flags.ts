@@ -1,12 +1,12 @@
 /**
- * Messages have options in backticks, such as `maxRejects`. For users of the command line, this file replaces known
- * options by flags, with values quoted for a shell. Text in double quotes is data, and stays unchanged.
+ * Messages have options in backticks, such as `maxRejects`. For users of the command line, known options become flags,
+ * with values quoted for a shell. Text in double quotes is data, and stays unchanged.
  */
 import { Predicate, Result } from "effect"
 import type { RejectCount } from "../../pipeline/RejectCounts.ts"
 import { joinWords } from "../../io/Values.ts"
 
-/** Options with a flag of the same name in kebab case. */
+/** Their flags have the same name in kebab case. */
 const named = [
   "aggregate", "allowRepeatedVotes", "budget", "choiceAs", "choiceMap", "completionPath", "delimiter", "encoding", "expertNames", "goldPath", "group", "header",
   "historyPath", "idempotencyKey", "idleTimeout", "keep", "key", "layout", "ledger", "maxRejects", "maxRowGroupBytes",
@@ -52,7 +52,7 @@ const phrases: { readonly [text: string]: string } = {
     "--completion-path twice, first for the better completion, then for the other one",
 }
 
-/** The flag of a setting, or its name if it has none. */
+/** The setting's name if it has no flag. */
 export const flagOf = (setting: string): string => flags.get(setting) ?? setting
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
@@ -64,10 +64,7 @@ const tokens = new RegExp(
 )
 const memberNames = new RegExp(String.raw`${quotedText}|([A-Za-z.]+)(?=:)`, "g")
 
-/**
- * Writes a key or a value of a map in the syntax of `ChoiceMap`. Does not import `ChoiceMap`, because each start of
- * prefstream loads this file.
- */
+/** In the syntax of `ChoiceMap`, which is not imported, because each start of prefstream loads this file. */
 const partOfMap = (text: string): string =>
   /[",=]/.test(text) && !/^[<>]=?\s*\S+$/.test(text) ? JSON.stringify(text) : text
 
@@ -107,14 +104,13 @@ const inText = (text: string): string =>
     phrase === undefined ? ((option === undefined ? undefined : translated(option)) ?? all) : phrases[phrase]!,
   )
 
-/** Replaces the options in a message by flags. In a list with one option per line, the descriptions stay aligned. */
+/** In a list with one option per line, the descriptions stay aligned. */
 export const inFlags = (message: string): string => {
   const row = /^ {2}(`[^`]*`) {2,}/gm
   const width = Math.max(0, ...[...message.matchAll(row)].map(([, option = ""]) => inText(option).length))
   return inText(message.replace(row, (_, option: string) => `  ${inText(option).padEnd(width)}  `))
 }
 
-/** Translates the reasons of a report's rejects. */
 export const inRejects = <A extends { readonly rejects: ReadonlyArray<RejectCount> | null }>(report: A): A => ({
   ...report,
   rejects:

@@ -1,14 +1,10 @@
-/**
- * Shows the costs of the language models in a job with an embedded service. Reads the costs from the models' file of
- * answers.
- */
 import { Effect, FileSystem } from "effect"
 import type { PaidRequests } from "../../domain/JudgeUsage.ts"
 import { count } from "../../io/Values.ts"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
 import { type Rows, rowsOf } from "./Text.ts"
 
-/** Reads the costs. @param file default: the file in the job folder */
+/** @param file default: the file in the job folder */
 export const read = Effect.fnUntraced(function* (
   directory: string,
   file: string = JobFolder.judgeAnswers(directory),

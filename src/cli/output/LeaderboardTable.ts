@@ -1,8 +1,4 @@
-/**
- * Formats a leaderboard for a terminal, or as CSV (RFC 4180) with one record per model, in full precision. Notes below
- * the table explain missing results: intervals that need more items, groups that no vote compares, and ratings without
- * a bound.
- */
+/** Formats a leaderboard for a terminal, or as CSV (RFC 4180) in full precision. Notes explain missing results. */
 import * as CsvField from "../../domain/CsvField.ts"
 import * as SpreadsheetCell from "../../io/SpreadsheetCell.ts"
 import type { Estimate, Leaderboard, LeaderboardRow } from "../../domain/Leaderboard.ts"
@@ -48,7 +44,7 @@ const aligned = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<stri
   )
 }
 
-/** Above this number, the estimate of further votes depends on chance more than on the models. */
+/** Above this number, the estimate depends on chance more than on the models. */
 const maxNeeded = 1_000_000
 
 const describeTopTwo = ({ top_two, votes }: Leaderboard): string | false => {
@@ -95,7 +91,7 @@ const signed = (value: number): string => `${value < 0 ? "−" : "+"}${Math.abs(
 export const ofDataset =
   "each item of the dataset counted as one vote, derived from its pairs; ties, minority votes, and strengths were not counted. To count all votes, use --dir JOB"
 
-/** @param by the metadata field that defines the groups, if there are any */
+/** @param by the metadata field that defines the groups */
 export const text = (groups: ReadonlyArray<LeaderboardGroup>, by: string | undefined): string =>
   groups
     .map(({ group, items, leaderboard }) =>
@@ -147,7 +143,7 @@ const columns: ReadonlyArray<readonly [name: string, of: (row: LeaderboardRow) =
 const forSpreadsheet = <A>(cell: A | string, isRaw: boolean): A | string =>
   typeof cell === "string" && !isRaw ? SpreadsheetCell.neutralize(cell) : cell
 
-/** @param isRaw whether to keep names unchanged, including those that a spreadsheet would run as formulas */
+/** @param isRaw keeps names that a spreadsheet would run as formulas */
 export const csv = (groups: ReadonlyArray<LeaderboardGroup>, by: string | undefined, isRaw: boolean): string =>
   [
     [...(by === undefined ? [] : [by]), ...columns.map(([name]) => name)],

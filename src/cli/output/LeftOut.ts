@@ -1,4 +1,3 @@
-/** Formats the numbers of items that give no pair, with the reasons. */
 import { count, number } from "../../io/Values.ts"
 import type { RunReport } from "../../pipeline/RunReport.ts"
 

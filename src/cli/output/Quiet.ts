@@ -1,7 +1,6 @@
 /**
- * Makes a command print nothing if it succeeds and everything if it fails, so that cron sends a mail only when there is
- * something to do. Before the failure's message, the output is printed in its order, to stdout or stderr as usual. At
- * most the last 1,000 pieces of output are kept. If the process is killed, the output is lost.
+ * Prints nothing if a command succeeds and everything if it fails, so that cron sends a mail only when there is
+ * something to do. At most the last 1,000 pieces of output are kept. If the process is killed, they are lost.
  *
  * Adapter: creates a console of `node:console` that writes to memory.
  */
@@ -16,7 +15,7 @@ interface Held {
 
 const maxHeld = 1000
 
-/** Keeps the output of an effect in memory. Prints it if the effect fails and `isNews` is true for the cause. */
+/** Prints the output if the effect fails and `isNews` is true for the cause. */
 export const holdBackUnless = Effect.fnUntraced(function* <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   isNews: (cause: Cause.Cause<E>) => boolean,
@@ -43,7 +42,7 @@ export const holdBackUnless = Effect.fnUntraced(function* <A, E, R>(
   const stderrMuted = Object.assign(new NodeConsole(stderr, stderr), {
     log: (...texts: ReadonlyArray<unknown>) => console.log(...texts),
   })
-  // Progress lines, which are written to `Stdio` directly, are dropped.
+  // Progress lines are written to `Stdio` directly, and dropped.
   const silent = Stdio.make({ ...stdio, stderr: () => Sink.drain, stderrIsTerminal: Effect.succeed(false) })
   const show = Effect.sync(() => {
     if (dropped > 0) console.error(`… ${dropped} earlier lines omitted`)

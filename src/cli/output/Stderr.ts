@@ -1,7 +1,6 @@
 /**
- * Adapter: writes to stderr. The output is plain text, one JSON object per line, or a terminal line that is redrawn
- * until other output replaces it. After `asJson`, each line that this process prints to stderr is a JSON object. This
- * file imports nothing, because every start of prefstream loads it.
+ * Adapter: writes to stderr, as text, as one JSON object per line (`asJson`), or as a terminal line that is redrawn.
+ * This file imports nothing, because every start of prefstream loads it.
  */
 import process from "node:process"
 
@@ -24,7 +23,7 @@ export const line = (level: string, message: string, now: number): string =>
 
 const isLine = (text: string) => text.startsWith('{"time":')
 
-/** Turns each line of a text into a JSON object, unless it is one already. Drops empty lines. */
+/** Lines that are JSON objects already stay. Drops empty lines. */
 const linesOf = (text: string, level: string): string =>
   text
     .split("\n")
@@ -43,7 +42,7 @@ export const asJson = (): void => {
 
 const clearLine = "\r\u001b[2K"
 
-/** Redraws the line, cut to the width of the terminal. An empty text clears it. */
+/** Cut to the width of the terminal. An empty text clears the line. */
 export const draw = (text: string): void => {
   writeText(clearLine + (process.stderr.columns > 0 ? text.slice(0, process.stderr.columns - 1) : text))
   isDrawn = text !== ""

@@ -1,10 +1,10 @@
-/** Generates the JSON Schema of `prefstream.yaml` for editors, from the flags of all commands and their definitions. */
+/** The JSON Schema of `prefstream.yaml`, for editors. */
 import { type Command, Completions } from "effect/cli"
 import { definitionsOf } from "../flags/Definition.ts"
 
 const text = { type: ["string", "number"] }
 
-/** Schemas of the maps that a file can have in place of a value or a list. */
+/** A file can have these maps in place of a value or a list. */
 const maps = {
   json: { type: "object" },
   numbers: { type: "object", additionalProperties: { type: "number" } },

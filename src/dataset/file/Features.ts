@@ -1,4 +1,3 @@
-/** Types of rows and of their columns, which all file formats share. */
 import type { Schema } from "effect"
 
 export type Json = Schema.Json
@@ -20,9 +19,8 @@ export type Feature =
 export type Features = { readonly [column: string]: Feature }
 
 /**
- * Returns the features for `Features.from_dict` of `datasets`. A list becomes an array with the feature of the list's
- * elements. All versions read this form, but versions before 4 do not read the newer `List` (features/features.py of
- * 3.6.0 and 5.0.1).
+ * The features for `Features.from_dict` of `datasets`. Versions before 4 do not read the newer `List`
+ * (features/features.py of 3.6.0 and 5.0.1).
  */
 export const declaration = (features: Features): { readonly [column: string]: Json } =>
   Object.fromEntries(Object.entries(features).map(([name, feature]) => [name, declarationOf(feature)]))

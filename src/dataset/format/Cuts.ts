@@ -1,15 +1,11 @@
-/**
- * Warns of rows in which trainers or chat templates silently cut off parts of completions. Chat templates of some
- * models can make other cuts, which are not found.
- */
+/** Warns of rows in which trainers or common chat templates silently cut off parts of completions. */
 import type { Json, JsonRow } from "../file/Features.ts"
 import { describeValue, isObject } from "../../io/Values.ts"
 import type { Problem } from "./TrainerFormat.ts"
 
 /**
- * Returns the end of the prompt that TRL's DPO and KTO trainers extract (`extract_prompt` in trl/data_utils.py of
- * 1.10). The prompt ends at the first difference between both sides or, if a space precedes the difference, before the
- * space. TRL's reward trainer extracts no prompt.
+ * TRL's DPO and KTO trainers end the prompt at the first difference between both sides, or before a space that precedes
+ * it (`extract_prompt` in trl/data_utils.py of 1.10).
  */
 const extractedPromptEnd = (chosen: string, rejected: string): number => {
   const length = Math.min(chosen.length, rejected.length)
@@ -39,9 +35,8 @@ export const commonBeginnings =
 const assistants = ["assistant", "gpt"]
 
 /**
- * Warns about answers with `</think>`, the end of reasoning. DeepSeek's chat template keeps only the part of a
- * completion after this tag. The templates of Qwen 3, GLM 4.5, Nemotron 3, and LLaMA-Factory do the same to earlier
- * answers.
+ * DeepSeek's chat template keeps only the part of a completion after `</think>`. The templates of Qwen 3, GLM 4.5,
+ * Nemotron 3, and LLaMA-Factory do the same to earlier answers.
  */
 export const thoughts = (row: JsonRow): ReadonlyArray<Problem> =>
   Object.entries(row).flatMap(([column, value]) => thoughtsIn(value, column, false))

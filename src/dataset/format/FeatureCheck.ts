@@ -1,4 +1,3 @@
-/** Checks whether values have the types that a custom format's `features` declare. */
 import { describeValue, isObject } from "../../io/Values.ts"
 import type { Feature } from "../file/Features.ts"
 
@@ -10,7 +9,7 @@ const isOfType: { readonly [Type in Feature & string]: (value: unknown) => boole
   null: () => false,
 }
 
-/** Finds a value that has no feature, or does not have its feature's type. Every value can be null or missing. */
+/** Every value can be null or missing. */
 export const misfit = (
   value: unknown,
   feature: Feature | undefined,

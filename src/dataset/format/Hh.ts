@@ -1,8 +1,7 @@
 /**
- * Transcripts in the form of Anthropic's hh-rlhf (Bai et al., 2022). Each side holds the complete conversation, with
- * turns of `Human` and `Assistant`, each after an empty line. Readers take everything before the last `\n\nAssistant:`
- * as the prompt, so pairs with `\n\nAssistant:` or `\n\nHuman:` in a text are omitted. Pairs with other roles are
- * omitted, too.
+ * Transcripts as in Anthropic's hh-rlhf (Bai et al., 2022), with turns of `Human` and `Assistant`. Readers take
+ * everything before the last `\n\nAssistant:` as the prompt, so pairs with such a mark in a text are omitted, as are
+ * pairs with other roles.
  */
 import { Result, Schema } from "effect"
 import { describeValue } from "../../io/Values.ts"

@@ -1,7 +1,6 @@
 /**
- * Reads the numbered rows of a file: JSON Lines, or Parquet if its name ends in `.parquet`. Rows are read unchanged and
- * in order. Memory holds one chunk and the longest line, or one row group. A line that is not UTF-8 or not JSON gives a
- * failed row. Byte order marks are kept.
+ * Reads the rows of a JSON Lines or Parquet file, unchanged and in order. A line that is not UTF-8 or not JSON gives a
+ * failed row. Memory holds one chunk and the longest line, or one row group.
  */
 import { Array, Effect, FileSystem, Result, Stream } from "effect"
 import * as Json from "../../io/Json.ts"
@@ -10,9 +9,9 @@ import * as ReadBack from "../file/ReadBack.ts"
 
 export interface NumberedRow {
   readonly line: number
-  /** The text of the line; empty for Parquet. */
+  /** Empty for Parquet. */
   readonly text: string
-  /** The row or, if it is invalid, a description of the content that was found. */
+  /** A failure describes the content. */
   readonly row: Result.Result<unknown, string>
 }
 

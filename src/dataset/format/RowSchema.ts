@@ -1,6 +1,6 @@
 /**
- * Schemas for parts of rows that several formats share. The schemas state what trainers need, independently of the code
- * that writes rows. The message of a filter is a noun that names the expected value.
+ * Parts of rows, as trainers need them, independently of the code that writes rows. The message of a filter is a noun
+ * that names the expected value.
  */
 import { Schema } from "effect"
 import { isJsonObject } from "../../domain/Message.ts"
@@ -28,7 +28,7 @@ export const OpenAiToolCall = toolCall(
 
 const result = { name: Schema.optionalKey(NonEmptyText), tool_call_id: Schema.optionalKey(NonEmptyText) }
 
-/** A message for the chat templates of transformers. */
+/** For the chat templates of transformers. */
 export const Message = Schema.Struct({
   role: NonEmptyText,
   content: Text,
@@ -38,7 +38,7 @@ export const Message = Schema.Struct({
 
 export const toolsText = Schema.optionalKey(Schema.NullOr(NonEmptyText))
 
-/** The column type of messages. Messages can also have tool calls, which the type does not list. */
+/** Messages can also have tool calls, which the type does not list. */
 export const messages = { list: { struct: { role: "string", content: "string" } } } as const
 
 export const Assistant = Schema.Struct({ role: Schema.Literal("assistant"), content: NonEmptyText })
@@ -65,7 +65,7 @@ const completionProblem = (messages: ReadonlyArray<TurnMessage>) => {
     : undefined
 }
 
-/** A completion as a list: one message, or tool calls with their results and the messages after them. */
+/** One message, or tool calls with their results and the messages after them. */
 export const turnOf = <M extends Schema.Codec<TurnMessage, unknown>>(message: M) =>
   Schema.Array(message).check(Schema.makeFilter<ReadonlyArray<M["Type"]>>(completionProblem))
 
@@ -73,7 +73,6 @@ export const AssistantTurn = turnOf(Message)
 
 type Messages = ReadonlyArray<typeof Message.Type>
 
-/** Makes a filter's issue at a path inside the checked value. */
 export const issueAt = (path: ReadonlyArray<PropertyKey>, issue: string) => ({ path, issue })
 
 const openProblem = (messages: ReadonlyArray<TurnMessage>) => {
@@ -89,10 +88,7 @@ export const openOf = <M extends Schema.Codec<TurnMessage, unknown>>(message: M)
 
 export const OpenMessages = openOf(Message)
 
-/**
- * Finds the first wrong role. One role of `before` may come first. Then roles of `asks` and `answers` must alternate,
- * and the last role must be one of `asks`.
- */
+/** One role of `before` may come first. Then `asks` and `answers` must alternate, ending with `asks`. */
 export const findRoleViolation = (
   roles: ReadonlyArray<string>,
   { asks, answers, before }: { readonly [part in "asks" | "answers" | "before"]: ReadonlyArray<string> },

@@ -1,8 +1,7 @@
 /**
- * Turns pairs into single completions with a label, desirable or undesirable (KTO). Each completion of an item gives
- * one row, at its first occurrence. A completion that is chosen in one pair and rejected in another, such as one in the
- * middle of a ranking, gives no row and is reported. If experts say that all completions are bad, none is desirable.
- * Memory holds one item.
+ * Turns pairs into single completions with a label, desirable or undesirable (KTO), one row per completion of an item.
+ * A completion that is both chosen and rejected is reported instead. If experts say that all completions are bad, none
+ * is desirable. Memory holds one item.
  */
 import { Result } from "effect"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
@@ -92,13 +91,10 @@ export const promptOf =
     return typeof prompt === "string" ? prompt : JSON.stringify(prompt)
   }
 
-/** Maximum number of recent completions that the check remembers. Repeats of older completions are not found. */
+/** Repeats of older completions are not found. */
 const maxRememberedCompletions = 200_000
 
-/**
- * Returns a function that takes rows in order. It finds rows with the prompt and completion of an earlier row, and rows
- * with the prompt of the previous row.
- */
+/** Finds rows with the prompt and completion of an earlier row, and rows with the prompt of the previous row. */
 export const check = (
   partsOf: (row: JsonRow) => Parts,
   columns: { readonly prompt: string; readonly completion: string; readonly label: string },

@@ -1,8 +1,6 @@
 /**
- * Reads a trainer's file back and reports rows that the trainer would fail on or misread. Every row is checked against
- * the format's schema, which allows no other columns. Rows must also have the columns of the first row, and values of
- * the types that `datasets` infers from earlier rows. Findings are in file order. Lengths in tokens are not checked
- * (TRL's reward trainer drops pairs with a side of more than 1,024 tokens).
+ * Reads a trainer's file back and reports rows that the trainer would fail on or misread, in file order. Lengths in
+ * tokens are not checked (TRL's reward trainer drops pairs with a side of more than 1,024 tokens).
  */
 import { type FileSystem, type PlatformError, Result, Schema, SchemaIssue, Stream } from "effect"
 import type { Features, JsonRow } from "../file/Features.ts"
@@ -14,7 +12,6 @@ import type { Finding } from "../file/Finding.ts"
 import * as InferredTypes from "../file/InferredTypes.ts"
 import * as RowFile from "./RowFile.ts"
 
-/** Fails if the file cannot be read. */
 export const validate = (
   format: TrainerFormat,
   path: string,
@@ -64,7 +61,7 @@ const rowCheck = (format: TrainerFormat) => {
   }
 }
 
-/** Checks that all rows have the same columns. A missing column would be read as null, which breaks collators. */
+/** A missing column would be read as null, which breaks collators. */
 const sameColumns = () => {
   let first: ReadonlyArray<string> | undefined
   return (row: JsonRow): ReadonlyArray<Problem> => {
@@ -78,7 +75,7 @@ const sameColumns = () => {
   }
 }
 
-/** Finds a fraction in a column of whole numbers: after 10 MB of whole numbers, `load_dataset` fails at a fraction. */
+/** After 10 MB of whole numbers, `load_dataset` fails at a fraction. */
 const sameNumbers = (features: Features) => {
   const columns = Object.keys(features).filter((column) => features[column] === "float64")
   const whole = new Set<string>()

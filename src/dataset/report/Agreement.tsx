@@ -1,4 +1,3 @@
-/** Agreement of experts on the same items. */
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { type Fact, Facts } from "../../service/pages/shared/Facts.tsx"
 import { count, decimal, plural, share, shareOf } from "./format.ts"
@@ -15,7 +14,6 @@ const methods: Record<AgreementReport["method"], string> = {
   "dawid-skene": "votes weighted by expert reliability (Dawid–Skene)",
 }
 
-/** Describes how choices were made on items with several votes, and how many differ from the majority. */
 export const choiceBy = ({ items, method, not_majority }: AgreementReport): string => {
   const itemsChosenBy = (by: AgreementReport["not_majority"][number]["by"]) =>
     not_majority.find((each) => each.by === by)?.items ?? 0

@@ -1,4 +1,3 @@
-/** Every check with its threshold, failed ones first. */
 import type { Check, QualityReport } from "../../domain/QualityReport.ts"
 import { count, plural, shareOf } from "./format.ts"
 import { More, Name, Section, Table, textColumn } from "./parts.tsx"

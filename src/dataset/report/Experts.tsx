@@ -1,4 +1,3 @@
-/** The experts and how they voted, in a sortable table. */
 import type { ComponentChildren } from "preact"
 import { useMemo, useState } from "preact/hooks"
 import type { ExpertRow, QualityReport } from "../../domain/QualityReport.ts"
@@ -11,7 +10,7 @@ const firstRows = 25
 interface ExpertColumn {
   readonly title: string
   readonly hint: string
-  /** The value to sort by. Null goes last. */
+  /** Null goes last. */
   readonly value: (row: ExpertRow) => number | null
   readonly words: (row: ExpertRow) => string
 }

@@ -1,4 +1,3 @@
-/** Accuracy of experts on gold items. */
 import { dot, ruleY, text } from "@observablehq/plot"
 import type { GoldReport, QualityReport } from "../../domain/QualityReport.ts"
 import { chart } from "./charts.ts"

@@ -1,4 +1,3 @@
-/** Shows whether experts prefer completions at certain positions. */
 import { barY, ruleY, text } from "@observablehq/plot"
 import type { Position, QualityReport } from "../../domain/QualityReport.ts"
 import { baseline, chart, halo } from "./charts.ts"
@@ -9,7 +8,6 @@ import { describePValue } from "./wording.ts"
 
 type Choices = Position["by_completions"][number]
 
-/** More plots would not help readers. The table has all numbers. */
 const maxPlots = 6
 
 const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((a, b) => a + b, 0)

@@ -1,6 +1,6 @@
 /**
- * Prompts, completions, and other texts of the data. They are shown as plain text, never as markup. Their writing
- * direction does not affect the surrounding text. Long texts are cut until they are expanded.
+ * Texts of the data are shown as plain text, never as markup. Their writing direction does not affect the surrounding
+ * text.
  */
 import { useState } from "preact/hooks"
 import type { Example } from "../../domain/QualityReport.ts"
@@ -24,7 +24,7 @@ const firstTurns = 8
 
 const Turns = ({ turns, label }: { readonly turns: Exclude<Example["prompt"], string>; readonly label: string }) => {
   const [isAll, setAll] = useState(false)
-  // At first, only the last turns are shown, because the completions answer them.
+  // Completions answer the last turns.
   const hidden = isAll ? 0 : Math.max(0, turns.length - firstTurns)
   return (
     <>

@@ -1,4 +1,3 @@
-/** Shows how long tasks and votes took. */
 import type { Distribution } from "../../domain/Distribution.ts"
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { count, plural, seconds } from "./format.ts"

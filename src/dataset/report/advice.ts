@@ -1,4 +1,3 @@
-/** Advice for a failed check. */
 import type { Check } from "../../domain/QualityReport.ts"
 
 export const adviceFor = ({ advice, dropped, unit, value }: Check): string => {

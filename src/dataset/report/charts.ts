@@ -1,4 +1,3 @@
-/** The frame that all charts of the report share, and charts of horizontal bars. */
 import { barX, plot, type PlotOptions, ruleX, text } from "@observablehq/plot"
 
 const style = {
@@ -9,7 +8,7 @@ const style = {
   overflow: "visible",
 }
 
-/** An outline that makes lines visible on bars. */
+/** Makes lines visible on bars. */
 export const halo = { stroke: "var(--surface)", strokeWidth: 4, strokeOpacity: 0.85 }
 
 export const baseline = { stroke: "var(--line-strong)" }

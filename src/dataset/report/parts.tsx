@@ -1,4 +1,3 @@
-/** Components that several sections share. */
 import type { ComponentChildren } from "preact"
 import { count, name } from "./format.ts"
 
@@ -29,7 +28,7 @@ interface ColumnOptions {
   readonly sort?: "ascending" | "descending" | "none"
 }
 
-/** A table column. A string is the title of a column of numbers. */
+/** A string is the title of a column of numbers. */
 export type Column = string | ColumnOptions
 
 export const textColumn = (title: ComponentChildren, name?: string): Column => ({
@@ -52,8 +51,7 @@ interface TableProps {
 }
 
 /**
- * A table whose rows begin with a heading. A wide table scrolls within the page. Roles are explicit, because the styles
- * for narrow screens turn rows into blocks, which removes their implicit roles.
+ * Roles are explicit, because the styles for narrow screens turn rows into blocks, which removes their implicit roles.
  */
 export const Table = ({ label, columns: titles, rows, total, class: name }: TableProps) => {
   const columns = titles.map((column) => (typeof column === "string" ? { title: column } : column))
@@ -96,14 +94,14 @@ export const Table = ({ label, columns: titles, rows, total, class: name }: Tabl
 
 export const ScreenReaderText = ({ text }: { readonly text: string }) => <span class="unseen">{text}</span>
 
-/** A bar whose length is a number's share of the maximum, `of`. The number is shown next to it. */
+/** The number is shown next to the bar. */
 export const Bar = ({ value, of }: { readonly value: number; readonly of: number }) => (
   <span class="bar" aria-hidden="true">
     {value > 0 && <span style={{ width: `${of > 0 ? (100 * value) / of : 0}%` }} />}
   </span>
 )
 
-/** Says how many elements of a list are shown. Renders nothing if all are shown. */
+/** Renders nothing if all elements are shown. */
 export const More = ({ shown, of, what }: { readonly shown: number; readonly of: number; readonly what: string }) =>
   of > shown ? (
     <p class="muted small">

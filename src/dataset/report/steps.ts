@@ -1,6 +1,6 @@
 /**
- * Draws answers on a scale of a few whole numbers as bars. The bars of several series are side by side. A bar's height
- * is its share of the answers in its series. `histogram.ts` draws other scales.
+ * Answers on a scale of a few whole numbers, as bars side by side. A bar's height is its share of its series.
+ * `histogram.ts` draws other scales.
  */
 import { axisFx, barY, ruleY } from "@observablehq/plot"
 import type { Distribution } from "../../domain/Distribution.ts"
@@ -15,10 +15,7 @@ export interface Series {
 
 const maxSteps = 12
 
-/**
- * Returns the whole numbers from the lowest to the highest answer, with each series' number of answers. Returns
- * `undefined` if there are more than 12 numbers, or if a bin of a histogram has more than one number.
- */
+/** `undefined` if there are more than 12 numbers, or if a bin of a histogram has more than one number. */
 export const stepsOf = (
   series: ReadonlyArray<Series>,
 ): ReadonlyArray<{ readonly step: number; readonly counts: ReadonlyArray<number> }> | undefined => {

@@ -1,9 +1,7 @@
 /**
- * Joins prompts in some files with completions in other files by a key, through a temporary file. The rows of the
- * prompts files come first, in order. Rejected rows of the completions files come last: invalid rows, repeated keys,
- * and rows without a prompt. If a prompt is rejected, its completions are not reported. If a prompt lists models, its
- * completions are in the order of this list, otherwise in the order of the files. Memory: 40 bytes per key plus the
- * key's length.
+ * Joins prompts with completions in other files by a key, through a temporary file. The prompts' rows come first, then
+ * the rejected completions: invalid, repeated, or without a prompt. A prompt's list of models sets the order of its
+ * completions. Memory: 40 bytes per key plus the key's length.
  */
 import { Effect, Result, Stream } from "effect"
 import { describe, type Origin } from "../../domain/Origin.ts"
@@ -35,18 +33,18 @@ interface Joined {
   readonly file: number
   readonly origin: Origin
   readonly completion: string
-  /** Whether the completion is a conversation in JSON. It is decoded together with its prompt. */
+  /** A conversation as JSON is decoded together with its prompt. */
   readonly isJson: boolean
   readonly model: string | null
   readonly metadata: PromptItem["metadata"] | null
 }
 
-/** Indices of lists in the scratch file. Completions with a prompt are in the lists from `completionLists` on. */
+/** Completions with a prompt are in the lists from `completionLists` on. */
 const promptList = 0
 const rejectList = 1
 const completionLists = 2
 
-/** Tags of records in the first two lists. In the other lists, the tag is the index of the completions file. */
+/** In the lists of completions, the tag is the index of the file. */
 const tags = { json: 0, textual: 1, reject: 2 } as const
 
 export const join = <R>(
@@ -126,7 +124,7 @@ interface Decoded extends Pick<Scratch.Stored, "tag" | "head" | "text"> {
 
 const decodePrompt = ({ promptKey }: Fields, { isTextual, json, place, value }: Row): Result.Result<Decoded, string> =>
   Result.map(ItemDecoder.decodeKey(promptKey.get(value, isTextual), promptKey.name), (key) =>
-    // Stores the record's own JSON text, because `JSON.stringify` may fail for deeply nested values.
+    // `JSON.stringify` may fail for deeply nested values, so the record's own text is stored.
     isTextual
       ? { key, tag: tags.textual, head: key, text: JSON.stringify([value, place.raw]) }
       : { key, tag: tags.json, head: key, text: json ?? place.raw ?? "null" },
@@ -158,7 +156,7 @@ const decodeCompletion = (fields: Fields, file: number, row: Row): Result.Result
   })
 }
 
-/** If the value is a list of one text, the completion is that text. A conversation is stored as JSON until the join. */
+/** A list of one text is that text. A conversation stays JSON until the join. */
 const toCompletion = (
   value: unknown,
   name: string,
@@ -276,7 +274,7 @@ const joinPrompt = (fields: Fields, originalRow: Row, key: string, joinedRows: R
   })
 }
 
-/** Stands for the item while completion records are checked, because their prompts are unknown before the join. */
+/** Completions are checked before the join, when their prompts are unknown. */
 export const emptyItem: UnusedContext.Shown = { prompt: "", completions: [] }
 
 export const unusedInPrompt = (fields: Fields, originalRow: Row): ReadonlyArray<UnusedContext.Unused> => {

@@ -1,7 +1,6 @@
 /**
- * Finds the completions by the names and shapes of members. The completions determine the layout. If there are several
- * candidates, the failure names them. Numbered columns (`response_a`, `output_2`) are sorted. Other columns keep the
- * order of the members.
+ * Finds the completions, which determine the layout, by names and shapes of members. If there are several candidates,
+ * the failure names them. Numbered columns (`response_a`, `output_2`) are sorted.
  */
 import { Result } from "effect"
 import * as OptionText from "../../io/OptionText.ts"
@@ -14,11 +13,10 @@ import * as Sample from "./Sample.ts"
 export type DetectedCompletions = { readonly members: ReadonlyArray<Sample.Member> } & (
   | { readonly layout: "items"; readonly completions: string; readonly model?: string }
   | { readonly layout: "wide" | "pairs"; readonly completions: ReadonlyArray<string> }
-  /** If `completion` is undefined, `members` contains one conversation, which ends with the completion. */
+  /** Without `completion`, `members` has one conversation, which ends with the completion. */
   | { readonly layout: "long"; readonly completion: string | undefined }
 )
 
-/** The option `completions` with one path per completion. */
 export const eachCompletion = OptionText.set({ completions: ["…", "…"] })
 
 const completionKinds: ReadonlyArray<Sample.Kind> = ["text", "message", "messages"]
@@ -103,7 +101,7 @@ const columnsOf = (columns: ReadonlyArray<Sample.Member>, stem: string): Readonl
   const lettered = new RegExp(`^${stem}(?:_?(?:[a-h]|\\d+)|_[a-z])$`)
   const strict = columns.filter(({ plainName }) => lettered.test(plainName))
   if (strict.length > 1) return strict
-  // If a column is named like the stem, columns that begin with the stem describe that column.
+  // Beside a column named like the stem, columns that begin with the stem describe that column.
   if (KnownNames.namingStems.has(stem) || columns.some(({ plainName }) => plainName === stem)) return []
   return columns.filter(
     ({ plainName }) =>
@@ -111,7 +109,7 @@ const columnsOf = (columns: ReadonlyArray<Sample.Member>, stem: string): Readonl
   )
 }
 
-/** Finds the model column of each completion column, such as `model_a` for `response_a`. All or none must have one. */
+/** All columns or none must have a model column, such as `model_a` for `response_a`. */
 export const modelColumns = (
   { members }: Sample.Sample,
   columns: ReadonlyArray<string>,

@@ -1,6 +1,6 @@
 /**
- * Detects a file's layout from the names (`KnownNames`) and the shapes of the members of its first records. Options
- * that are set are not detected. If there is no candidate, or more than one, the failure names the options to set.
+ * Detects the layout from the names (`KnownNames`) and shapes of the first records' members. Options that are set are
+ * not detected. Without a single candidate, the failure names the options to set.
  */
 /* oxlint-disable max-lines -- the layouts are told apart by the same few members */
 import { Result } from "effect"
@@ -91,7 +91,7 @@ const withCompletions = (
         : noCompletions(sample, options, layout)
     }
     const { members: _, ...paths } = detected
-    // Without a path of the completion, the last message of the conversation is the completion.
+    // Without a path of the completion, it is the last message of the conversation.
     const conversation =
       detected.layout === "long" && detected.completion === undefined
         ? { prompt: detected.members[0]!.path, ...PromptFinder.contextOf(sample, [detected.members[0]!.name]) }
@@ -104,7 +104,7 @@ const withCompletions = (
   })
 }
 
-/** Reads a text column as lists if each cell has a list of texts, and some cell is a Python list, not JSON. */
+/** Some cell must be a Python list, not JSON. */
 const asList = ({ isTextual, members, rows }: Sample.Sample, path: string): string => {
   const column = members.find((member) => member.path === path)
   if (!isTextual || column?.kinds.size !== 1 || !column.kinds.has("texts")) return path
@@ -183,7 +183,7 @@ const promptOf = (
   )
 }
 
-/** The suggested template contains only fixed text and an id, because other fields might reveal the answer. */
+/** Other fields might reveal the answer. */
 const fixedWords = ({ members }: Sample.Sample): string => {
   const keys = [...KnownNames.ids, ...KnownNames.promptKeys, ...KnownNames.otherKeys]
   const id = members.find(
@@ -209,7 +209,7 @@ const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
   const model =
     options.modelsFromColumns === true ? undefined : CompletionFinder.modelColumns(sample, completions.map(columnOf))
   const detected = {
-    // If records name different models, a question may have several items, so its id cannot be an item's id.
+    // If records name different models, several items may share a question's id.
     ...(model === undefined ? questionIdOf(sample) : undefined),
     ...idOf(sample),
     ...defined({ model }),
@@ -236,8 +236,8 @@ const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
 }
 
 /**
- * Chooses the id by the member's name, even if values repeat. Otherwise, new records in a file could change all ids,
- * and the items would be paid for again.
+ * Chosen by name even if values repeat. Otherwise, new records in a file could change all ids, and the items would be
+ * paid for again.
  */
 const idOf = (sample: Sample.Sample): LayoutOptions => {
   if (isOfDataset(sample)) return {}
@@ -254,9 +254,7 @@ const questionIdOf = (sample: Sample.Sample): LayoutOptions => {
 
 const columnOf = (path: string): string => Field.columnsOf(path)[0] ?? path
 
-/**
- * Whether the records are pairs of a dataset that prefstream wrote. Several of these pairs may have the same item id.
- */
+/** Several pairs of a dataset that prefstream wrote may have the same item id. */
 const isOfDataset = ({ members }: Sample.Sample): boolean =>
   KnownNames.datasetMembers.every((memberName) => members.some(({ name }) => name === memberName))
 
@@ -267,7 +265,7 @@ const metadataOf = (sample: Sample.Sample): LayoutOptions => {
   return isObjects || isOfDataset(sample) ? { metadata: "metadata" } : {}
 }
 
-/** If a member has numbers, it must have as many distinct numbers as completions, or a name that ends in `_id`. */
+/** A member with numbers must have as many distinct ones as completions, or a name that ends in `_id`. */
 const goldOf = (sample: Sample.Sample, completions: ReadonlyArray<string>, { model }: LayoutOptions): LayoutOptions => {
   const best = BestCompletion.among(completions.map(columnOf))
   const names = typeof model === "string" || model === undefined ? [] : model.map(columnOf)

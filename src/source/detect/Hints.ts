@@ -1,4 +1,3 @@
-/** Suggests options that the detected layout may need, before anything is sent. */
 import { Result } from "effect"
 import * as OptionText from "../../io/OptionText.ts"
 import { isEmpty, plural, quoteNames } from "../../io/Values.ts"
@@ -43,7 +42,7 @@ const misfit = (
         ]
       : []
   }
-  // The other completions of these prompts may be in the other files.
+  // The other completions may be in the other files.
   if (fileCount > 1) return []
   const parts = rows.flatMap((row) => Result.getOrUndefined(layout.toPart(row)) ?? [])
   const isGuessed = completion === undefined && key === undefined && model === undefined
@@ -71,7 +70,7 @@ const jsonTexts = (
   rows: ReadonlyArray<Row>,
   { completion, completions, layout, prompt }: LayoutOptions,
 ): ReadonlyArray<string> => {
-  // In `long` without a completion path, the prompt is already read as a list of messages.
+  // In `long` without a completion path, the prompt is already a list of messages.
   const prompts = layout === "long" && completion === undefined ? undefined : prompt
   const texts = layout === "items" || prompt === undefined ? completion : (completions ?? completion)
   return [

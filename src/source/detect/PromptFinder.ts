@@ -1,4 +1,3 @@
-/** Finds the prompt: `prompt`, a list of messages, `instruction` with `input`, or text under another known name. */
 import { Result } from "effect"
 import * as OptionText from "../../io/OptionText.ts"
 import { isEmpty, isObject, joinWords, memberOf } from "../../io/Values.ts"
@@ -58,7 +57,7 @@ export const contextOf = ({ members }: Sample, usedNames: ReadonlyArray<string>)
   const rest = members.filter(({ name }) => !usedNames.includes(name))
   const [system] = findAll(rest, KnownNames.systemPrompts, ["text"])
   const history = named(rest, KnownNames.histories).find(({ plainName, values }) => {
-    // Empty lists also count, because a sample of only first turns has no earlier turns.
+    // A sample of only first turns has empty lists.
     const isKnown = plainName !== "context" || values.some(History.isTurns)
     return values.length > 0 && isKnown && values.every(History.isTurnsOrNone)
   })
@@ -80,7 +79,7 @@ export const areConversations = (sample: Sample, completions: ReadonlyArray<stri
   return filled.filter(({ cells }) => cells.every(SharedPrompt.isConversation)).length * 2 > filled.length
 }
 
-/** Finds a text column that repeats the prompt of most conversations. The prompt must be a single user message. */
+/** A text column may repeat the prompt, a single user message, of most conversations. */
 export const promptOfConversations = (sample: Sample, completions: ReadonlyArray<string>): string | undefined => {
   const prompt = find(sample, KnownNames.promptsOfConversations, ["text"])
   if (prompt === undefined) return undefined

@@ -1,6 +1,6 @@
 /**
- * Detects a file's format from its first bytes, or from its name if the bytes are ambiguous. If the detected format is
- * wrong, records become rejects, but none is lost. An invalid line does not change the format of a file named `.jsonl`.
+ * Detects a file's format from its first bytes, or from its name if they are ambiguous. With a wrong format, records
+ * become rejects; none is lost. An invalid line does not change the format of a `.jsonl` file.
  */
 import { Result } from "effect"
 import * as FileExtensions from "../place/FileExtensions.ts"
@@ -39,9 +39,7 @@ export const check = (format: FormatName, head: Uint8Array, isDecoded = false): 
   return problem === undefined ? Result.succeed(format) : Result.fail(problem)
 }
 
-/**
- * Whether the bytes are UTF-8 without control characters other than white space. The last character may be incomplete.
- */
+/** The last character may be incomplete. */
 export const isPlainText = (head: Uint8Array): boolean => {
   const text = Result.getOrUndefined(
     Result.try(() => new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true })),
@@ -106,13 +104,12 @@ const sniffArray = (text: string, formatOfName: FormatName | undefined): FormatN
   return inner.startsWith("]") || (inner.startsWith("{") && isList) ? "json" : formatOfName
 }
 
-/** A conversation is also a list of objects, but it is a single record. */
+/** A conversation is also a list of objects, but a single record. */
 const isListOfRecords = (value: unknown): boolean =>
   Array.isArray(value) &&
   value.length > 0 &&
   value.every((element) => isObject(element) && !Object.hasOwn(element, "role") && !Object.hasOwn(element, "from"))
 
-/** Distinguishes an object per line, objects over several lines, an object with the list of records, and other text. */
 const sniffObject = (
   text: string,
   formatOfName: FormatName | undefined,
@@ -150,7 +147,7 @@ interface Outline {
 }
 
 const outline = (text: string): Outline => {
-  // An unclosed quote matches the rest of the text. Otherwise, the search would start again at each quote in the rest.
+  // An unclosed quote matches the rest of the text, so that the search does not restart at each quote in it.
   const token = /"(?:[^"\\]|\\.?)*(?:"|$)|[{}[\]]/gs
   const listBegins = /\s*:\s*\[\s*\{/y
   let depth = 0

@@ -1,7 +1,7 @@
 /**
- * Decodes conversations into messages of `role` and `content`, with tool calls and results. Also accepts ShareGPT's
- * `{from, value}`, LLaMA-Factory's `function_call`, and lists of text parts as content. Other members are refused,
- * unless they are empty or known as metadata (`KnownNames.aboutMessages`).
+ * Decodes conversations into messages of `role` and `content`, with tool calls. Also accepts ShareGPT's `{from,
+ * value}`, LLaMA-Factory's `function_call`, and text parts. Other members are refused, unless empty or known as
+ * metadata.
  */
 import { Array as Arr, Option, Result } from "effect"
 import { type Message, type Prompt, usesTools } from "../../domain/Message.ts"
@@ -73,7 +73,7 @@ const membersOfRole = new Map([
   ["tool", ["name", "tool_call_id"]],
 ])
 
-/** LLaMA-Factory's role for a turn with only calls. The turn's content is JSON text: one call, or a list of calls. */
+/** LLaMA-Factory's role for a turn with only calls, as JSON text: one call, or a list of calls. */
 const callRole = "function_call"
 
 const shareGptRoles = new Map([
@@ -163,7 +163,7 @@ const withoutPrompt = (prompt: Prompt, messages: Messages): ReadonlyArray<Messag
   return beginsWith(messages, first) ? messages.slice(first.length) : messages
 }
 
-/** Returns the assistant's turn as text, or as messages if it calls tools. None if there is more than one turn. */
+/** As text, or as messages if it calls tools. None if there is more than one turn. */
 export const toTurn = (messages: ReadonlyArray<Message>): Option.Option<string | Messages> => {
   const [first, ...others] = messages
   if (first === undefined || first.role !== "assistant") return Option.none()

@@ -1,7 +1,6 @@
 /**
- * Adds other members of a record to its item: earlier turns, a system prompt, and tools. If the prompt is text, the
- * new text is the system prompt, an empty line, and the prompt. If the prompt is a list of messages, the system prompt
- * becomes the first message, unless the list already begins with this message.
+ * Adds a record's earlier turns, system prompt, and tools to its item. Before a prompt that is text, the system prompt
+ * is text and an empty line; before messages, it is the first message, unless they already begin with it.
  */
 import { Result } from "effect"
 import type { Prompt } from "../../domain/Message.ts"
@@ -15,11 +14,11 @@ import * as ToolCalls from "./ToolCalls.ts"
 
 export interface ContextFields {
   readonly history: Field | undefined
-  /** The first of these fields with text is used. */
+  /** The first field with text is used. */
   readonly systems: ReadonlyArray<Field>
 }
 
-/** Returns the prompt with its context. The failure names the field. */
+/** The failure names the field. */
 export const complete = (
   { history, systems }: ContextFields,
   row: Row,

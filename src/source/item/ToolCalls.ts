@@ -1,7 +1,6 @@
 /**
- * Decodes the tool calls in messages, and the tool definitions in records. Arguments and definitions become JSON text.
- * If they are text already, they stay unchanged. A call without arguments gets `{}`. Tools that are not functions, and
- * calls with unknown members, are refused.
+ * Decodes tool calls in messages, and tool definitions in records, to JSON text. Text stays unchanged. A call without
+ * arguments gets `{}`. Tools that are not functions, and calls with unknown members, are refused.
  */
 import { Array as Arr, Result } from "effect"
 import { isJsonObject, type ToolCall } from "../../domain/Message.ts"
@@ -33,7 +32,7 @@ export const decodeName = (value: unknown, path: string): Result.Result<string |
     : Result.fail(`${path}: expected text, found ${describeValue(value)}`)
 }
 
-/** Decodes a message's calls. At least one is required. The list and the arguments may be JSON text. */
+/** At least one call is required. The list and the arguments may be JSON text. */
 export const decode = (value: unknown, path: string): Result.Result<Arr.NonEmptyReadonlyArray<ToolCall>, string> => {
   const list = fromText(value)
   if (!Array.isArray(list)) return Result.fail(`${path}: expected a list of tool calls, found ${describeValue(value)}`)
@@ -56,7 +55,7 @@ const decodeCall = (call: unknown, path: string): Result.Result<ToolCall, string
     if (!isEmpty(type) && type !== "function") {
       return yield* Result.fail(`${path}.type: expected "function", found ${describeValue(type)}`)
     }
-    // Chat templates also accept the form `{name, arguments}` without `function`.
+    // Chat templates also accept `{name, arguments}` without `function`.
     const isFlat = !isObject(memberOf(call, "function")) && Object.hasOwn(call, "name")
     const definition = isFlat ? call : memberOf(call, "function")
     const at = isFlat ? path : `${path}.function`

@@ -1,6 +1,6 @@
 /**
- * Reads records with a prompt and a list of completions. Records that are `PromptItem`s remain unchanged. A gold value
- * that is not an object is the zero-based index of the best completion, or the name of its model.
+ * Reads records with a prompt and a list of completions. A gold value that is not an object is the zero-based index of
+ * the best completion, or the name of its model.
  */
 import { Result } from "effect"
 import * as ItemDecoder from "../item/ItemDecoder.ts"
@@ -59,7 +59,7 @@ export const toRecord = (fields: ItemsFields): ((row: Row) => SourceRecord) => {
   }
 }
 
-/** A list of empty values names no model, so it counts as absent. */
+/** A list of empty values names no model. */
 const modelsOf = (models: unknown): unknown => (Array.isArray(models) && models.every(isEmpty) ? undefined : models)
 
 /** Returns `undefined` for an object or an absent value, which need no conversion. */

@@ -1,9 +1,8 @@
 /**
- * Splits completions that are whole conversations into the prompt and one turn of the assistant per completion. The
- * prompt is the messages with which all conversations begin. Conversations that differ before the last turn are
- * refused. A conversation is a list of messages, or a transcript as in Anthropic's hh-rlhf (`\n\nHuman: …\n\nAssistant:
- * …`). Other text is refused, although TRL's `extract_prompt` splits it at the first difference. For hh-rlhf,
- * see Bai et al. 2022, Training a Helpful and Harmless Assistant with Reinforcement Learning from Human Feedback.
+ * Splits completions that are whole conversations into their common beginning, the prompt, and one turn of the
+ * assistant each. Conversations that differ before the last turn are refused. A conversation is a list of messages, or
+ * a transcript as in Anthropic's hh-rlhf (Bai et al. 2022): `\n\nHuman: …\n\nAssistant: …`. TRL's `extract_prompt` also
+ * splits other text, at the first difference.
  */
 import { Array as Arr, Option, Result } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
@@ -13,7 +12,7 @@ import * as Messages from "../item/Messages.ts"
 
 export interface Shared {
   readonly prompt: Arr.NonEmptyReadonlyArray<Message>
-  /** Texts, or messages for turns that call tools. */
+  /** Messages if the turn calls tools. */
   readonly completions: ReadonlyArray<Prompt>
 }
 

@@ -1,7 +1,7 @@
 /**
- * Reads records that have a column for each completion, in the layouts `wide` and `pairs`. If some completions are
- * missing, the gold answer still selects the same completion. A list of one text, as in the LMSYS Chatbot Arena, is
- * read as that text. Longer lists are refused, because the models' earlier turns differ.
+ * Reads records with a column for each completion. If some completions are missing, the gold answer still selects the
+ * same one. A list of one text, as in the LMSYS Chatbot Arena, is that text; longer lists are refused, because the
+ * models' earlier turns differ.
  */
 import { Result } from "effect"
 import * as ItemDecoder from "../item/ItemDecoder.ts"
@@ -122,7 +122,7 @@ const namesOf = (
     return typeof name === "string" && name.trim() !== "" ? name : undefined
   })
 
-/** If every value is empty, a text, or a list of texts, replaces each list by its text. Fails if a list has several. */
+/** Replaces lists of one text by this text, if all values are empty, texts, or lists of texts. */
 const unwrapTurns = (
   values: ReadonlyArray<unknown>,
   names: ReadonlyArray<string>,

@@ -1,8 +1,7 @@
 /**
- * Finds the credentials for a URL. User and password in the URL come first, then a token of `PREFSTREAM_HTTP_TOKENS`,
- * then the host's entry in `.netrc`. `PREFSTREAM_HTTP_TOKENS` has entries `HOST=TOKEN`, separated by spaces. A token is
- * for one host and port. Tokens and `.netrc` are not sent unencrypted, except to this machine. The entry `default` of
- * `.netrc` is ignored, because it would be sent to every host.
+ * Finds the credentials for a URL: its own user and password, a token of `PREFSTREAM_HTTP_TOKENS` (`HOST=TOKEN`,
+ * separated by spaces) for one host and port, or the host's entry in `.netrc`. Tokens and `.netrc` are sent unencrypted
+ * only to this machine. The `.netrc` entry `default` is ignored, because it would be sent to every host.
  */
 import { Effect, FileSystem, Path, Result } from "effect"
 import * as Base64 from "effect/encoding/Base64"

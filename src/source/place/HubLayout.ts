@@ -1,8 +1,7 @@
 /**
- * Finds the data files of a Hugging Face dataset by the rules of `datasets.load_dataset`. If the dataset's card lists
- * files (`configs`), these are the data. Otherwise, the data are the files whose folder or name contains the name of a
- * split, or else all files. Files of all splits are read. A dataset with several configurations and no default is
- * refused, because joining them would be a guess.
+ * Finds a dataset's data files by the rules of `datasets.load_dataset`: those that its card lists (`configs`), those
+ * whose folder or name contains the name of a split, or all. Files of all splits are read. A dataset with several
+ * configurations and no default is refused.
  */
 import { Glob, Result, Schema } from "effect"
 import * as SchemaIssues from "../../io/SchemaIssues.ts"
@@ -25,8 +24,8 @@ const Card = Schema.NullishOr(Schema.Struct({ configs: Schema.optionalKey(Schema
 const decodeCard = Schema.decodeUnknownResult(Card, { reportInput: true })
 
 /**
- * @param card the card's front matter; null or undefined if there is none
- * @returns the paths of the data files, in the order of the card or sorted; a failure describes the problem
+ * @param card the card's front matter, if any
+ * @returns paths, in the order of the card or sorted
  */
 export const dataFiles = (
   paths: ReadonlyArray<string>,
@@ -80,14 +79,11 @@ const patternsOf = ({ data_dir, data_files = [] }: Configuration): ReadonlyArray
 const isVisible = (path: string): boolean =>
   !/(^|\/)(\.|__)/.test(path) && FileExtensions.isDataFile(path.replace(/^.*\//, ""))
 
-/** The characters between the words of a file name. */
+/** Between the words of a file name. */
 const separator = "[-._ 0-9]"
 const split = `(?:train|training|validation|valid|dev|val|test|testing|eval|evaluation)`
 
-/**
- * The first expression that matches a file selects the data files.
- * See https://huggingface.co/docs/hub/datasets-file-names-and-splits
- */
+/** The first expression that matches any file. See https://huggingface.co/docs/hub/datasets-file-names-and-splits */
 const layouts: ReadonlyArray<RegExp> = [
   /^data\/[^/]+-\d{5}-of-\d{5}[^/]*$/,
   new RegExp(`(?:^|/)(?:[^/]*${separator})?${split}(?:${separator}[^/]*)?/`),

@@ -1,8 +1,7 @@
 /**
- * Expands files, folders, patterns such as `items/*.jsonl.gz`, URLs, and `-` to a list of files, without repetitions
- * and in the order of the arguments. The files of a folder or pattern are sorted by code unit. From a folder, only the
- * data files directly in it are read. From a dataset that prefstream wrote, the files with pairs are read. A missing
- * file is an error. A folder or pattern without files is reported.
+ * Expands files, folders, patterns, URLs, and `-`, without repetitions and in the order of the arguments. Files of a
+ * folder or pattern are sorted by code unit. A folder means the data files directly in it; a dataset of prefstream, its
+ * files with pairs. A missing file is an error, a folder or pattern without files is reported.
  */
 import { Effect, FileSystem, Glob, Option, Path, type PlatformError, Schema } from "effect"
 import * as FileExtensions from "./FileExtensions.ts"
@@ -16,7 +15,7 @@ export interface Listed {
   readonly empty: ReadonlyArray<string>
 }
 
-/** Fails unless the value is a list of texts: programs may be written without a type check. */
+/** Programs may be written without a type check. */
 export const checkNames = (names: unknown): Effect.Effect<void, SourceError> => {
   const wrong: ReadonlyArray<unknown> = Array.isArray(names)
     ? names.filter((name) => typeof name !== "string")

@@ -1,7 +1,7 @@
 /**
  * Input that is sent only once: standard input, a FIFO, `<(zcat items.gz)`. It can be read again while at most
- * `memoryLimitBytes` have been read, or after it was copied to a file (`Spool`). Otherwise, only the reader that is
- * furthest ahead can continue. A FIFO with several writers in turn is read as one file.
+ * `memoryLimitBytes` have been read, or after `Spool` has copied it. Otherwise, only the reader that is furthest ahead
+ * can continue.
  */
 import { Array, Cause, Effect, type Pull, Result, Stream } from "effect"
 import { type IncomingBytes, pipe, StandardInput } from "../../node/IncomingBytes.ts"
@@ -11,7 +11,7 @@ import type { Input } from "./Input.ts"
 export const memoryLimitBytes = 16 * 1024 * 1024
 
 interface Memory {
-  /** All pieces so far. The array is emptied when the pieces exceed the limit. */
+  /** Emptied when the pieces exceed the limit. */
   pieces: Array<Uint8Array>
   isDiscarded: boolean
   count: number
@@ -53,7 +53,7 @@ const open = (name: string, incoming: IncomingBytes): Input => {
   return input
 }
 
-/** Makes later readers of the input read the copy. The copy must exist until the process ends. */
+/** The copy must exist until the process ends. */
 export const replaceByCopy = (input: Input, copy: Input): void => {
   const memory = origins.get(input)
   if (memory === undefined) return

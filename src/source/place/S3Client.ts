@@ -1,8 +1,7 @@
 /**
- * Wraps the client library for S3-compatible storage. The library finds credentials, region, and endpoint in the usual
- * places (`AWS_PROFILE`, `AWS_ENDPOINT_URL_S3`, …). With a custom endpoint, URLs have the bucket in the path, and no
- * region is required. Only programs that use S3 must install the library, because it is loaded on first use and none of
- * its types is exported.
+ * Wraps the optional client library for S3, which finds credentials, region, and endpoint in the usual places
+ * (`AWS_PROFILE`, `AWS_ENDPOINT_URL_S3`, …). With a custom endpoint, URLs have the bucket in the path, and no region is
+ * required. No type of the library is exported.
  */
 import { Data, Effect, Predicate, type Scope } from "effect"
 import { variable } from "../../io/Environment.ts"
@@ -25,20 +24,20 @@ export interface ListAnswer {
 export interface ListRequest {
   readonly bucket: string
   readonly prefix: string
-  /** Whether to exclude keys with another `/` after the prefix. */
+  /** Excludes keys with another `/` after the prefix. */
   readonly isFlat: boolean
   readonly next?: string | undefined
 }
 
 export interface Connection {
-  /** Returns `undefined` if the requested range is beyond the end of the object. */
+  /** `undefined` if the range is beyond the end of the object. */
   readonly get: (request: {
     readonly bucket: string
     readonly key: string
     readonly range?: string | undefined
     readonly etag?: string | undefined
   }) => Effect.Effect<ObjectAnswer | undefined, SourceError | Remote.ConnectionLost>
-  /** Lists up to 1,000 keys. */
+  /** Up to 1,000 keys. */
   readonly list: (request: ListRequest) => Effect.Effect<ListAnswer, SourceError | Remote.ConnectionLost>
 }
 
@@ -124,7 +123,7 @@ export const connect = Effect.fnUntraced(function* (
 
 class RequestFailed extends Data.TaggedError("Refused")<{ readonly cause: unknown }> {}
 
-/** Storage services without regions accept this region. */
+/** Storage services without regions accept this one. */
 const endpointRegion = "us-east-1"
 
 const endpointIsSet = Effect.map(

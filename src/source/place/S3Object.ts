@@ -1,7 +1,4 @@
-/**
- * Reads an object `s3://bucket/key`. The key is not percent-encoded. Fails if the object has changed since it was
- * opened.
- */
+/** Reads `s3://bucket/key`. The key is not percent-encoded. Fails if the object has changed since it was opened. */
 import { Effect, type Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../record/SourceError.ts"
 import type { Input } from "./Input.ts"
@@ -58,7 +55,7 @@ export const parse = (name: string) => {
     : Effect.succeed({ bucket, key })
 }
 
-/** Requests the first byte, because a response to HEAD does not show whether the bucket or the key is missing. */
+/** Unlike HEAD, a request for the first byte shows whether the bucket or the key is missing. */
 const head = Effect.fnUntraced(function* (connection: S3Client.Connection, bucket: string, key: string) {
   const first = yield* connection.get({ bucket, key, range: "bytes=0-0" })
   if (first === undefined) return { size: 0, etag: undefined }

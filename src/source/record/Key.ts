@@ -1,4 +1,3 @@
-/** Shortens a key of a join or group to an item's id, or to a key for `KeyNumbers`. */
 import * as IdLimit from "../../domain/IdLimit.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 
@@ -8,7 +7,5 @@ export const toId = (key: string): string => (IdLimit.fits(key) ? key : digest(k
 
 const maxLength = 64
 
-/**
- * Replaces a long key, or one with NUL, by its digest. Digests are longer than other keys, so all keys stay different.
- */
+/** Digests are longer than other keys, so all keys stay different. */
 export const toTableKey = (key: string): string => (key.length <= maxLength && !key.includes("\0") ? key : digest(key))

@@ -10,7 +10,7 @@ import * as FieldPath from "../../io/FieldPath.ts"
 import { numberOf } from "./ChoiceMap.ts"
 import { isOne, isZero } from "./ChoiceValue.ts"
 
-/** Finds columns such as `winner_a` and `winner_b`: in each record, exactly one of them is 1, and the others are 0. */
+/** In each record, exactly one of the columns is 1, and the others are 0. */
 export const oneHot = ({ members, records }: Sample.Sample, names: ReadonlyArray<string>): ReadonlyArray<string> => {
   for (const name of names) {
     const columns = members.filter(

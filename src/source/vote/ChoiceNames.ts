@@ -1,6 +1,6 @@
 /**
- * Finds all completions that a value or a column's name may identify: by column, model, letter, side, or position.
- * Exact names take precedence over derived names, and derived names over positions.
+ * Finds all completions that a value or a column's name may identify. Exact names take precedence over derived names,
+ * and derived names over positions.
  */
 import * as BestCompletion from "../item/BestCompletion.ts"
 import { numberOf, places } from "./ChoiceMap.ts"
@@ -11,7 +11,7 @@ export interface Item {
   readonly models?: ReadonlyArray<string> | undefined
 }
 
-/** Matches the letter of a position, with or without a word before it, such as `model_a`. */
+/** With or without a word before the letter, such as `model_a`. */
 const byLetter = BestCompletion.finder(
   Array.from({ length: 26 }, (_, i) => `completion_${String.fromCharCode(97 + i)}`),
 )
@@ -27,7 +27,7 @@ export const finder = (labels: ReadonlyArray<string> | undefined) => {
   const matchesOf = (kind: string | undefined, value: unknown, { completions, models = [] }: Item) => {
     const text = typeof value === "string" || typeof value === "number" ? String(value) : undefined
     if (text === undefined) return []
-    // The text of a completion takes precedence over other meanings.
+    // The text of a completion takes precedence.
     const at = kind === "name" ? -1 : completions.indexOf(text)
     if (at >= 0 || kind === "text") return at < 0 ? [] : [at]
     const word = text.trim().toLowerCase()
@@ -55,7 +55,7 @@ export const finder = (labels: ReadonlyArray<string> | undefined) => {
     return matches.find(({ length }) => length === 1) ?? matches.find(({ length }) => length > 1) ?? []
   }
 
-  /** Returns the completions that each column describes. `score_a` and `a_score` describe `response_a`. */
+  /** `score_a` and `a_score` describe `response_a`. */
   const placesOf = (columns: ReadonlyArray<string>, item: Item): ReadonlyArray<ReadonlyArray<number>> => {
     if (labels === undefined) return columns.map(() => [])
     return matchByDifference(columns, labels)?.map((index) => [index]) ?? columns.map((column) => placeOf(column, item))
@@ -64,7 +64,7 @@ export const finder = (labels: ReadonlyArray<string> | undefined) => {
   return { named: matchesOf, placesOf }
 }
 
-/** Matches columns by the part in which their names differ: `a.rank` and `b.rank` describe `a.text` and `b.text`. */
+/** By the part in which names differ: `a.rank` and `b.rank` describe `a.text` and `b.text`. */
 const matchByDifference = (
   columns: ReadonlyArray<string>,
   labels: ReadonlyArray<string>,

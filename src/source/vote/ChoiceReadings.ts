@@ -1,8 +1,7 @@
 /**
- * Decides how to read choices, from the choices of the first records. Without an option, values are read only if a
- * single reading is possible. Numbers have several readings, unless the choices are exactly 1, 2, … up to the number of
- * completions. If several readings are possible, the failure shows two records under each reading, with the option that
- * selects the reading. The frequency of values has no effect.
+ * Decides how to read choices, from those of the first records. Without an option, a single reading must be possible.
+ * Numbers have several, unless they are exactly 1, 2, … up to the number of completions. The failure then shows two
+ * records under each reading, with its option. Frequencies have no effect.
  */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -23,9 +22,8 @@ export interface SampledChoice extends SourceItem {
 
 export interface Naming {
   readonly labels: ReadonlyArray<string> | undefined
-  /** Whether choices are indices from 0. */
   readonly isIndex: boolean
-  /** Whether each choice names a completion by the last part of its column name. */
+  /** Each choice is the last part of a completion's column name. */
   readonly isId: boolean
 }
 
@@ -101,7 +99,7 @@ export const decide = (
       ? ask(choices, [...ofMap("true=first,false=second"), ...ofMap("true=second,false=first")], labels)
       : Result.fail(unknownTexts(choices))
   }
-  // The choices are texts of completions, and some of these texts are numbers.
+  // Some texts of completions are numbers.
   if (counted.length < choices.length && choices.every(isText)) return Result.succeed({ kind: "text" })
   const reads = (reading: Choice.Reading) => {
     const read = Choice.reader(reading, labels)
@@ -116,8 +114,8 @@ export const decide = (
     ...(labels === undefined ? [] : [ofKind("name")]),
   ].filter(reads)
   const outcomes = possibleReadings.map((reading) => outcomesOf(reading, counted, labels).join())
-  // Drops `name` if an earlier reading has the same outcomes. Keeps all other readings, because later values may have
-  // different outcomes.
+  // Only `name` may be dropped for an earlier reading with the same outcomes; later values may tell other readings
+  // apart.
   const distinctReadings = possibleReadings.filter(
     ({ kind }, i) => kind !== "name" || outcomes.indexOf(outcomes[i]!) === i,
   )
@@ -132,7 +130,7 @@ export const decide = (
     : ask(counted, distinctReadings, labels)
 }
 
-/** Whether a cell has no value. Spreadsheets, R, and pandas write these texts for a missing value. */
+/** Spreadsheets, R, and pandas write these texts for a missing value. */
 export const isMissing = (value: unknown): boolean =>
   isEmpty(value) || Number.isNaN(value) || (typeof value === "string" && /^\s*(?:na|n\/a|nan|null)?\s*$/i.test(value))
 
@@ -198,7 +196,7 @@ const ask = (
   const isFirst = ({ value }: SampledChoice, i: number) =>
     choices.findIndex((other) => String(other.value) === String(value)) === i
   const different = choices.filter(isFirst)
-  // Selects about 12 values from the whole range.
+  // About 12 values from the whole range.
   const sampleChoices = different
     .toSorted((a, b) => Number(a.value) - Number(b.value))
     .filter((_, i, { length }) => i === length - 1 || i % Math.ceil(length / 12) === 0)

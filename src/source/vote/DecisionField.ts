@@ -1,6 +1,6 @@
 /**
- * Reads the decision of a lead or of the service, in the form that `export-votes` writes. An object is a decision if it
- * has `chosen_index`, or if it has only members of `Decision` and is not empty. Other values are ignored.
+ * Reads the decision of a lead or of the service, as `export-votes` writes it. Objects with members other than
+ * `Decision`'s and without `chosen_index` are ignored.
  */
 import { Result, Schema, Struct } from "effect"
 import { Decision } from "../../domain/Decision.ts"

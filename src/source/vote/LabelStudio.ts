@@ -8,7 +8,7 @@ import { isEmpty, isObject, type Members } from "../../io/Values.ts"
 import { fromText } from "../record/Field.ts"
 import { isRationale, object, objects, type Shape } from "./ToolShape.ts"
 
-/** The format `{ data, annotations: [{ completed_by, result: […] }] }`. Before version 1, the list is `completions`. */
+/** `{ data, annotations: [{ completed_by, result: […] }] }`. Before version 1, the list is `completions`. */
 export const labelStudio: Shape = {
   name: "Label Studio",
   is: ({ completions, annotations = completions, data }) =>
@@ -76,10 +76,7 @@ export const labelStudioFlat: Shape = {
   },
 }
 
-/**
- * Returns the result of a control tag in the form of the JSON export. A list of one text is not a result, because it
- * may be part of the item.
- */
+/** In the form of the JSON export. A list of one text may be part of the item, so it is not a result. */
 const controlIn = (value: unknown): Members | undefined => {
   const [one, ...more] = objects(fromText(value))
   if (one === undefined || more.length > 0) return undefined
@@ -105,7 +102,7 @@ const listOf = (data: Members) =>
       : []
   })[0]
 
-/** The groups of a `Ranker`, best first. Buckets keep their order. Items outside all buckets come last. */
+/** Best first. Buckets keep their order. Items outside all buckets come last. */
 const rankingOf = (
   { type, value }: Members,
   ids: ReadonlyArray<unknown>,

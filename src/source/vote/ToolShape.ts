@@ -1,4 +1,3 @@
-/** The shape of an annotation tool's records, and helpers for all shapes. */
 import { isObject, type Members } from "../../io/Values.ts"
 
 export interface Shape {
@@ -6,7 +5,7 @@ export interface Shape {
   readonly is: (record: Members) => boolean
   /** Whether the shape applies only to text cells. */
   readonly isTextual?: true
-  /** Rewrites a record. The result has the item's parts as top-level members with known names, and the list `votes`. */
+  /** The result has the item's parts as top-level members with known names, and the list `votes`. */
   readonly toRecord: (record: Members) => Members
 }
 

@@ -1,4 +1,3 @@
-/** Describes how votes are read, for messages. */
 import { joinWords } from "../../io/Values.ts"
 import type * as Field from "../record/Field.ts"
 import type * as Choice from "./Choice.ts"

@@ -1,4 +1,3 @@
-/** Hints for a command that sends items to experts, if its files contain votes or labels. */
 import { Result } from "effect"
 import * as Sample from "../detect/Sample.ts"
 import * as BestCompletion from "../item/BestCompletion.ts"
@@ -13,8 +12,8 @@ import * as ToolExports from "./ToolExports.ts"
 import { expertColumn, voteNames } from "./VoteNames.ts"
 
 /**
- * If the rows seem to contain votes, suggests `prefstream import`. Signs of votes are the format of a tool's export,
- * columns with experts, and a choice column that is not used as gold.
+ * Suggests `prefstream import` if the rows are a tool's export, have columns of experts, or a choice that is not used
+ * as gold.
  */
 export const of = (
   rows: ReadonlyArray<Row>,
@@ -38,7 +37,7 @@ export const of = (
   return `${where}: prefstream import reads existing votes; a run sends the items to experts again`
 }
 
-/** If most values are gold answers, describes the first other value. This value prevents detection as gold. */
+/** If most values are gold answers, the first other value prevents detection as gold. */
 const oddLabel = (
   { records, rows }: Sample.Sample,
   name: string,

@@ -1,6 +1,6 @@
 /**
- * Adapts the detected layout to votes. A path is used for ids only if each id in the first records belongs to one item.
- * Each item must also have one id, except in tables that prefstream wrote.
+ * Adapts the detected layout to votes. In the first records, an id must belong to one item, and an item must have one
+ * id, except in tables that prefstream wrote.
  */
 import { Result } from "effect"
 import { content } from "../../domain/PromptItem.ts"
@@ -30,7 +30,7 @@ export const withoutVotes = (
     ...(detectedId === undefined ? [] : [detectedId]),
   ]
   const id = candidates.find((path) => namesItems(sample, layoutOptions, path))
-  // If no path names items, layout `items` gets a path that matches no record. The default `id` might name votes.
+  // The default `id` of layout `items` might name votes, so a path that matches no record replaces it.
   return { ...layoutOptions, ...(id === undefined ? (layoutOptions.layout === "items" ? { id: '[""]' } : {}) : { id }) }
 }
 

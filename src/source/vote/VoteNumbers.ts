@@ -1,11 +1,11 @@
 /**
- * In vote tables that prefstream wrote, the column `vote` numbers the votes on an item. If such a table has lost its
- * column `chosen_index`, `find` recognizes `vote`, so that the numbers are not read as choices.
+ * In vote tables that prefstream wrote, the column `vote` numbers the votes on an item. It must not be read as choices
+ * if such a table has lost its column `chosen_index`.
  */
 import type * as Sample from "../detect/Sample.ts"
 import { numberOf } from "./ChoiceMap.ts"
 
-/** Returns `vote` if its values differ within each item. Experts' choices for an item would usually repeat. */
+/** The values of `vote` differ within each item. Experts' choices would usually repeat. */
 export const find = ({ members, records }: Pick<Sample.Sample, "members" | "records">): Sample.Member | undefined => {
   const member = (name: string) => members.find((each) => each.name === name)
   if (member("item_id") === undefined || member("expert") === undefined || member("chosen_index") !== undefined)

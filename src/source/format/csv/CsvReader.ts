@@ -1,16 +1,11 @@
 /**
- * Splits a CSV file's bytes into records and cells in one pass. Chunks may end anywhere. Each byte is in a record, in a
- * reject, or in a blank line. An empty cell without quotes is `null`. A quote inside an unquoted cell (`5" pipe`) is
- * plain text, as in DuckDB and pandas. A record is rejected if it is not UTF-8, exceeds the limit, or has malformed
- * quotes.
+ * Splits a CSV file's bytes into records and cells in one pass. Each byte is in a record, a reject, or a blank line. An
+ * empty cell without quotes is `null`. A quote inside an unquoted cell (`5" pipe`) is text, as in DuckDB and pandas.
  *
- * After text behind a closing quote (`"abc"def`), the record ends at the first LF outside quotes. An LF is outside if
- * the number of quotes before the LF is even. An LF is also outside if the last quote before the LF stands directly
- * before a delimiter or a line end.
- *
- * After an unclosed quote, the rest of the file is one reject, because its lines may belong to a truncated cell. After
- * a record with malformed quotes, a quote in an unquoted cell may be the end of the malformed record. The record with
- * this cell is therefore rejected.
+ * After text behind a closing quote (`"abc"def`), the record ends at the first LF after an even number of quotes, or
+ * whose last quote stands directly before a delimiter or a line end. After an unclosed quote, the rest of the file is
+ * one reject. After a malformed record, a quote in an unquoted cell may be that record's end, so the record with this
+ * cell is rejected, too.
  */
 import { Result } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
@@ -44,9 +39,9 @@ interface Cell {
 
 interface Fault {
   readonly cell: number
-  /** The line of the closing quote. If the quote is never closed, the line of the opening quote. */
+  /** Of the closing quote; of the opening quote if it is never closed. */
   readonly line: number
-  /** The offset after the closing quote. `undefined` if the quote is never closed. */
+  /** After the closing quote; `undefined` if it is never closed. */
   readonly offset: number | undefined
 }
 
@@ -60,7 +55,7 @@ export class CsvReader {
   readonly #delimiter: number
   readonly #quote: number
   #records: Array<RecordResult> = []
-  /** The first bytes, until they suffice to recognize a byte order mark. */
+  /** Held until they suffice to recognize a byte order mark. */
   #first: RecordBuffer | undefined = new RecordBuffer(Infinity)
   readonly #held: RecordBuffer
   #state: State = "cellStart"
@@ -73,7 +68,7 @@ export class CsvReader {
   #quoteAt = 0
   #openLine = 1
   #isEscaped = false
-  /** Whether an earlier record had malformed quotes and no valid record followed it. */
+  /** An earlier record had malformed quotes, and no valid record followed it. */
   #isDoubtful = false
 
   constructor(options: CsvReaderOptions) {
@@ -112,7 +107,7 @@ export class CsvReader {
   }
 
   #scan(chunk: Uint8Array): void {
-    /** The start of the record in the chunk. Negative if the record began in an earlier chunk. */
+    /** Negative if the record began in an earlier chunk. */
     let start = -this.#held.size
     let delimiterAt = -1
     let lineFeedAt = -1
@@ -199,7 +194,7 @@ export class CsvReader {
     this.#state = "cellStart"
   }
 
-  /** @param record `size` is the size of the whole record; `bytes` may be only its beginning */
+  /** @param record `bytes` may be only the beginning of the record, `size` is its whole size */
   #endRecord({ bytes, size }: { readonly bytes: Uint8Array; readonly size: number }): void {
     const { maxLineBytes } = this.#options
     const fault = this.#fault

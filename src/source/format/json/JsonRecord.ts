@@ -1,7 +1,6 @@
 /**
- * Parses the JSON of one record by RFC 8259, with two exceptions. `NaN`, which Python writes for missing values,
- * becomes null, as in Parquet. A byte order mark, which concatenated files may contain, is removed. `JsonRecord.json`
- * is the text after these changes.
+ * Parses the JSON of one record. Python writes `NaN` for missing values: it becomes null, as in Parquet. A byte order
+ * mark, which concatenated files may contain, is removed. `json` is the text after these changes.
  */
 import { Result } from "effect"
 import * as Json from "../../../io/Json.ts"
@@ -29,7 +28,7 @@ export const toRow = (place: Place, text: string, end?: string, isWellFormed?: b
     onSuccess: ({ json, value }) => Result.succeed({ place, value, json, isWellFormed }),
   })
 
-/** Replaces each `NaN` outside strings with null. The text may be truncated. */
+/** Outside strings. The text may be truncated. */
 export const nanAsNull = (text: string): string => {
   let output = ""
   let from = 0

@@ -1,7 +1,6 @@
 /**
- * Reads JSON Lines with a thread for plain lines (`PlainStage`). The rows equal those of `JsonLines`, but a row of a
- * plain line also contains the item and the item's identity. The input audit gets the file after its last byte was
- * read.
+ * Reads JSON Lines with a thread for plain lines (`PlainStage`). The rows equal those of `JsonLines`, but also have the
+ * item and its identity. The input audit gets the file at its end.
  */
 import { Array as Arr, Cause, Context, Effect, type Pull, Result, type Scope, Stream } from "effect"
 import type { ItemBytes } from "../../../domain/ItemBytes.ts"
@@ -17,8 +16,8 @@ import * as PlainLine from "./PlainLine.ts"
 import type { Answer, Ask, Setup } from "./PlainStage.ts"
 
 /**
- * Whether completions stay undecoded until they are used (`LazyItem`). Such an item keeps a whole message of the thread
- * in memory, so the program must soon release the item.
+ * Completions stay undecoded until they are used (`LazyItem`). Such an item keeps a whole message of the thread in
+ * memory, so the program must soon release it.
  */
 export const LazyItems = Context.Reference<boolean>("prefstream/source/LazyItems", { defaultValue: () => false })
 
@@ -31,12 +30,12 @@ const messageBytes = 512 * 1024
 
 const maxHeldBytes = 1024 * 1024
 
-/** Maximum number of messages that are in the thread or have unread rows. */
+/** In the thread, or with unread rows. */
 const maxMessages = 4
 
 const minFileBytes = 8 * 1024 * 1024
 
-/** Whether a thread saves time. Returns false if a plain line could exceed `maxLineBytes`, which the thread ignores. */
+/** The thread ignores `maxLineBytes`, so no plain line may exceed it. */
 export const isWorthwhile = (size: number | undefined, maxLineBytes = Lines.defaultMaxLineBytes): boolean =>
   size !== undefined && size >= minFileBytes && maxLineBytes >= messageBytes + maxHeldBytes
 

@@ -1,7 +1,6 @@
 /**
- * Decompresses pages with `node:zlib`, and Snappy and LZ4 with our own code. `hyparquet`'s Snappy (1.31.5, from
- * `snappyjs`) never returns for a literal whose length has its top bit set. The LZ4 of `hyparquet-compressors` returns
- * zeros if a block lacks bytes. The result has exactly `size` bytes in its own buffer, or an error is thrown.
+ * Decompresses pages, Snappy and LZ4 with our own code: `hyparquet`'s Snappy (1.31.5) never returns for a literal whose
+ * length has its top bit set, and the LZ4 of `hyparquet-compressors` returns zeros if a block lacks bytes.
  * https://github.com/google/snappy/blob/main/format_description.txt
  * https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md
  * https://github.com/apache/parquet-format/blob/master/Compression.md (LZ4 in Hadoop's frames)
@@ -42,7 +41,7 @@ const decompressSnappy = (from: Uint8Array, size: number): Uint8Array => {
     return value
   }
   let at = 0
-  // Skips the length, which is also in the page's header.
+  // The length is also in the page's header.
   while (at < from.length && from[at++]! >= 128);
   while (at < from.length) {
     const tag = from[at++]!
@@ -90,9 +89,7 @@ const decompressLz4 = (from: Uint8Array, size: number): Uint8Array => {
   return requireFull(to)
 }
 
-/**
- * In Hadoop's format, two big-endian sizes precede each block. Some writers omit the sizes and write a single block.
- */
+/** Two big-endian sizes precede each block. Some writers omit them and write a single block. */
 const decompressLz4Hadoop = (from: Uint8Array, size: number): Uint8Array => {
   const view = new DataView(from.buffer, from.byteOffset, from.length)
   const blocks: Array<{ readonly start: number; readonly end: number; readonly size: number }> = []
@@ -130,6 +127,6 @@ export const isSupported = (codec: string): boolean => Object.hasOwn(decompresso
 export const decompress = (codec: string, bytes: Uint8Array, size: number): Uint8Array => {
   const decompressed = size === 0 ? bytes.subarray(0, 0) : decompressors[codec]!(bytes, size)
   if (decompressed.length !== size) corrupt(`expected a page of ${size} bytes, found ${decompressed.length}`)
-  // The page needs its own buffer, because hyparquet reads a value beyond the page's end up to the buffer's end.
+  // hyparquet reads a value beyond the page's end up to the buffer's end.
   return decompressed.buffer.byteLength === size ? decompressed : Uint8Array.from(decompressed)
 }

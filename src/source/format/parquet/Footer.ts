@@ -1,7 +1,6 @@
 /**
- * Reads a Parquet file's schema and the offsets of its row groups. The footer is checked before `hyparquet` parses it,
- * because some footers make `hyparquet` loop or fill memory. The row counts of the groups must add up to the row count
- * of the file. Each group must have one chunk per column.
+ * Reads a Parquet file's schema and row groups. The footer is checked first, because some footers make `hyparquet` loop
+ * or fill memory. The groups' row counts must add up, and each group must have one chunk per column.
  */
 import { Effect } from "effect"
 import type { ColumnChunk, FileMetaData } from "hyparquet"
@@ -21,7 +20,7 @@ export interface Chunk {
 
 export interface RowGroup {
   readonly rows: number
-  /** A chunk for each leaf of the schema, or the reason why it cannot be read. */
+  /** One for each leaf of the schema, or the reason why it cannot be read. */
   readonly chunks: ReadonlyArray<Chunk | string>
 }
 
@@ -31,14 +30,13 @@ export interface Footer {
   readonly groups: ReadonlyArray<RowGroup>
 }
 
-/** Number of bytes to read first. Most footers are smaller, so one read is enough. */
+/** Most footers are smaller, so one read is enough. */
 const tailBytes = 64 * 1024
 
 /** Enough for a table with a thousand columns and a thousand row groups. */
 const maxFooterBytes = 64 * 1024 * 1024
 const maxValues = 8_000_000
 
-/** The trailer contains the footer's length and `PAR1`. */
 const trailerBytes = 8
 
 type Slice = Exclude<Input["slice"], undefined>
@@ -79,7 +77,7 @@ const parse = (bytes: Uint8Array, end: number): Footer => {
   return { rows: total, schema, groups }
 }
 
-/** Statistics are not used, so their parsers return nothing. */
+/** Statistics are not used. */
 const parsers = {
   stringFromBytes: () => "",
   dateFromDays: () => 0,

@@ -1,12 +1,9 @@
-/**
- * Converts assembled values of `hyparquet` to rows of JSON values. A null list and an empty list remain different. If a
- * value is missing instead of null, reading the row throws `CorruptFile`.
- */
+/** Converts assembled values of `hyparquet` to rows of JSON values. A null list and an empty list remain different. */
 import { corrupt } from "./CorruptFile.ts"
 import type { Node } from "./Schema.ts"
 import { Unusable } from "./Values.ts"
 
-/** Maximum number of list elements in a row, in all columns together. */
+/** In all columns of a row together. */
 const maxElements = 4_000_000
 
 export interface RowState {

@@ -1,6 +1,5 @@
 /**
- * Checks Thrift's compact protocol before `hyparquet` parses it. The check itself never loops, recurses deeply, or
- * allocates much.
+ * Checks Thrift's compact protocol before `hyparquet` parses it. Never loops, recurses deeply, or allocates much.
  * https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
  */
 import { corrupt } from "./CorruptFile.ts"
@@ -33,7 +32,7 @@ export class ThriftReader {
     return this.bytes[this.skip(1)]!
   }
 
-  /** Reads a varint. Values up to 2^53 are exact. */
+  /** Exact up to 2^53. */
   varint(): number {
     let value = 0
     for (let i = 0; i < 10; i++) {

@@ -32,16 +32,15 @@ export class Unusable {
 }
 
 export interface Conversion {
-  /** The annotation that selects one of the `parsers`. `hyparquet` calls the parser once per dictionary value. */
+  /** Selects one of the `parsers`. `hyparquet` calls it once per dictionary value. */
   readonly annotation: Pick<SchemaElement, "converted_type" | "logical_type">
-  /** Converts a value of `hyparquet` by the column's annotation. */
   readonly convert: (value: unknown) => unknown
   readonly unsupported?: string
 }
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
-/** Checks only texts with a replacement character, because only these may have been invalid UTF-8. */
+/** Only texts with a replacement character may have been invalid UTF-8. */
 const utf8 = (bytes: Uint8Array): string | undefined => {
   const text = decoder.decode(bytes)
   return text.includes("\uFFFD") && !Utf8.isValid(bytes) ? undefined : text
@@ -51,7 +50,7 @@ const notUtf8 = new Unusable("invalid_utf8", "expected UTF-8, found invalid byte
 
 const base64 = (bytes: Uint8Array) => ({ base64: bufferOf(bytes).toString("base64") })
 
-/** `hyparquet` calls these parsers for each page, so that it need not keep the page's bytes. */
+/** `hyparquet` calls these for each page, so that it need not keep the page's bytes. */
 export const parsers = {
   stringFromBytes: (bytes: Uint8Array) => utf8(bytes) ?? notUtf8,
   jsonFromBytes: (bytes: Uint8Array) => {
@@ -77,7 +76,7 @@ const ofInteger = (value: bigint): number | string => {
   return Number.isSafeInteger(number) ? number : String(value)
 }
 
-/** Decodes two's complement, most significant byte first. */
+/** Two's complement, most significant byte first. */
 const bigEndian = (bytes: Uint8Array): bigint =>
   bytes.length === 0 ? 0n : BigInt.asIntN(bytes.length * 8, BigInt(`0x${bufferOf(bytes).toString("hex")}`))
 
@@ -104,7 +103,7 @@ const inSeconds = (value: bigint, unit: TimeUnit): readonly [bigint, string] => 
   return [(value - fraction) / perSecond, `.${String(fraction).padStart(digitsOf[unit], "0")}`]
 }
 
-/** Returns, for example, `2026-03-01T13:00:00`, or `undefined` for years that a date cannot have (beyond ±271,821). */
+/** `undefined` for years that a date cannot have (beyond ±271,821). */
 const isoSeconds = (seconds: number): string | undefined => {
   const date = Option.getOrUndefined(DateTime.make(seconds * 1000))
   return date && DateTime.formatIso(date).slice(0, -".000Z".length)
