@@ -1,7 +1,4 @@
-/**
- * Runs a command line, and returns its exit status (`ExitStatus`). Data goes to stdout, messages go to stderr. An
- * expected failure prints one line that says what to do; a bug is logged with its stack.
- */
+/** Runs a command line and returns its `ExitStatus`. Data goes to stdout, messages go to stderr. */
 import { Cause, Config, Console, Effect, Struct } from "effect"
 import { CliConfig, CliOutput, Command, GlobalFlag } from "effect/cli"
 import { commandNames, commandsFor } from "./Commands.ts"
@@ -27,7 +24,6 @@ const commandFor = (args: ReadonlyArray<string>) =>
     ),
   )
 
-/** Names `--help` rather than printing the help. */
 const presenter: CliOutput.Presenter = {
   present: (event) =>
     event._tag === "InvalidInvocation"
@@ -42,7 +38,6 @@ const presenter: CliOutput.Presenter = {
       : CliOutput.defaultPresenter.present(event),
 }
 
-/** prefstream's own `--completions` names files. */
 const config = CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.LogLevel] })
 
 /** Words after `--` belong to another command. */
@@ -81,7 +76,6 @@ const checkThreads = Effect.gen(function* () {
   }
 })
 
-/** The user must correct the command line, not the files. */
 const isSetting = (reason: string): boolean => reason === "LayoutUnknown" || reason === "InvalidOption"
 
 const wrongUsage = ({ message }: { readonly message: string }) => Effect.as(say(message), ExitStatus.usage)

@@ -30,7 +30,6 @@ const program = Effect.gen(function* () {
     })
   }
   const args = process.argv.slice(2)
-  // The log format replaces the platform's `Stdio`, so the platform is provided outside of this call.
   return yield* LogFormat.applied(args, ExitStatus.usage, Signals.supervise(main(args), received))
 }).pipe(Effect.provide(platform))
 

@@ -1,8 +1,4 @@
-/**
- * Stops a command on a signal within its grace time; a second signal ends the process immediately. Signals within half
- * a second count as one, because npm, systemd, and a terminal may each deliver the same. The exit status is 128 + the
- * signal's number, or 0 for a command that runs until it is stopped, such as `serve`.
- */
+/** Stops a command on a signal; a second one, more than half a second later, ends the process. */
 import { Cause, Effect, Exit, Option, Queue } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"
 import * as Stop from "../pipeline/Stop.ts"
@@ -40,7 +36,6 @@ export const supervise = Effect.fnUntraced(function* <E, R>(
     abandon: second,
   })
   if (exit === undefined) return status
-  // The command may have ended just before the signal.
   if (Option.isNone(reason) || Exit.isSuccess(exit) || !Cause.hasInterruptsOnly(exit.cause)) return yield* exit
   yield* say(status === ExitStatus.done ? "stopped" : "stopped; the next run continues where this one stopped", "info")
   return status

@@ -1,7 +1,6 @@
 /** No exporter is loaded unless OpenTelemetry's variables name a collector. */
 import { Config, Effect, Layer, Option } from "effect"
 
-/** The other commands end within a moment. */
 const commands = ["run", "submit", "collect", "export", "worker", "serve"]
 
 const endpoints = ["", "TRACES_", "METRICS_", "LOGS_"].map((signal) =>

@@ -1,8 +1,6 @@
 /**
- * Replaces a directory by two renames, between which nothing is at the path. If the process dies there, the next write
- * or `recover` moves the old directory back. Only empty directories and those that prefstream wrote are replaced. A
- * folder `.NAME.partial-…` next to the path holds the new directory (`next`), the old one (`previous`), and the lock of
- * a writer.
+ * Replaces a directory by two renames. After a crash between them, the next write or `recover` moves the old directory
+ * back from `.NAME.partial-…`. Only empty directories and those that prefstream wrote are replaced.
  */
 import { Effect, FileSystem, Option, Path } from "effect"
 import * as FileLock from "../node/FileLock.ts"
@@ -31,7 +29,6 @@ export const write = Effect.fnUntraced(function* <A, E, R>(
       const result = yield* fill(next)
       yield* syncFolders(next)
       yield* ensureReplaceable(place)
-      // `settle` must not run during a rename.
       yield* swap(partial, place).pipe(about(place), Effect.uninterruptible)
       return result
     }, Effect.scoped),
@@ -39,10 +36,7 @@ export const write = Effect.fnUntraced(function* <A, E, R>(
   )
 })
 
-/**
- * Cleans up after a process that died while it wrote `directory`: moves the old dataset back, removes half-written
- * files.
- */
+/** Moves the old dataset back and removes half-written files, if a process died while it wrote `directory`. */
 export const recover = Effect.fn("Dataset.recover")(function* (directory: string) {
   yield* recoverPlace(yield* locate(directory))
 })
@@ -93,8 +87,7 @@ const ensureReplaceable = Effect.fnUntraced(function* (place: string) {
   if (here.dev !== above.dev) return yield* refuse("it is the root of a file system; use a directory inside it")
   if (place === paths.resolve(".")) return yield* refuse("it is the current directory")
   const manifest = yield* Manifest.read(place)
-  // Without a manifest, any entry is a reason to refuse. The directory may be a whole home directory, so subfolders are
-  // not listed.
+  // The directory may be a whole home directory, so subfolders are not listed.
   const entries = yield* fs.readDirectory(place, { recursive: Option.isSome(manifest) }).pipe(about(place))
   const [unexpected] = Manifest.unexpectedEntries(manifest, entries)
   if (unexpected !== undefined) return yield* refuse(`it contains ${unexpected}, which is not part of a dataset`)
@@ -108,7 +101,6 @@ const swap = Effect.fnUntraced(function* (partial: string, place: string) {
   yield* Sync.folder(paths.dirname(place))
 })
 
-/** If no new directory is in place, moves the old one back. */
 const settle = Effect.fnUntraced(function* (partial: string, place: string) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path

@@ -1,7 +1,4 @@
-/**
- * The dataset card, with front matter for the Hub. `datasets` reads all configurations of a folder in one file format,
- * here Parquet, so trainer formats in JSON Lines are not configurations. Formats without rows are not listed.
- */
+/** `datasets` reads a folder's configurations in one format, Parquet, so JSON Lines are not configurations. */
 import { Number, Option, Record } from "effect"
 import { parse, stringify } from "yaml"
 import * as Judge from "../domain/Judge.ts"

@@ -1,6 +1,5 @@
 /** `test/dataset/Card.test.ts` runs the Python code. */
 
-/** Restores messages read from Parquet: removes null members, and parses the JSON text of call arguments. */
 export const asMessages = `def as_messages(value):
     if isinstance(value, list):
         return [as_messages(each) for each in value]

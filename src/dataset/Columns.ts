@@ -1,9 +1,4 @@
-/**
- * The columns of the dataset, one per member of `PreferencePair`. In the `standard` shape, texts and rendered
- * conversations; in the `conversational` shape, lists of messages. With `Form.tools`, messages can have tool calls, and
- * there is a column `tools`. Call arguments and `tools` are JSON text, because no column type fits all of them. A
- * missing member is absent in JSON Lines and null in Parquet.
- */
+/** Call arguments and `tools` are JSON text. A missing member is absent in JSON Lines and null in Parquet. */
 import { Record, Schema, Struct } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
 import { Message, usesTools } from "../domain/Message.ts"
@@ -27,7 +22,6 @@ interface JsonType {
   readonly properties?: { readonly [name: string]: JsonType }
 }
 
-/** The other members of a union are null, or lists of messages, which `columnsOf` handles. */
 const featureOf = ({ anyOf, items, properties, type }: JsonType): Feature => {
   if (anyOf !== undefined) return featureOf(anyOf[0])
   if (items !== undefined) return { list: featureOf(items) }
@@ -62,7 +56,6 @@ export const columnsOf = ({ shape, tools }: Form): ReadonlyArray<Column> => {
 export const featuresOf = (form: Form): Features =>
   Object.fromEntries(columnsOf(form).map(({ feature, name }) => [name, feature]))
 
-/** The row can have members that are not columns. */
 export const toRow = (pair: PreferencePair, { shape, tools }: Form): JsonRow => {
   if (shape === "standard") {
     return typeof pair.prompt === "string" ? pair : { ...pair, prompt: Conversation.toText(pair.prompt) }
@@ -76,7 +69,6 @@ export const toRow = (pair: PreferencePair, { shape, tools }: Form): JsonRow => 
   }
 }
 
-/** In the order of the column's type. */
 const toRowMessage = ({ content, name, role, tool_call_id, tool_calls }: Message) => ({
   role,
   content,

@@ -1,8 +1,7 @@
 /**
- * Writes preference pairs in the folder layout of the Hugging Face Hub. The pairs are read once, in constant memory.
- * The dataset appears complete or not at all. The same pairs and options give the same bytes. A pair with a lone
- * surrogate is omitted. Not checked: whether a prompt is in two splits (`verify`), and whether an item's pairs are
- * consecutive.
+ * Writes preference pairs in the folder layout of the Hugging Face Hub, in constant memory. The same pairs and options
+ * give the same bytes. A pair with a lone surrogate is omitted. Not checked: whether a prompt is in two splits
+ * (`verify`), and whether an item's pairs are consecutive.
  */
 import { Effect, type FileSystem, Number, type Path, Result, Sink, Stream, Struct } from "effect"
 import * as PairBytes from "../domain/PairBytes.ts"
@@ -83,18 +82,13 @@ export interface FinalAttachments {
 
 /** Options of `write`; `E` and `R` are the errors and services of `splitOf` and `finalize`. */
 export interface Options<E = never, R = never> {
-  /**
-   * The directory. A dataset in it is replaced as a whole; anything else in it is an error (`DirectoryNotReplaceable`).
-   */
+  /** The directory. A dataset in it is replaced; anything else in it is an error (`DirectoryNotReplaceable`). */
   readonly directory: string
   /** Assigns a pair to a split. Default: all pairs are in `train`. A split without pairs has no files. */
   readonly splitOf?: ((pair: PreferencePair) => Split | Effect.Effect<Split, E, R>) | undefined
   /** Whether `prompt`, `chosen`, and `rejected` are lists of messages. Default: text. */
   readonly conversational?: boolean | undefined
-  /**
-   * Whether to add a column `tools` and tool calls. If false (default), a conversational dataset omits pairs with
-   * calls.
-   */
+  /** Whether to add a column `tools`. If false (default), a conversational dataset omits pairs with calls. */
   readonly tools?: boolean | undefined
   /** Additional files for trainers: built-in formats by name, or custom ones. Default: none. */
   readonly formats?: ReadonlyArray<FormatName | TrainerFormat> | undefined

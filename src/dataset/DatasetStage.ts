@@ -1,7 +1,4 @@
-/**
- * Writes the files of a dataset in a separate thread (`node/Thread`), in the order of the requests. A file that is
- * reported as finished has reached the disk.
- */
+/** Writes a dataset's files in a separate thread, in order. A file reported as finished has reached the disk. */
 import { texts as textColumns } from "../domain/PairBytes.ts"
 import type { Split } from "../domain/Split.ts"
 import * as OutputFile from "../node/OutputFile.ts"
@@ -20,19 +17,13 @@ export type Output =
   | { readonly split: Split; readonly features: Features; readonly shardBytes: number }
   | { readonly path: string; readonly features: Features; readonly container: "jsonl" | "parquet" }
 
-/** One value per row, or a value that all rows have. */
 export type ColumnContent = ReadonlyArray<Json | undefined> | string | number | boolean | null
 
-/** By column. A row without the column has undefined. */
 export interface Rows {
-  /** In the order in which outputs were opened. */
   readonly output: number
   readonly count: number
   readonly columns: ReadonlyArray<readonly [name: string, values: ColumnContent]>
-  /**
-   * Start and end in the `texts` of the `Request`, for each row and each column in `PairBytes.texts`. Both are 0 if the
-   * value is in `columns`.
-   */
+  /** Start and end in `texts`, for each row and each column in `PairBytes.texts`; 0 if the value is in `columns`. */
   readonly places?: Int32Array<ArrayBuffer> | undefined
 }
 
@@ -44,7 +35,6 @@ export type Request =
   | { readonly kind: "file"; readonly path: string; readonly content: Uint8Array }
 
 export type Answer =
-  /** The sender can reuse the buffer `texts`. */
   | { readonly kind: "accepted"; readonly texts?: Uint8Array<ArrayBuffer> }
   | { readonly kind: "finished"; readonly outputs: ReadonlyArray<Shards.OutputFiles> }
   | ({ readonly kind: "file" } & OutputFile.FileDigest)
@@ -74,7 +64,6 @@ export const start = ({ directory }: Setup): Stage<Request, Answer> => {
       return text
     }
     const columnValues = new Map(columns)
-    // The request can have the columns in another order.
     const order = [...new Set([...names, ...columnValues.keys()])].map(
       (name) => [name, columnValues.get(name), textColumns.indexOf(name)] as const,
     )
@@ -120,7 +109,6 @@ export const start = ({ directory }: Setup): Stage<Request, Answer> => {
   )
 }
 
-/** `finish` puts the lines of `leading` at the start of the file. */
 const fileOf = (directory: string, { container, features, path }: Extract<Output, { readonly path: string }>) => {
   const leading = Jsonl.leadingLines(features)
   const file = OutputFile.create(directory, path)

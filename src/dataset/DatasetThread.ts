@@ -1,7 +1,4 @@
-/**
- * Sends the rows and files of a dataset to the thread that writes them. Memory holds about 24 messages with half a
- * megabyte of texts each. After a message with a larger row, the caller waits for the thread.
- */
+/** Memory holds about 24 messages with half a megabyte of texts each. */
 import { Effect, Predicate, type Scope } from "effect"
 import { isText, type PairBytes, texts as placed } from "../domain/PairBytes.ts"
 import type { FileDigest } from "../node/OutputFile.ts"
@@ -16,7 +13,6 @@ const stage: Thread.StageModule<Setup, Request, Answer> = {
   load: () => import("./DatasetStage.ts"),
 }
 
-/** About this many messages are sent while the thread encodes a row group. */
 const ahead = 24
 
 const messageBytes = 512 * 1024
@@ -24,19 +20,13 @@ const messageBytes = 512 * 1024
 /** With more rows per message, rows would move to V8's old generation. */
 const messageRows = 256
 
-/** In memory, besides texts. */
 const rowBytes = 200
 
 export interface DatasetThread {
   readonly open: (output: Output) => number
-  /**
-   * @param row a split takes only its declared columns, any other file takes all members
-   * @param bytes only for a split; the texts in `row` are then not read
-   * @returns whether a message was sent; if so, wait for `room`
-   */
+  /** @returns whether a message was sent; if so, wait for `room` */
   readonly add: (output: number, row: JsonRow, bytes?: PairBytes) => boolean
   readonly room: Effect.Effect<void, DatasetError>
-  /** Call it once. */
   readonly finish: Effect.Effect<ReadonlyArray<OutputFiles>, DatasetError>
   readonly file: (path: string, content: Uint8Array | string) => Effect.Effect<FileDigest, DatasetError>
 }
@@ -63,7 +53,6 @@ const ofColumn = (values: ReadonlyArray<Json | undefined>): ColumnContent => {
   return isSame && values.findIndex((value) => value !== first) === -1 ? first : values
 }
 
-/** Ranges of rows without bytes are 0. */
 const packed = (places: ReadonlyArray<number>, count: number): Int32Array<ArrayBuffer> => {
   const all = new Int32Array(2 * placed.length * count)
   all.set(places)
@@ -101,17 +90,14 @@ export const make = Effect.fnUntraced(function* (
     return new DatasetError({ reason: reasonOf(path, cause) })
   })
 
-  /** Undefined if the rows determine the columns. */
   const columns: Array<
     { readonly all: ReadonlyArray<string>; readonly besidesTexts: ReadonlyArray<string> } | undefined
   > = []
   let parts = new Map<number, Part>()
   let texts: Uint8Array<ArrayBuffer> | undefined
   let used = 0
-  /** In texts that are sent as strings, plus `rowBytes` for each row. */
   let characters = 0
   let waiting = 0
-  /** `room` must wait until the thread has processed a large message. */
   let isLarge = false
   let body: Uint8Array | undefined
   let known = new Map<number, number>()
@@ -131,7 +117,6 @@ export const make = Effect.fnUntraced(function* (
     body = undefined
   }
 
-  /** An earlier pair of the item may have added the text. @returns its start in the message */
   const placeOf = (bytes: Uint8Array, start: number, end: number): number => {
     if (body !== bytes) known = new Map()
     body = bytes

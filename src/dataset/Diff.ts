@@ -1,8 +1,7 @@
 /**
- * Compares the pairs of two datasets. Two pairs are the same pair if their item ids and both texts are equal; equal ids
- * must mean the same item. `same + changed + flipped + gone` is `a.rows`, and `same + changed + flipped + added` is
- * `b.rows`. Files with the same digest in both manifests are not read. Memory is constant up to 100 million pairs; the
- * temporary file takes 0.2 kB per pair. Trainer files, card, and report are not compared.
+ * Compares the pairs of two datasets. Two pairs are the same pair if their item ids and both texts are equal. `same +
+ * changed + flipped + gone` is `a.rows`, and `same + changed + flipped + added` is `b.rows`. Memory is constant up to
+ * 100 million pairs; the temporary file takes 0.2 kB per pair.
  */
 import { Effect, FileSystem, Option, Path, Record, Schema, Stream } from "effect"
 import { type Split, splits } from "../domain/Split.ts"
@@ -23,9 +22,7 @@ export interface JobOutcome {
   readonly itemId: string
   /** The reason why the item gives no pair, such as `tie`; null if it gives pairs. */
   readonly lost: string | null
-  /**
-   * Why the item's votes count differently in the other dataset, such as `vote_no_longer_counted`; null if they do not.
-   */
+  /** The reason why its votes count differently in the other dataset, such as `vote_no_longer_counted`, or null. */
   readonly cause: string | null
 }
 
@@ -129,7 +126,6 @@ const ReportExperts = Schema.fromJsonString(
   Schema.Struct({ experts: Schema.Array(Schema.Struct({ expert: Schema.NullOr(Schema.String), votes: Schema.Int })) }),
 )
 
-/** Votes by expert; empty without a report. */
 const expertsOf = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const text = yield* Effect.orElseSucceed(fs.readFileString(`${directory}/report.json`), () => "")

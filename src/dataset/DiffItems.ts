@@ -1,12 +1,6 @@
-/**
- * Compares two datasets item by item. Each pair matches at most one pair of the other dataset: an equal one if
- * possible, else one with the same choice, else with the opposite choice. Takes quadratic time in an item's pairs.
- */
+/** Each pair matches an equal pair if possible, else one with the same choice, else one with the opposite choice. */
 
-/**
- * A record begins with these numbers, and the values of the columns follow. `low` and `high` are the hashes of `chosen`
- * and `rejected`, the smaller one first.
- */
+/** `low` and `high` are the hashes of `chosen` and `rejected`, the smaller one first. */
 export const field = {
   item: 0,
   low: 1,
@@ -33,7 +27,6 @@ export interface Drawn {
   readonly b: Float64Array | undefined
 }
 
-/** Each of these can be caused by a vote that no longer counts. */
 const lossesByVotes = new Set(["not_judged", "too_few_votes", "tie", "low_agreement", "against_votes", "no_pair"])
 
 /** Settings that affect which pairs exist or what the experts answered. */
@@ -69,10 +62,8 @@ export const make = ({
 }: {
   readonly columns: ReadonlyArray<string>
   readonly hasLedger: readonly [boolean, boolean]
-  /** Names of the settings that differ; undefined if a manifest has no settings. */
   readonly settings: ReadonlyArray<string> | undefined
   readonly show: number
-  /** Records refer to a reason by its index. */
   readonly texts: ReadonlyArray<string | null>
 }) => {
   const tallies = { flipped: makeTally(), changed: makeTally(), gone: makeTally(), added: makeTally() }
@@ -85,7 +76,6 @@ export const make = ({
   const otherRule = rules.length > 1 ? "other_settings" : rules.length === 1 ? `other_${rules[0]}` : undefined
   const splitReason = settings?.includes("splits") === true ? "other_splits" : "other_items"
 
-  /** Without a match, compares the item's first pairs in A and B. */
   const reasonOf = (all: ReadonlyArray<Float64Array>, one?: Float64Array, other?: Float64Array): string => {
     const of = (side: number) => all.find((record) => record[field.side] === side)
     const isMatched = one !== undefined && other !== undefined

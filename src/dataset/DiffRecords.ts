@@ -1,7 +1,4 @@
-/**
- * Stores rows as records of numbers in a temporary file, with hashes (52 bits) for texts. All records of an item are in
- * one of 256 partitions. Memory holds 17 MB of buffers and one partition.
- */
+/** Stores rows as records of 52-bit hashes in a temporary file. Memory holds 17 MB and one of 256 partitions. */
 import { Effect, FileSystem, Result, Stream } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
 import type { Prompt } from "../domain/Message.ts"
@@ -77,7 +74,6 @@ const textOf = (messages: ReadonlyArray<Json>): string => {
     : Conversation.toText(prompt)
 }
 
-/** If `onLine` throws, the error names the line. */
 export const forEachLine = Effect.fnUntraced(function* (path: string, onLine: (text: string, line: number) => void) {
   const fs = yield* FileSystem.FileSystem
   let at = 0

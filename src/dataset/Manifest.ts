@@ -1,7 +1,4 @@
-/**
- * Marks a directory that prefstream wrote, and lists every other file with its digest. It contains no time of writing,
- * so the same rows and facts give the same manifest.
- */
+/** Lists every other file with its digest. It has no time, so the same rows and facts give the same manifest. */
 import { Effect, FileSystem, Option, Path, Schema } from "effect"
 import { Split } from "../domain/Split.ts"
 import { version } from "../node/Version.ts"
@@ -77,7 +74,6 @@ export const make = (content: Omit<Manifest, "format" | "version" | "code">): Ma
 
 export const encode = (manifest: Manifest): string => JSON.stringify(manifest, undefined, 2) + "\n"
 
-/** The members that identify a dataset and list its files. */
 const Ownership = Schema.Struct({
   format: Schema.Literal("prefstream-dataset"),
   files: Schema.Array(Schema.Struct({ path: Schema.String })),
@@ -86,10 +82,8 @@ type Ownership = typeof Ownership.Type
 
 const decodeOwnership = Schema.decodeUnknownEffect(Schema.fromJsonString(Ownership))
 
-/** Of any version; none if the text is not a manifest. */
 export const owned = Schema.decodeUnknownOption(Schema.fromJsonString(Ownership))
 
-/** Of any version; none if the file is missing or not a manifest. */
 export const read = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
@@ -98,7 +92,6 @@ export const read = Effect.fnUntraced(function* (directory: string) {
 
 export const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Content))
 
-/** Files or folders. */
 export const unexpectedEntries = (
   manifest: Option.Option<Ownership>,
   entries: ReadonlyArray<string>,

@@ -1,27 +1,19 @@
 /**
  * Orders rows so that neighbors have different prompts: KTO trainers estimate the KL divergence from each prompt with
- * the previous row's completion, and the first prompt of a batch with the last completion (TRL 1.10,
- * trl/trainer/kto_trainer.py; 1,000 rows in LLaMA-Factory 0.9.6, data/processor/feedback.py). The same rows give the
- * same order.
- *
- * Memory holds 32 MB of rows. With enough prompts in it, rows of one prompt are at least 1,000 rows apart; with fewer,
- * swaps reduce the batches in which they are neighbors; with a single one, they become neighbors. If several processes
- * train, their batches start at other rows.
+ * the previous row's completion (TRL 1.10, trl/trainer/kto_trainer.py; 1,000 rows in LLaMA-Factory 0.9.6,
+ * data/processor/feedback.py). Memory holds 32 MB of rows.
  */
 import * as Sha256 from "../node/Sha256.ts"
 
-/** No batch is larger. */
 const maxDistance = 1000
 
 const maxBytes = 32 * 1024 * 1024
 
-/** In memory, besides texts. */
 const rowBytes = 500
 
 interface Prompt<Row> {
   readonly key: number
   readonly rows: Array<{ readonly row: Row; readonly size: number }>
-  /** Of the latest row in the output. */
   last: number
 }
 
@@ -34,7 +26,6 @@ export const make = <Row>() => {
   const prompts = new Map<number, Prompt<Row>>()
   /** By number of waiting rows. In each set, the prompt that waited longest is first. */
   const ready: Array<Set<Prompt<Row>>> = []
-  /** In the order of their latest rows in the output. */
   const recent = new Set<Prompt<Row>>()
   let distance = maxDistance
   let position = 0
@@ -42,10 +33,7 @@ export const make = <Row>() => {
 
   const makeReady = (prompt: Prompt<Row>) => (ready[prompt.rows.length] ??= new Set()).add(prompt)
 
-  /**
-   * The ready prompt with the most waiting rows, so that no prompt has many rows left at the end; else the prompt with
-   * waiting rows that was written least recently.
-   */
+  /** The ready prompt with the most waiting rows, or else the one that was written least recently. */
   const choose = (): Prompt<Row> | undefined => {
     for (const prompt of recent) {
       if (position - prompt.last < distance) break
@@ -102,7 +90,6 @@ export const make = <Row>() => {
       const counts = Array.from(prompts.values(), ({ rows }) => rows.length).filter((count) => count > 0)
       const most = counts.reduce((a, b) => Math.max(a, b), 0)
       const total = counts.reduce((a, b) => a + b, 0)
-      // The rows of the most frequent prompt can be at most this far apart.
       const room = (total - counts.filter((count) => count === most).length) / (most - 1)
       distance = most < 2 ? maxDistance : Math.max(2, Math.min(maxDistance, Math.floor(room)))
       const offset = position
@@ -128,9 +115,7 @@ const separate = <Row>(entries: Array<Entry<Row>>, offset: number): void => {
   const last = offset + entries.length - 1
   let comparisons = 0
 
-  /**
-   * Of two rows of a prompt: `near` falls with their distance, `neighbors` is high if they are neighbors in a batch.
-   */
+  /** `near` falls with the distance of two rows, `neighbors` is high if they are neighbors in a batch. */
   const costOfTwo = (start: number, end: number): { readonly near: number; readonly neighbors: number } => {
     const size = end - start + 1
     let neighbors = size === 2 ? 1_000_000 : 0

@@ -1,7 +1,6 @@
 /**
- * Pushes a verified dataset to the Hugging Face Hub, by the Hub's optional client, in one commit or not at all. Files
- * of an earlier push that the dataset no longer has are deleted; other files stay. A large file is not sent again after
- * it has arrived. Changes to the card on the Hub are overwritten.
+ * Pushes a verified dataset to the Hugging Face Hub, in one commit or not at all. Files of an earlier push that the
+ * dataset no longer has are deleted; other files stay. Changes to the card on the Hub are overwritten.
  */
 /* oxlint-disable max-lines -- one commit: check, upload, and replace */
 import type { CommitOperation } from "@huggingface/hub"
@@ -170,10 +169,8 @@ const namesExperts = (report: string): boolean =>
 
 const defaultRequestTimeout = Duration.seconds(30)
 
-/** A slower upload times out. */
 const minBytesPerMilli = 64
 
-/** @param maxBytes is assumed for a body of unknown size */
 const timedFetch =
   (timeoutMillis: number, maxBytes: number): typeof fetch =>
   (input, init) => {
@@ -230,7 +227,6 @@ export const push = Effect.fn("Dataset.push")(function* (
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
   const manifest = yield* fs.readFileString(paths.join(directory, Manifest.fileName)).pipe(
-    // `verify` has already read this manifest.
     Effect.flatMap((text) => Effect.map(Manifest.decode(text), ({ files, settings }) => ({ text, files, settings }))),
     Effect.orDie,
   )
@@ -310,7 +306,6 @@ export const push = Effect.fn("Dataset.push")(function* (
     }
   }, Effect.scoped)
 
-  /** Reads the repository's state first, so it can be retried after any failure. */
   const attempt = Effect.gen(function* () {
     if (!(yield* isThere)) yield* created
     const parent = yield* head

@@ -1,7 +1,6 @@
 /**
  * Reads the preference pairs of a dataset, in the order in which they were written. Memory holds one row group. A
- * file's digest is compared with the manifest before it is read. A pair that is written again in the same shape gives
- * the same row.
+ * file's digest is compared with the manifest before it is read.
  */
 import { Effect, FileSystem, Option, Path, Result, Schema, Stream } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
@@ -112,7 +111,6 @@ const toPair = (row: JsonRow) =>
     return yield* decodePair({ decided_votes: null, ...others, ...sides, ...((tools ?? null) !== null && { tools }) })
   })
 
-/** One assistant message without tool calls becomes text. */
 const sideOf = (side: "chosen" | "rejected", value: Json | undefined) => {
   if (!Array.isArray(value)) return Result.succeed({ [side]: value })
   return Result.map(decodeMessages(value), (messages) => {

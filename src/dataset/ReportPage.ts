@@ -1,7 +1,4 @@
-/**
- * The quality report as one page that works offline. The same report gives the same file. No text of it can become
- * markup or script, and the page's Content-Security-Policy forbids requests. `npm run build:pages` builds the template.
- */
+/** The report as one page that works offline. No text becomes script; a Content-Security-Policy forbids requests. */
 import { Effect, FileSystem, Path, Schema } from "effect"
 import type { QualityReport } from "../domain/QualityReport.ts"
 
@@ -11,9 +8,7 @@ const placeholder = '<script id="report" type="application/json"></script>'
 export class ReportTemplateMissing extends Schema.TaggedError<ReportTemplateMissing>()("ReportTemplateMissing", {
   /** The path of the template, or its import name if it cannot be resolved. */
   path: Schema.String,
-  /**
-   * The error from reading the template. Absent if the template does not have exactly one placeholder for the report.
-   */
+  /** The error from reading the template; absent if it lacks exactly one placeholder for the report. */
   cause: Schema.optionalKey(Schema.Defect()),
 }) {
   override get message() {
@@ -27,7 +22,6 @@ const escapes: Record<string, string> = { "<": "\\u003c", "\u2028": "\\u2028", "
 const embeddable = (report: QualityReport): string =>
   JSON.stringify(report).replaceAll(/[<\u2028\u2029]/g, (character) => escapes[character] ?? character)
 
-/** Undefined if the template does not have exactly one placeholder. */
 export const fill = (template: string, report: QualityReport): string | undefined => {
   const at = template.indexOf(placeholder)
   if (at === -1 || at !== template.lastIndexOf(placeholder)) return undefined

@@ -1,8 +1,4 @@
-/**
- * Writes the rows of one split as shards, in Parquet and JSON Lines with the same boundaries. A shard ends with the
- * item that reaches the limit, in memory, like the limit of `datasets`. File names contain the number of shards, so
- * `finish` renames files. Lines of `Jsonl.leadingLines` move to the start of the split's first file.
- */
+/** A shard ends with the item that reaches the limit, which is in memory, like the limit of `datasets`. */
 import type { Split } from "../domain/Split.ts"
 import * as OutputFile from "../node/OutputFile.ts"
 import { type EncodedRow, Text } from "./file/EncodedRow.ts"
@@ -33,7 +29,6 @@ interface Shard {
   size: number
 }
 
-/** A split without rows has one empty shard. */
 export const make = (
   directory: string,
   split: Split,

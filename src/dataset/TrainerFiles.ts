@@ -1,7 +1,4 @@
-/**
- * Writes a split in one trainer's format, as one file. Rows are in the order of the pairs, except by `PromptSpacing`
- * and `Jsonl.leadingLines`. Pairs and values that the format cannot represent are counted.
- */
+/** Rows are in the order of the pairs, except by `PromptSpacing` and `Jsonl.leadingLines`. */
 import { Effect, Option, Record, Result, Schema, Struct } from "effect"
 import type * as Assessment from "../domain/Assessment.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
@@ -29,7 +26,6 @@ export interface TrainerFile {
   readonly file: DatasetFile
   readonly rows: number
   readonly omitted: OmittedPairs.OmittedPairs
-  /** By column of the dataset. */
   readonly unwritten: Unwritten
 }
 
@@ -39,10 +35,7 @@ export const combineUnwritten = (parts: ReadonlyArray<Unwritten>): Unwritten =>
   parts.reduce((sum, part) => Record.union(sum, part, (a, b) => a + b), {})
 
 export interface Options extends FormatOptions {
-  /**
-   * `chosen`: an expert's edit replaces the chosen completion, and counts as good even if all completions were called
-   * bad. Default `none`.
-   */
+  /** `chosen`: an expert's edit replaces the chosen completion, and counts as good even if all were called bad. */
   readonly edited?: "chosen" | "none" | undefined
 }
 
@@ -102,7 +95,6 @@ export const formatsKind: Kinds.SettingKind = [
   (value) => Array.isArray(value) && value.every(isNamed),
 ]
 
-/** The formats may come from untyped code. */
 export const problemOf = (requested: ReadonlyArray<unknown>) => {
   const names = new Set<string>()
   for (const each of requested) {
@@ -191,7 +183,6 @@ export const make = (thread: DatasetThread, format: TrainerFormat, split: Split,
 
   return {
     output,
-    /** @returns whether a message was sent; see `DatasetThread.add` */
     write: (pair: PreferencePair) => write(pair.item_id, () => encodePair(pair)),
     end: () => Result.flatMap(write(null, encoder.end), () => append(spacing.end())),
     summary: ({ files: [file] }: OutputFiles): TrainerFile => ({
@@ -208,7 +199,6 @@ export const make = (thread: DatasetThread, format: TrainerFormat, split: Split,
 
 export type TrainerWriter = ReturnType<typeof make>
 
-/** For LLaMA-Factory: one entry `FORMAT-SPLIT` per file with rows. */
 export const datasetInfo = (files: ReadonlyArray<TrainerFile>): string | undefined => {
   const entries = files.flatMap(({ format, options, rows, split }) => {
     const entry = rows === 0 ? undefined : format.datasetInfo?.(nameOf(format, split), options)

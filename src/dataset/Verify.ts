@@ -1,8 +1,6 @@
 /**
- * Checks a dataset against its manifest, and its files against each other: sizes and digests, columns, equal rows in
- * Parquet and JSON Lines, trainer formats, prompts in two splits, and the numbers in card and report. Rows of a file
- * with another digest are not read. Not checked: whether the rows match the ledger (export again with `--force`: no
- * byte may change).
+ * Checks a dataset against its manifest, and its files against each other. Rows of a file with another digest are not
+ * read. Not checked: whether the rows match the ledger (export again with `--force`: no byte may change).
  */
 import { Effect, FileSystem, Option, Path, Schema, Struct } from "effect"
 import * as Kinds from "../io/SettingKinds.ts"
@@ -24,10 +22,7 @@ export interface Verification {
   readonly rows: number
   /** Number of files in the manifest, without the manifest itself. */
   readonly files: number
-  /**
-   * The problems. A warning is about a custom format whose rows were not checked, or about rows that trainers misread:
-   * the first of them and their number.
-   */
+  /** The problems. A warning is about rows that trainers misread, or about a custom format that was not checked. */
   readonly findings: ReadonlyArray<Finding>
 }
 

@@ -1,7 +1,4 @@
-/**
- * Reads a dataset's rows back from every file. Each line of JSON Lines is compared as text with the serialized Parquet
- * row. Lines at the start of a split's first file can belong to later rows (`Jsonl.leadingLines`).
- */
+/** Each line of JSON Lines is compared with the Parquet row as text. Leading lines can belong to later rows. */
 import { Array as Arr, Effect, Option, Path, Schema, Stream } from "effect"
 import type { SchemaElement } from "hyparquet"
 import { type Split, splits } from "../domain/Split.ts"
@@ -68,7 +65,6 @@ export const check = Effect.fnUntraced(function* (
 
 const linesOf = (path: string) => path.replace(/^data\//, "jsonl/").replace(/\.parquet$/, ".jsonl")
 
-/** Reports prompts that are in two splits. Prompts of the last split need not be remembered. */
 const promptsOf = (order: ReadonlyArray<Split>, findings: Findings.Findings) => {
   const seen = new Map<string, Split>()
   const last = order.at(-1)
@@ -114,7 +110,6 @@ interface ExpectedLines {
     readonly line: string
   }
   readonly misfit: ReturnType<typeof InferredTypes.inOrder>
-  /** Before the line of Parquet's first row; undefined until the first JSON Lines file is read. */
   leading?: Set<string>
 }
 
@@ -223,7 +218,6 @@ const unreadableIn = <R>(
     Effect.sync(() => findings.add({ file, expected: "rows that can be read", found: why.replace(/\s+/g, " ") })),
   )
 
-/** Each kind of warning is reported once, with the number of rows. */
 const checkTrainerFile = Effect.fnUntraced(
   function* (directory: string, file: DatasetFile, format: TrainerFormat, findings: Findings.Findings) {
     const paths = yield* Path.Path

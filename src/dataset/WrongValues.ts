@@ -20,7 +20,6 @@ export const checkOptions = (options: object): Effect.Effect<void, DatasetError>
   return new DatasetError({ reason: new OptionInvalid({ ...wrong, option: wrong.setting }) })
 }
 
-/** Texts as bytes are not checked. */
 export const wrongText = (pair: PreferencePair, at: number): OptionInvalid | undefined => {
   if (PairBytes.of(pair) !== undefined) return undefined
   const isRight = (name: "prompt" | "chosen" | "rejected") =>

@@ -1,6 +1,4 @@
-/**
- * The wait doubles after each retry, up to a maximum. `jittered` adds ±20%, so that clients do not retry all at once.
- */
+/** The wait doubles after each retry. `jittered` adds ±20%, so that clients do not retry all at once. */
 import { type Duration, Effect, Random, Schedule } from "effect"
 
 export const exponential = (first: Duration.Input, max: Duration.Input) =>

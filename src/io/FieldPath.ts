@@ -1,7 +1,4 @@
-/**
- * The path of a value in a record, such as `turns[0].content` or `["odd key"].x`. Only own members of objects and
- * elements of arrays are followed. A missing value is `undefined`.
- */
+/** The path of a value in a record, such as `turns[0].content` or `["odd key"].x`. A missing value is `undefined`. */
 import { Result } from "effect"
 
 export interface FieldPath {

@@ -1,6 +1,4 @@
-/**
- * Classifies failed HTTP requests by status, or by an error code in the chain of causes. Never uses a message's text.
- */
+/** Classifies failed HTTP requests by status, or by an error code in the chain of causes, never by a message. */
 
 const kinds = {
   401: "unauthorized",
@@ -44,11 +42,9 @@ export const causes = (error: unknown): ReadonlyArray<object> => {
 export const codesOf = (chain: ReadonlyArray<object>): ReadonlyArray<string> =>
   chain.flatMap((cause) => ("code" in cause && typeof cause.code === "string" ? [cause.code] : []))
 
-/** The certificate was refused, or the receiver does not speak TLS. */
 export const isInsecure = (code: string): boolean =>
   /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED|EPROTO)/.test(code)
 
-/** Nothing was sent, because there was no connection or no TLS. */
 export const isUnsent = (code: string): boolean =>
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/.test(code) || isInsecure(code)
 

@@ -15,7 +15,6 @@ const tokenFile = Effect.gen(function* () {
   return join((yield* variable("HF_HOME")) ?? join(cache, "huggingface"), "token")
 })
 
-/** If HF_TOKEN is unset, reads the file that `hf auth login` writes. */
 export const token = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const storedToken = Effect.orElseSucceed(fs.readFileString(yield* tokenFile), () => "")

@@ -1,7 +1,4 @@
-/**
- * Parses JSON. The engine's messages often lack the position and differ between versions, so invalid text is scanned
- * again by RFC 8259. Deeper nesting than 100,000 levels is refused, because the engine would need gigabytes for it.
- */
+/** Parses JSON. Engines' messages differ, so invalid text is scanned again. Refuses nesting beyond 100,000 levels. */
 import { Result } from "effect"
 
 /** The failure is one line, such as `column 7: expected "," or "}", found "x"`. */
@@ -20,7 +17,6 @@ const maxDepth = 100_000
 
 export const tooDeep = `expected at most ${maxDepth.toLocaleString("en")} levels of nesting, found more`
 
-/** Skips strings with `indexOf`, which is fast. */
 export const isTooDeep = (text: string): boolean => {
   if (text.length <= maxDepth) return false
   let depth = 0
@@ -44,7 +40,6 @@ export const CLOSE_BRACKET = 0x5d
 export const OPEN_BRACE = 0x7b
 export const CLOSE_BRACE = 0x7d
 
-/** Returns -1 if the string does not end. */
 export const endOfString = (text: string, start: number): number => {
   let at = start
   do at = text.indexOf('"', at + 1)
@@ -86,7 +81,6 @@ const endOf = (pattern: RegExp, text: string, at: number): number => {
   return pattern.test(text) ? pattern.lastIndex : -1
 }
 
-/** Finds where the text stops being valid JSON. */
 const fault = (text: string): Fault => {
   const open: Array<"}" | "]"> = []
   let next: "value" | "first value" | "key" | "first key" | "colon" | "separator" = "value"

@@ -5,7 +5,6 @@ import * as FieldPath from "./FieldPath.ts"
 export const maxDepth = 100
 
 export interface JsonProblem {
-  /** Empty if the nesting is too deep, because the path would be too long. */
   readonly keys: ReadonlyArray<string | number>
   readonly message: string
 }
@@ -15,7 +14,6 @@ export const jsonProblem = (value: unknown): JsonProblem | undefined => problemO
 export const describeJsonProblem = (value: unknown, path: string): string | undefined =>
   describe(jsonProblem(value), path)
 
-/** Parsed JSON can have only one problem: it is nested too deep. */
 export const depthProblem = (value: unknown, path: string): string | undefined =>
   describe(
     problemOf(value, () => undefined),

@@ -1,7 +1,4 @@
-/**
- * Splits bytes into numbered lines that end with LF or CR LF. Drops a byte order mark. Skips blank lines, but counts
- * them. Rejects lines that exceed the limit or are not UTF-8.
- */
+/** Splits bytes into numbered lines, without a byte order mark. Blank lines count, but are skipped. */
 import { Result, Stream } from "effect"
 import type { Reject } from "../domain/Reject.ts"
 import { decode, RecordBuffer, notUtf8, tooLarge } from "./RecordBuffer.ts"
@@ -53,7 +50,6 @@ const LF = 10
 /** One character beyond Latin-1 doubles the memory of a decoded text, so long lines are decoded one by one. */
 const minLongLine = 1024
 
-/** A caller that reads a line itself must call `skip` to keep the numbers right. */
 export class LineSplitter {
   readonly #file: string
   readonly #maxLineBytes: number
@@ -101,7 +97,6 @@ export class LineSplitter {
     this.#addLine(bytes, size)
   }
 
-  /** `bytes` does not include the LF of the last line. */
   #addWhole(bytes: Uint8Array): void {
     const isShort = bytes.length <= this.#maxLineBytes && bytes.indexOf(LF) < minLongLine
     const text = isShort ? decode(bytes) : undefined
@@ -117,7 +112,6 @@ export class LineSplitter {
     }
   }
 
-  /** `bytes` may be only the beginning of the line, whose size is `size`. */
   #addLine(bytes: Uint8Array, size: number): void {
     if (size > this.#maxLineBytes) return this.#addReject(tooLarge("a line", bytes, size, this.#maxLineBytes))
     const text = decode(bytes)

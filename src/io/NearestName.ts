@@ -1,6 +1,4 @@
-/**
- * Suggests a known name that begins with the misspelled one, or differs from it in at most a third of the characters.
- */
+/** Suggests a name that begins with the misspelled one, or differs from it in at most a third of the characters. */
 
 export const maxEdits = (name: string, candidate = name): number =>
   Math.max(1, Math.max(name.length, candidate.length) / 3)

@@ -1,6 +1,4 @@
-/**
- * Formats options for messages as a program writes them. The command line prints flags instead (`cli/output/Flags.ts`).
- */
+/** Formats options as a program writes them. The command line prints flags instead (`cli/output/Flags.ts`). */
 import { isObject } from "./Values.ts"
 
 export const of = (name: string): string => `\`${name}\``

@@ -15,7 +15,6 @@ export class RecordBuffer {
     this.#limit = limit
   }
 
-  /** In bytes, including bytes that were dropped. */
   get size(): number {
     return this.#size
   }

@@ -1,6 +1,4 @@
-/**
- * Turns schema issues into one message per path: `expected …`, with `found …` if the decoder ran with `reportInput`.
- */
+/** One message per path: `expected …`, with `found …` if the decoder ran with `reportInput`. */
 import { SchemaIssue } from "effect"
 import * as FieldPath from "./FieldPath.ts"
 import { describeValue } from "./Values.ts"
@@ -18,7 +16,6 @@ const expectedTypes: { readonly [tag: string]: string } = {
   String: "a string",
 }
 
-/** Undefined if the issue has its own message. */
 export const expectedOf = (issue: SchemaIssue.Leaf): string | undefined => {
   if (issue._tag === "MissingKey") return "a value"
   if (issue._tag === "UnexpectedKey") return "no field with this name"

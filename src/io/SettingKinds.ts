@@ -1,7 +1,4 @@
-/**
- * The kinds of settings and options, checked at run time because programs may be written without a type check. The
- * steps that use a setting check its range.
- */
+/** The kinds of settings, checked because programs may run without a type check. Steps check the ranges. */
 import { Duration, Effect, Layer, Option, Predicate, Redacted, Stream } from "effect"
 import { SettingInvalid } from "./SettingInvalid.ts"
 import * as OptionText from "./OptionText.ts"
@@ -11,7 +8,6 @@ export type SettingKind = readonly [expected: string, isRight: (value: unknown) 
 
 export type Kinds = { readonly [setting: string]: SettingKind }
 
-/** The type requires a kind for every option. */
 export type KindsOf<Options> = { readonly [Name in keyof Required<Options>]: SettingKind }
 
 export const text: SettingKind = ["a non-empty text", (value) => typeof value === "string" && value !== ""]
@@ -56,14 +52,11 @@ export const timeAbove0: SettingKind = [
   'a time above 0, such as "12 hours"',
   (value) => isTime(value, (millis) => millis > 0),
 ]
-/** The step that uses the setting checks it. */
 export const any: SettingKind = ["any value", () => true]
 
-/** @param names separated by spaces */
 export const all = (kind: SettingKind, names: string): Kinds =>
   Object.fromEntries(names.split(" ").map((name) => [name, kind]))
 
-/** A value may be undefined unless its setting is `required`. */
 export const wrongIn = (
   settings: unknown,
   kinds: Kinds,

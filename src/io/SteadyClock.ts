@@ -1,6 +1,4 @@
-/**
- * Epoch milliseconds that never decrease, even if the wall clock is set back. They follow it forward, and after sleep.
- */
+/** Epoch milliseconds that never decrease, even if the wall clock is set back. */
 import { Clock, Effect } from "effect"
 
 const leads = new WeakMap<Clock.Clock, number>()

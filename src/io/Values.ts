@@ -12,7 +12,6 @@ export const describeValue = (value: unknown): string => {
   return JSON.stringify(shorten(value, maxShownCharacters))
 }
 
-/** Counts UTF-16 code units. */
 export const shorten = (text: string, maxCharacters: number): string =>
   text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters).toWellFormed()}…`
 
@@ -49,7 +48,6 @@ export type Members = { readonly [member: string]: unknown }
 export const memberOf = (object: Members, name: string): unknown =>
   Object.hasOwn(object, name) ? object[name] : undefined
 
-/** A spread of the result overwrites nothing with undefined. */
 export const defined = <A extends object>(members: A): { readonly [Name in keyof A]?: Exclude<A[Name], undefined> } =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the filter leaves out undefined members
   Struct.pick(

@@ -1,8 +1,4 @@
-/**
- * Adapter: Effect Cluster over sockets, with the runners and their locks in PostgreSQL. If a runner does not answer
- * within `lease`, its singletons start on another runner. A suspended runner may continue for a moment when it resumes;
- * the epochs of `task/ledger/writes/Parts` keep it from claiming tasks.
- */
+/** Adapter: Effect Cluster. The epochs of `task/ledger/writes/Parts` keep a suspended runner from claiming tasks. */
 import { createSocket } from "node:dgram"
 import { lookup } from "node:dns"
 import { createServer } from "node:net"
@@ -14,9 +10,7 @@ import { clusterConnections } from "./PostgresPooler.ts"
 import { credentials, type Login } from "./PostgresUrl.ts"
 
 export interface ClusterOptions extends Login {
-  /** Prefix of table names. Runners with the same prefix form one cluster. */
   readonly prefix: string
-  /** Address at which other runners reach this runner. */
   readonly host: string
   readonly port: number
   /** Time without an answer after which another runner starts the singletons. At least `minLease`. */
@@ -78,7 +72,6 @@ export const addressTowards = (url: Redacted.Redacted<string>) =>
     const give = (address: string) => resume(Effect.succeed(address))
     if (host.startsWith("/")) return give(loopback)
     lookup(host, (failure, address, family) => {
-      // The connection to the server will report the error.
       if (failure !== null) return give(loopback)
       const socket = createSocket(family === 6 ? "udp6" : "udp4")
       const end = (address: string) => {

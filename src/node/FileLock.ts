@@ -1,7 +1,6 @@
 /**
- * Adapter: lets only one process at a time use a file, by an exclusive `node:sqlite` transaction on `FILE.lock` that
- * ends with the process. `FILE.lock.json` names the holder, for messages. `FILE.lock` is never removed: two processes
- * could lock two files of that name. A network file system must have working locks.
+ * Adapter: lets only one process use a file, by an exclusive `node:sqlite` transaction on `FILE.lock`. It is never
+ * removed: two processes could lock two files of that name. A network file system must have working locks.
  */
 import { readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { hostname } from "node:os"
@@ -83,15 +82,13 @@ const isBusy = (cause: unknown): boolean =>
   Predicate.hasProperty(cause, "errcode") && Predicate.isNumber(cause.errcode) && (cause.errcode & 0xff) === 5
 
 /**
- * The file need not exist, but its folder must. `:memory:` has no lock.
- * @error `FileLockError`: `FileLocked` if another process holds the lock, `LockUnavailable` if the lock file cannot be
- * used
+ * The folder must exist. `:memory:` has no lock.
+ * @error `FileLockError`
  */
 export const acquire = Effect.fn("FileLock.acquire")(function* (
   path: string,
 ): Effect.fn.Return<void, FileLockError, Scope.Scope> {
   if (path === ":memory:") return
-  // `path` may be a link to the real file.
   const real = yield* Effect.try(() => realpathSync(path)).pipe(Effect.orElseSucceed(() => path))
   const holderFile = `${real}.lock.json`
   // Every user with access to the file must be able to lock it.
@@ -143,10 +140,7 @@ const isAlive = (pid: number) =>
     Effect.catch(({ cause }) => Effect.succeed(!(Predicate.hasProperty(cause, "code") && cause.code === "ESRCH"))),
   )
 
-/**
- * Returns `unknown` if the holder's name cannot be read, and none if the lock is free or the holder has not written its
- * name yet. Without a name, the lock is not tested, because the test would briefly block a process that wants the lock.
- */
+/** `unknown` if the holder's name cannot be read. Does not test the lock, which would block a process that wants it. */
 export const holder = Effect.fn("FileLock.holder")(function* (
   path: string,
 ): Effect.fn.Return<Option.Option<LockHolder | "unknown">> {

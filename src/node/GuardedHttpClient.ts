@@ -1,7 +1,5 @@
 /**
- * Adapter: an HTTP client on undici that connects only to permitted addresses. The guard checks each address right
- * before the connection, which prevents DNS rebinding. No redirects, proxies, or timeout. Idle connections close after
- * 4 seconds, or as the server's `Keep-Alive` says, at most 10 minutes.
+ * Adapter: an HTTP client that checks each address right before the connection, against DNS rebinding. No redirects.
  */
 import * as dns from "node:dns"
 import { isIP, type LookupFunction } from "node:net"
@@ -9,7 +7,6 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Effect, Layer, Schema } from "effect"
 import { HttpClient, HttpClientError } from "effect/http"
 
-/** Returns the reason to refuse an address; undefined if it is permitted. */
 export type Guard = (address: string) => string | undefined
 
 /** The guard refused every address of the host. The request fails with this error as the cause. */
@@ -35,7 +32,6 @@ export interface GuardedHttpClientOptions {
   readonly onPermitted?: ((host: string, address: string) => void) | undefined
 }
 
-/** Also ends attempts whose request was abandoned. */
 const connectTimeoutMillis = 15_000
 
 /** `node:net` expects an IPv6 address without brackets. */
@@ -52,7 +48,6 @@ const sift = (guard: Guard, addresses: ReadonlyArray<dns.LookupAddress>) => {
   return { permitted, refused }
 }
 
-/** Fails if the guard refuses all addresses of the host. A host name without addresses succeeds. */
 export const check = Effect.fnUntraced(function* (
   host: string,
   { guard, resolver = dns.lookup }: GuardedHttpClientOptions,

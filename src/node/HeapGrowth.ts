@@ -1,8 +1,4 @@
-/**
- * Adapter: limits how far V8's heaps grow before garbage is collected. The young generation stops growing at 16 MB, the
- * old one is collected when it has doubled; V8's limits are 64 MB and fourfold. This saves 40 to 110 MB in an export,
- * and takes 2% more time.
- */
+/** Adapter: collects garbage earlier than V8 does. This saves 40 to 110 MB in an export, and takes 2% more time. */
 import { PerformanceObserver } from "node:perf_hooks"
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8"
 

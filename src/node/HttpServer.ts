@@ -1,7 +1,6 @@
 /**
- * Adapter: an HTTP server on Node. It answers 503 until an application is served. If Node itself refuses a request, the
- * response contains the problem details of `problem`. On close, open requests get one second to finish. Headers must
- * arrive within 20 seconds, the complete request within two minutes.
+ * Adapter: an HTTP server on Node. It answers 503 until an application is served. On close, open requests get one
+ * second to finish. Headers must arrive within 20 seconds, the complete request within two minutes.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
@@ -13,13 +12,11 @@ import { statusText } from "./StatusText.ts"
 
 export type { IncomingMessage, ServerResponse } from "node:http"
 
-/** Statuses that do not come from the application. */
 export type ServerStatus = 400 | 408 | 413 | 417 | 431 | 503
 
 export interface ServerOptions {
   readonly host?: string | undefined
   readonly port?: number | undefined
-  /** A status's problem details as JSON. Without this function, the response has no body. */
   readonly problem?: ((status: ServerStatus) => string) | undefined
 }
 
@@ -36,9 +33,8 @@ type Answerer = (request: IncomingMessage) => FirstAnswer
 const answerers = new WeakMap<HttpServer.HttpServer["Service"], { current: Answerer | undefined }>()
 
 /**
- * Answers requests before Effect's server gets them. The application answers if `answer` returns undefined, or its
- * effect yields undefined, fails, or does not end at once, which interrupts it. A request with a body must get
- * undefined. The response's body must be bytes, text, or empty.
+ * The application answers if `answer` returns undefined, or its effect yields undefined, fails, or does not end at
+ * once. A request with a body must get undefined.
  */
 export const answerFirst = Effect.fnUntraced(function* (
   answer: (request: IncomingMessage) => Effect.Effect<FirstAnswer, unknown> | undefined,
@@ -63,7 +59,6 @@ export const answerFirst = Effect.fnUntraced(function* (
 const send = (response: ServerResponse, { body, headers, status }: HttpServerResponse.HttpServerResponse) =>
   response.writeHead(status, headers).end(body._tag === "Uint8Array" ? body.body : undefined)
 
-/** All other errors get 400. */
 const statuses: { readonly [code: string]: ServerStatus } = {
   HPE_HEADER_OVERFLOW: 431,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
@@ -82,7 +77,6 @@ const make = Effect.fnUntraced(function* (options: ServerOptions) {
     response.writeHead(status, headersOf(status, body)).end(body)
   }
   const answers = new WeakMap<Duplex, ServerResponse>()
-  // A served application adds its own listener. Without one, this listener answers 503.
   node.on("request", (request, response) => {
     answers.set(request.socket, response)
     if (node.listenerCount("request") > 1) return
@@ -96,7 +90,6 @@ const make = Effect.fnUntraced(function* (options: ServerOptions) {
   })
   node.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     const last = answers.get(socket)
-    // A response that has begun cannot be replaced.
     if (!socket.writable || (last !== undefined && last.headersSent && !last.writableFinished)) {
       socket.destroy()
       return

@@ -1,7 +1,4 @@
-/**
- * Adapter: bytes of a stream that can be read once: standard input, a named pipe. Interrupting a wait loses no bytes.
- * The stream keeps the process running only during a wait.
- */
+/** Adapter: bytes of a stream that can be read once. Interrupting a wait loses no bytes. */
 import { constants, openSync } from "node:fs"
 import { Socket } from "node:net"
 import type { Readable } from "node:stream"
@@ -16,7 +13,6 @@ export interface IncomingBytes {
   readonly arrival: Effect.Effect<void>
 }
 
-/** @param open called once, at the first `take` */
 export const fromReadable = (open: () => Readable): IncomingBytes => {
   let opened: Result.Result<Readable, NotReadable> | undefined
   const readable = () => (opened ??= Result.try({ try: open, catch: (cause) => new NotReadable({ cause }) }))
@@ -55,12 +51,10 @@ const keepAlive = (stream: Readable & { ref?(): void; unref?(): void }, isNeeded
   else stream.unref?.()
 }
 
-/** Programs and tests can replace it. */
 export const StandardInput = Context.Reference<IncomingBytes>("prefstream/node/StandardInput", {
   defaultValue: () => fromReadable(() => process.stdin),
 })
 
-/** Opening does not wait for a writer. */
 export const pipe = (path: string): IncomingBytes =>
   fromReadable(() => {
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)

@@ -1,13 +1,9 @@
-/**
- * Adapter: a new file, written from start to end, with its digest. The functions block, and throw the system's error
- * with the path. `finish` syncs the file and checks that it still exists.
- */
+/** Adapter: a new file with its digest. `finish` syncs the file and checks that it still exists. */
 import { closeSync, fsyncSync, mkdirSync, openSync, readSync, renameSync, rmSync, statSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import * as Sha256 from "./Sha256.ts"
 
 export interface OutputFile {
-  /** Appends bytes. The caller may reuse `bytes` afterwards. */
   readonly append: (bytes: Uint8Array) => void
   readonly finish: () => FileDigest
   readonly close: () => void
@@ -35,7 +31,6 @@ const makeFolder = (path: string) => {
   }
 }
 
-/** `path` is relative to `directory`. */
 export const create = (directory: string, path: string): OutputFile => {
   const absolute = join(directory, path)
   // Not recursive: if `directory` was removed, that would create it again, without its earlier files.

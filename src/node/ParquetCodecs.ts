@@ -10,10 +10,8 @@ const options = (limit: number) => ({
   chunkSize: Math.min(Math.max(limit + 1, chunkMin), chunkMax),
 })
 
-/** @throws if `bytes` are not gzip (of one or more members), end too soon, or contain more than `limit` bytes */
 export const gunzip = (bytes: Uint8Array, limit: number): Uint8Array => gunzipSync(bytes, options(limit))
 
-/** @throws if `bytes` are not Brotli, end too soon, or contain more than `limit` bytes */
 export const decompressBrotli = (bytes: Uint8Array, limit: number): Uint8Array =>
   brotliDecompressSync(bytes, options(limit))
 

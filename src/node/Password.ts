@@ -1,8 +1,4 @@
-/**
- * Adapter: password hashing with scrypt from `node:crypto`. (Argon2id needs Node 24.7.) Comparison takes constant time.
- * At most two hashes run at once, 64 MiB each, off the event loop. Callers must limit the length of a password, because
- * normalizing takes quadratic time.
- */
+/** Adapter: scrypt. At most two hashes run at once, 64 MiB each. Callers must limit a password's length. */
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto"
 import { Context, Effect, Semaphore } from "effect"
 
@@ -34,7 +30,6 @@ const derive = (password: string, salt: Uint8Array, { log2N, p, r }: Costs): Eff
 const toText = ({ log2N, p, r }: Costs, salt: Buffer, key: Buffer) =>
   `$scrypt$ln=${log2N},r=${r},p=${p}$${salt.toString("base64url")}$${key.toString("base64url")}`
 
-/** Returns the costs, the salt, and the hash in the PHC string format. */
 export const hash = Effect.fn("Password.hash")(function* (password: string) {
   const salt = yield* Effect.sync(() => randomBytes(16))
   const cost = yield* Cost

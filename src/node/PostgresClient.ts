@@ -1,8 +1,7 @@
 /**
- * Adapter: an Effect `SqlClient` over `@effect/sql-pg`, loaded with the first client.
- * Guarantees: all transactions run in the session that holds `lock`. If the session is lost, the server rolls back and
- * releases the lock, and later transactions fail; after a machine dies, that takes about a minute. No message contains
- * the password. A pooler must be in `session` mode. Text with a NUL character cannot be stored.
+ * Adapter: an Effect `SqlClient` over `@effect/sql-pg`. All transactions run in the session that holds `lock`. If the
+ * session is lost, the server rolls back and releases the lock, and later transactions fail. No message contains the
+ * password. A pooler must be in `session` mode. Text with a NUL character cannot be stored.
  */
 import type { PgConnection, PgTypes } from "@effect/sql-pg"
 import { Deferred, Effect, Layer, Queue, Redacted, Result, Schedule, Schema, type Scope, Stream } from "effect"
@@ -14,7 +13,6 @@ import * as PostgresPooler from "./PostgresPooler.ts"
 import * as PostgresUrl from "./PostgresUrl.ts"
 
 export interface PostgresClientConfig extends PostgresUrl.Login {
-  /** Whether to refuse every change. Default false. */
   readonly readonly?: boolean | undefined
   /** An advisory lock that one process at a time holds in this schema. Default: nothing is locked. */
   readonly lock?: string | undefined
@@ -22,7 +20,6 @@ export interface PostgresClientConfig extends PostgresUrl.Login {
   readonly sharedBy?: "worker" | "command" | undefined
 }
 
-/** PostgreSQL's maximum size of a value. */
 const maxMessageBytes = 2 ** 30 - 1
 
 const named = (where: string) => (error: SqlError.SqlError) => {
@@ -38,7 +35,6 @@ const named = (where: string) => (error: SqlError.SqlError) => {
   return new SqlError.SqlError({ reason: new Reason(fields) })
 }
 
-/** The server ended or refused the session (codes 57P0x), for example because it shuts down. */
 const isSessionEnd = Schema.is(Schema.Struct({ code: Schema.String.check(Schema.isPattern(/^57P0/)) }))
 
 const isProtocolViolation = Schema.is(Schema.Struct({ code: Schema.Literal("08P01") }))
@@ -174,10 +170,7 @@ const numbersIn = ({ decode, encode, makeRegistry, OID }: typeof PgTypes) => {
   return registry
 }
 
-/**
- * Overrides the server's own settings; skips those that its version lacks. If workers share the job, a session that is
- * idle in a transaction ends after 5 seconds, because a suspended process would keep its rows locked.
- */
+/** A session that is idle in a transaction ends after 5 seconds: a suspended worker would keep its rows locked. */
 const configureSession = (
   sql: SqlClient.SqlClient,
   {
@@ -185,10 +178,7 @@ const configureSession = (
     readonly = false,
     sharedBy,
   }: Pick<PostgresClientConfig, "readonly" | "sharedBy"> & {
-    /**
-     * The server's `pg_backend_pid()` of a session. In any other session, the statement has no effect and returns no
-     * rows.
-     */
+    /** The statement has no effect in a session with another `pg_backend_pid()`. */
     readonly process?: number | undefined
   } = {},
 ) => sql`
@@ -209,9 +199,7 @@ const configureSession = (
   JOIN pg_settings USING (name)
   WHERE ${process === undefined ? sql.literal("true") : sql`pg_backend_pid() = ${process}`}`
 
-/**
- * Receives notifications on a separate connection. If it breaks, it is reopened; notifications in between are missed.
- */
+/** Notifications are missed while a broken connection is reopened. */
 export const listen = Effect.fnUntraced(function* (config: PostgresUrl.Login, channel: string) {
   const { PgClient } = yield* Effect.promise(() => import("@effect/sql-pg"))
   const name = named(PostgresUrl.redact(config.url))

@@ -1,7 +1,4 @@
-/**
- * Adapter: PostgreSQL's advisory locks, identified by a schema and a name. A lock is released when its holder's session
- * ends. No process uses a schema's tables while another process changes them.
- */
+/** Adapter: PostgreSQL's advisory locks. A lock is released when its holder's session ends. */
 import { hostname } from "node:os"
 import { Duration, Effect, Option, Schedule } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -28,7 +25,6 @@ const holders = (sql: SqlClient.SqlClient, lock: string) => sql`
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND (classid::bigint << 32) | objid::bigint = ${keyOf(sql, lock)}`
 
-/** Prefers a worker. None if the lock is free. */
 export const holder = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, lock: string) {
   const rows = yield* sql<{ name: string | null; since: string }>`
     SELECT application_name AS name, to_char(backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS since
@@ -46,7 +42,6 @@ export const tryTake = (sql: SqlClient.SqlClient, lock: string) =>
 export const release = (sql: SqlClient.SqlClient, lock: string) =>
   Effect.asVoid(sql.withTransaction(sql`SELECT pg_advisory_unlock(${keyOf(sql, lock)})`))
 
-/** Works even if the worker is suspended. The lock is then free. */
 export const endWorker = (sql: SqlClient.SqlClient, lock: string) =>
   sql`SELECT pg_terminate_backend(pid) ${holders(sql, lock)} AND application_name LIKE 'prefstream worker %'`
 
@@ -77,14 +72,10 @@ const tablesLock = "the tables"
 const tries = 20
 const interval = Duration.millis(100)
 
-/** Waits while another process changes the tables. */
 export const shareTables = (sql: SqlClient.SqlClient) =>
   sql.withTransaction(sql`SELECT pg_advisory_lock_shared(${keyOf(sql, tablesLock)})`)
 
-/**
- * Changes the tables in a transaction while no other process uses them. Otherwise changes nothing, and returns some of
- * these processes. `isDone` tells whether another process has made the same change.
- */
+/** Changes the tables while no other process uses them; otherwise returns some of these processes. */
 export const changeTables = Effect.fnUntraced(function* <E, R, E2, R2>(
   sql: SqlClient.SqlClient,
   change: Effect.Effect<unknown, E, R>,

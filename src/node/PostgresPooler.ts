@@ -1,20 +1,13 @@
-/**
- * Adapter: detects a pooler in front of PostgreSQL, such as PgBouncer, and refuses one in transaction or statement
- * mode. A pooler that assigns the same sessions in all 16 rounds, or reports the server's own process id, is not
- * detected.
- */
+/** Adapter: refuses a PostgreSQL pooler in transaction or statement mode, unless 16 rounds do not detect it. */
 import { Effect, Option, Predicate } from "effect"
 import { type SqlClient, type SqlConnection, SqlError } from "effect/sql"
 
 const rounds = 16
 
-/** Of a ledger. Writes use one more connection. */
 export const readConnections = 4
 
-/** Of a worker, to find other workers. */
 export const clusterConnections = 4
 
-/** Of a worker besides its ledger's: the cluster's, and one for notifications. */
 export const workerConnections = clusterConnections + 1
 
 const maxWait = "10 seconds"
@@ -45,7 +38,6 @@ interface Session {
   readonly path: string
 }
 
-/** The writer and `count` other connections each need a separate session with the settings of the URL. */
 export const requireSessions = Effect.fnUntraced(function* (
   writer: SqlClient.SqlClient,
   others: SqlClient.SqlClient,

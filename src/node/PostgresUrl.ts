@@ -4,7 +4,6 @@ import { Option, Redacted, Result } from "effect"
 export interface Login {
   /** `postgres://user:password@host:port/database`; every part except the host may be left out. */
   readonly url: Redacted.Redacted<string>
-  /** The password, used if the URL has none. */
   readonly password?: Redacted.Redacted<string> | undefined
 }
 
@@ -23,7 +22,6 @@ const sslModes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-
 
 const isDecodable = (text: string): boolean => Result.isSuccess(Result.try(() => decodeURIComponent(text)))
 
-/** Describes a problem that makes the URL invalid for every server. The text contains no password. */
 export const findProblem = (url: URL): Option.Option<string> => {
   const { hostname, password, pathname, searchParams, username } = url
   const wrong = (name: string, isRight: (value: string) => boolean, expected: string) =>

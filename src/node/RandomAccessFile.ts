@@ -8,7 +8,6 @@ const notOpened = (cause: unknown) => new NotOpened({ cause })
 
 export interface RandomAccessFile {
   readonly byteLength: number
-  /** The bytes from `start` to `end` (exclusive), or to the end of the file. */
   readonly slice: (start: number, end?: number) => Promise<ArrayBuffer>
 }
 

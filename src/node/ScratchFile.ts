@@ -7,7 +7,6 @@ import type { Scope } from "effect"
 import * as PrivateFile from "./PrivateFile.ts"
 
 export interface ScratchFile {
-  /** @returns the offset at which the bytes begin */
   readonly append: (bytes: Uint8Array) => number
   readonly read: (start: number, size: number) => Uint8Array
   readonly readInto: (bytes: Uint8Array, start: number) => void
@@ -56,7 +55,6 @@ export const open = (path: string): ScratchFile => {
 
 export const isFailure = Schema.is(ScratchFileFailed)
 
-/** Any other exception is a defect. */
 export const attempt = <A>(evaluate: () => A): Effect.Effect<A, ScratchFileFailed> =>
   Effect.suspend(() => {
     try {
@@ -69,10 +67,7 @@ export const attempt = <A>(evaluate: () => A): Effect.Effect<A, ScratchFileFaile
 
 const prefix = "prefstream-scratch-"
 
-/**
- * Created with the first bytes, by default in the system's directory, and closed with the scope. If the system permits,
- * the file is removed from its folder while it is open. Reads and writes throw `ScratchFileFailed`.
- */
+/** Closed with the scope. If the system permits, the file is removed from its folder while it is open. */
 export const temporary = (directory: string = tmpdir()): Effect.Effect<ScratchFile, never, Scope.Scope> => {
   const guarded = <A>(evaluate: () => A): A => {
     try {

@@ -1,7 +1,6 @@
 /** Adapter: synchronous SHA-256 from `node:crypto`, because `effect/crypto` returns a promise for each hash. */
 import { createHash, hash } from "node:crypto"
 
-/** Returns 64 lowercase hex digits. For short texts, `hex` is faster than `Hasher`. */
 export const hex = (text: string | Uint8Array): string => hash("sha256", text, "hex")
 
 /** A number holds 52 bits exactly. */
@@ -9,7 +8,6 @@ export const leading52Bits = (text: string): number => Number.parseInt(hex(text)
 
 export interface Hasher {
   readonly update: (bytes: Uint8Array) => void
-  /** Call it once, after the last chunk. */
   readonly digest: () => string
 }
 

@@ -1,7 +1,6 @@
 /**
  * Adapter: an Effect `SqlClient` over `node:sqlite`. A connection runs one statement, stream, or transaction at a time,
- * on the main thread; `reserve` opens another connection. NaN and objects are refused as parameters, because SQLite or
- * Node would change them silently. A second statement in a text is refused. New files are private.
+ * on the main thread. NaN and objects are refused as parameters, because SQLite or Node would change them silently.
  */
 import { accessSync, constants } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
@@ -16,9 +15,7 @@ import * as PrivateFile from "./PrivateFile.ts"
 import * as SqliteSync from "./SqliteSync.ts"
 
 export interface SqliteClientConfig {
-  /** Path of the database file, or `:memory:`. A missing file is created. */
   readonly filename: string
-  /** Whether to open the file only for reading, without creating it. Default false. */
   readonly readonly?: boolean | undefined
   /** Durability of a commit: `full` survives a loss of power; `normal` may lose the last commits. Default `full`. */
   readonly synchronous?: "full" | "normal" | "off" | undefined
@@ -239,7 +236,6 @@ const makeConnection = Effect.fnUntraced(function* (
   })
 
   return {
-    // The client has no transformation of names.
     execute: (sql, params) => Effect.flatMap(cached(sql), (it) => rows(it, params)),
     executeRaw: (sql, params) => Effect.flatMap(cached(sql), (it) => raw(it, params)),
     executeStream: (sql, params) => Stream.unwrap(stream(sql, params)),
@@ -250,9 +246,8 @@ const makeConnection = Effect.fnUntraced(function* (
 })
 
 /**
- * A stream outside a transaction holds the connection until it ends: a statement of its consumer waits forever. Collect
- * the stream, read page by page, or run both in one transaction.
- * @error `SqlError` if the file cannot be opened or is not a database; its message names the file
+ * A stream outside a transaction holds the connection until it ends: a statement of its consumer waits forever.
+ * @error `SqlError` if the file cannot be opened or is not a database
  */
 export const make = Effect.fnUntraced(function* (
   config: SqliteClientConfig,

@@ -1,8 +1,7 @@
 /**
- * Adapter: commits of an SQLite file in WAL mode that do not block the main thread, because libuv syncs the log.
- * Guarantees: a transaction is on disk when `withTransaction` succeeds, a statement outside one when it has run. Other
- * statements run during a sync, and can read committed data before it is on disk. After a failed sync, each later
- * transaction or statement outside one fails, because the system reports lost data only once.
+ * Adapter: commits of an SQLite file in WAL mode that do not block the main thread. A transaction is on disk when
+ * `withTransaction` succeeds. Other statements can read committed data before it is on disk. After a failed sync, each
+ * later write fails, because the system reports lost data only once.
  */
 import { closeSync, fdatasync, openSync } from "node:fs"
 import type { DatabaseSync, StatementSync } from "node:sqlite"
@@ -11,11 +10,9 @@ import type { Scope } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 
-/** At the commit, `Sync.sync` waits for the disk; SQLite does not. */
 export const begin = "BEGIN IMMEDIATE"
 
 export interface Sync {
-  /** Every transaction committed so far is then on disk. */
   readonly sync: Effect.Effect<void, SqlError>
   /** Call it before each statement of the connection. Outside a transaction, throws after a failed sync. */
   readonly prepareFor: (statement: StatementSync) => void
@@ -27,11 +24,7 @@ const isFull = ({ code }: NodeJS.ErrnoException): boolean => code === "ENOSPC" |
 
 export const isPossible = (db: DatabaseSync): boolean => db.prepare("PRAGMA journal_mode").get()?.journal_mode === "wal"
 
-/**
- * The connection must be in WAL mode, and open until the scope closes. Closing the log's descriptor releases no lock,
- * because SQLite has no locks on the log.
- * @param toError receives the system's error, with SQLite's result code in `errcode`
- */
+/** Closing the log's descriptor releases no lock, because SQLite has no locks on the log. */
 export const make = Effect.fnUntraced(function* (
   db: DatabaseSync,
   toError: (cause: Error) => SqlError,

@@ -1,9 +1,6 @@
 /**
- * Adapter: runs a stage in a separate thread, by `node:worker_threads`. A stage is a module that exports `start` and
- * does not import Effect, which would slow the thread's start. It runs in the calling thread if its file is missing (as
- * in a bundled program), or if `Threads` says so.
- * Guarantees: messages are answered in order, equally in either thread. System errors keep their code and path; other
- * errors are defects. After a failure, no further message is processed. The thread ends with the scope.
+ * Adapter: runs a stage in a separate thread, by `node:worker_threads`. A stage exports `start`; importing Effect would
+ * slow the thread's start. Messages are answered in order. System errors keep their code and path.
  */
 import { existsSync } from "node:fs"
 import { availableParallelism } from "node:os"
@@ -11,15 +8,12 @@ import { fileURLToPath } from "node:url"
 import { Worker } from "node:worker_threads"
 import { Cause, Context, Effect, Schema, Scope } from "effect"
 
-/** `transfer` buffers move to the receiver. `close` is only for a stage in the calling thread. */
 export type Stage<Ask, Answer> = ((ask: Ask) => { readonly answer: Answer; readonly transfer?: Array<ArrayBuffer> }) & {
   readonly close?: () => void
 }
 
 export interface StageModule<Setup, Ask, Answer> {
-  /** Path in the sources, such as `dataset/DatasetStage`. */
   readonly path: string
-  /** Returns the module itself, not a promise, if it is already imported. */
   readonly load: () => Loaded<Setup, Ask, Answer> | Promise<Loaded<Setup, Ask, Answer>>
 }
 
@@ -52,19 +46,14 @@ export class ThreadFailed extends Schema.TaggedError<ThreadFailed>()("ThreadFail
 }
 
 export interface Thread<Ask> {
-  /** Does not wait for the thread. The buffers in `transfer` are lost to this thread. */
   readonly send: (ask: Ask, transfer?: ReadonlyArray<ArrayBuffer>) => void
-  /** Waits while the maximum number of messages is unanswered. */
   readonly room: Effect.Effect<void, ThreadFailed>
   readonly drain: Effect.Effect<void, ThreadFailed>
 }
 
 const values: { readonly [value: string]: "always" | "never" | undefined } = { "0": "never", "1": "always" }
 
-/**
- * Which stages run in a separate thread; with `large`, those for which `room` is called. The default is
- * `PREFSTREAM_THREADS`, otherwise `large`, or `never` with a single core.
- */
+/** Default: `PREFSTREAM_THREADS`, or else `large` (stages with `room`), or `never` with a single core. */
 export const Threads = Context.Reference<"always" | "large" | "never">("prefstream/node/Threads", {
   defaultValue: () =>
     values[process.env["PREFSTREAM_THREADS"] ?? ""] ?? (availableParallelism() > 1 ? "large" : "never"),
@@ -88,12 +77,7 @@ const causeOf = (error: Failure) =>
     ? Cause.fail(new ThreadFailed({ cause: error }))
     : Cause.die(error)
 
-/**
- * Messages are held until `room` starts the thread. If `drain` is called first, there are few messages, so the stage
- * runs in the calling thread: starting a thread would block it for a tenth of a second.
- * @param ahead maximum number of unanswered messages before `room` waits
- * @param onAnswer called with each answer, in the order of the messages
- */
+/** Starting a thread blocks for a tenth of a second, so few messages before `drain` run in the calling thread. */
 export const make = Effect.fnUntraced(function* <Setup, Ask, Answer>(
   module: StageModule<Setup, Ask, Answer>,
   setup: Setup,
@@ -168,7 +152,6 @@ const inThisThread = Effect.fnUntraced(function* <Setup, Ask, Answer>(
 /** A thread inherits the process's flags, but accepts no `--input-type`. */
 const ownFlags = () => (process.execArgv.some((flag) => flag.startsWith("--input-type")) ? { execArgv: [] } : {})
 
-/** In MB. On the command line, `HeapGrowth` keeps it smaller. */
 const youngMegabytes = 64
 
 const inThread = Effect.fnUntraced(function* (

@@ -1,7 +1,4 @@
-/**
- * Adapter: Zstandard from `node:zlib`, for payloads of up to a few megabytes. One version of Node gives the same output
- * for the same input.
- */
+/** Adapter: Zstandard from `node:zlib`. One version of Node gives the same output for the same input. */
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 
 const options = { params: { [constants.ZSTD_c_compressionLevel]: 3 } }
@@ -12,13 +9,9 @@ export const maxOutputBytes = 256 * 1024 * 1024
 export const compress = (bytes: Uint8Array): Uint8Array =>
   zstdCompressSync(bytes, { ...options, chunkSize: maxCompressedBytes(bytes.length), pledgedSrcSize: bytes.length })
 
-/** `ZSTD_compressBound`: the output size that one pass needs. */
 const maxCompressedBytes = (size: number): number => size + (size >> 8) + 1024
 
-/**
- * @param limit maximum output in bytes, 256 MiB by default
- * @throws if `bytes` are not Zstandard, end too soon (since Node 24.20 and 26.7), or contain more than `limit` bytes
- */
+/** @throws if `bytes` are not Zstandard, end too soon (since Node 24.20 and 26.7), or exceed `limit` */
 export const decompress = (bytes: Uint8Array, limit: number = maxOutputBytes): Uint8Array => unpack(bytes, limit)
 
 export const decompressText = (bytes: Uint8Array): string => unpack(bytes, maxOutputBytes).toString("utf8")
@@ -30,10 +23,7 @@ const CHUNK_MIN = 1024
 const CHUNK_UNKNOWN = 64 * 1024
 const CHUNK_MAX = 4 * 1024 * 1024
 
-/**
- * The size that the frame's header gives (RFC 8878, 3.1.1.1), at most `CHUNK_MAX`. One buffer of that size is a third
- * faster than several of 64 kB.
- */
+/** The size in the frame's header (RFC 8878, 3.1.1.1). One buffer of it is a third faster than several of 64 kB. */
 const chunkSizeOf = (bytes: Uint8Array): number => {
   const descriptor = bytes[4] ?? 0
   const isSingleSegment = (descriptor & 0x20) !== 0

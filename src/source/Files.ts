@@ -1,7 +1,4 @@
-/**
- * Reads prompt items from files of any format. The layout is set, or detected from the first records of the first file
- * that has records; it holds for all files. Each file's format is detected.
- */
+/** Reads prompt items from files. The layout is detected from the first file that has records; it holds for all. */
 import { Array, Effect, Path, Result, Stream } from "effect"
 import { type KindsOf, text } from "../io/SettingKinds.ts"
 import { Threads } from "../node/Thread.ts"

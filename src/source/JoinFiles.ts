@@ -1,7 +1,4 @@
-/**
- * Joins prompts with completions in other files by a key. Fails before the first record if a file is missing, or if its
- * first records lack the key, the prompt, or the completion; the error names the option to set.
- */
+/** Joins prompts with completions in other files by a key. Wrong options fail before the first record. */
 import { Array as Arr, Effect, Result, Stream } from "effect"
 import { isObject } from "../io/Values.ts"
 import * as OptionText from "../io/OptionText.ts"
@@ -95,7 +92,6 @@ const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
       ...UnusedContext.hints(unusedInCompletions),
       ...modelHints(options, completionRows),
     ],
-    // A member that the join reads on one side may have an unused copy on the other side.
     unused: Arr.dedupeWith(
       [
         ...OpenFile.unusedIn(

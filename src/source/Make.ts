@@ -1,7 +1,4 @@
-/**
- * A source of a program's own records. In origins and rejects, `file` is the option `name`, and `line` the record's
- * number.
- */
+/** A source of a program's own records. In rejects, `file` is the option `name`, and `line` the record's number. */
 import { Array, Effect, type FileSystem, Option, type Path, Predicate, Result, Stream } from "effect"
 import { type KindsOf, text } from "../io/SettingKinds.ts"
 import { defined, describeValue } from "../io/Values.ts"
@@ -23,17 +20,13 @@ export interface MakeOptions extends LayoutOptions {
 
 const optionKinds: KindsOf<MakeOptions> = { ...layoutKinds, name: text, scratchDirectory: text }
 
-/** The program's records may never end. */
 const defaultMaxPlanned = 10_000
 
-/**
- * A source of records that a program provides. Reads at most 10,000 items ahead, unless the pipeline sets `maxPlanned`.
- */
+/** A source of records from a program. Reads at most 10,000 items ahead, unless the pipeline sets `maxPlanned`. */
 export const make = <E = never, R = never>(
   records: Iterable<unknown> | Stream.Stream<unknown, E, R>,
   options: MakeOptions = {},
 ): Source<E | SourceError, R | FileSystem.FileSystem | Path.Path> => {
-  // A program without a type check may pass null, which `optionKinds` refuses when the records are read.
   const { name = "memory", scratchDirectory, ...layoutOptions } = { ...options }
   const all: Stream.Stream<unknown, E | SourceError, R> = Stream.isStream(records)
     ? records
@@ -61,7 +54,6 @@ export const make = <E = never, R = never>(
   }
 }
 
-/** `MakeLayout` sets the default of `id` only for `items`. */
 const withId = (options: LayoutOptions): LayoutOptions =>
   options.layout === "wide" || options.layout === "pairs" ? { id: "id", ...defined(options) } : options
 

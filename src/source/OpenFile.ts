@@ -1,3 +1,4 @@
+/** Opens a file once, samples its first records, and then reads all of them. */
 import { Array, Duration, Effect, Option, Result, Stream } from "effect"
 import * as Format from "./format/Format.ts"
 import * as UnusedContext from "./item/UnusedContext.ts"

@@ -1,7 +1,4 @@
-/**
- * Reads one text from each record, such as an evaluation's prompts. A record may be a plain string. A record without
- * text at the path is an error with file, line, and field.
- */
+/** Reads one text from each record, which may be a plain string. A record without text at the path is an error. */
 import { Effect, Result, Stream } from "effect"
 import * as Origin from "../domain/Origin.ts"
 import * as OpenFile from "./OpenFile.ts"

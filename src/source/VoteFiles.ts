@@ -1,7 +1,4 @@
-/**
- * Reads votes from the files of other tools: tables, and exports of Argilla and Label Studio. A record with unreadable
- * votes becomes a reject that names the field and its value.
- */
+/** Reads votes from tables, and from exports of Argilla and Label Studio. Unreadable votes become rejects. */
 import { Array as Arr, Effect, type FileSystem, type Path, Result, Stream } from "effect"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import type { VotedItem, VoteRecord } from "../domain/VotedItem.ts"

@@ -1,8 +1,7 @@
 /**
- * Combines small writes into few commits: writes that arrive during a commit share the next transaction.
- * Guarantees: a write is durable when its effect succeeds, and writes run in order. If a transaction fails, all of its
- * writes are rolled back, unless the disk failed after the commit (`SqliteSync`). A queued write runs before the scope
- * closes, even if no fiber waits for it.
+ * Writes that arrive during a commit share the next transaction. A write is durable when its effect succeeds, and
+ * writes run in order. If a transaction fails, all of its writes are rolled back, unless the disk failed after the
+ * commit (`SqliteSync`). A queued write runs before the scope closes.
  */
 import { type Cause, Deferred, Effect, Exit, Fiber, Queue, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -36,7 +35,6 @@ export const make = Effect.fnUntraced(function* (
       ? Effect.forEach(exit.value, (complete) => complete, { discard: true })
       : Effect.forEach(group, (write) => write.fail(Exit.failCause(exit.cause)), { discard: true })
   })
-  // Ends the queue and waits for the writer, so that queued writes are committed.
   yield* Effect.acquireRelease(Effect.forkDetach(Effect.ignore(Effect.forever(commitGroup))), (writer) =>
     Effect.andThen(Queue.end(queue), Fiber.await(writer)),
   )

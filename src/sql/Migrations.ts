@@ -1,7 +1,4 @@
-/**
- * Runs each numbered migration once, in a transaction. Fails if a newer prefstream has written the database, or if an
- * upgrade is needed while other processes use it.
- */
+/** Runs each numbered migration once, in a transaction. Fails if a newer prefstream has written the database. */
 import { Effect, Schema } from "effect"
 import { Migrator, SqlClient, SqlError } from "effect/sql"
 import * as PostgresLock from "../node/PostgresLock.ts"
@@ -66,9 +63,7 @@ export class DatabaseInUse extends Schema.TaggedError<DatabaseInUse>()("Database
 }
 
 export interface MigrationsOptions {
-  /** The name of the database in messages, such as `the ledger`. */
   readonly what: string
-  /** The table that records which migrations have run. */
   readonly table: string
   readonly migrations: Migrations
 }
@@ -83,7 +78,6 @@ const tables = Effect.gen(function* () {
   return rows.map(({ name }) => name)
 })
 
-/** Whether the database has the table of these migrations. Fails if it has only other tables. */
 export const exist = Effect.fn("Migrations.exist")(function* ({ table, what }: MigrationsOptions) {
   const existingTables = yield* tables
   if (existingTables.length === 0 || existingTables.includes(table)) return existingTables.length > 0
@@ -111,7 +105,6 @@ export const run = Effect.fn("Migrations.run")(function* (options: MigrationsOpt
   if (found < newest) return yield* new DatabaseInUse({ what, found, supported: newest, users })
 })
 
-/** Changes nothing. */
 export const check = Effect.fn("Migrations.check")(function* (options: MigrationsOptions) {
   const { migrations, table, what } = options
   const sql = yield* SqlClient.SqlClient

@@ -1,7 +1,4 @@
-/**
- * Makes all reads of an effect, in any fiber, see the same state of the database, without blocking writers. An open
- * transaction or snapshot is used instead of a new one.
- */
+/** All reads of an effect see the same state of the database. An open transaction or snapshot is reused. */
 import { Effect, Option, Scope } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"

@@ -1,7 +1,4 @@
-/**
- * Counters and histograms since the start of this process. README.md explains the names. The number of series is small
- * for any input, and no label contains user data.
- */
+/** Counters since the start of this process. The number of series is small, and no label contains user data. */
 import { Effect, Exit, Function, Metric } from "effect"
 
 const labelled = <const Labels extends ReadonlyArray<string>, Input, State>(
@@ -53,7 +50,6 @@ const requests = labelled(
   "state",
 )
 
-/** The gauges call `counts` each time they are read, until the scope closes. */
 export const observeRequests = (counts: () => readonly [waiting: number, inFlight: number]) =>
   Effect.forEach(
     ["waiting", "in_flight"] as const,
@@ -71,7 +67,6 @@ export const observeRequests = (counts: () => readonly [waiting: number, inFligh
     { discard: true },
   )
 
-/** An exit without a status is not recorded. */
 const timed = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   statusOf: (exit: Exit.Exit<A, E>) => number | "none" | undefined,

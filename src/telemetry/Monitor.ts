@@ -1,7 +1,4 @@
-/**
- * The monitoring server listens at a separate address, because clients of the annotation service must not see metrics.
- * It has no authentication and no TLS.
- */
+/** A separate address, because clients of the annotation service must not see metrics. No authentication, no TLS. */
 import { type Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"

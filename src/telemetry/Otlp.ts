@@ -1,9 +1,4 @@
-/**
- * Exports traces, metrics, and logs by OTLP over HTTP, configured by OpenTelemetry's variables (README.md). The process
- * waits at most three seconds for the last export, by default. No span contains headers, query values, or texts of
- * items. The size of a trace is bounded: each task has its own trace (`TaskTrace`), a command's trace has only its
- * stages.
- */
+/** Exports by OTLP over HTTP. No span contains headers, query values, or texts. Each task has its own trace. */
 import { Cause, Config, ConfigProvider, Effect, Layer, Option, Schema, Tracer } from "effect"
 import { HttpClient, HttpMiddleware, UrlParams } from "effect/http"
 import { Otlp, OtlpSerialization } from "effect/observability"
@@ -22,7 +17,6 @@ const isStage = (name: string) =>
 /** A command can have any number of these spans, so each begins a new trace. */
 const beginsTrace = (name: string) => /^(WebhookAttempt|JudgeEndpoint)\./.test(name)
 
-/** Spans of requests for health and metrics are not exported. */
 const probe = "probe"
 const probed: ReadonlyArray<string> = [...HealthRoutes.paths, "/metrics"]
 
@@ -81,7 +75,6 @@ export const layer = Effect.gen(function* () {
   const protocol = yield* Config.Literals(["http/json", "http/protobuf"], "OTEL_EXPORTER_OTLP_PROTOCOL").pipe(
     Config.withDefault("http/json"),
   )
-  // If two attributes have the same name, the last one takes precedence.
   const resource = { OTEL_RESOURCE_ATTRIBUTES: `service.name=prefstream,service.version=${version},${attributes}` }
   const provider = ConfigProvider.fromEnv({ env: resource }).pipe(
     ConfigProvider.orElse(environment),

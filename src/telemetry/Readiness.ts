@@ -1,11 +1,7 @@
-/**
- * The process can work (`/readyz`) if at least one database is open, each answers within two seconds, and the process
- * is not stopping. The annotation service is not checked: while it is down, a job waits for it.
- */
+/** The process can work (`/readyz`) if each open database answers within two seconds, and it is not stopping. */
 import { Context, Effect, identity } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Global to the process, like Effect's metrics. */
 const Checks = Context.Reference<Set<Effect.Effect<unknown, unknown>>>("prefstream/telemetry/Readiness", {
   defaultValue: () => new Set(),
 })

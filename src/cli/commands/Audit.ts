@@ -1,3 +1,4 @@
+/** `prefstream audit` compares the automatic judges of a job with people. */
 import { Console, Effect } from "effect"
 import { Flag } from "effect/cli"
 import { defaultWithin } from "../../pair/audit/Audit.ts"

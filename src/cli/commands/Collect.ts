@@ -1,3 +1,4 @@
+/** `prefstream collect` waits for the results of tasks that an earlier `submit` sent. */
 import { Effect } from "effect"
 import * as Flow from "../../pipeline/Flow.ts"
 import { makeCommand } from "../flags/Definition.ts"

@@ -1,3 +1,4 @@
+/** `prefstream completion` prints the script with which a shell completes command lines. */
 import { Console, Effect } from "effect"
 import { Argument, Command, Completions } from "effect/cli"
 import { type Definitions, definitionsOf, makeCommand } from "../flags/Definition.ts"
@@ -8,7 +9,6 @@ const file: Completions.ArgumentType = { _tag: "Path", pathType: "either" }
 const typeOf = ({ name, type }: Completions.FlagDescriptor, { [name]: { path, values } = {} }: Definitions) =>
   values !== undefined ? ({ _tag: "Choice", values } as const) : path === "whole" ? file : type
 
-/** The library handles `--help`, prefstream the others. */
 const common = [
   {
     name: "log-format",
@@ -26,7 +26,6 @@ const common = [
   },
 ] as const satisfies ReadonlyArray<Completions.FlagDescriptor>
 
-/** The library does not know value types, common flags, and `help`. */
 const completed = (all: ReadonlyArray<Command.Command.Any>) => {
   const names = all.map(({ name }) => name)
   const definitions = definitionsOf(all)
@@ -74,7 +73,6 @@ export const command = makeCommand(
     const root = Command.make("prefstream").pipe(Command.withSubcommands(commands))
     const descriptor = completed(commands)(Completions.fromCommand(root))
     const script = Completions.generate("prefstream", shell, descriptor)
-    // `--completions` is a flag for input files.
     const named = script.replaceAll("prefstream --completions", "prefstream completion")
     yield* Console.log(shell === "bash" ? inBash(named) : named)
   }),

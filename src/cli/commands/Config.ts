@@ -1,3 +1,4 @@
+/** `prefstream config` prints the settings that a command would use, and where each one is set. */
 import { Config, Console, Effect, Option, Predicate } from "effect"
 import { Argument, Command } from "effect/cli"
 import { makeCommand } from "../flags/Definition.ts"
@@ -28,7 +29,6 @@ export const command = makeCommand(
     if (schema) return yield* Console.log(JSON.stringify(schemaOf(yield* Settings.allCommands), undefined, 2))
     const names = command.length === 0 ? ["run"] : command
     const root = Command.make("prefstream").pipe(Command.withSubcommands(yield* (yield* Settings.Commands).load(names)))
-    // The command itself finds a folder that the environment or a file sets.
     const directory = (yield* Settings.Current).parsed?.given.get("dir")
     const args = directory === undefined || Predicate.isBoolean(directory) ? names : [...names, "--dir", ...directory]
     const { all, parsed } = yield* Settings.of(args, root)

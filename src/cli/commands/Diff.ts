@@ -1,3 +1,4 @@
+/** `prefstream diff` compares the pairs of two datasets. */
 import { Console, Effect } from "effect"
 import { Argument, Flag } from "effect/cli"
 import type * as Dataset from "../../dataset/Dataset.ts"

@@ -1,8 +1,4 @@
-/**
- * Changes no ledger, and sends no task except for `--try-task new`.
- *
- * Adapter: reads Node's version from `node:process`.
- */
+/** Adapter: reads Node's version from `node:process`. Changes no ledger; sends a task only for `--try-task new`. */
 import process from "node:process"
 import { Clock, Console, Effect, FileSystem, Layer, Path, Redacted, Struct } from "effect"
 import { CliOutput, Command } from "effect/cli"
@@ -90,7 +86,6 @@ const settings = Effect.fnUntraced(
   function* (flags: object) {
     const { problem, project } = yield* Settings.Current
     if (problem !== undefined) return failed("settings", problem)
-    // `{}` stands for a pipeline, so that `--listen` is accepted without a base URL.
     yield* check(flags, {})
     yield* checkRun
     const message = project === undefined ? `no ${Settings.fileName} found` : project.file
@@ -99,7 +94,6 @@ const settings = Effect.fnUntraced(
   Effect.catch((failure) => Effect.succeed(failed("settings", failure))),
 )
 
-/** As `run` would refuse the settings in files and the environment. */
 const checkRun = Effect.gen(function* () {
   const run = makeCommand(
     "run",
@@ -196,7 +190,6 @@ const service = Effect.fnUntraced(function* (flags: ServiceFlags) {
   return [answered(address.baseUrl, answer, others), clock(answer.headers["date"], before, after)]
 })
 
-/** By the answers to polls of a task that does not exist. */
 const answered = (
   baseUrl: string,
   { headers, status }: HttpClientResponse.HttpClientResponse,
@@ -228,7 +221,6 @@ const answered = (
   return of("failed", `answers ${statusText(status)} for a task that does not exist (expected 404): check the base URL`)
 }
 
-/** In milliseconds since 1970. */
 const clock = (date: string | undefined, before: number, after: number): Finding => {
   const name = "clock"
   const serviceMillis = Date.parse(date ?? "")

@@ -1,3 +1,4 @@
+/** `prefstream evaluate` compares the scores of a reward model with the preferences in a dataset. */
 import { Config, Console, Effect, FileSystem, Option, Schema } from "effect"
 import { Argument, Flag } from "effect/cli"
 import * as ReportPage from "../../dataset/ReportPage.ts"

@@ -1,3 +1,4 @@
+/** `prefstream export` writes the dataset from the ledger. It needs neither the service nor the input. */
 import { Effect } from "effect"
 import { exportDataset } from "../../pipeline/Reexport.ts"
 import * as RunReport from "../../pipeline/RunReport.ts"

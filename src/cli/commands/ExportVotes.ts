@@ -1,3 +1,4 @@
+/** `prefstream export-votes` prints the votes of a ledger as JSON Lines or CSV. */
 import { Effect, type PlatformError, Predicate, Stdio, Stream } from "effect"
 import { formats } from "../../domain/VoteRow.ts"
 import * as VoteTable from "../../pipeline/VoteTable.ts"

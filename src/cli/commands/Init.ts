@@ -18,7 +18,6 @@ import { counts } from "../output/PreviewSummary.ts"
 
 const environmentFile = ".env.example"
 
-/** Most jobs need these sooner or later, so those not set are written as comments. */
 const suggestions: { readonly [name: string]: readonly [value: string, meaning: string] } = {
   dir: ["prefstream-job", "job folder with ledger, rejects, and dataset"],
   "guidelines-file": ["guidelines.md", "instructions for the experts"],
@@ -36,7 +35,6 @@ PREFSTREAM_TOKEN=
 PREFSTREAM_WEBHOOK_SECRET=
 `
 
-/** In an installed package, or in a clone of the repository. */
 const schemaComment = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -118,7 +116,6 @@ export const command = makeCommand(
 const isUrl = Schema.is(Schema.String.check(Schema.isPattern(/^(https?:\/\/\S+)?$/)))
 const isVotes = (text: string) => text === "" || Option.isSome(parseVotes(text))
 
-/** As a shell does: quotes keep a word with spaces together. */
 const wordsOf = (text: string): ReadonlyArray<string> =>
   Array.from(text.matchAll(/"([^"]+)"|'([^']+)'|(\S+)/g), ([, double, single, bare]) => double ?? single ?? bare ?? "")
 

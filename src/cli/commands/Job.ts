@@ -53,10 +53,7 @@ export const timeLimitsOf = ({ flags, pipeline }: Job) => ({
   grace: flags.grace ?? pipeline?.grace,
 })
 
-/**
- * The service at `--base-url`, or else the pipeline's. If `schedule` only checks the command line, the command ends
- * here.
- */
+/** The service at `--base-url`, or else the pipeline's. If `schedule` only checks the command line, ends here. */
 export const checkedService = Effect.fnUntraced(function* (
   { flags }: Job,
   pipelineService: Loaded["service"] | undefined,
@@ -134,7 +131,6 @@ const isFinished = Schema.is(ExitStatus.Finished)
 const isClientError = Schema.is(AnnotationClientError)
 const isThresholdsExceeded = Schema.is(ThresholdsExceeded)
 
-/** Tasks in doubt, and an exceeded threshold, have their own exit status. */
 export const reportExpectedFailures = <E, R>(effect: Effect.Effect<RunReport.RunReport, E, R>) =>
   effect.pipe(
     Effect.catch(
@@ -170,7 +166,6 @@ const isWaiting = (failure: unknown): boolean => isFinished(failure) && failure.
 
 const isNews = (cause: Cause.Cause<unknown>): boolean => !isWaiting(Cause.squash(cause))
 
-/** `--quiet` does not suppress data on stdout: a report as JSON, or the preview of a dry run. */
 export const withJobFlags = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   flags: Pick<Flags, "grace" | "quiet" | "waitingOk" | "json" | "monitor"> & { readonly dryRun?: boolean | undefined },

@@ -1,3 +1,4 @@
+/** `prefstream leaderboard` rates the models of a job or of a dataset by the votes on their completions. */
 import { Console, Effect, Option } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { datasetLeaderboards, leaderboards } from "../../pipeline/Leaderboard.ts"

@@ -1,3 +1,4 @@
+/** `prefstream ledger` has a subcommand for each kind of ledger maintenance. */
 import { Clock, Console, DateTime, Duration, Effect, FileSystem, Option, Path, Schema } from "effect"
 import { Argument, Command } from "effect/cli"
 import * as LedgerMaintenance from "../../task/ledger/care/LedgerMaintenance.ts"
@@ -56,7 +57,6 @@ const checkCommand = makeCommand(
   }),
 ).pipe(Command.withShortDescription("Check the integrity of the ledger"))
 
-/** A file in a folder is named after the time, so that nightly backups can use one command line. */
 const backupFile = Effect.fnUntraced(function* (name: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -112,7 +112,6 @@ const compactCommand = makeCommand(
   }),
 ).pipe(Command.withShortDescription("Compress the ledger, and free unused space"))
 
-/** A date such as `2026-01-31` (midnight, UTC), a time with its time zone, or an age such as `90d`. */
 const before = option(
   parsed(
     "before",

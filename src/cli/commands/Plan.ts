@@ -1,3 +1,4 @@
+/** `prefstream plan` shows how many votes per item an input needs, and how much they cost. */
 import { Console, Effect, identity, Schema, Struct } from "effect"
 import { Flag } from "effect/cli"
 import { maxVotes, minGoldVotes, pilot, type VotePlan, votePlan, type VotePlanRow } from "../../pipeline/VotePlan.ts"

@@ -1,7 +1,4 @@
-/**
- * If one of the named tasks does not allow the decision, no task is changed. Decisions are refused while a process
- * other than a worker uses the ledger.
- */
+/** If one of the named tasks does not allow the decision, no task is changed. */
 import { Console, Effect, FileSystem, Option, Predicate } from "effect"
 import type { Command } from "effect/cli"
 import { Argument, Flag } from "effect/cli"
@@ -136,10 +133,7 @@ const decisionOf = Effect.fnUntraced(function* ({ adopt, all, giveUp, sendAgain,
   return decision
 })
 
-/**
- * The named tasks, those in the state of `--all`, or all that need attention.
- * @param isIdle no process uses the ledger, so tasks whose sending was interrupted are in doubt
- */
+/** @param isIdle no process uses the ledger, so interrupted tasks are in doubt */
 const numbersOf = Effect.fnUntraced(function* (
   { all, tasks }: Pick<Flags, "all" | "tasks">,
   decision: Decision | undefined,
@@ -159,7 +153,6 @@ const numbersOf = Effect.fnUntraced(function* (
   return tasksInState.map(({ number }) => number)
 })
 
-/** With `--all STATE`, only tasks that are still in that state are changed. */
 const decide = Effect.fnUntraced(function* (
   numbers: ReadonlyArray<number>,
   decision: Decision,
@@ -177,13 +170,11 @@ const decide = Effect.fnUntraced(function* (
   }
 })
 
-/** Adds items of given-up tasks, and removes those that are sent again. */
 const rewriteRejects = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   if (yield* fs.exists(directory)) yield* RejectsFile.write(directory)
 })
 
-/** `anew` is the number of tasks that are sent again as new, billable tasks. */
 const describeDecision = (
   { numbers, sender }: Effect.Success<ReturnType<typeof decide>>,
   decision: Decision,

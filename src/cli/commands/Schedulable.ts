@@ -1,11 +1,7 @@
-/**
- * The commands that `prefstream schedule` accepts: each ends when its work is done, and a dry run can check it. A
- * command's module is loaded only if the command line names it.
- */
+/** Each of these commands ends when its work is done, and a dry run can check it. */
 import { Effect } from "effect"
 import { Command } from "effect/cli"
 
-/** Otherwise, the command has only a name and a description. */
 export const command = <Name extends string, Input, E, R>(
   name: Name,
   description: string,

@@ -1,9 +1,4 @@
-/**
- * Each run is a separate process, so a crash does not end the schedule, and a run uses the files and the version of its
- * start. It has its own process group, because Ctrl+C signals the whole foreground group.
- *
- * Adapter: reads from `node:process` how this process was started, and listens for its exit.
- */
+/** Adapter: each run is a `node:process` of its own group, because Ctrl+C signals the whole foreground group. */
 import process from "node:process"
 import { Duration, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -24,7 +19,6 @@ import { schedulable } from "./Schedulable.ts"
 
 const names: ReadonlyArray<string> = schedulable.map(({ name }) => name)
 
-/** The schedule continues even with `--stop-on-failure`. */
 const expected: ReadonlyArray<number> = [ExitStatus.done, ExitStatus.waiting, ExitStatus.busy]
 
 export const command = makeCommand(
@@ -64,7 +58,6 @@ export const command = makeCommand(
       yield* Effect.logInfo(`${end} after ${duration(Duration.toSeconds(elapsed))}`)
       if (flags.stopOnFailure && !expected.includes(status)) return yield* new ExitStatus.Finished({ status })
     }).pipe(Stop.withOptions({ inFlight: Effect.succeedSome("the run"), isNormalEnd: false }))
-    // The run limits its own grace time.
     return yield* CronJob.run(job, { cron, now: flags.now }).pipe(
       Stop.withOptions({ isNormalEnd: true, grace: Duration.infinity }),
     )
@@ -89,13 +82,11 @@ const check = Effect.fnUntraced(function* (command: ReadonlyArray<string>) {
     Effect.provideService(DryRun, true),
     Effect.catchTags({
       Finished: (end) => (end.status === ExitStatus.done ? Effect.succeed(true) : end),
-      // `runWith` has already printed the errors.
       ShowHelp: () => new ExitStatus.Finished({ status: ExitStatus.usage }),
     }),
   )
 })
 
-/** On interruption, stops the process and waits until it has ended. */
 const carriedOut = Effect.fnUntraced(
   function* (command: ReadonlyArray<string>) {
     const [, script = ""] = process.argv
@@ -121,7 +112,6 @@ const carriedOut = Effect.fnUntraced(
   ),
 )
 
-/** This process ends without waiting for the run. */
 const killGroup = (pid: number | undefined): void => {
   if (pid === undefined) return
   // The run may have just ended, and then `kill` throws.

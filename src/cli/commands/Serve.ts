@@ -1,3 +1,4 @@
+/** `prefstream serve` runs the standalone annotation service, for pipelines in other processes. */
 import { Console, Effect, Layer, Option, Redacted, Struct } from "effect"
 import { maxVotes } from "../../api/MaxVotes.ts"
 import * as ServiceLayers from "../../service/ServiceLayers.ts"
@@ -21,7 +22,6 @@ import * as Stop from "../../pipeline/Stop.ts"
 
 const defaults = { database: "prefstream-service.db", host: "127.0.0.1", port: 8484, votes: 1 }
 
-/** Settings for clients go to stdout, the rest to stderr. */
 const announce = Effect.fnUntraced(function* (flags: {
   readonly apiOnly: boolean | undefined
   readonly expert: ReadonlyArray<string>

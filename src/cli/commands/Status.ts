@@ -1,3 +1,4 @@
+/** `prefstream status` prints the state of a job from its ledger, which another process may be using. */
 import { Console, Effect } from "effect"
 import * as JobStatus from "../../pipeline/JobStatus.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"

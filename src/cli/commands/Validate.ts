@@ -1,3 +1,4 @@
+/** `prefstream validate` checks whether every record is usable, and prints unusable records with the reason. */
 import { Console, Effect, FileSystem } from "effect"
 import * as Origin from "../../domain/Origin.ts"
 import type { Reject } from "../../domain/Reject.ts"

@@ -1,3 +1,4 @@
+/** `prefstream verify` checks a dataset against its manifest, and its rows against votes. */
 import { Console, Effect, FileSystem } from "effect"
 import { Argument, Flag } from "effect/cli"
 import * as Dataset from "../../dataset/Dataset.ts"
@@ -20,7 +21,6 @@ const notOwnTable =
   "expected the table that prefstream export-votes prints, with chosen_index and all other columns, found another table"
 
 interface Verified extends Dataset.Verification {
-  /** Absent without a vote table. */
   readonly rebuilt?: Omit<Pipeline.Rebuilt, "findings">
 }
 

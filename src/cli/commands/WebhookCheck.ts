@@ -1,7 +1,4 @@
-/**
- * Sends a signed test webhook to the receiver, through the public URL if one is set; a temporary ledger records it.
- * Does not prove that the service signs in the same way.
- */
+/** Sends a signed test webhook to the receiver. Does not prove that the service signs in the same way. */
 import { Clock, Deferred, Effect, FileSystem, Layer, Option, Redacted, References } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { ServiceProfile } from "../../api/ServiceProfile.ts"
@@ -32,7 +29,6 @@ export const webhook = Effect.fnUntraced(
     }).pipe(
       Layer.provide([Ledger.layerFile(`${folder}/ledger.db`), profile]),
       Layer.build,
-      // This check reports a refused delivery itself.
       Effect.provideService(References.MinimumLogLevel, "Error"),
     )
     const url = flags.webhookUrl ?? (yield* Deferred.await(listening))

@@ -1,3 +1,4 @@
+/** `prefstream worker` processes a job together with other workers, on one machine or several. */
 import { Console, Duration, Effect, identity, Struct } from "effect"
 import { Flag } from "effect/cli"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
@@ -17,7 +18,6 @@ import { say } from "../output/Text.ts"
 import * as Job from "./Job.ts"
 import { pipelineFileOf, settingsOf, submitFlags } from "./Submit.ts"
 
-/** A worker runs until it is stopped, waits for the service without limit, and has no report. */
 const unused = {
   dryRun: undefined,
   resubmit: [],

@@ -1,13 +1,9 @@
-/**
- * Each option has a flag, and a definition for help, settings files, their schema, and shell completion. The library's
- * flags have no place for it, so a command carries the definitions as an annotation. This file loads no stage of the
- * pipeline.
- */
+/** Each option has a flag, and a definition for help, settings files, their schema, and shell completion. */
 import { Context, Effect, Predicate } from "effect"
 import { usageError } from "../output/ExitStatus.ts"
 import { Command, Flag, Param } from "effect/cli"
 
-/** In their order in the help. A run saves the settings of groups that are `true`. */
+/** A run saves the settings of groups that are `true`. */
 export const groups = {
   INPUT: false,
   VOTES: false,
@@ -21,25 +17,20 @@ export const groups = {
 
 export interface Definition {
   readonly group?: keyof typeof groups
-  /** `--help` of a command with many flags shows only essential ones. */
   readonly isEssential?: true
   readonly default?: string | number
   readonly environment?: `PREFSTREAM_${string}`
   readonly note?: string
-  /** Only the command line can set the option: it is for one invocation, or too dangerous for a file. */
+  /** Only the command line can set the option. */
   readonly isTypedOnly?: true
   /** A run saves the option in the job folder; default: the value in `groups`. */
   readonly isKept?: true
   /** A path, or a text that has a path after `gold:`. In a settings file, it is relative to that file. */
   readonly path?: "whole" | "gold"
-  /**
-   * A settings file can have such a map in place of the value. A `json` map becomes one value, others become
-   * `NAME=VALUE` values.
-   */
+  /** A `json` map becomes one value, others become `NAME=VALUE` values. */
   readonly map?: "numbers" | "prices" | "json"
   readonly isRepeatable?: true
   readonly isSwitch?: true
-  /** Shell completion offers these values, or beginnings of values. */
   readonly values?: ReadonlyArray<string>
   /** If this flag is on the command line, settings of these flags or groups from files are ignored. */
   readonly replaces?: ReadonlyArray<string>
@@ -67,11 +58,9 @@ export const inGroup = <F extends { readonly [name: string]: Param.Any }>(group:
   return flags
 }
 
-/** Options without a value are true or false. */
 export interface Setting {
   readonly name: string
   readonly values: ReadonlyArray<string> | boolean
-  /** For example `prefstream.yaml:3`, or an environment variable. */
   readonly from: string
 }
 
@@ -85,7 +74,6 @@ export type Definitions = Readonly<Record<string, Definition>>
 
 export const Table = Context.Reference<Definitions>("prefstream/cli/Definitions", { defaultValue: () => ({}) })
 
-/** If several options have the same name, the first one wins. */
 export const definitionsOf = (commands: ReadonlyArray<Command.Command.Any>): Definitions =>
   Object.assign(
     {},
@@ -103,7 +91,6 @@ export const nameOf = (param: Param.Any): string => {
   return Predicate.hasProperty(param, "name") ? String(param.name) : ""
 }
 
-/** @param examples command lines with their descriptions */
 export const makeCommand = <const Name extends string, const C extends Command.Command.Config, R, E>(
   name: Name,
   description: string,
@@ -121,7 +108,6 @@ export const makeCommand = <const Name extends string, const C extends Command.C
   )
 }
 
-/** The message names the environment variable that set the value, or else the flag. */
 export const refuse = Effect.fnUntraced(function* (name: string, problem: string) {
   const setting = (yield* UntypedSettings).get(name)
   const source = setting !== undefined && isFromEnvironment(setting) ? setting.from : `--${name}`

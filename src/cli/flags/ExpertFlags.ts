@@ -10,7 +10,6 @@ import { duration, file, integer, literals, option, parsed, repeated, text, togg
 
 const parseObject = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
 
-/** A pipeline's service has its own experts. */
 export const embeddedFlags = inGroup("EXPERTS", {
   expert: repeated(
     Flag.String("expert"),
@@ -83,12 +82,10 @@ export const judgeOf = (flags: Command.Command.Config.Infer<typeof expertFlags>)
       }
     : undefined
 
-/** The service creates judges from their names. */
 export const expertsOf = Effect.fnUntraced(function* (
   names: ReadonlyArray<string>,
   flags: Command.Command.Config.Infer<typeof expertFlags> & { readonly ignoreField?: ReadonlyArray<string> },
 ) {
-  // Only commands with automatic experts load this module.
   const { parse } = yield* Effect.promise(() => import("../../service/expert/ScriptedExperts.ts"))
   return yield* Effect.forEach(names, (name) =>
     Effect.map(parse(name, judgeOf(flags), { ignore: flags.ignoreField }), (expert) =>

@@ -1,22 +1,19 @@
+/** Formats help: one line per flag, in groups if a command has many flags, wrapped to the width of the terminal. */
 import { Array as Arr, Context, Option } from "effect"
 import type { FlagDoc, HelpDoc, SubcommandDoc } from "effect/cli/HelpDoc"
 import { type Definition, groups, Table } from "./Definition.ts"
 
 export interface Layout {
-  /** 0 if the output is not a terminal. */
   readonly columns: number
   readonly isAll: boolean
 }
 
-/** With more flags, `--help` shows groups, and only `--help-all` shows all flags. */
 const maxUngrouped = 20
 
 type Row = readonly [name: string, text: string]
 
 const maxColumns = 120
-/** When lines are wrapped, a longer name gets its own line. */
 const maxNameColumns = 30
-/** With less width, the text follows below the name. */
 const minTextColumns = 24
 
 const wrapped = (text: string, width: number): ReadonlyArray<string> => {
@@ -32,15 +29,11 @@ const wrapped = (text: string, width: number): ReadonlyArray<string> => {
 const rowOf = ({ aliases, description, name, type }: FlagDoc): Row => {
   const words = Option.getOrElse(description, () => "")
   return [
-    [`--${name}`, ...aliases].join(", ") +
-      // `type` would list all levels.
-      (type === "boolean" ? "" : ` ${name === "log-level" ? "LEVEL" : type}`),
-    // The first column already shows the choices.
+    [`--${name}`, ...aliases].join(", ") + (type === "boolean" ? "" : ` ${name === "log-level" ? "LEVEL" : type}`),
     name !== "log-level" && type.includes("|") ? words.replace(/ \(choices: [^)]*\)$/, "") : words,
   ]
 }
 
-/** prefstream handles these flags itself, before the library parses the arguments. */
 const ownRows: ReadonlyArray<Row> = [
   ["--help-all", "Show help with all flags"],
   ["--log-format text|json", "Format of stderr: text, or one JSON object per line [PREFSTREAM_LOG_FORMAT]"],

@@ -1,3 +1,4 @@
+/** Defines the flags for reading items, and makes a source from them. */
 import { Console, Effect, Struct } from "effect"
 import { Argument, type Command, Flag } from "effect/cli"
 import { formatNames } from "../../source/place/FileExtensions.ts"
@@ -13,7 +14,6 @@ import { inFlags } from "../output/Flags.ts"
 import { type Definition, inGroup, orFiles } from "./Definition.ts"
 import { choice, duration, literals, option, parsed, repeated, size, text, toggle } from "./Values.ts"
 
-/** @param others accepted inputs other than local files, for the help */
 export const filesArgument = (others: string) =>
   Argument.String("FILE").pipe(
     Argument.withDescription(
@@ -136,7 +136,6 @@ const expandLocal = (names: ReadonlyArray<string>) =>
 export const localInputs = ({ completions, files }: Pick<InputFlags, "files" | "completions">) =>
   Effect.map(expandLocal([...files, ...completions]), ({ files }) => files)
 
-/** Not for the files of `--completions`. */
 export const formatOptionsOf = Effect.fnUntraced(function* (flags: InputFlags, scratchDirectory?: string) {
   if (flags.files.length === 0) return yield* usageError("name at least one input file, such as data/sample.jsonl")
   yield* expandLocal(flags.files)
@@ -181,7 +180,6 @@ const joinOptions = [
   "keep", "ignore", "missing",
 ] as const
 
-/** @param scratchDirectory default: the system's temporary folder */
 export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchDirectory?: string) {
   const options = yield* formatOptionsOf(flags, scratchDirectory)
   const isJoin = flags.completions.length > 0
@@ -212,7 +210,6 @@ export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchD
   })
 })
 
-/** A dry run creates no job folder. */
 export const scratchIn = (flags: { readonly dryRun: true | undefined }, directory: string): string | undefined =>
   flags.dryRun === true ? undefined : directory
 

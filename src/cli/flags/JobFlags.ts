@@ -1,3 +1,4 @@
+/** Defines flags of `run`, `submit`, and `collect`: when to stop, how long to wait, and when to print nothing. */
 import { Flag } from "effect/cli"
 import { defaultGrace } from "../../pipeline/Stop.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
@@ -33,7 +34,6 @@ export const recheckCompleted = choice(
   "Poll completed tasks again, in case the service changed their results",
 )
 
-/** A run that does not wait receives no webhooks. */
 export const once = choice("once", "Don't wait: poll each outstanding task once", {
   group: "JOB",
   isEssential: true,

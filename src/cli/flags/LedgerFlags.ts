@@ -1,6 +1,4 @@
-/**
- * Every user of the machine can read a command line, so a password on it is refused. No message contains a password.
- */
+/** No message contains a password. One on the command line is refused, because every user can read it. */
 import { Effect, Layer } from "effect"
 import { type Command, Flag } from "effect/cli"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
@@ -39,9 +37,7 @@ export const ledgerFlags = inGroup("JOB", {
 
 type LedgerFlags = Omit<Command.Command.Config.Infer<typeof ledgerFlags>, "json">
 
-/**
- * Flags with which another command finds the job. The environment sets `--ledger` and `--job` for that command, too.
- */
+/** Flags with which another command finds the job. */
 export const givenOf = Effect.fnUntraced(function* (flags: LedgerFlags, directory: string | undefined) {
   const untyped = yield* UntypedSettings
   const isFound = (name: string) => {
@@ -58,9 +54,7 @@ export const hasPassword = (text: string) => /^postgres(ql)?:\/\/([^/?#]*:[^/?#]
 export interface Place {
   readonly directory: string
   readonly location: LedgerLocation.LedgerLocation
-  /** With these flags, another command finds the job. */
   readonly given: string
-  /** For messages, without a password. */
   readonly ledger: string
 }
 

@@ -1,3 +1,4 @@
+/** Defines `--monitor`, the address at which a command serves health checks and metrics. */
 import { Console, Effect, Layer } from "effect"
 import { address } from "./Values.ts"
 

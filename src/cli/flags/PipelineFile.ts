@@ -1,9 +1,4 @@
-/**
- * Loads modules whose default export is `Pipeline.make(…)`. Unknown settings, and values of the wrong kind, are
- * refused, because a pipeline file runs without a type check.
- *
- * Adapter: uses `node:url` and `node:path` to import the module by its absolute path.
- */
+/** Adapter: imports a module by `node:url` and `node:path`. Settings are checked, because no type check runs. */
 import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import { Cause, Context, Effect, type FileSystem, Layer, Option, type Path, Predicate, Schema } from "effect"
@@ -66,10 +61,7 @@ export const loadPipeline = Effect.fn("PipelineFile.load")(function* (file: stri
 const isUsageError = Schema.is(UsageError)
 const isFileLockError = Schema.is(FileLock.FileLockError)
 
-/**
- * The errors with which a service or its client fails to start: a wrong setting becomes a `UsageError`, lock errors
- * stay, any other becomes `ServiceUnusable`.
- */
+/** Lock errors stay, a wrong setting becomes a `UsageError`, any other error `ServiceUnusable`. */
 export const reported = <I, S, R>(
   layer: Layer.Layer<I, unknown, R>,
   service: Context.Key<I, S>,

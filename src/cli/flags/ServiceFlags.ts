@@ -1,7 +1,4 @@
-/**
- * The properties of the annotation service that the contract leaves open are flags, but its token is read only from the
- * environment.
- */
+/** The properties of the annotation service that the contract leaves open. */
 import {
   Config,
   ConfigProvider,
@@ -56,7 +53,6 @@ import {
 /** Every user of the machine can read a command line, so the token has no flag. */
 export const token = Effect.map(Config.option(Config.Redacted("PREFSTREAM_TOKEN")), Option.getOrUndefined)
 
-/** `isForm` checks the flag's text. */
 const formed = (
   setting: "authorization" | "choice" | "createRequest" | "pollRequest",
   isForm: (text: string) => boolean,
@@ -165,7 +161,6 @@ export const serviceFlags = {
 
 export type ServiceFlags = Command.Command.Config.Infer<typeof serviceFlags>
 
-/** Fails if the token is empty, or contains characters that a header cannot have. */
 export const usableToken = Effect.fnUntraced(function* (token: Redacted.Redacted<string>) {
   const text = Redacted.value(token).trim()
   if (/^[\x21-\x7e]+$/.test(text)) return Redacted.make(text)
@@ -210,7 +205,6 @@ const isEmpty = Effect.gen(function* () {
   return node?._tag === "Record" && node.keys.has("URL")
 })
 
-/** Do not use it with a pipeline file, which names its own service. */
 export const fromEnvironment = Effect.fnUntraced(function* <Flags extends Pick<ServiceFlags, "baseUrl">>(flags: Flags) {
   if (flags.baseUrl?.trim() === "") {
     return yield* usageError("--base-url is empty: give the address of the annotation service, or leave the flag out")
@@ -231,7 +225,6 @@ export const addressOf = Effect.fnUntraced(function* ({ baseUrl }: Pick<ServiceF
   return { baseUrl, token: yield* usableToken(variable) }
 })
 
-/** The flags' settings apply to either service. */
 export const serviceOf = <E, R>(flags: ServiceFlags, otherwise: Layer.Layer<ServiceProfile, E, R>) => {
   const chosen = Layer.unwrap(
     Effect.gen(function* (): Effect.fn.Return<
@@ -259,7 +252,6 @@ export const serviceRequired = Layer.effect(
   Effect.fail(usageError("no annotation service: set its address in PREFSTREAM_BASE_URL or with --base-url")),
 )
 
-/** Members that a task of the embedded service may have. */
 const embedded: TaskMembers.TaskMembers = { group: true, maxVotes }
 
 export const itemLimitsOf = Effect.fnUntraced(function* ({

@@ -1,3 +1,4 @@
+/** Defines the flags for making tasks from items: guidelines, batches, votes, shuffling, gold items, and costs. */
 import { Effect, FileSystem, Option, Result, Schema, Struct } from "effect"
 import { type Command, Flag } from "effect/cli"
 import * as Guidelines from "../../api/Guidelines.ts"
@@ -73,7 +74,6 @@ export const batchFlags = inGroup("TASKS", {
   completionsSeed: integer("completions-seed", "Seed for sampling completions", { default: defaultSeed }),
 })
 
-/** A pipeline file has these settings. */
 export const itemFlags = inGroup("TASKS", {
   guidelines: text("guidelines", "TEXT", "Instructions for the experts", { replaces: ["guidelines-file"] }),
   guidelinesFile: file("guidelines-file", "File with the instructions for the experts", {

@@ -8,7 +8,6 @@ const lineOf = (description: string, definition: Definition): string =>
   (definition.default === undefined ? "" : ` (default: ${definition.default})`) +
   (definition.environment === undefined ? "" : ` [${definition.environment}${definition.note ?? ""}]`)
 
-/** `metavar` is the name of the flag's value in help. */
 type Options = Definition & { readonly metavar?: string }
 
 export const option = <A>(flag: Flag.Flag<A>, metavar: string, description: string, definition: Definition = {}) =>
@@ -21,7 +20,6 @@ export const option = <A>(flag: Flag.Flag<A>, metavar: string, description: stri
     define(definition),
   )
 
-/** By typing, the environment, or a settings file. */
 export const required = <A>(flag: Flag.Flag<A>, metavar: string, description: string, definition?: Definition) =>
   option(flag, metavar, description, definition).pipe(
     Flag.mapEffect((value) =>
@@ -38,7 +36,6 @@ export const repeated = <A>(flag: Flag.Flag<A>, metavar: string, description: st
     define({ ...definition, isRepeatable: true }),
   )
 
-/** True if set, else undefined. */
 export const toggle = (name: string, description: string, definition: Definition = {}) =>
   Flag.Boolean(name).pipe(
     Flag.withDescription(lineOf(description, definition)),
@@ -48,7 +45,6 @@ export const toggle = (name: string, description: string, definition: Definition
     define({ ...definition, isSwitch: true }),
   )
 
-/** True for `--NAME`, false for `--no-NAME`, and undefined if neither is set. */
 export const choice = (name: string, description: string, definition: Definition = {}) =>
   Flag.Boolean(name).pipe(
     Flag.withDescription(lineOf(description, definition)),
@@ -77,7 +73,6 @@ export const integer = (
   return option(Flag.Int(name).pipe(Flag.withSchema(bounded)), metavar, description, definition)
 }
 
-/** By default, the metavar lists the values. */
 export const literals = <const Values extends ReadonlyArray<string>>(
   name: string,
   values: Values,
@@ -85,7 +80,6 @@ export const literals = <const Values extends ReadonlyArray<string>>(
   { metavar = values.join("|"), ...definition }: Options = {},
 ) => option(Flag.Literals(name, values), metavar, description, definition)
 
-/** For messages, `form` describes the texts that `parse` accepts. */
 export const parsed = <A>(
   name: string,
   parse: (text: string) => Option.Option<A>,
@@ -145,7 +139,6 @@ export const numberIn = (text: string, min: number, max: number): Option.Option<
   return /^-?\d/.test(text) && number >= min && number <= max ? Option.some(number) : Option.none()
 }
 
-/** At the first `=`. Without one, the value is empty. */
 export const assignment = (text: string): readonly [name: string, value: string] => {
   const at = text.indexOf("=")
   return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)]

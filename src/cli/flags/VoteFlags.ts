@@ -1,3 +1,4 @@
+/** Defines the flags that say where a record has its votes, and makes a source of votes from them. */
 import { type Command, Flag } from "effect/cli"
 import { Effect, Result } from "effect"
 import { choiceKinds } from "../../source/vote/Choice.ts"

@@ -41,7 +41,6 @@ export const webhookFlags = inGroup("WEBHOOK", {
 
 type WebhookFlags = Command.Command.Config.Infer<typeof webhookFlags>
 
-/** From the flags, or else from the pipeline. The receiver prints its URL to stderr. */
 export const webhookOf = Effect.fnUntraced(function* (
   flags: WebhookFlags,
   otherwise: WebhookReceiver.ListenOptions | undefined,
@@ -89,7 +88,6 @@ const schemeOf = Effect.fnUntraced(
     const scheme = webhookScheme === undefined ? undefined : yield* settingsOf(webhookScheme)
     yield* WebhookScheme.make({ scheme, secrets }).pipe(
       Effect.provide(layerMac),
-      // The receiver logs warnings about the scheme later.
       Effect.provideService(References.MinimumLogLevel, "None"),
     )
     return { scheme, secrets }

@@ -1,7 +1,4 @@
-/**
- * One row for each judge, the jury, and people. Intervals are 95% intervals. A dash stands for a number that does not
- * exist.
- */
+/** One row for each judge, the jury, and people. Intervals are 95% intervals. A dash means: no such number. */
 import type { Audit, AuditAgreement, AuditPolicies, AuditPolicy } from "../../domain/Audit.ts"
 import type { Estimate } from "../../domain/Leaderboard.ts"
 import { count, number } from "../../io/Values.ts"
@@ -18,7 +15,6 @@ export const nothing = ({ items, raters }: Audit): string => {
 }
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)}%`
-/** A number that is rounded to zero has no minus sign. */
 const decimal = (value: number): string => (Math.round(value * 1000) / 1000 + 0).toFixed(3).replace("-", "−")
 const signed = (value: number): string => `${value <= -0.0005 ? "−" : "+"}${percent(Math.abs(value))}`
 
@@ -30,7 +26,6 @@ export const cell = (estimate: Estimate | null | undefined, form: (value: number
 
 type Cells = ReadonlyArray<string>
 
-/** @param texts the number of columns that are aligned to the left, because they contain texts */
 export const table = (title: string, head: Cells, rows: ReadonlyArray<Cells>, texts = 1): Cells => {
   const all = [head, ...rows]
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]!.length)))

@@ -1,12 +1,8 @@
-/**
- * Messages have options in backticks, such as `maxRejects`. For users of the command line, known options become flags,
- * with values quoted for a shell. Text in double quotes is data, and stays unchanged.
- */
+/** Turns options in backticks into flags for users of the command line. Text in double quotes is data. */
 import { Predicate, Result } from "effect"
 import type { RejectCount } from "../../pipeline/RejectCounts.ts"
 import { joinWords } from "../../io/Values.ts"
 
-/** Their flags have the same name in kebab case. */
 const named = [
   "aggregate", "allowRepeatedVotes", "budget", "choiceAs", "choiceMap", "completionPath", "delimiter", "encoding", "expertNames", "goldPath", "group", "header",
   "historyPath", "idempotencyKey", "idleTimeout", "keep", "key", "layout", "ledger", "maxRejects", "maxRowGroupBytes",
@@ -52,7 +48,6 @@ const phrases: { readonly [text: string]: string } = {
     "--completion-path twice, first for the better completion, then for the other one",
 }
 
-/** The setting's name if it has no flag. */
 export const flagOf = (setting: string): string => flags.get(setting) ?? setting
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
@@ -77,7 +72,6 @@ const word = (value: unknown): string => {
   return /^[\w.%-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
 
-/** For the value `…`, which stands for any path, only the flag is printed. */
 const withValues = (name: string, flag: string, value: unknown): string => {
   if (value === true) return flag
   if (value === false) return flag.replace("--", "--no-")
@@ -104,7 +98,6 @@ const inText = (text: string): string =>
     phrase === undefined ? ((option === undefined ? undefined : translated(option)) ?? all) : phrases[phrase]!,
   )
 
-/** In a list with one option per line, the descriptions stay aligned. */
 export const inFlags = (message: string): string => {
   const row = /^ {2}(`[^`]*`) {2,}/gm
   const width = Math.max(0, ...[...message.matchAll(row)].map(([, option = ""]) => inText(option).length))

@@ -1,3 +1,4 @@
+/** Lists the tasks that need attention, with the places of their items, and the possible decisions. */
 import { Effect } from "effect"
 import { issuesOf, type ListedTask } from "../../pipeline/Issues.ts"
 import type { IssueReport } from "../../pipeline/RunReport.ts"
@@ -6,11 +7,7 @@ import { present, shellWord } from "./Text.ts"
 
 const maxShown = 20
 
-export const text = Effect.fnUntraced(function* (
-  numbers: ReadonlyArray<number>,
-  /** With these flags, another command finds the job. */
-  given: string,
-) {
+export const text = Effect.fnUntraced(function* (numbers: ReadonlyArray<number>, given: string) {
   const tasks = yield* issuesOf(numbers.slice(0, maxShown))
   const [first] = tasks
   if (first === undefined) return "No task needs attention."
@@ -24,7 +21,6 @@ export const text = Effect.fnUntraced(function* (
   ].join("\n")
 })
 
-/** Each command contains the id of a task at the service. */
 export const waitAgain = (tasks: ReadonlyArray<IssueReport>, given: string): ReadonlyArray<string> => {
   const flags = given === "" ? "" : ` ${given}`
   const lines = tasks.flatMap(({ state, task, task_id }) =>
@@ -55,7 +51,6 @@ const lines = (task: ListedTask): ReadonlyArray<string> =>
 
 const stateOf = ({ state }: IssueReport): string => (state === "submitting" ? "in doubt" : state.replace("_", " "))
 
-/** For example `a.jsonl:1-20, b.jsonl:7`; at most the first 5 ranges. */
 const placesOf = (places: ListedTask["places"]): string => {
   if (places === null) return "pruned from the ledger"
   const spans: Array<{ file: string; by: "line" | "row"; from: number; to: number }> = []
@@ -94,7 +89,6 @@ const decisions = [
   },
 ]
 
-/** Names the first listed task that allows the decision. */
 const choices = (tasks: ReadonlyArray<ListedTask>, given: string): ReadonlyArray<string> => {
   const lines = decisions.flatMap(({ effect, flag, states }) => {
     const task = tasks.find(({ state }) => states.includes(state))

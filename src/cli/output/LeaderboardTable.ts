@@ -91,7 +91,6 @@ const signed = (value: number): string => `${value < 0 ? "−" : "+"}${Math.abs(
 export const ofDataset =
   "each item of the dataset counted as one vote, derived from its pairs; ties, minority votes, and strengths were not counted. To count all votes, use --dir JOB"
 
-/** @param by the metadata field that defines the groups */
 export const text = (groups: ReadonlyArray<LeaderboardGroup>, by: string | undefined): string =>
   groups
     .map(({ group, items, leaderboard }) =>
@@ -143,7 +142,6 @@ const columns: ReadonlyArray<readonly [name: string, of: (row: LeaderboardRow) =
 const forSpreadsheet = <A>(cell: A | string, isRaw: boolean): A | string =>
   typeof cell === "string" && !isRaw ? SpreadsheetCell.neutralize(cell) : cell
 
-/** @param isRaw keeps names that a spreadsheet would run as formulas */
 export const csv = (groups: ReadonlyArray<LeaderboardGroup>, by: string | undefined, isRaw: boolean): string =>
   [
     [...(by === undefined ? [] : [by]), ...columns.map(([name]) => name)],

@@ -1,3 +1,4 @@
+/** Formats the numbers of items that give no pair, with the reasons. */
 import { count, number } from "../../io/Values.ts"
 import type { RunReport } from "../../pipeline/RunReport.ts"
 

@@ -1,7 +1,4 @@
-/**
- * With `--log-format json` or PREFSTREAM_LOG_FORMAT=json, each line of stderr is a JSON object with `time`, `level`
- * (`info`, `warning`, `error`), and `message`. Text for people has the level `info`.
- */
+/** With `--log-format json` or PREFSTREAM_LOG_FORMAT=json, each line of stderr is a JSON object. */
 import { Config, Context, Effect, Option, Stdio } from "effect"
 import * as Stderr from "./Stderr.ts"
 
@@ -11,7 +8,6 @@ export const Current = Context.Reference<LogFormat>("prefstream/cli/LogFormat", 
 
 const isFormat = (word: string): word is LogFormat => word === "text" || word === "json"
 
-/** Words after `--` belong to another command. */
 export const split = (args: ReadonlyArray<string>) => {
   const rest: Array<string> = []
   let format: string | undefined
@@ -25,7 +21,6 @@ export const split = (args: ReadonlyArray<string>) => {
   return { format, rest }
 }
 
-/** Returns `invalid` if the format is unknown. */
 export const applied = Effect.fnUntraced(function* <E, R>(
   args: ReadonlyArray<string>,
   invalid: number,
@@ -45,7 +40,6 @@ export const applied = Effect.fnUntraced(function* <E, R>(
   const stdio = yield* Stdio.Stdio
   return yield* effect.pipe(
     Effect.provideService(Current, format),
-    // A redrawn progress line is not JSON.
     Effect.provideService(Stdio.Stdio, Stdio.make({ ...stdio, stderrIsTerminal: Effect.succeed(false) })),
   )
 })

@@ -1,3 +1,4 @@
+/** Formats a preview of a run for a terminal: the records of the input, and the tasks and costs of the run. */
 import type { Inspection } from "../../pipeline/Inspection.ts"
 import type { Preview } from "../../pipeline/Preview.ts"
 import { count, number } from "../../io/Values.ts"

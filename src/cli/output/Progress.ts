@@ -1,7 +1,4 @@
-/**
- * Shows the progress of a run by the counts of the ledger. A terminal gets one line that is redrawn; otherwise, a line
- * every 5 seconds while the counts change, and every 10 minutes while they do not.
- */
+/** A terminal gets one redrawn line; else a line every 5 seconds if the counts change, or every 10 minutes. */
 import { Duration, Effect, Option, Stdio, Stream } from "effect"
 import * as SteadyClock from "../../io/SteadyClock.ts"
 import { Ledger } from "../../task/ledger/Ledger.ts"
@@ -12,7 +9,6 @@ import { duration, present } from "./Text.ts"
 const redrawInterval = Duration.millis(200)
 const lineInterval = Duration.seconds(5)
 const unchangedLines = 120
-/** At 80 columns, this leaves room for the rate and the time left. */
 const barWidth = 12
 /** In milliseconds. The rate is the average over the last `max`, and is shown only after `min`. */
 const rateWindow = { max: 60_000, min: 2_000 }
@@ -35,7 +31,6 @@ const line = Effect.gen(function* () {
   const unusable = tasks.failed.items + tasks.invalid.items
   const filled = all === 0 ? 0 : Math.floor((barWidth * judged) / all)
   const submitted = all - tasks.planned.items - tasks.submitting.items - tasks.refused.items
-  // Without a result, `done` counts submitted items, so the rate does not predict the time left.
   const done = judged > 0 ? judged : submitted
   const open = all - judged - unusable - tasks.in_doubt.items - tasks.refused.items
   const left = reading || judged === 0 ? undefined : open
@@ -50,7 +45,6 @@ const line = Effect.gen(function* () {
   return { bar: `[${"#".repeat(filled)}${"-".repeat(barWidth - filled)}]`, text, done, left }
 })
 
-/** Items per second, and the time left at this rate. Empty without a rate. */
 const makeRate = () => {
   let samples: Array<{ readonly at: number; readonly done: number }> = []
   return Effect.fnUntraced(function* ({ done, left }: Effect.Success<typeof line>) {

@@ -1,3 +1,4 @@
+/** Formats the cost of a job's votes for a terminal. */
 import { count, excerpt, number, plural } from "../../io/Values.ts"
 import type { RunReport } from "../../pipeline/RunReport.ts"
 import type { SpendingReport, VotesCost } from "../../pipeline/SpendingReport.ts"
@@ -19,7 +20,6 @@ const maxKinds = 5
 const kindCost = ({ cost_per_right_vote, kind, token_cost, ...votes }: SpendingReport["kinds"][number]): string =>
   `${kind === null ? "unknown kind, so at the highest price of the experts who could vote" : nameOf(kind)}: ${votesCost(votes)}${cost_per_right_vote === null ? "" : `, ${cost_per_right_vote} per correct vote`}${token_cost === null ? "" : `; its tokens cost ${token_cost}`}`
 
-/** Empty if neither a result nor a price names a kind. */
 const byKind = ({ kinds, prices }: Pick<SpendingReport, "kinds" | "prices">): ReadonlyArray<string> =>
   kinds.every(({ kind }) => kind === null) && Object.keys(prices).length === 0
     ? []

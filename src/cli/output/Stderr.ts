@@ -1,7 +1,4 @@
-/**
- * Adapter: writes to stderr, as text, as one JSON object per line (`asJson`), or as a terminal line that is redrawn.
- * This file imports nothing, because every start of prefstream loads it.
- */
+/** Adapter: writes to stderr. This file imports nothing, because every start of prefstream loads it. */
 import process from "node:process"
 
 let isJson = false
@@ -16,14 +13,12 @@ const writeBy = (change: (text: string) => string): void => {
     writeText(change(Buffer.from(chunk).toString()), typeof encoding === "function" ? encoding : done)
 }
 
-/** @param now milliseconds since 1970 */
 export const line = (level: string, message: string, now: number): string =>
   // @effect-diagnostics-next-line globalDate:off -- `DateTime` would load Effect
   JSON.stringify({ time: new Date(now).toISOString(), level, message })
 
 const isLine = (text: string) => text.startsWith('{"time":')
 
-/** Lines that are JSON objects already stay. Drops empty lines. */
 const linesOf = (text: string, level: string): string =>
   text
     .split("\n")
@@ -42,7 +37,6 @@ export const asJson = (): void => {
 
 const clearLine = "\r\u001b[2K"
 
-/** Cut to the width of the terminal. An empty text clears the line. */
 export const draw = (text: string): void => {
   writeText(clearLine + (process.stderr.columns > 0 ? text.slice(0, process.stderr.columns - 1) : text))
   isDrawn = text !== ""

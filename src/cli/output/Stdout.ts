@@ -1,7 +1,4 @@
-/**
- * Adapter: the width of stdout, and its errors. The first error, such as a full disk, is printed to stderr, and the
- * process ends with status 1. It is not an error if the reader closes the pipe early, as `head` does.
- */
+/** Adapter: the width of stdout, and its errors. The first error is printed, and the process ends with status 1. */
 import process from "node:process"
 import { print } from "./Stderr.ts"
 

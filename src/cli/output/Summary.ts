@@ -1,3 +1,4 @@
+/** Formats the report of a run for a terminal: files and counts, what to do next, and one pair. */
 import { Console, Effect } from "effect"
 import { render } from "../../domain/Conversation.ts"
 import * as Origin from "../../domain/Origin.ts"
@@ -17,20 +18,16 @@ import { duration, present, printable, type Rows, rowsOf, size, table } from "./
 
 export interface Options extends TextOptions {
   readonly json?: boolean | undefined
-  /** Default: the file in the job folder. */
   readonly judgeCache?: string | undefined
 }
 
 export interface TextOptions {
   readonly directory: string
-  /** With these flags, another command finds the job. */
   readonly given: string
-  /** The next step to name if tasks or results are missing; default: a command that fits the report. */
   readonly later?: string | undefined
   readonly ledger?: string | undefined
 }
 
-/** If the exit status is 0, the command continues. */
 export const end = Effect.fn("Summary.end")(function* (report: Pick<RunReport, "status">) {
   const status = ExitStatus.ofRun[report.status]
   if (status !== ExitStatus.done) return yield* new ExitStatus.Finished({ status })
@@ -94,7 +91,6 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
   const doubts = report.tasks.in_doubt.tasks
   const unusable = report.tasks.failed.tasks + report.tasks.invalid.tasks
   const unfinished = describeUnfinished(unusable, report.tasks)
-  // `status` runs nothing.
   const ended = (what: string) => {
     const sentence = what.endsWith(".") ? what : `${what}.`
     return report.seconds === null
@@ -194,7 +190,6 @@ const describeUnfinished = (unusable: number, { planned, submitted, submitting }
     ]),
   )
 
-/** `a`, `a, and b`, or `a, b, and c`. */
 const listed = (clauses: ReadonlyArray<string>): string =>
   [...clauses.slice(0, -2), clauses.slice(-2).join(", and ")].join(", ")
 
@@ -210,7 +205,6 @@ const reading = (report: RunReport): string =>
     `${number(report.rejected)} rejected`,
   ]).join(" + ") + (report.known === 0 ? "" : `; ${number(report.known)} known from an earlier run`)
 
-/** For example `3 invalid_json, first items.jsonl:7: column 2: …`. */
 export const rejectCount = ({ code, count, first }: RejectCount): string =>
   `${number(count)} ${code}, first ${Origin.describe(first)}: ${inFlags(first.reason)}`
 
@@ -226,7 +220,6 @@ const rejects = ({ earlier, rejected, rejects }: RunReport, directory: string): 
     ? []
     : rowsOf("rejects", [JobFolder.rejects(directory), ...(rejects ?? []).map(rejectCount)])
 
-/** An item may have several votes. */
 export const unit = ({ votes }: Pick<RunReport, "votes">): string => (votes === 1 ? "item" : "vote")
 
 const tasks = (report: Pick<RunReport, "tasks" | "votes">): string =>

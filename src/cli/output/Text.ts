@@ -1,3 +1,4 @@
+/** Text from `printable` has no control characters that a terminal would execute. */
 import { Clock, Console, Effect } from "effect"
 import { inFlags } from "./Flags.ts"
 import * as LogFormat from "./LogFormat.ts"
@@ -34,14 +35,12 @@ export type Rows = ReadonlyArray<readonly [name: string, value: string | false]>
 export const table = (rows: Rows): ReadonlyArray<string> =>
   rows.flatMap(([name, value]) => (value === false ? [] : [`  ${name.padEnd(11)}${value}`]))
 
-/** Only the first row shows the name. */
 export const rowsOf = (name: string, values: ReadonlyArray<string>): Rows =>
   values.map((value, i) => [i === 0 ? name : "", value])
 
 export const present = (texts: ReadonlyArray<string | false>): ReadonlyArray<string> =>
   texts.filter((text) => text !== false)
 
-/** Control characters other than tab and line feed become U+FFFD. */
 export const printable = (text: string): string => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "\uFFFD")
 
 export const size = (bytes: number): string =>

@@ -1,3 +1,4 @@
+/** Parses a command line: finds the command that it names, and the command's flags and operands. */
 import { type Command, Completions } from "effect/cli"
 import { type Definitions, definitionsOf } from "../flags/Definition.ts"
 
@@ -5,7 +6,6 @@ export interface ParsedArguments {
   /** With its subcommand: `run` or `ledger check`. */
   readonly command: string
   readonly definitions: Definitions
-  /** For example `FILE` or `PIPELINE`. */
   readonly operandName: string | undefined
   readonly given: ReadonlyMap<string, ReadonlyArray<string> | boolean>
   readonly operands: ReadonlyArray<string>
@@ -19,7 +19,6 @@ const literals = new Map([
   ...["false", "no", "off", "0", "n"].map((argument) => [argument, false] as const),
 ])
 
-/** Undefined if the command line names no command, or asks for help. */
 export const parse = (args: ReadonlyArray<string>, root: Command.Command.Any): ParsedArguments | undefined => {
   let command = root
   const names: Array<string> = []
@@ -61,7 +60,6 @@ export const parse = (args: ReadonlyArray<string>, root: Command.Command.Any): P
     const name = equals < 0 ? argument : argument.slice(0, equals)
     const attached = equals < 0 ? undefined : argument.slice(equals + 1)
     const known = byName.get(name)
-    // The library itself reports unknown flags.
     if (known === undefined) continue
     const { flag, isOn } = known
     if (flag.type._tag === "Boolean") {

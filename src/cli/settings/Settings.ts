@@ -1,8 +1,6 @@
 /**
- * Finds the effective settings of a command: from the command line, the environment, the job's last run (for
- * `followers`), and the nearest `prefstream.yaml`. The first source that has a setting supplies all of its values.
- * Settings that the last run took from `prefstream.yaml` follow the current file. With a pipeline file as argument,
- * `prefstream.yaml` is not read.
+ * The first of these that has a setting supplies all of its values: the command line, the environment, the job's last
+ * run (for `followers`), and the nearest `prefstream.yaml`.
  */
 import { Config, Console, Context, Effect, FileSystem, Option, Path, type PlatformError, Predicate } from "effect"
 import type { Command } from "effect/cli"
@@ -28,7 +26,6 @@ export interface Settings {
   readonly all: ReadonlyArray<Setting>
   readonly fromLastRun: ReadonlyArray<Setting>
   readonly project: Project | undefined
-  /** Only `doctor` gets the error; other commands fail with it. */
   readonly problem: unknown
 }
 
@@ -63,7 +60,6 @@ const fromEnvironment = ({ definitions, given }: ParsedArguments.ParsedArguments
     )
   }).pipe(Effect.map((settings) => settings.flat()))
 
-/** The file that PREFSTREAM_CONFIG names, or else the nearest, in this folder or above it. */
 const projectFile = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -92,14 +88,12 @@ const typed = "the command line"
 const given = ({ given }: ParsedArguments.ParsedArguments): ReadonlyArray<Setting> =>
   [...given].map(([name, values]) => ({ name, values, from: typed }))
 
-/** The user chose another job than that of the last run in this folder. */
 const isOfOtherJob = (last: ReadonlyArray<Setting>, chosen: ReadonlyArray<Setting>): boolean =>
   ["job", "ledger"].some((name) => {
     const [was, is] = [textOf(name, last), textOf(name, chosen)]
     return is !== undefined && is !== was && (name === "job" || was !== undefined)
   })
 
-/** `load` loads only the commands that the arguments name. */
 export const Commands = Context.Reference<{
   readonly names: ReadonlySet<string>
   readonly load: (args: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Command.Command.Any>>
@@ -126,7 +120,6 @@ export const of = Effect.fn("Settings.of")(function* (args: ReadonlyArray<string
     : yield* filled.pipe(Effect.catch((problem) => Effect.succeed({ ...none, all: chosen, parsed, problem })))
 })
 
-/** Only the flag can replace the service that a pipeline file names. */
 const withoutService = (settings: ReadonlyArray<Setting>): ReadonlyArray<Setting> =>
   settings.filter((setting) => setting.name !== "base-url" || !isFromEnvironment(setting))
 
@@ -160,7 +153,6 @@ const filledIn = Effect.fnUntraced(function* (parsed: ParsedArguments.ParsedArgu
   } satisfies Settings
 })
 
-/** Operands replace `files`. A command that reads no items takes only a pipeline file. */
 const takesFiles = ({ values }: Setting, { operandName, operands }: ParsedArguments.ParsedArguments): boolean =>
   operands.length === 0 &&
   !Predicate.isBoolean(values) &&
@@ -187,7 +179,6 @@ const nothing = { all: [], given: [], project: { file: "", settings: [] } } sati
 
 interface LastRun {
   readonly all: ReadonlyArray<Setting>
-  /** Not from `prefstream.yaml`. */
   readonly given: ReadonlyArray<Setting>
   readonly project: Project
 }
@@ -206,10 +197,7 @@ const lastRun = Effect.fnUntraced(function* (
   return { all, given, project: { file: textOf(fileName, settings.all) ?? "", settings: ofProject } }
 })
 
-/**
- * Appends where the flags in a message are set, unless on the command line; also `files`, if the message starts with
- * one of them.
- */
+/** Appends where the flags in a message are set, unless on the command line. */
 export const withSources = (message: string, { all }: Settings): string => {
   const isNamed = ({ name, values }: Setting) =>
     name === "files"
@@ -228,7 +216,6 @@ export const announceFromLastRun = Effect.gen(function* () {
     yield* Console.error(`Using settings of the last run: ${names.join(", ")} (see settings.yaml in the job folder)`)
 })
 
-/** If `newLedger` is undefined, returns whether the job has changed. */
 export const mayBeNew = Effect.fnUntraced(function* (newLedger: boolean | undefined, directory: string) {
   const { all, parsed } = yield* Current
   if (newLedger !== undefined || parsed === undefined) return newLedger
@@ -261,7 +248,6 @@ export const save = Effect.fn("Settings.save")(function* (directory: string) {
   ])
   const settings = [
     ...(program.length === 0 ? [] : [{ name: "files", values: program, from: "" }]),
-    // Later commands find the job by its name. Other settings from variables are not saved.
     ...all.filter((setting) => isKept(setting, parsed) && (!isFromEnvironment(setting) || setting.name === "job")),
     ...without,
   ]

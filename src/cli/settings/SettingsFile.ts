@@ -1,8 +1,4 @@
-/**
- * Reads and writes settings files. A key is the name of a flag without the leading dashes, or `files`. A section is for
- * one command. Relative paths are relative to the file's folder. Secrets are refused. An error names file, line, key,
- * and the expected value.
- */
+/** A key is a flag's name or `files`. A section is for one command. Paths are relative to the file's folder. */
 import { Effect, FileSystem, Path, Predicate } from "effect"
 import { isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument, type ParsedNode, stringify } from "yaml"
 import { didYouMean } from "../../io/NearestName.ts"
@@ -23,7 +19,6 @@ const located = ({ path }: Definition, value: string, move: (path: string) => st
 const movedTo = (path: Path.Path, from: string, to: string) => (value: string) =>
   path.isAbsolute(value) ? value : shown(path, path.join(from, value), to)
 
-/** The given path if that is shorter. */
 const shown = (path: Path.Path, file: string, from: string): string => {
   const relative = path.relative(from, file) || "."
   return relative.length < file.length ? relative : file
@@ -36,7 +31,6 @@ const moved = (setting: Setting, definition: Definition, move: (path: string) =>
     : setting.values.map((value) => located(definition, value, move)),
 })
 
-/** `serve` ignores these settings outside its own section. */
 const isOfRuns = (name: string, { group }: Definition): boolean =>
   group === "EXPERTS" || name === "votes" || name === "gold"
 
@@ -61,12 +55,10 @@ const valuesOf = ({ isSwitch, map }: Definition, node: ParsedNode | null): Setti
 }
 
 export interface SettingsFile {
-  /** Those of the command's section first, then those for all commands. */
   readonly of: (command: string) => ReadonlyArray<Setting>
   readonly all: ReadonlyArray<Setting>
 }
 
-/** The parser's own messages use the terms of YAML's specification. */
 const yamlAdvice: { readonly [code: string]: string } = {
   BAD_INDENT: "check the indentation, and whether each [ or { has its ] or }",
   BLOCK_AS_IMPLICIT_KEY: "a value with a colon and a space needs quotes",
@@ -149,11 +141,7 @@ export const read = Effect.fn("SettingsFile.read")(function* (
     Effect.map(find(name), (definition) => !isOfRuns(name, definition ?? {})),
   )
   return {
-    of: (command) => [
-      // A section applies to all subcommands of its command.
-      ...(own.get(command.split(" ")[0] ?? "") ?? []),
-      ...(command === "serve" ? forServe : shared),
-    ],
+    of: (command) => [...(own.get(command.split(" ")[0] ?? "") ?? []), ...(command === "serve" ? forServe : shared)],
     all: [...shared, ...[...own.values()].flat()],
   } satisfies SettingsFile
 })
@@ -171,13 +159,11 @@ const entries = (settings: ReadonlyArray<Written>) =>
     ]),
   )
 
-/** The section `project` has the settings that come from `prefstream.yaml`. */
 export const text = (settings: ReadonlyArray<Written>, project: ReadonlyArray<Written> = []): string =>
   settings.length + project.length === 0
     ? ""
     : stringify({ ...entries(settings), ...(project.length > 0 && { project: entries(project) }) })
 
-/** YAML needs no quotes around a number. */
 const plain = (value: string): string | number => (/^(0|[1-9]\d{0,8})$/.test(value) ? Number(value) : value)
 
 /** In one step, so that another process never reads half of it. */

@@ -1,25 +1,16 @@
-/**
- * Encodes each text once, because several files have the same text and the pairs of an item share its prompt. An
- * encoder remembers up to 8 MB of texts.
- */
+/** Encodes each text once, because several files have the same text. An encoder remembers up to 8 MB of texts. */
 import type { Json } from "./Features.ts"
 import * as JsonText from "../../domain/JsonText.ts"
 
 export abstract class Text {
-  /** In UTF-8. */
   abstract readonly bytes: number
   abstract readonly value: string
-  /** In quotes and with escapes. */
   abstract readonly json: string
   /** Set if the text was received as JSON in UTF-8. */
   readonly jsonBytes: Uint8Array | undefined = undefined
-  /**
-   * The latest row group that contains the text. A map from texts to indexes would keep all texts in memory until the
-   * group ends.
-   */
+  /** The latest row group that contains the text; a map to indexes would keep all texts in memory. */
   group: symbol | undefined = undefined
   index = 0
-  /** Takes `bytes` bytes. */
   abstract writeTo(buffer: Buffer, at: number): void
 }
 
@@ -72,7 +63,6 @@ export type Members = { readonly [name: string]: Cell }
 
 export interface EncodedRow {
   readonly columns: Members
-  /** In Arrow: texts in UTF-8, and a 4-byte offset for each text and list. */
   readonly size: number
 }
 
@@ -86,12 +76,10 @@ const keyOf = (text: string): number => {
 
 const isList = (value: Json): value is ReadonlyArray<Json> => Array.isArray(value)
 
-/** Some texts can already be `Text`s. */
 export type Encode = (row: { readonly [column: string]: Json | Text | undefined }) => EncodedRow
 
 const maxRememberedBytes = 8 * 1024 * 1024
 
-/** In addition to a remembered text's characters. */
 const textBytes = 200
 
 /** An assignment to `__proto__` would set the prototype. */

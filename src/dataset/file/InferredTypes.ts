@@ -1,18 +1,14 @@
 /**
  * Predicts the types that `load_dataset("json", …)` infers from the first 10 MB of the first file (datasets 5.0.1,
  * packaged_modules/json/json.py, utils/json.py, and table.py). It fails at a later row with a type or a member that
- * these do not have.
- *
- * Since version 4.7, objects with different members get the type Json. Other objects get a struct type, in which
- * missing members become null and additional members are an error. Objects with up to 8 members, such as messages, must
- * be readable as both; objects with more, such as arguments, only as Json.
+ * these do not have. Since version 4.7, objects with different members get the type Json: those with up to 8 members
+ * must be readable as both Json and a struct.
  */
 import { Text } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"
 
 type Kind = "boolean" | "integer" | "fraction" | "time" | "text" | "list" | "struct" | "any"
 
-/** The kind is undefined while all values are null. */
 interface Type {
   kind?: Kind
   element?: Type
@@ -37,7 +33,6 @@ const kindOf = (value: unknown): Kind => {
   return isList(plain) ? "list" : "struct"
 }
 
-/** Values of `other` can be read as `kind`. */
 const isWider = (kind: Kind, other: Kind): boolean =>
   (kind === "fraction" && other === "integer") || (kind === "text" && other === "time")
 
@@ -111,7 +106,6 @@ export const make = (features: Features) => {
 
 const inferredBytes = 10 * 1024 * 1024
 
-/** Rows must come in order. Returns the first column that `datasets` cannot read. */
 export const inOrder = (features: Features): ((row: Row, line: string) => string | undefined) => {
   const types = make(features)
   let bytes = 0

@@ -1,11 +1,7 @@
-/**
- * Serializes a row as one line of JSON. Numbers of a `float64` column always have a decimal point: otherwise,
- * `load_dataset` would infer integers from a file's first 10 MB, and fail at a later fraction.
- */
+/** Numbers of a `float64` column have a decimal point: `load_dataset` would infer integers, and fail at a fraction. */
 import { type Cell, type EncodedRow, Text } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"
 
-/** Emits a line without its line feed. A text that was received as JSON in UTF-8 is emitted as these bytes. */
 export const parts = (features: Features): ((row: EncodedRow, emit: (part: string | Uint8Array) => void) => void) => {
   const floats = new Set(Object.keys(features).filter((column) => features[column] === "float64"))
   const keys = new Map(Object.keys(features).map((column) => [column, `${JSON.stringify(column)}:`]))

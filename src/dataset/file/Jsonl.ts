@@ -1,8 +1,4 @@
-/**
- * Writes rows as JSON Lines: members in column order, LF, UTF-8. The same rows give the same bytes, however they are
- * chunked. Up to 100 rows with types that `datasets` would not infer from earlier rows (`InferredTypes`) become leading
- * lines, which the caller puts at the start of the file.
- */
+/** The same rows give the same bytes. Up to 100 leading lines have types that `datasets` would not infer. */
 import type { EncodedRow } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"
 import * as InferredTypes from "./InferredTypes.ts"
@@ -15,15 +11,11 @@ const bufferBytes = 1024 * 1024
 /** A UTF-16 code unit in UTF-8. */
 const maxUnitBytes = 3
 
-/**
- * Of the first rows, from which types are learned, and of the leading lines: together less than the 10 MB from which
- * `datasets` infers types.
- */
+/** With the first rows, less than the 10 MB from which `datasets` infers types. */
 const maxStartBytes = 4 * 1024 * 1024
 
 export const maxLeadingLines = 100
 
-/** If several files are read together, the lines go into the first file. */
 export const leadingLines = (features: Features) => {
   const types = InferredTypes.make(features)
   const lineOf = JsonLine.make(features)

@@ -1,8 +1,4 @@
-/**
- * Writes rows as Parquet with Zstandard. The schema is declared, so even a file without rows has it. Every column is
- * nullable: otherwise, readers ignore the `huggingface` metadata. The same rows give the same bytes. A call that ends a
- * row group blocks for a few tenths of a second.
- */
+/** Parquet with Zstandard. Every column is nullable: otherwise, readers ignore the `huggingface` metadata. */
 import type { SchemaElement } from "hyparquet"
 import { ByteWriter, ParquetWriter } from "hyparquet-writer"
 import * as Zstd from "../../node/Zstd.ts"
@@ -119,10 +115,7 @@ export const make = (file: OutputFile, features: Features): RowWriter => {
 /** With fewer bytes, the writer quickly decides for itself whether to make a dictionary. */
 const minPlainBytes = 1024 * 1024
 
-/**
- * A dictionary would take more than half of the values' bytes. The writer would not use it, but would first hash all
- * values to find out.
- */
+/** The writer would hash all values to find out that a dictionary takes more than half of their bytes. */
 const isPlain = (column: ReadonlyArray<unknown>): boolean => {
   const seen = new Set<Uint8Array>()
   let all = 0
@@ -136,24 +129,16 @@ const isPlain = (column: ReadonlyArray<unknown>): boolean => {
   return all >= minPlainBytes && 2 * different > all
 }
 
-/** Much cheaper than a hash of all bytes. Of several texts with the same key, only the latest is remembered. */
 const keyOf = (bytes: Uint8Array, start: number, length: number): number => {
   let key = length
   for (let i = 1; i <= 7; i++) key = (Math.imul(key, 31) + (bytes[start + ((length * i) >> 3)] ?? 0)) | 0
   return key
 }
 
-/**
- * The texts of a row group as UTF-8, in one buffer that all groups reuse. Bytes have the right order for a column's
- * minimum and maximum. Most equal texts share one view, by which the writer recognizes them; comparing bytes would take
- * a tenth of an export's time.
- */
+/** The texts of a row group as UTF-8, in one buffer that all groups reuse. Most equal texts share one view. */
 const makeTexts = () => {
   let group = Symbol()
-  /**
-   * A `Text` has only an index into this array: some `Text`s outlive the group, and a view would keep the buffer in
-   * memory.
-   */
+  /** A `Text` has only an index: it may outlive the group, and a view would keep the buffer in memory. */
   let views: Array<Uint8Array> = []
   const known = new Map<number, Uint8Array>()
   let buffer = Buffer.allocUnsafeSlow(minBufferBytes)
@@ -217,9 +202,7 @@ const copyBounds = ({ chunk, columnIndex }: Bounds): void => {
   }
 }
 
-/**
- * The writer omits the element type of an empty list of row groups, and strict readers (arrow-rs) then refuse the file.
- */
+/** Strict readers (arrow-rs) refuse an empty list of row groups whose element type the writer omits. */
 const typeEmptyRowGroups = (file: Uint8Array) => {
   const i64Field = 0x16
   const listField = 0x19

@@ -38,7 +38,6 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 const compressors = { ZSTD: (bytes: Uint8Array) => Zstd.decompress(bytes) }
 const parsers = { stringFromBytes: (bytes: Uint8Array) => decoder.decode(bytes) }
 
-/** The rows can be read while the scope is open. */
 export const parquet = Effect.fnUntraced(function* (path: string) {
   const file = yield* Effect.mapError(RandomAccessFile.open(path), ({ cause }) => unreadable(cause))
   const metadata = yield* Effect.tryPromise({ try: () => parquetMetadataAsync(file), catch: unreadable })

@@ -1,3 +1,4 @@
+/** The interface that the writers of Parquet and JSON Lines share. */
 import type { FileDigest } from "../../node/OutputFile.ts"
 import type { EncodedRow } from "./EncodedRow.ts"
 

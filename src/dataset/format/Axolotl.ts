@@ -1,7 +1,6 @@
 /**
- * axolotl (docs/rlhf.qmd, docs/reward_modelling.qmd; src/axolotl/prompt_strategies). Its DPO strategy renders a dummy
- * question with the answer, and searches the text for the answer. Completions with outer white space, or that are part
- * of the dummy question, are omitted; the validator warns of those that are part of common templates, such as `user`.
+ * axolotl (docs/rlhf.qmd, docs/reward_modelling.qmd; src/axolotl/prompt_strategies). Its DPO strategy searches a
+ * rendered dummy question for the answer, so completions with outer white space, or in the dummy question, are omitted.
  */
 import { Result, Schema } from "effect"
 import type { JsonRow } from "../file/Features.ts"
@@ -22,7 +21,7 @@ import { type Problem, refuse, rowPerPair, type TrainerFormat } from "./TrainerF
 
 const dummy = "[[dummy_message]]"
 
-/** As Python's `str.strip` defines white space. */
+/** Python's `str.strip` removes this white space. */
 const endsInWhiteSpace =
   /^[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]|[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]$/
 

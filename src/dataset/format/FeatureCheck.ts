@@ -1,3 +1,4 @@
+/** Checks whether values have the types that a custom format's `features` declare. */
 import { describeValue, isObject } from "../../io/Values.ts"
 import type { Feature } from "../file/Features.ts"
 
@@ -9,7 +10,6 @@ const isOfType: { readonly [Type in Feature & string]: (value: unknown) => boole
   null: () => false,
 }
 
-/** Every value can be null or missing. */
 export const misfit = (
   value: unknown,
   feature: Feature | undefined,

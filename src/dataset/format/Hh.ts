@@ -1,8 +1,4 @@
-/**
- * Transcripts as in Anthropic's hh-rlhf (Bai et al., 2022), with turns of `Human` and `Assistant`. Readers take
- * everything before the last `\n\nAssistant:` as the prompt, so pairs with such a mark in a text are omitted, as are
- * pairs with other roles.
- */
+/** Transcripts as in hh-rlhf (Bai et al., 2022). Readers take all before the last `\n\nAssistant:` as the prompt. */
 import { Result, Schema } from "effect"
 import { describeValue } from "../../io/Values.ts"
 import * as Cuts from "./Cuts.ts"

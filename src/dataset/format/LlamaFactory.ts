@@ -1,8 +1,7 @@
 /**
- * LLaMA-Factory (data/README.md; src/llamafactory/data/converter.py). Alpaca has a system prompt and one question;
- * `load_dataset` would infer a column of nulls from `history`. ShareGPT needs alternating roles, with tool calls as one
- * turn from `function_call`, and a result as a turn from `observation`. A pair is omitted if it has text next to calls,
- * several results in sequence, or a completion with several messages.
+ * LLaMA-Factory (data/README.md; src/llamafactory/data/converter.py). Alpaca has a system prompt and one question.
+ * ShareGPT needs alternating roles, so a pair is omitted if it has text next to calls, several results in sequence, or
+ * a completion with several messages.
  */
 import { Result, Schema } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
@@ -113,7 +112,6 @@ export const llamaFactoryShareGpt: TrainerFormat = {
   encoder: rowPerPair((pair, options) =>
     Result.gen(function* () {
       const [chosen, rejected] = [yield* turnOf(pair, "chosen"), yield* turnOf(pair, "rejected")]
-      // ShareGPT omits the ids of tool calls.
       if (chosen.value === rejected.value) {
         return yield* refuse("rejected", "a turn that differs from `chosen` not only in tool call ids", "the same turn")
       }

@@ -1,8 +1,7 @@
 /**
  * Preference JSONL of OpenAI (guide "Direct preference optimization"), which Together (docs.together.ai, "Preference
- * fine-tuning") and Fireworks also read. A side is one assistant message; messages that both sides begin with, such as
- * a call and its result, move to the end of the conversation. A pair is omitted if a side still has several, or if a
- * call or its result lacks the call's id. OpenAI takes the tool's name from the call.
+ * fine-tuning") and Fireworks also read. A side is one assistant message; messages that both sides begin with move to
+ * the end of the conversation. OpenAI takes the tool's name from the call.
  */
 import { Result, Schema } from "effect"
 import type { Message } from "../../domain/Message.ts"
@@ -43,7 +42,6 @@ const toDefinitions = (tools: string | undefined): ReadonlyArray<Json> => {
     : []
 }
 
-/** Their parameters differ. */
 const definition: Feature = { struct: { type: "string", function: { struct: { name: "string" } } } }
 
 const RowMessage = Schema.Struct({
@@ -68,7 +66,6 @@ const OneAnswer = Schema.Array(RowMessage).check(
   }),
 )
 
-/** Up to the last tool result, which an answer can follow. */
 const sharedResults = (chosen: ReadonlyArray<Message>, rejected: ReadonlyArray<Message>): number => {
   let end = 0
   for (const [i, message] of chosen.slice(0, -1).entries()) {

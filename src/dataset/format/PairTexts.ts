@@ -1,3 +1,4 @@
+/** Converts a pair's texts for formats: the prompt becomes messages, or a system prompt and turns, if possible. */
 import { Option, Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Message, Prompt } from "../../domain/Message.ts"
@@ -16,7 +17,6 @@ export const sideOf = (
 ): ReadonlyArray<Message> =>
   side === "chosen" ? (chosen_messages ?? answer(chosen)) : (rejected_messages ?? answer(rejected))
 
-/** With call arguments as objects. Fails if `toOpenMessages` fails, or if they have integers beyond 2^53. */
 export const toConversation = (pair: PreferencePair): Checked<Record<Side | "prompt", ReadonlyArray<JsonRow>>> =>
   Result.gen(function* () {
     return {
@@ -26,7 +26,6 @@ export const toConversation = (pair: PreferencePair): Checked<Record<Side | "pro
     }
   })
 
-/** None if the chosen side has no tool calls, or the edit is plain text. */
 export const editedMessages = ({ chosen_messages, edited }: PreferencePair) =>
   chosen_messages === undefined || edited === null ? Option.none() : Conversation.parse(edited)
 
@@ -51,10 +50,7 @@ export const withObjects = (messages: ReadonlyArray<Message>, field: string): Ch
     }),
   )
 
-/**
- * Python reads integers of any size exactly. All JSON readers read a fraction's original and new digits as the same
- * double.
- */
+/** Python reads integers of any size exactly, but fractions as JavaScript does. */
 const losesDigits = (text: string): boolean =>
   (
     text
@@ -67,11 +63,9 @@ const losesDigits = (text: string): boolean =>
 
 export const parseJson = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Json))
 
-/** A text prompt becomes one user message. */
 export const toMessages = (prompt: Prompt): ReadonlyArray<Message> =>
   typeof prompt === "string" ? [{ role: "user", content: prompt }] : prompt
 
-/** Fails unless the last message is a user's or a tool's, so that an answer can follow. */
 export const toOpenMessages = (prompt: Prompt): Checked<ReadonlyArray<Message>> => {
   const messages = toMessages(prompt)
   const last = messages.at(-1)?.role
@@ -92,11 +86,9 @@ export const withRoles = (
 
 export interface Turns {
   readonly system: string
-  /** The first and the last turn are questions. */
   readonly turns: ReadonlyArray<Message>
 }
 
-/** Fails if the roles after a leading system message do not alternate between `asks` and `answers`. */
 export const toTurns = (
   prompt: Prompt,
   roles: { readonly asks: ReadonlyArray<string>; readonly answers: ReadonlyArray<string> },
@@ -121,7 +113,6 @@ export const toTurns = (
       )
 }
 
-/** For formats without turns. */
 export const toQuestion = (prompt: Prompt): Checked<{ readonly system: string; readonly question: string }> =>
   Result.flatMap(toTurns(prompt, { asks: ["user"], answers: ["assistant"] }), ({ system, turns }) => {
     const [{ content } = { content: "" }, ...more] = turns

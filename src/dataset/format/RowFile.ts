@@ -1,7 +1,4 @@
-/**
- * Reads the rows of a JSON Lines or Parquet file, unchanged and in order. A line that is not UTF-8 or not JSON gives a
- * failed row. Memory holds one chunk and the longest line, or one row group.
- */
+/** Reads rows unchanged and in order. Memory holds one chunk and the longest line, or one row group. */
 import { Array, Effect, FileSystem, Result, Stream } from "effect"
 import * as Json from "../../io/Json.ts"
 import * as Lines from "../../io/Lines.ts"
@@ -9,13 +6,10 @@ import * as ReadBack from "../file/ReadBack.ts"
 
 export interface NumberedRow {
   readonly line: number
-  /** Empty for Parquet. */
   readonly text: string
-  /** A failure describes the content. */
   readonly row: Result.Result<unknown, string>
 }
 
-/** Fails with the file system's error. A file that is not readable as Parquet gives one failed row. */
 export const read = (path: string) => (path.endsWith(".parquet") ? readParquet(path) : readLines(path))
 
 const readLines = (path: string) =>

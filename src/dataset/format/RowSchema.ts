@@ -1,7 +1,4 @@
-/**
- * Parts of rows, as trainers need them, independently of the code that writes rows. The message of a filter is a noun
- * that names the expected value.
- */
+/** Parts of rows, as trainers need them. A filter's message is a noun that names the expected value. */
 import { Schema } from "effect"
 import { isJsonObject } from "../../domain/Message.ts"
 
@@ -28,7 +25,6 @@ export const OpenAiToolCall = toolCall(
 
 const result = { name: Schema.optionalKey(NonEmptyText), tool_call_id: Schema.optionalKey(NonEmptyText) }
 
-/** For the chat templates of transformers. */
 export const Message = Schema.Struct({
   role: NonEmptyText,
   content: Text,
@@ -65,7 +61,6 @@ const completionProblem = (messages: ReadonlyArray<TurnMessage>) => {
     : undefined
 }
 
-/** One message, or tool calls with their results and the messages after them. */
 export const turnOf = <M extends Schema.Codec<TurnMessage, unknown>>(message: M) =>
   Schema.Array(message).check(Schema.makeFilter<ReadonlyArray<M["Type"]>>(completionProblem))
 
@@ -88,7 +83,6 @@ export const openOf = <M extends Schema.Codec<TurnMessage, unknown>>(message: M)
 
 export const OpenMessages = openOf(Message)
 
-/** One role of `before` may come first. Then `asks` and `answers` must alternate, ending with `asks`. */
 export const findRoleViolation = (
   roles: ReadonlyArray<string>,
   { asks, answers, before }: { readonly [part in "asks" | "answers" | "before"]: ReadonlyArray<string> },

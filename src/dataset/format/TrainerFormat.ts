@@ -1,7 +1,7 @@
 /**
- * A trainer format turns pairs into a trainer's rows. Built-in formats keep texts exactly as they are, and omit a pair
- * that they cannot represent or their trainer would misread. Rows have only the columns that the trainer reads, because
- * some trainers fail on others.
+ * A trainer format turns pairs into a trainer's rows. Built-in formats never change a text, and omit a pair that they
+ * cannot represent or their trainer would misread. Rows have only the columns that the trainer reads, because some
+ * trainers fail on others.
  */
 import { Result, type Schema } from "effect"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
@@ -11,10 +11,7 @@ import type { Omission } from "../file/OmittedPairs.ts"
 
 /** Options for the trainer formats that support them. */
 export interface FormatOptions {
-  /**
-   * Whether to write the pair's margin as `margin`; 0 for none, or a negative one. Only for `openrlhf*` and `trl*`
-   * formats, except the unpaired formats and TPO. Default: false.
-   */
+  /** Whether to write the margin (at least 0) as `margin`, in paired `openrlhf*` and `trl*` formats except TPO. */
   readonly margin?: boolean | undefined
   /** The field with the pair's margin: `vote_margin` for `votes`, `strength` for `strength`. Default: `votes`. */
   readonly marginFrom?: "votes" | "strength" | undefined
@@ -22,14 +19,10 @@ export interface FormatOptions {
   readonly tools?: boolean | undefined
 }
 
-/**
- * Null would break collators, and a negative margin, if a lead or reliable experts overruled the majority, would let
- * the rejected completion score higher.
- */
+/** Null would break collators, and a negative margin would let the rejected completion score higher. */
 export const marginOf = ({ strength, vote_margin }: PreferencePair, { margin, marginFrom }: FormatOptions): number =>
   margin === true ? Math.max(0, (marginFrom === "strength" ? strength : vote_margin) ?? 0) : 0
 
-/** @param none the value for a pair without tools */
 export const toolsColumn = ({ tools }: PreferencePair, options: FormatOptions, none: "" | null): JsonRow =>
   options.tools === true ? { tools: tools ?? none } : {}
 
@@ -51,10 +44,7 @@ export interface TrainerFormat {
    * and results. Formats without it omit pairs with calls, except text formats, which render calls.
    */
   readonly reads?: ReadonlyArray<"all_bad" | "edited" | "tool_calls" | "tools">
-  /**
-   * A row's prompt, as text. Set it for trainers, such as KTO's, that pair a prompt with the previous row's completion:
-   * rows with the same prompt are then written far apart.
-   */
+  /** A row's prompt. Set it for trainers such as KTO's: rows with the same prompt are then written far apart. */
   readonly promptOf?: (row: JsonRow) => string
   /** The columns and their types. */
   readonly features: (options?: FormatOptions) => Features

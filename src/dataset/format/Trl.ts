@@ -1,10 +1,8 @@
 /**
  * TRL (huggingface/trl, docs/source/dataset_formats.md; trainers of 1.13). TRL concatenates plain-text prompts and
  * completions, so questions need a conversational format. The reward trainer reads each side of `trl-implicit`
- * completely; for DPO and KTO, the prompt is the common beginning of both sides, which changes KTO's loss.
- *
- * Arguments of tool calls are objects (section "Tool Calling"), so a pair with an integer beyond 2^53 in them is
- * omitted.
+ * completely; for DPO and KTO, the prompt is the common beginning of both sides, which changes KTO's loss. A pair with
+ * an integer beyond 2^53 in call arguments is omitted.
  */
 import { Option, Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -167,7 +165,6 @@ export const trlImplicitConversational: TrainerFormat = {
   ),
 }
 
-/** A pair without an edit has no row. */
 const referenceOf = ({ edited }: PreferencePair): Checked<string> =>
   edited === null
     ? refuse("edited", "an edited version of `chosen` (TPO reads it as the reference)", "none")
@@ -175,7 +172,6 @@ const referenceOf = ({ edited }: PreferencePair): Checked<string> =>
       ? Result.succeed(edited)
       : refuse("edited", "well-formed Unicode", "a lone surrogate")
 
-/** With the tool calls of the edit. */
 const referenceMessages = (pair: PreferencePair): Checked<ReadonlyArray<JsonRow>> =>
   Result.flatMap(referenceOf(pair), (edited) =>
     Option.match(PairTexts.editedMessages(pair), {

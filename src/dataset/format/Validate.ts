@@ -1,7 +1,4 @@
-/**
- * Reads a trainer's file back and reports rows that the trainer would fail on or misread, in file order. Lengths in
- * tokens are not checked (TRL's reward trainer drops pairs with a side of more than 1,024 tokens).
- */
+/** Reports rows that the trainer would fail on or misread, in file order. Lengths in tokens are not checked. */
 import { type FileSystem, type PlatformError, Result, Schema, SchemaIssue, Stream } from "effect"
 import type { Features, JsonRow } from "../file/Features.ts"
 import type { Problem, TrainerFormat } from "./TrainerFormat.ts"
@@ -12,6 +9,7 @@ import type { Finding } from "../file/Finding.ts"
 import * as InferredTypes from "../file/InferredTypes.ts"
 import * as RowFile from "./RowFile.ts"
 
+/** Fails if the file cannot be read. */
 export const validate = (
   format: TrainerFormat,
   path: string,

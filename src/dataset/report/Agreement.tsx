@@ -1,3 +1,4 @@
+/** Agreement of experts on the same items. */
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { type Fact, Facts } from "../../service/pages/shared/Facts.tsx"
 import { count, decimal, plural, share, shareOf } from "./format.ts"

@@ -1,3 +1,4 @@
+/** The report page: the overview, then one section per topic. */
 import { useState } from "preact/hooks"
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { Button } from "../../service/pages/shared/Button.tsx"
@@ -42,7 +43,6 @@ const sections = [
   ["examples", "Examples", Examples],
 ] as const
 
-/** The system's color scheme until the reader chooses one. Printed pages are always light (print.css). */
 const SchemeButton = () => {
   const [isDark, setDark] = useState(() => matchMedia("(prefers-color-scheme: dark)").matches)
   return (

@@ -1,3 +1,4 @@
+/** Every check with its threshold, failed ones first. */
 import type { Check, QualityReport } from "../../domain/QualityReport.ts"
 import { count, plural, shareOf } from "./format.ts"
 import { More, Name, Section, Table, textColumn } from "./parts.tsx"

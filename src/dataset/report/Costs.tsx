@@ -1,3 +1,4 @@
+/** Costs of the job's votes, by kind of expert. */
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { type Fact, Facts } from "../../service/pages/shared/Facts.tsx"
 import { count, plural, shareOf } from "./format.ts"

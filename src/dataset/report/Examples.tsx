@@ -1,3 +1,4 @@
+/** Example pairs of the dataset, with their rationales. */
 import { useState } from "preact/hooks"
 import type { Example, QualityReport } from "../../domain/QualityReport.ts"
 import { Button } from "../../service/pages/shared/Button.tsx"

@@ -1,3 +1,4 @@
+/** The experts and how they voted, in a sortable table. */
 import type { ComponentChildren } from "preact"
 import { useMemo, useState } from "preact/hooks"
 import type { ExpertRow, QualityReport } from "../../domain/QualityReport.ts"
@@ -10,7 +11,6 @@ const firstRows = 25
 interface ExpertColumn {
   readonly title: string
   readonly hint: string
-  /** Null goes last. */
   readonly value: (row: ExpertRow) => number | null
   readonly words: (row: ExpertRow) => string
 }
@@ -57,7 +57,6 @@ const columns: ReadonlyArray<ExpertColumn> = [
 
 const nameOf = (row: ExpertRow): string => row.expert ?? "votes without a name"
 
-/** @param by a column's index, or -1 to sort by the experts' names */
 const sortRows = (rows: ReadonlyArray<ExpertRow>, by: number, isDescending: boolean): ReadonlyArray<ExpertRow> => {
   const sign = isDescending ? -1 : 1
   const column = columns[by]

@@ -1,7 +1,4 @@
-/**
- * Plots are redrawn when their width changes. For screen readers, each plot is one image with a description, and the
- * table has all of the plots' numbers.
- */
+/** For screen readers, each plot is one image with a description, and the table has all of the plots' numbers. */
 import type { ComponentChildren } from "preact"
 import { useLayoutEffect, useRef } from "preact/hooks"
 import { type Column, Table } from "./parts.tsx"

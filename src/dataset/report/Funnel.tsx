@@ -1,3 +1,4 @@
+/** The steps from records to pairs: how many remain after each step, how many were lost, and why. */
 import type { FunnelStep, QualityReport } from "../../domain/QualityReport.ts"
 import { count, name, shareOf } from "./format.ts"
 import { Bar, Section, Table, ScreenReaderText, textColumn } from "./parts.tsx"

@@ -1,3 +1,4 @@
+/** Accuracy of experts on gold items. */
 import { dot, ruleY, text } from "@observablehq/plot"
 import type { GoldReport, QualityReport } from "../../domain/QualityReport.ts"
 import { chart } from "./charts.ts"

@@ -1,3 +1,4 @@
+/** The overview: what the dataset is, whether its checks passed, and the main numbers. */
 import type { ComponentChildren } from "preact"
 import type { Check, QualityReport } from "../../domain/QualityReport.ts"
 import { adviceFor } from "./advice.ts"

@@ -1,3 +1,4 @@
+/** The languages of the prompts. */
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { count, name, plural, share, shareOf } from "./format.ts"
 import { drawBars } from "./charts.ts"

@@ -1,3 +1,4 @@
+/** Shows the ratings of models with intervals, and how agreement and win rates converge with more votes. */
 import { areaY, axisX, axisY, dot, lineY, ruleX, ruleY } from "@observablehq/plot"
 import type { Estimate, Leaderboard as Board, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import type { QualityReport } from "../../domain/QualityReport.ts"

@@ -1,3 +1,4 @@
+/** Shows whether experts prefer longer completions, and how long texts are. */
 import type { Distribution } from "../../domain/Distribution.ts"
 import type { Length, QualityReport } from "../../domain/QualityReport.ts"
 import { Facts } from "../../service/pages/shared/Facts.tsx"

@@ -1,3 +1,4 @@
+/** Each model's share of pairs won, highest first. */
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { count, plural, share } from "./format.ts"
 import { Name, Section, Table, textColumn } from "./parts.tsx"

@@ -1,3 +1,4 @@
+/** Shows whether experts prefer completions at certain positions. */
 import { barY, ruleY, text } from "@observablehq/plot"
 import type { Position, QualityReport } from "../../domain/QualityReport.ts"
 import { baseline, chart, halo } from "./charts.ts"

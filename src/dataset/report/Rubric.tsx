@@ -73,7 +73,6 @@ interface ScaleOptions {
   readonly title?: string
 }
 
-/** `undefined` if there is nothing to draw. */
 const scaleFigure = (
   scale: string,
   series: ReadonlyArray<Series>,

@@ -1,3 +1,4 @@
+/** The report's section on splits: their sizes, and the number of items with near-duplicates in several splits. */
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { count, name, plural, shareOf } from "./format.ts"
 import { Bar, Section, Table, ScreenReaderText, textColumn } from "./parts.tsx"

@@ -1,3 +1,4 @@
+/** Shows how long tasks and votes took. */
 import type { Distribution } from "../../domain/Distribution.ts"
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { count, plural, seconds } from "./format.ts"

@@ -1,3 +1,4 @@
+/** Advice for a failed check. */
 import type { Check } from "../../domain/QualityReport.ts"
 
 export const adviceFor = ({ advice, dropped, unit, value }: Check): string => {

@@ -1,3 +1,4 @@
+/** The frame that all charts of the report share, and charts of horizontal bars. */
 import { barX, plot, type PlotOptions, ruleX, text } from "@observablehq/plot"
 
 const style = {
@@ -8,7 +9,6 @@ const style = {
   overflow: "visible",
 }
 
-/** Makes lines visible on bars. */
 export const halo = { stroke: "var(--surface)", strokeWidth: 4, strokeOpacity: 0.85 }
 
 export const baseline = { stroke: "var(--line-strong)" }

@@ -3,15 +3,12 @@
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 })
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 })
 
-/** Formats 12345 as `12,345`. */
 export const count = (n: number): string => whole.format(n).replace("-", "−")
 
-/** Formats 12000 as `12K`, for axes. */
 export const short = (n: number): string => (Math.abs(n) < 10_000 ? count(n) : compact.format(n).replace("-", "−"))
 
 export const plural = (n: number, one: string, many = `${one}s`): string => `${count(n)} ${n === 1 ? one : many}`
 
-/** Formats 0.1234 as `12.3%`, and 1 as `100%`. */
 export const share = (n: number): string => {
   const rounded = (100 * n).toFixed(1)
   if (rounded === "100.0") return n < 1 ? ">\u00A099.9%" : "100%"
@@ -19,10 +16,8 @@ export const share = (n: number): string => {
   return `${rounded.replace("-", "−")}%`
 }
 
-/** For axes, thresholds, and expected shares. */
 export const shortShare = (n: number): string => `${Number((100 * n).toFixed(2))}%`
 
-/** A dash if `of` is 0. */
 export const shareOf = (part: number, of: number): string => (of > 0 ? share(part / of) : "–")
 
 export const decimal = (n: number, digits = 2): string => {

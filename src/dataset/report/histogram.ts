@@ -1,7 +1,4 @@
-/**
- * A bar's height is its bin's share of all values. The axis is linear if bins have equal widths, else logarithmic. The
- * caption mentions outliers that are not drawn.
- */
+/** A bar's height is its bin's share of all values. The axis is linear if bins have equal widths, else logarithmic. */
 import { axisX, type AxisXOptions, rectY, ruleX, ruleY, text } from "@observablehq/plot"
 import type { Distribution, Histogram } from "../../domain/Distribution.ts"
 import { baseline, chart, halo } from "./charts.ts"
@@ -20,7 +17,6 @@ const binsOf = ({ counts, edges }: Histogram): ReadonlyArray<Bin> =>
 
 const total = (bins: ReadonlyArray<Bin>): number => bins.reduce((sum, bin) => sum + bin.count, 0)
 
-/** A histogram of equal values would show nothing. */
 export const isSpread = ({ histogram, max, min }: Distribution): boolean =>
   histogram.counts.length > 0 && min !== null && max !== null && min < max
 
@@ -50,7 +46,6 @@ const values: Record<Unit, (value: number) => string> = {
   number: (value) => String(value),
 }
 
-/** Empty if all values are drawn. */
 export const leftOut = (histogram: Histogram, unit: Unit): string => {
   const drawn = drawnBins(histogram, unit)
   const [first, last] = [drawn[0], drawn.at(-1)]
@@ -71,7 +66,6 @@ const timeSteps = [
   1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600, 43_200, 86_400, 172_800, 604_800, 2_592_000,
 ]
 
-/** Numbers get Plot's own ticks, times get round numbers of minutes, hours, or days. */
 export const ticksOf = (
   unit: Unit,
   isLog: boolean,
@@ -101,16 +95,13 @@ export const ticksOf = (
 
 export interface HistogramOptions {
   readonly unit: Unit
-  /** Null if the plot below shows it. */
   readonly label: string | null
   readonly fill: string
   readonly height?: number
   readonly marks?: ReadonlyArray<{ readonly at: number; readonly words: string; readonly dashed?: boolean }>
-  /** All histograms of a figure that share an axis for comparison. */
   readonly sharedAxis?: ReadonlyArray<Histogram>
 }
 
-/** Needs at least one value. */
 export const drawHistogram =
   (
     histogram: Histogram,

@@ -1,3 +1,4 @@
+/** Renders the report embedded in the page, without requests. */
 import { render } from "preact"
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { App } from "./App.tsx"

@@ -1,3 +1,4 @@
+/** Components that several sections share. */
 import type { ComponentChildren } from "preact"
 import { count, name } from "./format.ts"
 
@@ -28,7 +29,6 @@ interface ColumnOptions {
   readonly sort?: "ascending" | "descending" | "none"
 }
 
-/** A string is the title of a column of numbers. */
 export type Column = string | ColumnOptions
 
 export const textColumn = (title: ComponentChildren, name?: string): Column => ({
@@ -50,9 +50,7 @@ interface TableProps {
   readonly class?: string
 }
 
-/**
- * Roles are explicit, because the styles for narrow screens turn rows into blocks, which removes their implicit roles.
- */
+/** Roles are explicit, because the styles for narrow screens remove a table's implicit roles. */
 export const Table = ({ label, columns: titles, rows, total, class: name }: TableProps) => {
   const columns = titles.map((column) => (typeof column === "string" ? { title: column } : column))
   const classOf = ({ class: name = "", isText }: ColumnOptions) => `${isText === true ? "" : "number"} ${name}`.trim()
@@ -94,14 +92,12 @@ export const Table = ({ label, columns: titles, rows, total, class: name }: Tabl
 
 export const ScreenReaderText = ({ text }: { readonly text: string }) => <span class="unseen">{text}</span>
 
-/** The number is shown next to the bar. */
 export const Bar = ({ value, of }: { readonly value: number; readonly of: number }) => (
   <span class="bar" aria-hidden="true">
     {value > 0 && <span style={{ width: `${of > 0 ? (100 * value) / of : 0}%` }} />}
   </span>
 )
 
-/** Renders nothing if all elements are shown. */
 export const More = ({ shown, of, what }: { readonly shown: number; readonly of: number; readonly what: string }) =>
   of > shown ? (
     <p class="muted small">

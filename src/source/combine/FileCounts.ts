@@ -1,16 +1,11 @@
-/**
- * Counts the records of each key in each file, to decide whether each file has the completions of one model. Add one
- * file after the other. Memory: 16 bytes per key.
- */
+/** Decides whether each file has the completions of one model. Memory: 16 bytes per key. */
 import { grow } from "./KeyNumbers.ts"
 
-/** A key with different numbers of records in its files. */
 const unevenCount = 0xffff_ffff
 
 export class FileCounts {
   #files = 0
   #lastName: string | undefined
-  /** Indexed by the key's number. */
   #lastFile = new Uint32Array(1024)
   #recordsInLastFile = new Uint32Array(1024)
   #recordsPerEarlierFile = new Uint32Array(1024)

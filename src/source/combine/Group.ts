@@ -1,7 +1,4 @@
-/**
- * Groups records with one completion each into items by their key, even across files. Rejects of unreadable records
- * come first, then the items in the order of their keys' first records. Memory: about 50 bytes per key.
- */
+/** Groups records of one completion into items by key. Unreadable records come first. Memory: 50 bytes per key. */
 import { Array as Arr, Effect, type FileSystem, type Path, Result, Stream } from "effect"
 import { describe } from "../../domain/Origin.ts"
 import type { Prompt } from "../../domain/Message.ts"
@@ -26,7 +23,6 @@ export interface GroupOptions {
   readonly scratchDirectory?: string | undefined
   /** A key that is too long for an id is replaced by its SHA-256. */
   readonly keyIsId: boolean
-  /** For records that do not name a model. */
   readonly fileModels?: ReadonlyMap<string, string> | undefined
 }
 
@@ -38,7 +34,6 @@ interface Head extends Omit<Part, "place" | "completion" | "key"> {
   readonly record: ScratchText.Cut | null
 }
 
-/** `ScratchText.cut` removes these texts from the raw text, so that they are stored once. */
 const textsOf = (prompt: Prompt, completion: string): ReadonlyArray<string> => [
   typeof prompt === "string" ? prompt : JSON.stringify(prompt),
   completion,
@@ -61,7 +56,6 @@ const toPart = ({ head, origin, text: completion }: Scratch.Stored): Part => {
       return record === null ? undefined : ScratchText.restore(record, textsOf(prompt, completion))
     },
   }
-  // `toStored` writes `null` only if the key equals a prompt that is a string.
   return { ...fields, place, key: key ?? (typeof prompt === "string" ? prompt : ""), completion }
 }
 

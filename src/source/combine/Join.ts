@@ -1,8 +1,4 @@
-/**
- * Joins prompts with completions in other files by a key, through a temporary file. The prompts' rows come first, then
- * the rejected completions: invalid, repeated, or without a prompt. A prompt's list of models sets the order of its
- * completions. Memory: 40 bytes per key plus the key's length.
- */
+/** Joins prompts with completions through a temporary file. Memory: 40 bytes per key plus the key's length. */
 import { Effect, Result, Stream } from "effect"
 import { describe, type Origin } from "../../domain/Origin.ts"
 import type { PromptItem } from "../../domain/PromptItem.ts"
@@ -33,13 +29,11 @@ interface Joined {
   readonly file: number
   readonly origin: Origin
   readonly completion: string
-  /** A conversation as JSON is decoded together with its prompt. */
   readonly isJson: boolean
   readonly model: string | null
   readonly metadata: PromptItem["metadata"] | null
 }
 
-/** Completions with a prompt are in the lists from `completionLists` on. */
 const promptList = 0
 const rejectList = 1
 const completionLists = 2
@@ -156,7 +150,6 @@ const decodeCompletion = (fields: Fields, file: number, row: Row): Result.Result
   })
 }
 
-/** A list of one text is that text. A conversation stays JSON until the join. */
 const toCompletion = (
   value: unknown,
   name: string,

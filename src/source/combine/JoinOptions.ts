@@ -1,3 +1,4 @@
+/** The options of a join, and the parsed paths of the parts of an item. */
 import { Effect, Path } from "effect"
 import * as Format from "../format/Format.ts"
 import * as Listing from "../place/Listing.ts"
@@ -13,10 +14,7 @@ import { withoutMembers } from "../record/Row.ts"
 import * as UnknownFields from "../detect/UnknownFields.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 
-/**
- * Paths are field paths such as `choices[0].message.content`, or templates. Files can also be folders, patterns, or
- * URLs.
- */
+/** Paths are field paths such as `choices[0].message.content`, or templates. Files can be folders or URLs. */
 export interface JoinOptions extends Format.FormatOptions {
   /** Files with one prompt per record. Keys are unique among all of them. */
   readonly prompts: string | ReadonlyArray<string>
@@ -42,22 +40,13 @@ export interface JoinOptions extends Format.FormatOptions {
   readonly keep?: ReadonlyArray<string> | undefined
   /** Top-level members of both sides to treat as absent. See `LayoutOptions.ignore`. */
   readonly ignore?: ReadonlyArray<string> | undefined
-  /**
-   * The path of the best answer in the prompts files: a model's name, an index into the record's list of models, or an
-   * object with this index in `best_completion_index`. Default: `gold`.
-   */
+  /** The path of the best answer in the prompts files: a model's name, or an index into its list. Default: `gold`. */
   readonly goldPath?: string | undefined
   /** The path of the model's name in the completions files. Default: the file's name, without extensions. */
   readonly modelPath?: string | undefined
-  /**
-   * The path of a list of models in the prompts files, which sets the order of the completions. Default: `models`, or
-   * the metadata's `models`.
-   */
+  /** The path of a list of models in the prompts files, which sets the order. Default: `models`, or the metadata's. */
   readonly modelsPath?: string | undefined
-  /**
-   * Whether to reject a prompt without a completion in a file. `keep` still rejects prompts with fewer than two
-   * completions, or without their best one. Default: `reject`.
-   */
+  /** Whether to reject a prompt without a completion in a file, or `keep` it if it has two. Default: `reject`. */
   readonly missing?: "reject" | "keep" | undefined
   /** The directory for temporary files. Default: the system's. */
   readonly scratchDirectory?: string | undefined
@@ -84,7 +73,6 @@ export const optionKinds: Kinds.KindsOf<JoinOptions> = {
   scratchDirectory: Kinds.anyText,
 }
 
-/** A join's options have other names, such as `promptPath` for `prompt`. */
 export const inJoin = (message: string): string =>
   message.replace(
     /"(?:[^"\\\n]|\\.)*"|`(prompt|system|history|completion|metadata|gold|model)(?=[`:])/g,
@@ -120,7 +108,6 @@ export interface Members {
   readonly completions: ReadonlySet<string>
 }
 
-/** `isPromptChosen` is true if the prompt's path is set, not detected. */
 export const resolve = Effect.fnUntraced(function* (
   options: JoinOptions,
   files: Files,
@@ -185,7 +172,6 @@ export const resolve = Effect.fnUntraced(function* (
       prompt,
       beside: isPromptChosen ? "chosen prompt" : "prompt",
     }),
-    /** A completion's record may repeat members that the prompt uses. */
     unusedOfCompletion: UnusedContext.finder({
       used: [...used, ...columnsOf(completionFields)],
       ignored: ignore,

@@ -1,7 +1,6 @@
 /** Gives each key a number, in order of first occurrence. Memory: about 30 bytes per key plus its length. */
 const encoder = new TextEncoder()
 
-/** Do not use `numbers` afterward. */
 export const grow = (numbers: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> =>
   length <= numbers.length
     ? numbers

@@ -1,7 +1,4 @@
-/**
- * Reads a scratch file by key, like a partitioned hash join (Kitsuregawa, Tanaka, Moto-oka 1983). Records of a key keep
- * their order. A batch has at most `maxBatchBytes`, unless a single key has more.
- */
+/** Reads a scratch file by key, like a partitioned hash join. A batch exceeds `maxBatchBytes` only for a single key. */
 import type { Located, Place, Scratch } from "./Scratch.ts"
 
 const keysPerList = 2048
@@ -11,7 +8,6 @@ export const maxBatchBytes = 32 * 1024 * 1024
 export interface Batch {
   readonly from: number
   readonly to: number
-  /** Set if the batch is a single key with more than `maxBatchBytes`. */
   readonly largeCount?: number
   readonly records: () => Generator<Located>
 }

@@ -1,7 +1,4 @@
-/**
- * A prompt's list of models sets the order of its completions. A gold answer is a model's name or an index into the
- * list.
- */
+/** A prompt's list of models sets the order of its completions. Gold is a model's name or an index into the list. */
 import { Result } from "effect"
 import * as BestCompletion from "../item/BestCompletion.ts"
 import { fromText } from "../record/Field.ts"

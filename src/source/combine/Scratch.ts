@@ -1,8 +1,4 @@
-/**
- * Lists of records in a private temporary file, for joins and groups that exceed memory. Memory: two buffers of at most
- * `bufferBytes`. A list keeps the order of its records. If the system cannot unlink an open file, a killed process
- * leaves it behind, and the next `make` in the same directory removes it.
- */
+/** Lists of records in a private temporary file. A file that a killed process left behind is removed by `make`. */
 import { Clock, Effect, FileSystem, Option, Path, Predicate, Stream } from "effect"
 import type { Origin } from "../../domain/Origin.ts"
 import * as ScratchFile from "../../node/ScratchFile.ts"
@@ -12,11 +8,9 @@ import { originOf } from "../record/Row.ts"
 import { fromPlatformError, ScratchFailed, SourceError } from "../record/SourceError.ts"
 
 export interface Stored {
-  /** Integers below 2^32 that the caller chooses. */
   readonly rank: number
   readonly tag: number
   readonly origin: Origin
-  /** Well-formed Unicode. */
   readonly head: string
   readonly text: string
 }
@@ -35,7 +29,6 @@ export interface Located extends Place {
 export interface Scratch {
   /** Throws if the file fails, as all functions below do. Call them inside `attempt` or `stream`. */
   readonly add: (list: number, record: Stored) => void
-  /** Call it once, between the last `add` and the first read. */
   readonly finish: () => void
   readonly sizeOf: (list: number) => number
   readonly records: (list: number) => Generator<Located>
@@ -67,7 +60,6 @@ const scratchFailure = (cause: unknown): SourceError => {
 export const attempt = <A>(evaluate: () => A): Effect.Effect<A, SourceError> =>
   Effect.try({ try: evaluate, catch: scratchFailure })
 
-/** The generator yields each value with its size in bytes. */
 export const stream = <A>(
   generate: () => Generator<readonly [value: A, size: number]>,
 ): Stream.Stream<A, SourceError> =>

@@ -5,7 +5,6 @@ export interface Cut {
   readonly places: string
 }
 
-/** Verbatim, JSON, and a quoted CSV cell. */
 const encodings = {
   v: (text: string): string => text,
   j: (text: string): string => JSON.stringify(text).slice(1, -1),

@@ -1,7 +1,4 @@
-/**
- * Finds the completions, which determine the layout, by names and shapes of members. If there are several candidates,
- * the failure names them. Numbered columns (`response_a`, `output_2`) are sorted.
- */
+/** Finds the completions, which determine the layout. If there are several candidates, the failure names them. */
 import { Result } from "effect"
 import * as OptionText from "../../io/OptionText.ts"
 import { isObject, joinWords, memberOf, type Members } from "../../io/Values.ts"

@@ -1,8 +1,4 @@
-/**
- * Detects the layout from the names (`KnownNames`) and shapes of the first records' members. Options that are set are
- * not detected. Without a single candidate, the failure names the options to set.
- */
-/* oxlint-disable max-lines -- the layouts are told apart by the same few members */
+/** Detects the layout from names (`KnownNames`) and shapes. Options that are set are not detected. */
 import { Result } from "effect"
 import type { Row } from "../record/Row.ts"
 import * as BestCompletion from "../item/BestCompletion.ts"
@@ -91,7 +87,6 @@ const withCompletions = (
         : noCompletions(sample, options, layout)
     }
     const { members: _, ...paths } = detected
-    // Without a path of the completion, it is the last message of the conversation.
     const conversation =
       detected.layout === "long" && detected.completion === undefined
         ? { prompt: detected.members[0]!.path, ...PromptFinder.contextOf(sample, [detected.members[0]!.name]) }
@@ -104,7 +99,6 @@ const withCompletions = (
   })
 }
 
-/** Some cell must be a Python list, not JSON. */
 const asList = ({ isTextual, members, rows }: Sample.Sample, path: string): string => {
   const column = members.find((member) => member.path === path)
   if (!isTextual || column?.kinds.size !== 1 || !column.kinds.has("texts")) return path
@@ -235,10 +229,7 @@ const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
   }))
 }
 
-/**
- * Chosen by name even if values repeat. Otherwise, new records in a file could change all ids, and the items would be
- * paid for again.
- */
+/** Chosen by name: new records in a file must not change all ids, or the items would be paid for again. */
 const idOf = (sample: Sample.Sample): LayoutOptions => {
   if (isOfDataset(sample)) return {}
   return defined({ id: keyNamed(sample, KnownNames.ids)?.path })

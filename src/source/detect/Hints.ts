@@ -1,3 +1,4 @@
+/** Suggests options that the detected layout may need, before anything is sent. */
 import { Result } from "effect"
 import * as OptionText from "../../io/OptionText.ts"
 import { isEmpty, plural, quoteNames } from "../../io/Values.ts"
@@ -42,7 +43,6 @@ const misfit = (
         ]
       : []
   }
-  // The other completions may be in the other files.
   if (fileCount > 1) return []
   const parts = rows.flatMap((row) => Result.getOrUndefined(layout.toPart(row)) ?? [])
   const isGuessed = completion === undefined && key === undefined && model === undefined
@@ -65,12 +65,10 @@ const models = ({ completions = [], layout, model, modelsFromColumns }: LayoutOp
       ]
 }
 
-/** A text that looks like a list stays a text. The hint names the option that reads it as a list. */
 const jsonTexts = (
   rows: ReadonlyArray<Row>,
   { completion, completions, layout, prompt }: LayoutOptions,
 ): ReadonlyArray<string> => {
-  // In `long` without a completion path, the prompt is already a list of messages.
   const prompts = layout === "long" && completion === undefined ? undefined : prompt
   const texts = layout === "items" || prompt === undefined ? completion : (completions ?? completion)
   return [

@@ -1,8 +1,4 @@
-/**
- * Finds the key of a `long` file's records, and the member that names the model. A member such as `prompt_id` is the
- * key if most records have it; one such as `id` only if its value and the prompt usually repeat together. A few
- * exceptions do not count, so a growing file keeps its key and item ids.
- */
+/** Finds the key of `long`. A few exceptions do not count, so a growing file keeps its key and item ids. */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import * as KnownNames from "../record/KnownNames.ts"

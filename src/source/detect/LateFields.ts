@@ -1,7 +1,4 @@
-/**
- * Rejects a record with a value in a field that was empty in the first records, if the field could change the prompt or
- * a completion.
- */
+/** Rejects a record with a value in a field that was empty in the first records, if it could change a shown text. */
 import { Result } from "effect"
 import { describeValue, isEmpty, isObject, plural } from "../../io/Values.ts"
 import { reject, type Row, type RowResult } from "../record/Row.ts"
@@ -15,14 +12,13 @@ export interface LateFields {
   readonly check: (row: Row) => RowResult
 }
 
-/** Only what experts see counts. */
 const shownFieldsOf = ({ completion, completions, history, layout, prompt, system }: LayoutOptions): string =>
   JSON.stringify([layout, prompt, system, history, completions, completion])
 
 /** With more names, detection runs with only those that the layout uses, which is faster. */
 const maxSampleNames = 250
 
-/** Of names without an effect on the layout. Further names are checked in each record. */
+/** Further names are checked in each record. */
 const maxRememberedNames = 100_000
 
 export const of = (

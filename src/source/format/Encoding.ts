@@ -4,7 +4,6 @@ import { invalidOption, type SourceError, unreadable } from "../record/SourceErr
 
 type Bytes = Stream.Stream<Uint8Array, SourceError>
 
-/** @param label a label of the Encoding Standard, such as `windows-1252` */
 export const decoderOf = (label: string): Effect.Effect<(name: string) => (bytes: Bytes) => Bytes, SourceError> =>
   Effect.try({
     try: () => new TextDecoder(label).encoding,

@@ -1,7 +1,4 @@
-/**
- * Opens files of any format. Compression is detected from the content, never from the name alone. A failure says what
- * kind of file it is and what to do. The input audit gets the original bytes.
- */
+/** Opens files of any format. Compression is detected from the content. The input audit gets the original bytes. */
 import { Effect, Option, Stream } from "effect"
 import type { Duration, FileSystem, Path, Scope } from "effect"
 import type { FormatName } from "../place/FileExtensions.ts"
@@ -26,10 +23,7 @@ export interface FormatOptions
   extends Omit<Csv.CsvOptions, "format">, Pick<Lines.LinesOptions, "maxLineBytes">, ParquetOptions {
   /** Default: detected. */
   readonly format?: FormatName | undefined
-  /**
-   * Encoding of text, as a label of the Encoding Standard such as `windows-1252`. Default: UTF-8; text that is probably
-   * not UTF-8 is refused.
-   */
+  /** Encoding of text, as a label of the Encoding Standard. Default: UTF-8; text that is probably not is refused. */
   readonly encoding?: string | undefined
   /** Maximum time without data from a remote file. Default: 2 minutes. */
   readonly idleTimeout?: Duration.Input | undefined
@@ -49,10 +43,8 @@ export const optionKinds: Kinds.KindsOf<FormatOptions> = {
 export interface RowFile {
   readonly name: string
   readonly format: FormatName
-  /** For messages: `CSV with ";", gzip`, `Parquet, 1,000 rows`. */
   readonly description: string
   readonly count: number | undefined
-  /** @param columns top-level members to read; others may be missing. Default: all */
   readonly rows: (columns?: ReadonlyArray<string>) => Stream.Stream<RowResult, SourceError>
   /** The same records, with plain lines (`PlainLine`) parsed in a thread. Set only if this saves time. */
   readonly rowsByThread?: Stream.Stream<RowResult, SourceError> | undefined

@@ -1,6 +1,5 @@
 /**
- * Detects a file's format from its first bytes, or from its name if they are ambiguous. With a wrong format, records
- * become rejects; none is lost. An invalid line does not change the format of a `.jsonl` file.
+ * Detects a format from the first bytes, or else the name. With a wrong format, no record is lost: each is a reject.
  */
 import { Result } from "effect"
 import * as FileExtensions from "../place/FileExtensions.ts"
@@ -39,7 +38,6 @@ export const check = (format: FormatName, head: Uint8Array, isDecoded = false): 
   return problem === undefined ? Result.succeed(format) : Result.fail(problem)
 }
 
-/** The last character may be incomplete. */
 export const isPlainText = (head: Uint8Array): boolean => {
   const text = Result.getOrUndefined(
     Result.try(() => new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true })),
@@ -94,7 +92,6 @@ const hasJsonLines = (text: string, isWhole: boolean): boolean => {
 
 const sniffArray = (text: string, formatOfName: FormatName | undefined): FormatName => {
   const line = /^[^\n]*/.exec(text)![0]
-  // If each line is a list of records, the lists are read as one.
   if (line.length < text.trimEnd().length && isJson(line)) return isListOfRecords(JSON.parse(line)) ? "json" : "jsonl"
   if (formatOfName !== "jsonl" && formatOfName !== "csv" && formatOfName !== "tsv") return "json"
   const inner = text.slice(1).trimStart()

@@ -1,8 +1,4 @@
-/**
- * Finds the completion that a value names: by its column (`response_a`), a part of the column's name (`a`), such a part
- * after another word (`model_a`), or its model. No match, or several, is a failure. A number is never an index, because
- * some files count from 0 and others from 1.
- */
+/** Finds the one completion that a value names. A number is never an index: some files count from 0, others from 1. */
 import { Result } from "effect"
 import * as KnownNames from "../record/KnownNames.ts"
 import { describeValue, isEmpty, quoteNames } from "../../io/Values.ts"
@@ -17,7 +13,6 @@ export const indexOf = (value: unknown): number | undefined => {
   return typeof value === "number" && Number.isSafeInteger(value) ? value : undefined
 }
 
-/** Gives the zero-based index. Do not call it with a value for which `isNone` is true. */
 export const among = (
   names: ReadonlyArray<string>,
 ): ((value: unknown, models: ReadonlyArray<string | undefined>) => Result.Result<number, string>) => {
@@ -50,10 +45,7 @@ const maxWords = 16
 
 const wordsEnd = /[_\s.:-]+|(?<=\p{Ll})(?=\p{Lu})|(?<=\p{L})(?=\p{N})/gu
 
-/**
- * Lowercase: the name, and each part before or after a word boundary. A word such as `model` may precede a last part:
- * `response_a` has the alias `model_a`.
- */
+/** Each part before or after a word boundary, in lowercase. `response_a` also has the alias `model_a`. */
 const aliasesOf = (name: string): ReadonlySet<string> => {
   const ends = name.length > maxCharacters ? [] : [...name.matchAll(wordsEnd)]
   if (ends.length >= maxWords) return new Set([name.toLowerCase()])

@@ -1,7 +1,4 @@
-/**
- * Reads a prompt or completion from a text cell. Only a list of messages in Python's notation is parsed; any other text
- * stays unchanged. A list as NumPy prints it is refused.
- */
+/** Parses only a list of messages in Python's notation. A list as NumPy prints it is refused. */
 import { Result } from "effect"
 import * as Json from "../../io/Json.ts"
 import * as PythonText from "../record/PythonText.ts"
@@ -10,7 +7,6 @@ import * as Messages from "./Messages.ts"
 /** The cell is a list of messages, even if its end is missing. */
 const beginsWithMessage = /^\s*\[\s*\{\s*(["'])(?:role|content|from|value)\1\s*:/
 
-/** The failure names `path`. */
 export const read = (value: unknown, path: string, isTextual: boolean | undefined): Result.Result<unknown, string> => {
   if (isTextual !== true || typeof value !== "string" || !/^\s*\[/.test(value)) return Result.succeed(value)
   if (Result.isSuccess(Json.parse(value))) return Result.succeed(value)

@@ -1,8 +1,7 @@
 /**
- * Puts earlier turns before the prompt. Turns are messages, or pairs of question and answer: `[["Q", "A"], …]`
- * (LLaMA-Factory) or `[{ "human": "Q", "assistant": "A" }]` (ModelScope). Messages that both have are not repeated.
- * Otherwise, the last turn must be of the assistant or the system; if not, a message is missing, and the turns are
- * refused.
+ * Puts earlier turns before the prompt: messages, `[["Q", "A"], …]` (LLaMA-Factory), or `[{ "human": "Q", "assistant":
+ * "A" }]` (ModelScope). Messages that both have are not repeated; otherwise, the last turn must be the assistant's or
+ * the system's.
  */
 import { Result } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"

@@ -1,8 +1,4 @@
-/**
- * Decodes a value of any layout to a `SourceRecord`. A reject's reason has the field's path in the file, the expected
- * value, and the actual value. A completion may be the assistant's message, gold and metadata may be JSON text, and
- * absent values may be null.
- */
+/** Decodes a value of any layout. A reject has the field's path in the file, and the expected and the actual value. */
 import { Result, Schema, type SchemaIssue } from "effect"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import * as IdLimit from "../../domain/IdLimit.ts"
@@ -72,7 +68,6 @@ export const decodePrompt = (value: unknown, path: string): Result.Result<Prompt
     }),
   )
 
-/** Messages become a text, unless they call tools. The failure names `path`. */
 export const decodeCompletion = (
   value: unknown,
   prompt: Prompt | undefined,
@@ -86,11 +81,9 @@ export const decodeCompletion = (
       )
 }
 
-/** The text may be blank. The failure names `path`. */
 export const decodeAnswer = (value: unknown, path: string): Result.Result<string, string> =>
   Result.mapError(parseAnswer(value), (error) => `${path}: ${firstProblem(error.issue).message}`)
 
-/** Null is absent metadata. The failure names `path`. */
 export const decodeMetadata = (value: unknown, path: string): Result.Result<Metadata | undefined, string> => {
   const metadata = isEmpty(value) ? undefined : fromText(value)
   if (metadata === undefined) return Result.succeed(undefined)
@@ -102,7 +95,7 @@ export const decodeMetadata = (value: unknown, path: string): Result.Result<Meta
 export const decodeText = (value: unknown, path: string): Result.Result<string, string> =>
   Result.mapError(parseText(value), (error) => `${path}: ${firstProblem(error.issue).message}`)
 
-/** A safe integer becomes its digits. Databases cannot store NUL. The failure names `path`. */
+/** A safe integer becomes its digits. Databases cannot store NUL. */
 export const decodeKey = (value: unknown, path: string): Result.Result<string, string> => {
   if (Number.isSafeInteger(value)) return Result.succeed(String(value))
   if (typeof value !== "string")
@@ -165,7 +158,6 @@ const toPrompt = (value: unknown, path: string): Result.Result<Prompt, string> =
     : Result.fail(`${path}: expected text or a list of messages, found ${describeValue(value)}`)
 }
 
-/** The schema refuses a value that is not a list. */
 const toCompletions = (
   value: unknown,
   prompt: Prompt,

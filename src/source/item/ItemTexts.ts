@@ -1,7 +1,4 @@
-/**
- * Copies the JSON of an item's texts from its line, which is faster than `JSON.stringify`. The line must begin with an
- * optional id, the prompt, and the completions, as `JSON.stringify` or Python's `json.dumps` writes them.
- */
+/** Copies the JSON of an item's texts from its line, which is faster than `JSON.stringify`. */
 import { Result } from "effect"
 import type { PromptItem } from "../../domain/PromptItem.ts"
 import * as Json from "../../io/Json.ts"

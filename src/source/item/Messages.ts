@@ -1,8 +1,4 @@
-/**
- * Decodes conversations into messages of `role` and `content`, with tool calls. Also accepts ShareGPT's `{from,
- * value}`, LLaMA-Factory's `function_call`, and text parts. Other members are refused, unless empty or known as
- * metadata.
- */
+/** Decodes `role` and `content`, ShareGPT's `{from, value}`, and LLaMA-Factory's `function_call`. */
 import { Array as Arr, Option, Result } from "effect"
 import { type Message, type Prompt, usesTools } from "../../domain/Message.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
@@ -135,7 +131,6 @@ const partTypes: ReadonlySet<unknown> = new Set(
   "text image image_url input_text input_image input_audio audio audio_url video video_url file refusal".split(" "),
 )
 
-/** Accepts the assistant's turn, with or without the prompt before it. A turn without tool calls becomes text. */
 export const decodeCompletion = (
   values: ReadonlyArray<unknown>,
   prompt: Prompt | undefined,
@@ -163,7 +158,6 @@ const withoutPrompt = (prompt: Prompt, messages: Messages): ReadonlyArray<Messag
   return beginsWith(messages, first) ? messages.slice(first.length) : messages
 }
 
-/** As text, or as messages if it calls tools. None if there is more than one turn. */
 export const toTurn = (messages: ReadonlyArray<Message>): Option.Option<string | Messages> => {
   const [first, ...others] = messages
   if (first === undefined || first.role !== "assistant") return Option.none()

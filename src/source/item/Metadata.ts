@@ -1,7 +1,4 @@
-/**
- * Collects an item's metadata: its record's metadata object, and the members that `keep` names, without conflicts. `*`
- * keeps all members that no other option uses; with completions at `completions[].text`, also those next to `text`.
- */
+/** Collects metadata. With completions at `completions[].text`, `*` also keeps the members next to `text`. */
 import { Result } from "effect"
 import type { Metadata } from "../../domain/PromptItem.ts"
 import * as ItemDecoder from "./ItemDecoder.ts"
@@ -66,7 +63,6 @@ export const columnsWith = (
 
 type Path = ReadonlyArray<Step>
 
-/** A path to the elements of a list becomes the list's path. */
 const listAt = (path: Path): ReadonlyArray<string | number> => {
   const elements = path.indexOf(null)
   return (elements === -1 ? path : path.slice(0, elements)).filter((step) => step !== null)
@@ -77,7 +73,6 @@ const goldMembers = [["best_completion_index"], ["rationale"]]
 const insideOf = (paths: ReadonlyArray<Path>, key: string | number): ReadonlyArray<Path> =>
   paths.flatMap(([step, ...rest]) => (step === key || (step === null && typeof key === "number") ? [rest] : []))
 
-/** Removes the parts that the paths select. `undefined` if nothing remains. A list keeps its length. */
 const restOf = (value: unknown, paths: ReadonlyArray<Path>): unknown => {
   if (paths.length === 0 || typeof value !== "object" || value === null) {
     return paths.some(({ length }) => length === 0) ? undefined : value
@@ -108,7 +103,6 @@ const add = (
       )
     }
   }
-  // Assignment would fail for a member called `__proto__`.
   return Result.succeed(Object.fromEntries([...Object.entries(metadata), ...members]))
 }
 

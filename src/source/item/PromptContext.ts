@@ -1,7 +1,4 @@
-/**
- * Adds a record's earlier turns, system prompt, and tools to its item. Before a prompt that is text, the system prompt
- * is text and an empty line; before messages, it is the first message, unless they already begin with it.
- */
+/** A system prompt becomes text and an empty line before a text, or the first message before messages. */
 import { Result } from "effect"
 import type { Prompt } from "../../domain/Message.ts"
 import { isEmpty } from "../../io/Values.ts"
@@ -14,11 +11,9 @@ import * as ToolCalls from "./ToolCalls.ts"
 
 export interface ContextFields {
   readonly history: Field | undefined
-  /** The first field with text is used. */
   readonly systems: ReadonlyArray<Field>
 }
 
-/** The failure names the field. */
 export const complete = (
   { history, systems }: ContextFields,
   row: Row,

@@ -1,7 +1,4 @@
-/**
- * Decodes tool calls in messages, and tool definitions in records, to JSON text. Text stays unchanged. A call without
- * arguments gets `{}`. Tools that are not functions, and calls with unknown members, are refused.
- */
+/** Decodes tool calls and definitions to JSON text. Tools that are not functions are refused. */
 import { Array as Arr, Result } from "effect"
 import { isJsonObject, type ToolCall } from "../../domain/Message.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
@@ -32,7 +29,6 @@ export const decodeName = (value: unknown, path: string): Result.Result<string |
     : Result.fail(`${path}: expected text, found ${describeValue(value)}`)
 }
 
-/** At least one call is required. The list and the arguments may be JSON text. */
 export const decode = (value: unknown, path: string): Result.Result<Arr.NonEmptyReadonlyArray<ToolCall>, string> => {
   const list = fromText(value)
   if (!Array.isArray(list)) return Result.fail(`${path}: expected a list of tool calls, found ${describeValue(value)}`)

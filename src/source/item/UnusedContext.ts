@@ -1,8 +1,4 @@
-/**
- * Finds fields that no option uses although experts may need them: texts, turns, and media under names of `KnownNames`,
- * outside objects. Texts that the item repeats are not reported. Placeholders for media in a prompt, such as `<image>`,
- * are.
- */
+/** Finds fields and placeholders for media that no option uses, although experts may need to see them. */
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"
 import type { PromptItem } from "../../domain/PromptItem.ts"
@@ -36,7 +32,6 @@ const noFields: ReadonlyArray<Unused> = []
 
 export interface FinderOptions {
   readonly used: Iterable<string>
-  /** Columns that experts need not see. An ignored column of media (`images`) also ignores placeholders. */
   readonly ignored: ReadonlyArray<string>
   readonly prompt?: Field | undefined
   /** `chosen prompt` leaves out names such as `question`. `completion` selects only contexts and histories. */
@@ -59,7 +54,6 @@ export const finder = (options: FinderOptions): Finder => {
     if (kindsOfNames.has(name)) return kindsOfNames.get(name)
     const plain = KnownNames.plain(name)
     const kind = names[beside].has(plain) ? "context" : KnownNames.media.test(plain) ? "media" : undefined
-    // Each record may contain new names.
     if (kindsOfNames.size === 1000) kindsOfNames.clear()
     kindsOfNames.set(name, kind)
     return kind
@@ -88,7 +82,6 @@ export const finder = (options: FinderOptions): Finder => {
   }
 }
 
-/** Deeper values are assumed to have content. */
 const maxDepth = 20
 
 /** Tools write these texts for an absent value. */
@@ -129,10 +122,7 @@ const shapeOf = (value: unknown): Unused["kind"] => {
   return isText ? "text" : "other"
 }
 
-/**
- * `<video>` and `<audio>` are also HTML, so they count only at the start or end of a text. An element with an end tag
- * (`<image>…</image>`) is markup.
- */
+/** `<video>` and `<audio>` are also HTML, so they count only at the start or end of a text. */
 const placeholders =
   /<\|(?:image|img|video|audio|vision|picture)[a-z_]*\d*\|>|<(image)(?:[ _]?\d+|_?placeholder|here)?>|<img>[^<]*<\/img>|^\s*<(video|audio)>|<(video|audio)>\s*$/i
 
@@ -147,7 +137,6 @@ const placeholderIn = (prompt: Prompt): string | undefined => {
   return undefined
 }
 
-/** A template's order: instruction, context, prompt, question, input. */
 const rankOf = (name: string): number => {
   const plain = KnownNames.plain(name)
   const rank = [["instruction"], [...partsOfCompletions], ["prompt"]].findIndex((names) => names.includes(plain))
@@ -182,7 +171,6 @@ const optionsFor = (all: ReadonlyArray<Unused>): string => {
 
 const isMedia = ({ kind }: Unused): boolean => kind === "media" || kind === "placeholder"
 
-/** If only placeholders were found, the option names `images`. */
 const ignoreMedia = (all: ReadonlyArray<Unused>): string => {
   const names = new Set(all.filter(({ kind }) => kind === "media").map(({ name }) => name))
   return OptionText.set({ ignore: names.size === 0 ? ["images"] : [...names] })
@@ -204,7 +192,6 @@ export const problemOf = (all: ReadonlyArray<Unused>): string | undefined => {
   }
 }
 
-/** Leaves out media, which are rejected anyway. */
 export const question = (records: ReadonlyArray<ReadonlyArray<Unused>>): string | undefined => {
   const fields = new Map<string, Unused>()
   for (const one of records.flat()) if (!isMedia(one) && !fields.has(one.name)) fields.set(one.name, one)

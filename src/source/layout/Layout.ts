@@ -16,10 +16,7 @@ export const layoutNames = ["items", "wide", "pairs", "long"] as const
  */
 export type LayoutName = (typeof layoutNames)[number]
 
-/**
- * The paths of an item's parts in a record, such as `choices[0].turns[0].content`. Default: detected from the first
- * records, or the layout's own.
- */
+/** The paths of an item's parts in a record, such as `choices[0].turns[0].content`. Default: detected. */
 export interface LayoutOptions {
   /** Default: detected. */
   readonly layout?: LayoutName | undefined
@@ -60,15 +57,9 @@ export interface LayoutOptions {
   readonly metadata?: string | undefined
   /** Top-level members to keep in the metadata under their own names. */
   readonly keep?: ReadonlyArray<string> | undefined
-  /**
-   * Top-level members to treat as absent. A record with a member that experts may have to see, and that no option
-   * names, is rejected.
-   */
+  /** Top-level members to treat as absent. Otherwise, an unused member that experts may have to see is a reject. */
   readonly ignore?: ReadonlyArray<string> | undefined
-  /**
-   * Whether to reject records of `wide` that lack a completion. Records with fewer than two are always rejected.
-   * Default: `reject`.
-   */
+  /** Whether `wide` rejects records that lack a completion; fewer than two are always rejected. Default: `reject`. */
   readonly missing?: "reject" | "keep" | undefined
 }
 
@@ -103,7 +94,6 @@ export interface Part {
   readonly key: string
   readonly prompt: Prompt
   readonly completion: string
-  /** `completion` is the rendered text of a list of messages. */
   readonly isMessages?: boolean | undefined
   readonly tools?: string | undefined
   readonly model: string | undefined
@@ -112,7 +102,6 @@ export interface Part {
 
 export type Layout = {
   readonly name: LayoutName
-  /** For messages, such as `wide: prompt at "input", completions at "output_1" and "output_2"`. */
   readonly description: string
   readonly columns: ReadonlyArray<string> | undefined
   /** Members that experts may need, but that no option uses. Empty if the record is not an item. */

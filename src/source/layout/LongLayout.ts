@@ -18,7 +18,6 @@ import * as PromptContext from "../item/PromptContext.ts"
 export interface LongFields {
   readonly prompt: Field
   readonly context: PromptContext.ContextFields
-  /** If unset, the completion is the last message in the prompt. */
   readonly completion: Field | undefined
   readonly key: Field | undefined
   readonly model: Field | undefined

@@ -1,8 +1,5 @@
 /**
- * Splits completions that are whole conversations into their common beginning, the prompt, and one turn of the
- * assistant each. Conversations that differ before the last turn are refused. A conversation is a list of messages, or
- * a transcript as in Anthropic's hh-rlhf (Bai et al. 2022): `\n\nHuman: …\n\nAssistant: …`. TRL's `extract_prompt` also
- * splits other text, at the first difference.
+ * Splits whole conversations (messages, or transcripts as in hh-rlhf) into their common beginning and one turn each.
  */
 import { Array as Arr, Option, Result } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
@@ -12,7 +9,6 @@ import * as Messages from "../item/Messages.ts"
 
 export interface Shared {
   readonly prompt: Arr.NonEmptyReadonlyArray<Message>
-  /** Messages if the turn calls tools. */
   readonly completions: ReadonlyArray<Prompt>
 }
 

@@ -1,3 +1,4 @@
+/** Finds the format and compression of a file by its extension, and decides which files are data files. */
 export const formatNames = ["jsonl", "json", "csv", "tsv", "parquet"] as const
 export type FormatName = (typeof formatNames)[number]
 
@@ -14,7 +15,6 @@ export const formatOf = (file: string): FormatName | undefined => {
   return formatNames.find((name) => name === extension)
 }
 
-/** Names of hidden and temporary files begin with a dot or `_`. */
 export const isDataFile = (name: string): boolean =>
   /^[^._]/.test(name) && !descriptions.includes(name) && formatOf(name) !== undefined
 

@@ -1,9 +1,4 @@
-/**
- * Reads `gs://bucket/object` by the JSON API of Google Cloud Storage, with the credentials that the optional
- * `google-auth-library` finds; public objects need none. Names are not percent-encoded. Fails if the object has changed
- * since it was opened. Objects stored with gzip are not decompressed. `STORAGE_EMULATOR_HOST` gets requests without
- * credentials.
- */
+/** Reads `gs://bucket/object`. Fails if it has changed since it was opened. An emulator gets no credentials. */
 import { Effect, Option, Schema, type Scope } from "effect"
 import type { GoogleAuth } from "google-auth-library"
 import { variable } from "../../io/Environment.ts"
@@ -92,10 +87,7 @@ const refused = `the storage refuses the credentials (401), which may have expir
 const forbidden =
   "these credentials do not permit reading; they need storage.objects.get, and storage.objects.list for folders and patterns"
 
-/**
- * The library finds credentials by these variables. That may run a program, so files share a `GoogleAuth` by the
- * variables' values.
- */
+/** The library may run a program to find credentials, so files share a `GoogleAuth` by these variables' values. */
 const credentialVariables = [
   "GOOGLE_APPLICATION_CREDENTIALS",
   "CLOUDSDK_CONFIG",

@@ -1,8 +1,4 @@
-/**
- * Finds the credentials for a URL: its own user and password, a token of `PREFSTREAM_HTTP_TOKENS` (`HOST=TOKEN`,
- * separated by spaces) for one host and port, or the host's entry in `.netrc`. Tokens and `.netrc` are sent unencrypted
- * only to this machine. The `.netrc` entry `default` is ignored, because it would be sent to every host.
- */
+/** Finds a URL's credentials. Tokens and `.netrc`, without its `default`, are sent unencrypted only to this machine. */
 import { Effect, FileSystem, Path, Result } from "effect"
 import * as Base64 from "effect/encoding/Base64"
 import { variable } from "../../io/Environment.ts"

@@ -1,8 +1,7 @@
 /**
- * Reads a file at a URL, byte for byte as stored; also for `gs://` and `hf://`. Fails if the file has changed since it
- * was opened (`ETag`, `Last-Modified`, size). Redirects from `https` to `http` are refused, and authorization is sent
- * only to the URL's host. Names and messages omit user and query, which may be secret. A GET for the first byte opens
- * the file, because signed URLs often permit only GET.
+ * Reads a file at a URL. Fails if it has changed since it was opened (`ETag`, `Last-Modified`, size). Redirects from
+ * `https` to `http` are refused, and authorization is sent only to the URL's host. Names and messages omit user and
+ * query, which may be secret. A GET for the first byte opens the file, because signed URLs often permit only GET.
  */
 import { Effect, type FileSystem, Layer, type Path, type Scope, Stream } from "effect"
 import type { HttpClientError, HttpClientResponse } from "effect/http"
@@ -25,18 +24,12 @@ export interface Answer {
 }
 
 export interface RemoteFile {
-  /** For messages and the manifest, without secrets. */
   readonly name: string
-  /** Without user and fragment. */
   readonly url: string
   /** Computed for each request, because tokens expire. */
   readonly headers: Effect.Effect<Headers, SourceError | Remote.ConnectionLost>
-  /**
-   * `conditional` sends `If-Range` and compares versions. `compared` only compares, for an `ETag` that does not follow
-   * RFC 9110. `impossible`: the bytes at the URL never change.
-   */
+  /** `compared`: without `If-Range`, for an `ETag` not of RFC 9110. `impossible`: the bytes never change. */
   readonly changes: "conditional" | "compared" | "impossible"
-  /** The failure if an answer has a special meaning for this server. */
   readonly refusal: (answer: Answer) => SourceError | undefined
 }
 
@@ -206,7 +199,6 @@ const requireUnchanged = (
   const currentVersion = versionOf(response, sizeOf(response))
   const differs = (key: keyof SizedVersion) =>
     openedVersion[key] !== undefined && currentVersion[key] !== undefined && openedVersion[key] !== currentVersion[key]
-  // If the tag matches, the date is irrelevant.
   const isChanged = differs("size") || differs("etag") || (openedVersion.etag === undefined && differs("last_modified"))
   return isChanged ? Effect.fail(unreadable(name, "the file changed since it was opened; run again")) : Effect.void
 }

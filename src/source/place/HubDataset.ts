@@ -1,9 +1,4 @@
-/**
- * Reads files of a Hugging Face dataset: `hf://datasets/USER/NAME[@REVISION][/PATH]`, by the optional client of the
- * Hub. A branch or tag is resolved to its commit once, and names contain the commit, so that all files have the same
- * version. In a revision, `/` is `%2F`, except in `refs/convert/parquet` and `refs/pr/1`. A path is not
- * percent-encoded.
- */
+/** A branch or tag of `hf://datasets/USER/NAME[@REVISION][/PATH]` is resolved to its commit once, for all files. */
 import { Data, Effect, type FileSystem, Glob, type Path, Redacted, Result, type Scope, Stream } from "effect"
 import * as Hub from "../../io/Hub.ts"
 import { fileNotFound, type SourceError, unreadable } from "../record/SourceError.ts"
@@ -21,7 +16,6 @@ export const open = Effect.fn("HubDataset.open")(function* (
   return yield* openFile(path)
 })
 
-/** The names contain the commit. */
 export const expand = Effect.fn("HubDataset.expand")(function* (name: string) {
   const dataset = yield* connect(name)
   const path = dataset.path.replace(/\/+$/, "")

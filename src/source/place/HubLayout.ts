@@ -1,8 +1,4 @@
-/**
- * Finds a dataset's data files by the rules of `datasets.load_dataset`: those that its card lists (`configs`), those
- * whose folder or name contains the name of a split, or all. Files of all splits are read. A dataset with several
- * configurations and no default is refused.
- */
+/** Finds data files as `datasets.load_dataset` does. Several configurations without a default are refused. */
 import { Glob, Result, Schema } from "effect"
 import * as SchemaIssues from "../../io/SchemaIssues.ts"
 import * as FileExtensions from "./FileExtensions.ts"
@@ -23,10 +19,7 @@ type Configuration = typeof Configuration.Type
 const Card = Schema.NullishOr(Schema.Struct({ configs: Schema.optionalKey(Schema.Array(Configuration)) }))
 const decodeCard = Schema.decodeUnknownResult(Card, { reportInput: true })
 
-/**
- * @param card the card's front matter, if any
- * @returns paths, in the order of the card or sorted
- */
+/** @returns paths, in the order of the card or sorted */
 export const dataFiles = (
   paths: ReadonlyArray<string>,
   card: unknown,
@@ -79,11 +72,10 @@ const patternsOf = ({ data_dir, data_files = [] }: Configuration): ReadonlyArray
 const isVisible = (path: string): boolean =>
   !/(^|\/)(\.|__)/.test(path) && FileExtensions.isDataFile(path.replace(/^.*\//, ""))
 
-/** Between the words of a file name. */
 const separator = "[-._ 0-9]"
 const split = `(?:train|training|validation|valid|dev|val|test|testing|eval|evaluation)`
 
-/** The first expression that matches any file. See https://huggingface.co/docs/hub/datasets-file-names-and-splits */
+/** See https://huggingface.co/docs/hub/datasets-file-names-and-splits */
 const layouts: ReadonlyArray<RegExp> = [
   /^data\/[^/]+-\d{5}-of-\d{5}[^/]*$/,
   new RegExp(`(?:^|/)(?:[^/]*${separator})?${split}(?:${separator}[^/]*)?/`),

@@ -11,10 +11,7 @@ export interface Input {
   readonly begin?: Effect.Effect<ReadInto, SourceError, Scope.Scope>
   /** `end` is exclusive. `undefined` if the file can only be read from its beginning. */
   readonly slice: ((start: number, end: number) => Effect.Effect<Uint8Array, SourceError>) | undefined
-  /**
-   * For the audit of a file that is read in slices: all its bytes, or the version that the server reported. The stream
-   * fails if the file has changed.
-   */
+  /** For the audit of a file that is read in slices. Fails if the file has changed. */
   readonly sliced?: Stream.Stream<Uint8Array, SourceError> | Version
 }
 

@@ -1,8 +1,4 @@
-/**
- * Expands files, folders, patterns, URLs, and `-`, without repetitions and in the order of the arguments. Files of a
- * folder or pattern are sorted by code unit. A folder means the data files directly in it; a dataset of prefstream, its
- * files with pairs. A missing file is an error, a folder or pattern without files is reported.
- */
+/** Expands files, folders, patterns, URLs, and `-`. A folder means the data files directly in it, sorted. */
 import { Effect, FileSystem, Glob, Option, Path, type PlatformError, Schema } from "effect"
 import * as FileExtensions from "./FileExtensions.ts"
 import { describeValue } from "../../io/Values.ts"
@@ -15,7 +11,6 @@ export interface Listed {
   readonly empty: ReadonlyArray<string>
 }
 
-/** Programs may be written without a type check. */
 export const checkNames = (names: unknown): Effect.Effect<void, SourceError> => {
   const wrong: ReadonlyArray<unknown> = Array.isArray(names)
     ? names.filter((name) => typeof name !== "string")

@@ -1,7 +1,4 @@
-/**
- * Reads a local file. A stream ends at the size that the file had at its beginning, and fails if the file became
- * shorter. Open streams still read a replaced file. Overwritten bytes are noticed only at the end of `sliced`.
- */
+/** Reads a local file up to its size at the start. Open streams read a replaced file. */
 import { Array, Cause, Effect, FileSystem, Option, type PlatformError, type Pull, Scope, Stream } from "effect"
 import { fromPlatformError, type SourceError, unreadable } from "../record/SourceError.ts"
 import type { Input, ReadInto } from "./Input.ts"

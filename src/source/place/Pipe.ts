@@ -1,8 +1,4 @@
-/**
- * Input that is sent only once: standard input, a FIFO, `<(zcat items.gz)`. It can be read again while at most
- * `memoryLimitBytes` have been read, or after `Spool` has copied it. Otherwise, only the reader that is furthest ahead
- * can continue.
- */
+/** Input that is sent only once: it can be read again up to `memoryLimitBytes`, or after `Spool` has copied it. */
 import { Array, Cause, Effect, type Pull, Result, Stream } from "effect"
 import { type IncomingBytes, pipe, StandardInput } from "../../node/IncomingBytes.ts"
 import { type SourceError, unreadable } from "../record/SourceError.ts"
@@ -11,7 +7,6 @@ import type { Input } from "./Input.ts"
 export const memoryLimitBytes = 16 * 1024 * 1024
 
 interface Memory {
-  /** Emptied when the pieces exceed the limit. */
   pieces: Array<Uint8Array>
   isDiscarded: boolean
   count: number
@@ -53,7 +48,6 @@ const open = (name: string, incoming: IncomingBytes): Input => {
   return input
 }
 
-/** The copy must exist until the process ends. */
 export const replaceByCopy = (input: Input, copy: Input): void => {
   const memory = origins.get(input)
   if (memory === undefined) return

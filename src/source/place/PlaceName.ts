@@ -1,6 +1,6 @@
+/** Classifies and describes file names: local, standard input, HTTP, S3, Google Cloud Storage, Hugging Face Hub. */
 export type Kind = "local" | "standard input" | "http" | "s3" | "gs" | "hf" | "unknown"
 
-/** Another scheme is `unknown`. A name without a scheme is a path. */
 export const kindOf = (name: string): Kind => {
   if (standardInputNames.has(name)) return "standard input"
   const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(name) ?? []

@@ -1,7 +1,4 @@
-/**
- * Reads remote files. After a lost connection, reading resumes at the same byte. Fails after `retries` retries without
- * a byte, or if a request returns no byte for the time `idle`. The total time is unlimited.
- */
+/** After a lost connection, reading resumes at the same byte, up to `retries` times in a row. */
 import { Context, Duration, Effect, Predicate, Schedule, Schema, type Scope, Stream } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
 import * as HttpFailure from "../../io/HttpFailure.ts"
@@ -25,7 +22,6 @@ export interface RemoteTimeouts {
   readonly pause: Duration.Duration
 }
 
-/** Each file uses the values at its opening. */
 export const RemoteTimeouts = Context.Reference<RemoteTimeouts>("prefstream/source/place/Remote/RemoteTimeouts", {
   defaultValue: () => ({ idle: Duration.minutes(2), retries: 5, pause: Duration.millis(500) }),
 })
@@ -40,7 +36,6 @@ export interface Remote {
   readonly size: number | undefined
   readonly hasRanges: boolean
   readonly version: Version
-  /** @param range the header `Range`; `undefined` for the whole file */
   readonly read: (
     start: number,
     range: string | undefined,
@@ -173,10 +168,7 @@ export const disconnected = (name: string, error: unknown): SourceError | Connec
 const innermost = (error: unknown): unknown =>
   Predicate.hasProperty(error, "cause") && error.cause !== undefined ? innermost(error.cause) : error
 
-/**
- * Loads an optional client library.
- * @param load calls `catch` on its import; otherwise, bundlers report an error if the package is not installed
- */
+/** @param load calls `catch` on its import; otherwise, bundlers report an error if the package is not installed */
 export const client = <A>(name: string, place: string, library: string, load: () => Promise<A>) =>
   Effect.tryPromise({
     try: load,

@@ -1,8 +1,4 @@
-/**
- * Wraps the optional client library for S3, which finds credentials, region, and endpoint in the usual places
- * (`AWS_PROFILE`, `AWS_ENDPOINT_URL_S3`, …). With a custom endpoint, URLs have the bucket in the path, and no region is
- * required. No type of the library is exported.
- */
+/** The optional client library for S3. A custom endpoint needs no region, and has the bucket in the path. */
 import { Data, Effect, Predicate, type Scope } from "effect"
 import { variable } from "../../io/Environment.ts"
 import * as HttpFailure from "../../io/HttpFailure.ts"
@@ -30,14 +26,12 @@ export interface ListRequest {
 }
 
 export interface Connection {
-  /** `undefined` if the range is beyond the end of the object. */
   readonly get: (request: {
     readonly bucket: string
     readonly key: string
     readonly range?: string | undefined
     readonly etag?: string | undefined
   }) => Effect.Effect<ObjectAnswer | undefined, SourceError | Remote.ConnectionLost>
-  /** Up to 1,000 keys. */
   readonly list: (request: ListRequest) => Effect.Effect<ListAnswer, SourceError | Remote.ConnectionLost>
 }
 

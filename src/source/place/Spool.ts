@@ -1,6 +1,4 @@
-/**
- * Copies input that cannot be read in slices to a private file, until the scope closes; a pipe, until the process ends.
- */
+/** Copies input that cannot be read in slices to a private file. The copy of a pipe stays until the process ends. */
 import { Effect, FileSystem, type Path, type PlatformError, Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../record/SourceError.ts"
 import type { Input } from "./Input.ts"

@@ -23,17 +23,12 @@ export type Step = string | number | null
 
 export interface Field {
   readonly text: string
-  /** For rejects: line breaks are escaped. */
   readonly name: string
-  /** For users: the member's name if the path is a single member. */
   readonly label: string
   readonly isTemplate: boolean
   readonly paths: ReadonlyArray<ReadonlyArray<Step>>
   readonly columns: ReadonlyArray<string>
-  /**
-   * If a template refers to a field that cannot be written as text, returns an object with only this field.
-   * @param isTextual cells may be JSON text
-   */
+  /** A template with a field that cannot be text returns an object with only this field. */
   readonly get: (record: unknown, isTextual?: boolean) => unknown
   readonly nameAt: (index: number) => string
 }
@@ -105,7 +100,6 @@ const getAt = (record: unknown, keys: ReadonlyArray<string | number>, isTextual:
     ? FieldPath.followAll(fromText(FieldPath.followAll(record, keys.slice(0, 1))), keys.slice(1))
     : FieldPath.followAll(record, keys)
 
-/** Parses a list or object in JSON or Python text. Other or deeply nested values stay unchanged. */
 export const fromText = (cell: unknown): unknown => {
   if (typeof cell !== "string" || !/^\s*[[{]/.test(cell)) return cell
   const value = Result.getOrUndefined(Result.orElse(Json.parse(cell), () => PythonText.parse(cell)))

@@ -1,3 +1,4 @@
+/** Shortens a key of a join or group to an item's id, or to a key for `KeyNumbers`. */
 import * as IdLimit from "../../domain/IdLimit.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 

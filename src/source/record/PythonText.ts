@@ -1,11 +1,7 @@
-/**
- * Reads lists and dictionaries in Python's notation (`repr`), for example in CSV files, and lists of dictionaries that
- * NumPy wrote without commas. NumPy's lists of texts are refused: Python would read adjacent texts as one.
- */
+/** Reads lists and dictionaries in Python's `repr`. NumPy's lists of texts are refused: Python would join them. */
 import { Result } from "effect"
 import { isObject, type Members } from "../../io/Values.ts"
 
-/** `undefined` if the text is neither a list nor a dictionary. */
 export type Problem = "no commas between its elements" | '"..." in place of omitted elements' | undefined
 
 export const parse = (text: string): Result.Result<unknown, Problem> => {
@@ -25,7 +21,6 @@ const space = /\s*/y
 const plainCharacters = { "'": /[^'\\\n]*/y, '"': /[^"\\\n]*/y }
 const escape = /\\(?:([\\'"abfnrtv])|x([\da-fA-F]{2})|u([\da-fA-F]{4})|U(000[\da-fA-F]{5}|0010[\da-fA-F]{4}))/y
 
-// Like `NaN` in `JsonRecord`.
 const constants: Members = { True: true, False: false, None: null, nan: null }
 const escapes: { readonly [letter: string]: string } = {
   a: "\x07",

@@ -14,6 +14,7 @@ export interface InputSummary {
     readonly name: string
     /** For example, `CSV with ";", gzip`. */ readonly description: string
   }>
+  /** Number of files. */
   readonly count: number
   /** Number of files with completions in a join, which are at the end of `files`. */
   readonly joined?: number | undefined

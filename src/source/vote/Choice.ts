@@ -1,7 +1,4 @@
-/**
- * Finds the completion that a vote's value identifies, or a tie. No match, or several, is a failure, never a guess.
- * Without a `Reading`, a number must be a completion's text, column, or model.
- */
+/** Finds the completion that a vote's value identifies. No match, or several, is a failure, never a guess. */
 import { Array as Arr, Result } from "effect"
 import type { Ranking } from "../../domain/Ranking.ts"
 import * as OptionText from "../../io/OptionText.ts"
@@ -27,7 +24,6 @@ export const isPerCompletion = (kind: ChoiceKind | undefined): boolean =>
 export interface Reading {
   readonly kind?: ChoiceKind | undefined
   readonly map?: ChoiceMap | undefined
-  /** Set if choices are read from the column of a completion, such as `chosen`. */
   readonly constantChoice?: number | undefined
 }
 
@@ -45,7 +41,6 @@ export interface ColumnValues {
   readonly values: ReadonlyArray<unknown>
 }
 
-/** `undefined` if the choice map says that the value is not a vote. */
 export type ReadResult = Result.Result<ParsedChoice | undefined, string>
 
 const tie: ParsedChoice = { choice: undefined }
@@ -261,7 +256,6 @@ const columnOutcome = (column: string, item: ChoiceNames.Item): ParsedChoice | u
     .map((part) => outcomeOf(part, item))
     .find((outcome) => outcome !== undefined)
 
-/** Consecutive numbers from 0 or from 1, each once and in any order. */
 const numbersIn = (names: ReadonlyArray<string>): ReadonlyArray<Result.Result<ParsedChoice, string>> | undefined => {
   const numbers = names.map(Number)
   const from = Math.min(...numbers)

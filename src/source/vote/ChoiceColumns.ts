@@ -1,7 +1,4 @@
-/**
- * Finds columns that together contain a choice (`winner_model_a`, `winner_tie`), or a value for each completion
- * (`score_0`, `score_1`). Scores and ranks are only suggested, because a high number may be good or bad.
- */
+/** Finds columns that together contain a choice. Scores and ranks are only suggested: a high number may be bad. */
 import * as OptionText from "../../io/OptionText.ts"
 import { isObject, joinWords, memberOf, type Members } from "../../io/Values.ts"
 import * as Sample from "../detect/Sample.ts"

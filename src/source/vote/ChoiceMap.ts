@@ -1,8 +1,4 @@
-/**
- * The meanings of a choice's values: `0=first,1=second,2=tie`. A value without an entry has the meaning of the first
- * comparison that is true, such as `>0.5=second`. Numbers are compared as numbers, texts without case and outer spaces.
- * An empty entry (`=none`) is for a missing value.
- */
+/** A choice's meanings: `0=first,1=second,2=tie`, or comparisons such as `>0.5=second`; `=none` for a missing value. */
 import { Result } from "effect"
 import { isEmpty } from "../../io/Values.ts"
 

@@ -1,7 +1,4 @@
-/**
- * Finds all completions that a value or a column's name may identify. Exact names take precedence over derived names,
- * and derived names over positions.
- */
+/** Exact names take precedence over derived names, and derived names over positions. */
 import * as BestCompletion from "../item/BestCompletion.ts"
 import { numberOf, places } from "./ChoiceMap.ts"
 import { partsOf } from "./ChoiceValue.ts"
@@ -11,7 +8,6 @@ export interface Item {
   readonly models?: ReadonlyArray<string> | undefined
 }
 
-/** With or without a word before the letter, such as `model_a`. */
 const byLetter = BestCompletion.finder(
   Array.from({ length: 26 }, (_, i) => `completion_${String.fromCharCode(97 + i)}`),
 )
@@ -27,7 +23,6 @@ export const finder = (labels: ReadonlyArray<string> | undefined) => {
   const matchesOf = (kind: string | undefined, value: unknown, { completions, models = [] }: Item) => {
     const text = typeof value === "string" || typeof value === "number" ? String(value) : undefined
     if (text === undefined) return []
-    // The text of a completion takes precedence.
     const at = kind === "name" ? -1 : completions.indexOf(text)
     if (at >= 0 || kind === "text") return at < 0 ? [] : [at]
     const word = text.trim().toLowerCase()

@@ -1,8 +1,4 @@
-/**
- * Decides how to read choices, from those of the first records. Without an option, a single reading must be possible.
- * Numbers have several, unless they are exactly 1, 2, … up to the number of completions. The failure then shows two
- * records under each reading, with its option. Frequencies have no effect.
- */
+/** Decides how to read choices from the first records. A single reading must be possible. */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { SourceItem } from "../../domain/PromptItem.ts"
@@ -23,7 +19,6 @@ export interface SampledChoice extends SourceItem {
 export interface Naming {
   readonly labels: ReadonlyArray<string> | undefined
   readonly isIndex: boolean
-  /** Each choice is the last part of a completion's column name. */
   readonly isId: boolean
 }
 
@@ -99,7 +94,6 @@ export const decide = (
       ? ask(choices, [...ofMap("true=first,false=second"), ...ofMap("true=second,false=first")], labels)
       : Result.fail(unknownTexts(choices))
   }
-  // Some texts of completions are numbers.
   if (counted.length < choices.length && choices.every(isText)) return Result.succeed({ kind: "text" })
   const reads = (reading: Choice.Reading) => {
     const read = Choice.reader(reading, labels)
@@ -114,8 +108,7 @@ export const decide = (
     ...(labels === undefined ? [] : [ofKind("name")]),
   ].filter(reads)
   const outcomes = possibleReadings.map((reading) => outcomesOf(reading, counted, labels).join())
-  // Only `name` may be dropped for an earlier reading with the same outcomes; later values may tell other readings
-  // apart.
+  // Only `name` may be dropped for an earlier reading; later values may tell other readings apart.
   const distinctReadings = possibleReadings.filter(
     ({ kind }, i) => kind !== "name" || outcomes.indexOf(outcomes[i]!) === i,
   )
@@ -196,7 +189,6 @@ const ask = (
   const isFirst = ({ value }: SampledChoice, i: number) =>
     choices.findIndex((other) => String(other.value) === String(value)) === i
   const different = choices.filter(isFirst)
-  // About 12 values from the whole range.
   const sampleChoices = different
     .toSorted((a, b) => Number(a.value) - Number(b.value))
     .filter((_, i, { length }) => i === length - 1 || i % Math.ceil(length / 12) === 0)

@@ -1,8 +1,8 @@
+/** Helpers that read the raw value of a choice, such as `["model_a"]` or `1`, before it is matched to a completion. */
 import { isObject } from "../../io/Values.ts"
 import { fromText } from "../record/Field.ts"
 import { numberOf, truthOf } from "./ChoiceMap.ts"
 
-/** Unwraps lists of one element and Label Studio's flat exports. A completion's text stays unchanged. */
 export const unwrap = (rawValue: unknown, completions: ReadonlyArray<string>): unknown => {
   let value = rawValue
   for (let depth = 0; depth < 4; depth++) {

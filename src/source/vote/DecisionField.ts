@@ -1,7 +1,4 @@
-/**
- * Reads the decision of a lead or of the service, as `export-votes` writes it. Objects with members other than
- * `Decision`'s and without `chosen_index` are ignored.
- */
+/** Ignores objects with members other than `Decision`'s, and those without `chosen_index`. */
 import { Result, Schema, Struct } from "effect"
 import { Decision } from "../../domain/Decision.ts"
 import { describeValue, isObject } from "../../io/Values.ts"

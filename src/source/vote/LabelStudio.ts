@@ -76,7 +76,6 @@ export const labelStudioFlat: Shape = {
   },
 }
 
-/** In the form of the JSON export. A list of one text may be part of the item, so it is not a result. */
 const controlIn = (value: unknown): Members | undefined => {
   const [one, ...more] = objects(fromText(value))
   if (one === undefined || more.length > 0) return undefined
@@ -85,7 +84,6 @@ const controlIn = (value: unknown): Members | undefined => {
   return Array.isArray(one["choices"]) ? { type: "choices", value: one } : undefined
 }
 
-/** The side in `Pairwise`, or the choice in `Choices` and `Rating`. */
 const choiceOf = ({ type, value }: Members): ReadonlyArray<unknown> => {
   const { choices, selected } = object(value)
   if (type === "pairwise") return isEmpty(selected) ? [] : [selected]

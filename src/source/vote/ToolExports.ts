@@ -1,7 +1,6 @@
 /**
- * Recognizes exports of annotation tools, and prefstream's own tables, by the first records, and rewrites each record
- * with a list `votes`. A record without answers may lack the shape if its members occur in other records. Votes that
- * were skipped or not submitted are left out.
+ * Rewrites a record of an annotation tool with a list `votes`. A record without answers may lack the shape if its
+ * members occur in other records. Votes that were skipped or not submitted are left out.
  * https://docs.argilla.io/latest/reference/argilla/records/responses
  */
 import { Record } from "effect"
@@ -81,10 +80,7 @@ const argillaColumns = (record: Members) =>
 
 const isUnanswered = (value: unknown): boolean => Array.isArray(value) && value.length === 0
 
-/**
- * `{ FIELD: …, "QUESTION": [{ "user_id": …, "value": …, "status": "submitted" }] }`, or an object with a list per
- * member.
- */
+/** `{ FIELD: …, "QUESTION": [{ "user_id": …, "value": …, "status": "submitted" }] }`, or an object of lists. */
 const argillaOnHub: Shape = {
   name: "Argilla (feedback dataset)",
   is: (record) => argillaColumns(record).length > 0,
@@ -156,10 +152,7 @@ const choiceAmong = (columns: ReadonlyArray<Answers>): Answers | undefined => {
   )
 }
 
-/**
- * Combines questions that rate one completion each, such as `rating_1` for the field `response_1`. If a user has rated
- * only some completions, the ranking is incomplete, and is refused later.
- */
+/** Combines questions that rate one completion each, such as `rating_1` for the field `response_1`. */
 const ratingsAmong = (columns: ReadonlyArray<Answers>, fields: ReadonlyArray<string>): Answers | undefined => {
   const numberIn = (name: string) => /\d+/.exec(name)?.[0]
   const ratings = columns.flatMap(({ answers, question }) => {
@@ -180,7 +173,6 @@ const answersToVotes = (columns: ReadonlyArray<Answers>, fields: ReadonlyArray<s
   const choiceQuestion = choice ?? ratingsAmong(columns, fields)
   const submitted = (answers: ReadonlyArray<Members>) =>
     answers.filter(({ status }) => isEmpty(status) || status === "submitted")
-  // A rationale for a rating is about one completion.
   const rationaleQuestion = choice && columns.find(({ question }) => isRationale(question))
   return submitted(choiceQuestion?.answers ?? []).flatMap(({ user_id, value }): ReadonlyArray<Members> => {
     if (isEmpty(value)) return []
@@ -204,7 +196,6 @@ export const isOwnVote = (record: Members): boolean =>
     Object.hasOwn(record, name),
   )
 
-/** A CSV table that prefstream wrote. The messages of a prompt are JSON text. */
 const voteTable: Shape = {
   name: "prefstream",
   is: isOwnVote,

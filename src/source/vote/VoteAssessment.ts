@@ -1,8 +1,4 @@
-/**
- * Reads a vote's assessment, details, and kind of expert, in the form of `VoteRow`. Other tables may use these names
- * differently: without `all_bad` and `aspects`, `details` and text cells are ignored, and `kind` must be one of the
- * built-in service.
- */
+/** Other tables may use these names: without `all_bad` and `aspects`, `details` and text cells are ignored. */
 import { Option, Predicate, Record, Schema } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
 import * as ExpertKind from "../../domain/ExpertKind.ts"
@@ -15,7 +11,6 @@ const isValue: { readonly [name: string]: (cell: unknown) => boolean } = Record.
   (field: Schema.Top) => Schema.is(field),
 )
 
-/** A text cell contains a text, or another value as JSON. */
 const fromCell = (cell: unknown, name: string): unknown => {
   if (isValue[name]!(cell)) return cell
   const value = Predicate.isString(cell) ? Option.getOrUndefined(parseScalar(cell)) : undefined

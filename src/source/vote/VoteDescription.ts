@@ -1,3 +1,4 @@
+/** Describes how votes are read, for messages. */
 import { joinWords } from "../../io/Values.ts"
 import type * as Field from "../record/Field.ts"
 import type * as Choice from "./Choice.ts"

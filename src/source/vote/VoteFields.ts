@@ -1,7 +1,4 @@
-/**
- * Finds and reads the votes of a record: one choice, a column for each expert, several columns for one choice, or a
- * list of votes.
- */
+/** Finds the votes of a record: one choice, a column per expert, several columns for one choice, or a list. */
 import { Array as Arr, Option, Result, Schema } from "effect"
 import type { VotedItem } from "../../domain/VotedItem.ts"
 import type { ImportedVote } from "../../domain/Vote.ts"
@@ -58,7 +55,6 @@ export const optionKinds: Kinds.KindsOf<VoteOptions> = {
 }
 
 export interface VoteFields {
-  /** A single choice, one choice per expert, or one value per completion. */
   readonly choices: ReadonlyArray<Field.Field>
   readonly isPerCompletion: boolean
   readonly list?: Field.Field | undefined
@@ -109,7 +105,6 @@ export const detect = (sample: Sample.Sample, options: VoteOptions): Result.Resu
     const list = listPath === undefined ? undefined : yield* parserOf(sample)(listPath, "votes.votes")
     const voteSample = list === undefined ? sample : Sample.of(elementsOf(sample, list).map(asRow))
     const find = (names: ReadonlyArray<string>) => memberOf(voteSample, names)
-    // Members with only objects without id or name are reported as unused.
     const texts = {
       members: voteSample.members.filter(
         ({ isTextual, values }) => isTextual || values.some((value) => readableValue(value) !== undefined),
@@ -153,7 +148,6 @@ export const detect = (sample: Sample.Sample, options: VoteOptions): Result.Resu
     }
   })
 
-/** An object is represented by its id or name. */
 const readableValue = (rawValue: unknown): unknown => {
   let value = rawValue
   while (isObject(value)) value = value["id"] ?? value["name"] ?? value["username"]

@@ -1,3 +1,4 @@
+/** Hints for a command that sends items to experts, if its files contain votes or labels. */
 import { Result } from "effect"
 import * as Sample from "../detect/Sample.ts"
 import * as BestCompletion from "../item/BestCompletion.ts"
@@ -11,10 +12,7 @@ import { isOne, isZero } from "./ChoiceValue.ts"
 import * as ToolExports from "./ToolExports.ts"
 import { expertColumn, voteNames } from "./VoteNames.ts"
 
-/**
- * Suggests `prefstream import` if the rows are a tool's export, have columns of experts, or a choice that is not used
- * as gold.
- */
+/** Suggests `prefstream import` for a tool's export, columns of experts, or a choice that is not used as gold. */
 export const of = (
   rows: ReadonlyArray<Row>,
   { completions, gold }: LayoutOptions = {},
@@ -37,7 +35,6 @@ export const of = (
   return `${where}: prefstream import reads existing votes; a run sends the items to experts again`
 }
 
-/** If most values are gold answers, the first other value prevents detection as gold. */
 const oddLabel = (
   { records, rows }: Sample.Sample,
   name: string,

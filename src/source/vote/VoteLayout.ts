@@ -1,7 +1,4 @@
-/**
- * Adapts the detected layout to votes. In the first records, an id must belong to one item, and an item must have one
- * id, except in tables that prefstream wrote.
- */
+/** In the first records, an id must belong to one item, and an item must have one id, except in prefstream's tables. */
 import { Result } from "effect"
 import { content } from "../../domain/PromptItem.ts"
 import { defined, isObject } from "../../io/Values.ts"

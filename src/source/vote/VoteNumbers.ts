@@ -1,7 +1,4 @@
-/**
- * In vote tables that prefstream wrote, the column `vote` numbers the votes on an item. It must not be read as choices
- * if such a table has lost its column `chosen_index`.
- */
+/** The column `vote` numbers the votes on an item, and must not be read as choices. */
 import type * as Sample from "../detect/Sample.ts"
 import { numberOf } from "./ChoiceMap.ts"
 

@@ -1,3 +1,4 @@
+/** Reads a given number of bytes from a stream of chunks. */
 import { Effect, Pull } from "effect"
 import type { Array } from "effect"
 import { concat } from "../../../io/RecordBuffer.ts"
@@ -6,7 +7,6 @@ export type Chunks<E> = Pull.Pull<Array.NonEmptyReadonlyArray<Uint8Array>, E>
 
 export class ByteReader<E> {
   readonly #pull: Effect.Effect<ReadonlyArray<Uint8Array>, Pull.ExcludeDone<E>>
-  /** In reverse order: the next chunk is the last element. */
   #pending: Array<Uint8Array> = []
   #pulledBytes = 0
   #isEnded = false
@@ -37,7 +37,6 @@ export class ByteReader<E> {
     if (bytes.length > 0) this.#pending.push(bytes)
   }
 
-  /** Returns fewer bytes at the end. */
   readonly take = Effect.fnUntraced(function* (this: ByteReader<E>, count: number) {
     const parts: Array<Uint8Array> = []
     let missing = count

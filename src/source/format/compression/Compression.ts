@@ -1,8 +1,7 @@
 /**
- * Decompresses gzip (RFC 1952), Zstandard (RFC 8878), and Brotli (RFC 7932), with all members or frames of a file. A
- * truncated or damaged file, or one with other bytes at its end, fails after the data before the fault, except its last
- * 64 kB. Damage without a checksum can go unnoticed. A file is refused if it expands to more than 1 GiB and 1,000 times
- * its size (texts expand to less than 20 times), or has a window above 128 MiB.
+ * Decompresses gzip (RFC 1952), Zstandard (RFC 8878), and Brotli (RFC 7932). A truncated or damaged file fails after
+ * the data before the fault, except its last 64 kB. Damage without a checksum can go unnoticed. A file is refused if it
+ * expands to more than 1 GiB and 1,000 times its size, or has a window above 128 MiB.
  */
 import { Cause, Effect, Option, Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../../record/SourceError.ts"
@@ -13,7 +12,6 @@ import * as Unpacker from "./Unpacker.ts"
 export type Compression = "gzip" | "zstd" | "brotli"
 
 export interface ExpansionLimit {
-  /** Always accepted. */
   readonly bytes: number
   /** Maximum ratio of decompressed to compressed size beyond `bytes`. */
   readonly times: number
@@ -21,7 +19,6 @@ export interface ExpansionLimit {
 
 const defaultLimit: ExpansionLimit = { bytes: 1024 ** 3, times: 1000 }
 
-/** Brotli has no magic number. */
 export const detect = (head: Uint8Array): Exclude<Compression, "brotli"> | undefined => {
   if (head[0] === 0x1f && head[1] === 0x8b) return "gzip"
   return Unpacker.isZstd(head) ? "zstd" : undefined

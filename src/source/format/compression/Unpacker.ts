@@ -1,7 +1,4 @@
-/**
- * Decodes the members of a compressed file. Node's own streams ignore bytes after the last member, and some versions
- * accept a truncated Zstandard frame; both fail here.
- */
+/** Node's own streams ignore bytes after the last member, and some versions accept a truncated Zstandard frame. */
 import { Data, Effect } from "effect"
 import * as Decompress from "../../../node/Decompress.ts"
 import type { SourceError } from "../../record/SourceError.ts"
@@ -136,7 +133,6 @@ export const isZstd = (head: Uint8Array): boolean => {
   return magic === zstdMagic || isSkippable(magic)
 }
 
-/** The default limit of `node:zlib`. */
 const maxWindowBytes = 128 * 1024 * 1024
 
 const windowOf = (descriptor: number): number => 2 ** (10 + (descriptor >> 3)) * (1 + (descriptor & 7) / 8)

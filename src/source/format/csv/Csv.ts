@@ -1,12 +1,9 @@
 /**
  * Reads CSV and TSV (RFC 4180). No cell is altered, guessed, or shifted. A record with more or fewer cells than the
  * header is rejected, as is a TSV record that may be several unquoted lines. The file is refused if its header is
- * unreadable or repeats a name. Quotes enclose cells, unless a TSV file's beginning shows otherwise (`quoteOf`).
- * Excel's first line `sep=;` sets the delimiter.
+ * unreadable or repeats a name. Excel's first line `sep=;` sets the delimiter.
  *
- * prefstream has its own reader, because at the first faulty quote, Effect's `Csv` stops, and `csv-parse` 7.0.3 stops
- * or skips the rest of the file. Both read text, so they cannot reject one record with invalid UTF-8. `csv-parse`
- * counts CR LF within quotes twice, and is 2 to 7 times slower.
+ * At the first faulty quote, Effect's `Csv` stops, and `csv-parse` 7.0.3 stops or skips the rest of the file.
  */
 import { Effect, Result, Stream } from "effect"
 import { reject, type Row, type RowResult } from "../../record/Row.ts"
@@ -19,7 +16,6 @@ import { plural } from "../../../io/Values.ts"
 export interface CsvDialect {
   readonly delimiter: string
   readonly header: boolean
-  /** By default, quotes enclose cells, but a record that may be several unquoted lines is rejected. */
   readonly quote?: "double" | "none"
   readonly hasSeparatorLine?: boolean
   readonly description: string
@@ -32,7 +28,6 @@ export interface CsvOptions {
   readonly quote?: "double" | "none" | undefined
   /** Whether the first record names the columns. Otherwise, they are `column_1`, `column_2`, … Default: true. */
   readonly header?: boolean | undefined
-  /** `tsv` sets the delimiter to a tab. */
   readonly format?: "csv" | "tsv" | undefined
 }
 
@@ -40,10 +35,7 @@ const delimiters = [",", "\t", ";", "|"]
 
 const sniffedRecords = 200
 
-/**
- * A delimiter qualifies if at least half of the records have as many cells as the first one. The best delimiter has the
- * most such records.
- */
+/** A delimiter qualifies if at least half of the records have as many cells as the first one. */
 export const sniff = (head: Uint8Array, options: CsvOptions = {}, isWhole = true): CsvDialect => {
   const header = options.header ?? true
   const [, separator] = separatorLine.exec(decodeBeginning(head) ?? "") ?? []
@@ -111,10 +103,7 @@ const fit = (records: ReadonlyArray<RecordResult>) => {
   return { cells, fitting, share: fitting / Math.max(records.length, 1) }
 }
 
-/**
- * Returns `none` for TSV if quotes are probably plain text: more records fit the header without quoting, and at most
- * half of the cells that begin with a quote end with one. Other delimiters are common in texts, so they prove nothing.
- */
+/** `none` for TSV if quotes are probably text: more records fit the header, and most quoted cells do not end in one. */
 const quoteOf = (head: Uint8Array, delimiter: string, isWhole: boolean): "none" | undefined => {
   if (delimiter !== "\t") return undefined
   const whole = isWhole ? head : head.subarray(0, head.lastIndexOf(LF) + 1)
@@ -253,5 +242,4 @@ const namesOf = (cells: CsvRecord["cells"]): Result.Result<ReadonlyArray<string>
 }
 
 const toObject = (columns: ReadonlyArray<string>, cells: CsvRecord["cells"]): Record<string, string | null> =>
-  // Assignment would fail for a column called `__proto__`.
   Object.fromEntries(columns.map((name, at) => [name, cells[at]!]))

@@ -1,11 +1,9 @@
 /**
  * Splits a CSV file's bytes into records and cells in one pass. Each byte is in a record, a reject, or a blank line. An
  * empty cell without quotes is `null`. A quote inside an unquoted cell (`5" pipe`) is text, as in DuckDB and pandas.
- *
  * After text behind a closing quote (`"abc"def`), the record ends at the first LF after an even number of quotes, or
  * whose last quote stands directly before a delimiter or a line end. After an unclosed quote, the rest of the file is
- * one reject. After a malformed record, a quote in an unquoted cell may be that record's end, so the record with this
- * cell is rejected, too.
+ * one reject.
  */
 import { Result } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
@@ -39,15 +37,13 @@ interface Cell {
 
 interface Fault {
   readonly cell: number
-  /** Of the closing quote; of the opening quote if it is never closed. */
+  /** The closing quote's line; the opening quote's if it is never closed. */
   readonly line: number
   /** After the closing quote; `undefined` if it is never closed. */
   readonly offset: number | undefined
 }
 
-/**
- * The next byte decides whether the cell ends after its quote (`quoteSeen`), or after a quote and a CR (`returnSeen`).
- */
+/** After a quote (`quoteSeen`), or a quote and a CR (`returnSeen`), the next byte decides whether the cell ends. */
 type State = "cellStart" | "unquoted" | "quoted" | "quoteSeen" | "returnSeen"
 
 export class CsvReader {
@@ -55,7 +51,6 @@ export class CsvReader {
   readonly #delimiter: number
   readonly #quote: number
   #records: Array<RecordResult> = []
-  /** Held until they suffice to recognize a byte order mark. */
   #first: RecordBuffer | undefined = new RecordBuffer(Infinity)
   readonly #held: RecordBuffer
   #state: State = "cellStart"
@@ -157,7 +152,6 @@ export class CsvReader {
     this.#state = "quoteSeen"
   }
 
-  /** Handles a byte after a quote in a quoted cell, or in a malformed record. Returns whether the record ends. */
   #endsRecord(byte: number, offset: number): boolean {
     const state = this.#state
     if (byte === LF && (state !== "quoted" || !this.#isOdd)) {
@@ -194,7 +188,6 @@ export class CsvReader {
     this.#state = "cellStart"
   }
 
-  /** @param record `bytes` may be only the beginning of the record, `size` is its whole size */
   #endRecord({ bytes, size }: { readonly bytes: Uint8Array; readonly size: number }): void {
     const { maxLineBytes } = this.#options
     const fault = this.#fault

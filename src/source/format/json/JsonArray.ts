@@ -1,8 +1,6 @@
 /**
- * Reads the elements of JSON arrays, or JSON values in sequence, one in memory at a time. An element that is not JSON,
- * not UTF-8, or too large is rejected, and reading continues. If brackets or quotes are missing, or other content
- * follows an array, the rest of the file is one reject. Other parsers of JSON streams stop at the first broken element
- * and report neither its text nor its line.
+ * Reads JSON arrays or values in sequence, one in memory at a time. A bad element is rejected, and reading continues.
+ * If brackets or quotes are missing, or other content follows an array, the rest of the file is one reject.
  */
 import { Result } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
@@ -39,21 +37,17 @@ class ElementScanner {
   #phase: "start" | "array" | "values" | "behind the array" = "start"
   #passedBytes = 0
   #markBytes = 0
-  /** The last token in the array was a comma. */
   #isElementDue = false
 
-  /** Line feeds in earlier chunks and before `#countedTo`. */
   #lineEnds = 0
   #countedTo = 0
 
-  /** 0 between elements. */
   #line = 0
   #start = 0
   readonly #held: RecordBuffer
   #braces = 0
   #brackets = 0
   #isInString = false
-  /** The last chunk ended with a backslash in a string. */
   #isEscaped = false
   /** A value other than an object or array ends with its line. */
   #isBare = false
@@ -126,7 +120,6 @@ class ElementScanner {
         return true
       }
       this.#phase = byte === OPEN_BRACKET ? "array" : "values"
-      // Bytes of an incomplete byte order mark are content.
       if (this.#markBytes % 3 > 0) this.#held.add(byteOrderMark.subarray(0, this.#markBytes))
       else if (byte === OPEN_BRACKET) return true
     }

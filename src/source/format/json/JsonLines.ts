@@ -1,3 +1,4 @@
+/** Reads JSON Lines. Each line that is not blank becomes one record. */
 import { Array, Result, Stream } from "effect"
 import type { RowResult } from "../../record/Row.ts"
 import * as Lines from "../../../io/Lines.ts"

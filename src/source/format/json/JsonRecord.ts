@@ -1,7 +1,4 @@
-/**
- * Parses the JSON of one record. Python writes `NaN` for missing values: it becomes null, as in Parquet. A byte order
- * mark, which concatenated files may contain, is removed. `json` is the text after these changes.
- */
+/** Python writes `NaN` for missing values: it becomes null, as in Parquet. A byte order mark is removed. */
 import { Result } from "effect"
 import * as Json from "../../../io/Json.ts"
 import { type Place, reject, type RowResult } from "../../record/Row.ts"
@@ -28,7 +25,6 @@ export const toRow = (place: Place, text: string, end?: string, isWellFormed?: b
     onSuccess: ({ json, value }) => Result.succeed({ place, value, json, isWellFormed }),
   })
 
-/** Outside strings. The text may be truncated. */
 export const nanAsNull = (text: string): string => {
   let output = ""
   let from = 0

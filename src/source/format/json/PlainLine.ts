@@ -1,9 +1,4 @@
-/**
- * Reads an item `{"id": …, "prompt": "…", "completions": ["…", …]}` without a JSON parser, if `JSON.stringify` or
- * Python's `json.dumps` wrote it. The id must be absent, a text of 1 to 200 characters that is not blank, or an integer
- * of up to 15 digits; the prompt and at least two distinct completions must not be blank. `JsonLines` reads all other
- * lines. Equal texts have equal bytes, because they have the escapes of `JSON.stringify`.
- */
+/** Reads an item of JSON Lines without a JSON parser. `JsonLines` reads all lines that are not in its exact form. */
 import type { ItemBytes } from "../../../domain/ItemBytes.ts"
 
 export type Id = string | number | undefined
@@ -89,7 +84,6 @@ const areDistinct = (bytes: Buffer, texts: ReadonlyArray<number>): boolean => {
   return false
 }
 
-/** @param view of the same bytes, which must be UTF-8 from `start` to `end` */
 export const parse = (bytes: Buffer, view: DataView, start: number, end: number): PlainLine | undefined => {
   let id: Id
   let at = afterWord(bytes, start, compact.id)

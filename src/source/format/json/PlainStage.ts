@@ -1,7 +1,4 @@
-/**
- * Reads plain lines (`PlainLine`) in its own thread. The answers contain all lines in order: plain lines as items,
- * others as bytes. A line longer than `maxHeldBytes` may be divided.
- */
+/** Reads plain lines (`PlainLine`) in its own thread. The answers contain all lines in order, others as bytes. */
 import type { ItemBytes } from "../../../domain/ItemBytes.ts"
 import { sorted } from "../../../domain/ItemBytes.ts"
 import * as Sha256 from "../../../node/Sha256.ts"
@@ -23,14 +20,10 @@ export interface Ask {
 
 export interface Answer {
   readonly buffer: Uint8Array<ArrayBuffer>
-  /** The items in the form of `domain/ItemBytes`, and other lines unchanged. */
   readonly bytes: Uint8Array<ArrayBuffer>
   /** Triples: a number of items, then start and end of the other lines that follow them. */
   readonly runs: Int32Array<ArrayBuffer>
-  /**
-   * For each item: its start and end in `bytes`, 1 for a line with spaces or else 0, the length of its
-   * `ItemBytes.starts`, and these starts.
-   */
+  /** For each item: start and end in `bytes`, whether the line has spaces, and the length and list of its starts. */
   readonly places: Int32Array<ArrayBuffer>
   readonly ids: ReadonlyArray<PlainLine.Id>
   readonly prompts: ReadonlyArray<string>
@@ -119,7 +112,6 @@ export const start = ({ isDigested, maxHeldBytes }: Setup): Stage<Ask, Answer> =
   let work = Buffer.alloc(0)
   let view = new DataView(work.buffer)
   let heldBytes = 0
-  /** An earlier answer contained the beginning of the line. */
   let isCut = false
 
   const add = (bytes: Uint8Array) => {

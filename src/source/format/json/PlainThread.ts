@@ -1,7 +1,4 @@
-/**
- * Reads JSON Lines with a thread for plain lines (`PlainStage`). The rows equal those of `JsonLines`, but also have the
- * item and its identity. The input audit gets the file at its end.
- */
+/** JSON Lines with a thread for plain lines. The rows equal those of `JsonLines`, and also have the item's identity. */
 import { Array as Arr, Cause, Context, Effect, type Pull, Result, type Scope, Stream } from "effect"
 import type { ItemBytes } from "../../../domain/ItemBytes.ts"
 import { LazyItem } from "../../../domain/LazyItem.ts"
@@ -15,10 +12,7 @@ import * as JsonLines from "./JsonLines.ts"
 import * as PlainLine from "./PlainLine.ts"
 import type { Answer, Ask, Setup } from "./PlainStage.ts"
 
-/**
- * Completions stay undecoded until they are used (`LazyItem`). Such an item keeps a whole message of the thread in
- * memory, so the program must soon release it.
- */
+/** Such an item keeps a whole message of the thread in memory, so the program must soon release it. */
 export const LazyItems = Context.Reference<boolean>("prefstream/source/LazyItems", { defaultValue: () => false })
 
 const stage: Thread.StageModule<Setup, Ask, Answer> = {
@@ -30,7 +24,6 @@ const messageBytes = 512 * 1024
 
 const maxHeldBytes = 1024 * 1024
 
-/** In the thread, or with unread rows. */
 const maxMessages = 4
 
 const minFileBytes = 8 * 1024 * 1024

@@ -41,7 +41,6 @@ const decompressSnappy = (from: Uint8Array, size: number): Uint8Array => {
     return value
   }
   let at = 0
-  // The length is also in the page's header.
   while (at < from.length && from[at++]! >= 128);
   while (at < from.length) {
     const tag = from[at++]!
@@ -123,7 +122,6 @@ const decompressors: Readonly<Record<string, (bytes: Uint8Array, size: number) =
 
 export const isSupported = (codec: string): boolean => Object.hasOwn(decompressors, codec)
 
-/** @throws CorruptFile, or an error of `node:zlib` */
 export const decompress = (codec: string, bytes: Uint8Array, size: number): Uint8Array => {
   const decompressed = size === 0 ? bytes.subarray(0, 0) : decompressors[codec]!(bytes, size)
   if (decompressed.length !== size) corrupt(`expected a page of ${size} bytes, found ${decompressed.length}`)

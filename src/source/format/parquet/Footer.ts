@@ -1,7 +1,4 @@
-/**
- * Reads a Parquet file's schema and row groups. The footer is checked first, because some footers make `hyparquet` loop
- * or fill memory. The groups' row counts must add up, and each group must have one chunk per column.
- */
+/** Reads a Parquet file's schema and row groups, after checks: some footers make `hyparquet` loop or fill memory. */
 import { Effect } from "effect"
 import type { ColumnChunk, FileMetaData } from "hyparquet"
 import { parquetMetadata } from "hyparquet/src/metadata.js"
@@ -20,7 +17,6 @@ export interface Chunk {
 
 export interface RowGroup {
   readonly rows: number
-  /** One for each leaf of the schema, or the reason why it cannot be read. */
   readonly chunks: ReadonlyArray<Chunk | string>
 }
 
@@ -33,7 +29,6 @@ export interface Footer {
 /** Most footers are smaller, so one read is enough. */
 const tailBytes = 64 * 1024
 
-/** Enough for a table with a thousand columns and a thousand row groups. */
 const maxFooterBytes = 64 * 1024 * 1024
 const maxValues = 8_000_000
 
@@ -62,7 +57,6 @@ export const read = Effect.fnUntraced(function* (name: string, size: number, sli
   })
 })
 
-/** @throws CorruptFile, or an error of `hyparquet` */
 const parse = (bytes: Uint8Array, end: number): Footer => {
   new ThriftReader(bytes.subarray(0, -trailerBytes), 0, "the footer", maxValues).skipStruct()
   const metadata = parquetMetadata(bytes, { geoparquet: false, parsers })
@@ -77,7 +71,6 @@ const parse = (bytes: Uint8Array, end: number): Footer => {
   return { rows: total, schema, groups }
 }
 
-/** Statistics are not used. */
 const parsers = {
   stringFromBytes: () => "",
   dateFromDays: () => 0,

@@ -1,9 +1,4 @@
-/**
- * Reads the pages of a column chunk. Each page is checked first, so that `hyparquet` never loops, fills memory, or
- * reads beyond the page. Fails if the number of values or a checksum is wrong. Without a checksum, changed bytes can
- * still result in wrong values.
- * https://github.com/apache/parquet-format/blob/master/Encodings.md
- */
+/** Checks each page of a column chunk, because `hyparquet` may loop, fill memory, or read beyond a damaged one. */
 import type { ColumnDecoder, DecodedArray, PageHeader, SchemaTree } from "hyparquet/src/types.js"
 import { parquetHeader, readPage } from "hyparquet/src/column.js"
 import { convert, DEFAULT_PARSERS } from "hyparquet/src/convert.js"
@@ -27,7 +22,6 @@ interface Page {
   readonly stored: Uint8Array
 }
 
-/** @throws CorruptFile if the row group exceeds its memory limit */
 export type Spend = (bytes: number) => void
 
 /** Most writers make pages of about 1 MB, some of 100 MB. */
@@ -66,7 +60,6 @@ export class Pages {
     }
   }
 
-  /** Decodes one page per step. @throws CorruptFile, or errors of `hyparquet` and `node:zlib` */
   *decode(rows: number, table: SchemaTree): Generator<undefined, DecodedArray> {
     const schemaPath = getTreePath(table, [...this.#leaf.keys])
     const decoder: ColumnDecoder = {

@@ -1,9 +1,4 @@
-/**
- * Reads Parquet with `hyparquet`, after our own checks, one row group in memory. Damage is detected only by checksums,
- * if the writer added them, or by impossible values. A row is rejected if it has invalid UTF-8, invalid JSON, or a
- * missing value.
- * https://github.com/apache/parquet-format
- */
+/** Reads Parquet. Damage is detected only by checksums, if the writer added them, or by impossible values. */
 import { Effect, Stream } from "effect"
 import type { Input } from "../../place/Input.ts"
 import { number, plural } from "../../../io/Values.ts"

@@ -1,7 +1,4 @@
-/**
- * Reads the rows of a row group in arrays. If their number differs from the footer's, reading fails and names the row
- * group and column. All requested columns are in memory at once, within `maxBytes`.
- */
+/** All requested columns of a row group are in memory at once, within `maxBytes`. */
 import { Array, Effect, Option, Result, Stream } from "effect"
 import type { DecodedArray } from "hyparquet"
 import { assembleNested } from "hyparquet/src/assemble.js"
@@ -28,7 +25,6 @@ export interface Part {
   readonly group: RowGroup
   readonly number: number
   readonly firstRow: number
-  /** For the requested columns after decompression. */
   readonly maxBytes: number
 }
 

@@ -3,7 +3,6 @@ import { corrupt } from "./CorruptFile.ts"
 import type { Node } from "./Schema.ts"
 import { Unusable } from "./Values.ts"
 
-/** In all columns of a row together. */
 const maxElements = 4_000_000
 
 export interface RowState {
@@ -47,7 +46,6 @@ const content = (node: Node, state: RowState): Read => {
     case "struct": {
       const members = node.fields.map((field) => ({ name: field.name, key: field.key, read: reader(field, state) }))
       return (value) => {
-        // Assignment would fail for a member called `__proto__`.
         return Object.fromEntries(members.map(({ name, key, read }) => [name, read(memberOf(value, key))]))
       }
     }

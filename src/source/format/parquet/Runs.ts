@@ -1,14 +1,9 @@
-/**
- * Checks Parquet's packed integers, because `hyparquet` decodes them without bounds.
- * https://github.com/apache/parquet-format/blob/master/Encodings.md
- */
+/** Checks Parquet's packed integers, because `hyparquet` decodes them without bounds (parquet-format, Encodings.md). */
 import { corrupt } from "./CorruptFile.ts"
 import { ThriftReader } from "./Thrift.ts"
 
-/** Sufficient for dictionaries of up to 16 million values. */
 const maxBits = 24
 
-/** Writers pad the last run. */
 const maxPadding = 1024
 
 const bitsAt = (bytes: Uint8Array, first: number, bits: number): number => {
@@ -56,10 +51,7 @@ export const checkRuns = (bytes: Uint8Array, bits: number, count: number, max?: 
 
 const maxBlockValues = 1 << 20
 
-/**
- * Checks DELTA_BINARY_PACKED integers, and returns the offset after them. If `lengths` is set, it receives the
- * integers, and a negative one is an error.
- */
+/** Checks DELTA_BINARY_PACKED integers, copies them to `lengths`, and returns the offset after them. */
 export const checkDeltas = (bytes: Uint8Array, start: number, count: number, lengths?: Int32Array): number => {
   const reader = new ThriftReader(bytes, start)
   const blockSize = reader.varint()

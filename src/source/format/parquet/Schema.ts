@@ -33,7 +33,6 @@ export interface Struct extends Place {
 
 export interface List extends Place {
   readonly kind: "list"
-  /** The element, or a group around it. */
   readonly repeated: Node
   readonly element: Node
 }

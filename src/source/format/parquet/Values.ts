@@ -76,7 +76,6 @@ const ofInteger = (value: bigint): number | string => {
   return Number.isSafeInteger(number) ? number : String(value)
 }
 
-/** Two's complement, most significant byte first. */
 const bigEndian = (bytes: Uint8Array): bigint =>
   bytes.length === 0 ? 0n : BigInt.asIntN(bytes.length * 8, BigInt(`0x${bufferOf(bytes).toString("hex")}`))
 
@@ -103,7 +102,6 @@ const inSeconds = (value: bigint, unit: TimeUnit): readonly [bigint, string] => 
   return [(value - fraction) / perSecond, `.${String(fraction).padStart(digitsOf[unit], "0")}`]
 }
 
-/** `undefined` for years that a date cannot have (beyond ±271,821). */
 const isoSeconds = (seconds: number): string | undefined => {
   const date = Option.getOrUndefined(DateTime.make(seconds * 1000))
   return date && DateTime.formatIso(date).slice(0, -".000Z".length)
