@@ -44,7 +44,6 @@ const config = CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, 
 const words = (args: ReadonlyArray<string>) => {
   const all = LogFormat.split(args).rest
   const [first, ...rest] = all
-  // For an unknown command, the library prints an error in place of help.
   const isKnown = rest[0] === undefined || rest[0].startsWith("-") || rest[0] === "help" || commandNames.has(rest[0])
   const rewritten =
     first === "help" ? [...rest, ...(isKnown ? ["--help"] : [])] : first === "version" ? ["--version", ...rest] : all

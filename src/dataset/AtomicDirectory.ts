@@ -1,7 +1,4 @@
-/**
- * Replaces a directory by two renames. After a crash between them, the next write or `recover` moves the old directory
- * back from `.NAME.partial-…`. Only empty directories and those that prefstream wrote are replaced.
- */
+/** Replaces a directory by two renames. After a crash between them, `recover` moves the old directory back. */
 import { Effect, FileSystem, Option, Path } from "effect"
 import * as FileLock from "../node/FileLock.ts"
 import * as Sync from "../node/Sync.ts"

@@ -29,7 +29,6 @@ export interface Rows {
 
 export type Request =
   | { readonly kind: "open"; readonly output: Output }
-  /** `texts` contains JSON strings in UTF-8 (`domain/JsonText`). */
   | { readonly kind: "rows"; readonly parts: ReadonlyArray<Rows>; readonly texts: Uint8Array<ArrayBuffer> }
   | { readonly kind: "finish" }
   | { readonly kind: "file"; readonly path: string; readonly content: Uint8Array }
@@ -56,7 +55,6 @@ export const start = ({ directory }: Setup): Stage<Request, Answer> => {
 
   const write = ({ columns, count, output, places }: Rows, texts: Uint8Array) => {
     const { names, write } = outputs[output]!
-    /** By start offset: pairs of an item share texts, which are encoded only once. */
     const known = new Map<number, Text>()
     const textAt = (start: number, end: number) => {
       let text = known.get(start)

@@ -12,7 +12,6 @@ export const field = {
 } as const
 export const fieldCount = 7
 
-/** An item's outcome is also a record: `side` is 2 for A's job and 3 for B's job. */
 export const outcomeSide = 2
 export const outcomeField = { lost: field.file, cause: field.line } as const
 
@@ -98,7 +97,6 @@ export const make = ({
     if (more !== 0) return more > 0 ? "new_votes" : "fewer_votes"
     const isEqual = ["agreement", "vote_margin", "decided_votes"].every((name) => valueOf(a, name) === valueOf(b, name))
     if (!isEqual) return "other_votes"
-    // With the same settings, only other votes can change a matched pair.
     return otherRule ?? (isMatched && settings !== undefined ? "other_votes" : "unknown")
   }
 

@@ -60,7 +60,6 @@ export const valueOf = (value: Json | undefined): number => {
   return hashes.get(value)!
 }
 
-/** Short texts often repeat, such as model names. */
 const hashes = new Map<string, number>()
 const maxCached = 4096
 const maxCachedLength = 40

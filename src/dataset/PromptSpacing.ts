@@ -24,7 +24,6 @@ interface Entry<Row> {
 
 export const make = <Row>() => {
   const prompts = new Map<number, Prompt<Row>>()
-  /** By number of waiting rows. In each set, the prompt that waited longest is first. */
   const ready: Array<Set<Prompt<Row>>> = []
   const recent = new Set<Prompt<Row>>()
   let distance = maxDistance
@@ -33,7 +32,6 @@ export const make = <Row>() => {
 
   const makeReady = (prompt: Prompt<Row>) => (ready[prompt.rows.length] ??= new Set()).add(prompt)
 
-  /** The ready prompt with the most waiting rows, or else the one that was written least recently. */
   const choose = (): Prompt<Row> | undefined => {
     for (const prompt of recent) {
       if (position - prompt.last < distance) break
@@ -115,7 +113,6 @@ const separate = <Row>(entries: Array<Entry<Row>>, offset: number): void => {
   const last = offset + entries.length - 1
   let comparisons = 0
 
-  /** `near` falls with the distance of two rows, `neighbors` is high if they are neighbors in a batch. */
   const costOfTwo = (start: number, end: number): { readonly near: number; readonly neighbors: number } => {
     const size = end - start + 1
     let neighbors = size === 2 ? 1_000_000 : 0

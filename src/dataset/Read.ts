@@ -1,7 +1,4 @@
-/**
- * Reads the preference pairs of a dataset, in the order in which they were written. Memory holds one row group. A
- * file's digest is compared with the manifest before it is read.
- */
+/** Reads a dataset's pairs in their order. A file's digest is compared with the manifest before it is read. */
 import { Effect, FileSystem, Option, Path, Result, Schema, Stream } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
 import { Message, usesTools } from "../domain/Message.ts"
@@ -43,10 +40,7 @@ export const manifest = Effect.fn("Dataset.manifest")(function* (
   )
 })
 
-/**
- * Reads the pairs of a dataset. In a conversational dataset, `prompt` is a list of messages. Fails with
- * `DatasetUnreadable` if the directory is not a dataset, has no such split, or has a damaged file.
- */
+/** Reads the pairs of a dataset. Fails with `DatasetUnreadable` if it has no such split, or a damaged file. */
 export const read = (
   directory: string,
   options: ReadOptions = {},

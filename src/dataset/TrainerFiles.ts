@@ -35,13 +35,11 @@ export const combineUnwritten = (parts: ReadonlyArray<Unwritten>): Unwritten =>
   parts.reduce((sum, part) => Record.union(sum, part, (a, b) => a + b), {})
 
 export interface Options extends FormatOptions {
-  /** `chosen`: an expert's edit replaces the chosen completion, and counts as good even if all were called bad. */
   readonly edited?: "chosen" | "none" | undefined
 }
 
 type UnreadColumn = keyof typeof Assessment.columns | "tool_calls" | "tools"
 
-/** Tool calls are part of the pair's messages, not a column. */
 const hasValue = (pair: PreferencePair, column: UnreadColumn): boolean =>
   column === "tool_calls" ? needsTools(pair) : (pair[column] ?? false) !== false
 

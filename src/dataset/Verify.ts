@@ -1,7 +1,4 @@
-/**
- * Checks a dataset against its manifest, and its files against each other. Rows of a file with another digest are not
- * read. Not checked: whether the rows match the ledger (export again with `--force`: no byte may change).
- */
+/** Checks a dataset against its manifest, and its files against each other, but not its rows against the ledger. */
 import { Effect, FileSystem, Option, Path, Schema, Struct } from "effect"
 import * as Kinds from "../io/SettingKinds.ts"
 import * as Card from "./Card.ts"

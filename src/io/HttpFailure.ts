@@ -2,14 +2,12 @@
 
 const kinds = {
   401: "unauthorized",
-  /** The service, or a proxy in front of it, refuses every request. */
   402: "blocked",
   403: "unauthorized",
   404: "notFound",
   405: "wrongAddress",
   407: "blocked",
   408: "timeout",
-  /** The first request with this idempotency key is still in flight, or another client changed the resource. */
   409: "conflict",
   410: "notFound",
   413: "tooLarge",

@@ -1,7 +1,6 @@
 /** Parses JSON. Engines' messages differ, so invalid text is scanned again. Refuses nesting beyond 100,000 levels. */
 import { Result } from "effect"
 
-/** The failure is one line, such as `column 7: expected "," or "}", found "x"`. */
 export const parse = (text: string, end = "the end of the line"): Result.Result<unknown, string> => {
   if (isTooDeep(text)) return Result.fail(tooDeep)
   return Result.try({ try: (): unknown => JSON.parse(text), catch: () => messageOf(fault(text), text, end) })
@@ -65,7 +64,6 @@ const messageOf = ({ at, expected }: Fault, text: string, end: string): string =
   const where = text.includes("\n") ? `line ${lines}, column ${column}` : `column ${column}`
   token.lastIndex = at
   const match = token.exec(text)
-  // A byte order mark is invisible, so the message shows its escape.
   const actual = match === null ? end : JSON.stringify(match[0]).replace("\uFEFF", "\\uFEFF")
   return `${where}: expected ${expected ?? end}, found ${actual}`
 }

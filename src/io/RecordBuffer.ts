@@ -62,9 +62,7 @@ export const decodeBeginning = (bytes: Uint8Array): string | undefined =>
     Result.try(() => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true })),
   )
 
-type Shown = Pick<Reject, "raw" | "raw_base64" | "raw_bytes">
-
-export const rawMembers = (bytes: Uint8Array, size: number): Shown => {
+export const rawMembers = (bytes: Uint8Array, size: number): Pick<Reject, "raw" | "raw_base64" | "raw_bytes"> => {
   const shown = bytes.subarray(0, maxRawBytes)
   const text = size > shown.length ? decodeBeginning(shown) : decode(shown)
   return {

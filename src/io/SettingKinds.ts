@@ -54,8 +54,11 @@ export const timeAbove0: SettingKind = [
 ]
 export const any: SettingKind = ["any value", () => true]
 
-export const all = (kind: SettingKind, names: string): Kinds =>
-  Object.fromEntries(names.split(" ").map((name) => [name, kind]))
+type Words<Text extends string> = Text extends `${infer First} ${infer Rest}` ? First | Words<Rest> : Text
+
+export const all = <const Names extends string>(kind: SettingKind, names: Names) =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type splits the names in the same way
+  Object.fromEntries(names.split(" ").map((name) => [name, kind])) as { readonly [Name in Words<Names>]: SettingKind }
 
 export const wrongIn = (
   settings: unknown,

@@ -1,7 +1,6 @@
 /** Marks text that a spreadsheet would run as a formula with an apostrophe (OWASP, CSV injection). */
 import { Record } from "effect"
 
-/** A formula that already has an apostrophe gets another one, so that `restore` returns the original text. */
 const isFormula = /^'*[=+\-@\t\r]/
 const isNeutralized = /^'+[=+\-@\t\r]/
 

@@ -3,7 +3,6 @@ import { Record, Struct } from "effect"
 
 const maxShownCharacters = 60
 
-/** For example `nothing`, `12`, `an array`, or a text, cut after 60 characters. */
 export const describeValue = (value: unknown): string => {
   if (value === undefined) return "nothing"
   if (Array.isArray(value)) return value.length === 0 ? "an empty array" : "an array"
@@ -44,7 +43,6 @@ export const isObject = (value: unknown): value is Members =>
 
 export type Members = { readonly [member: string]: unknown }
 
-/** Never returns an inherited member. */
 export const memberOf = (object: Members, name: string): unknown =>
   Object.hasOwn(object, name) ? object[name] : undefined
 

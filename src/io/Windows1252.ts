@@ -2,7 +2,6 @@
 
 const windows1252 = new TextDecoder("windows-1252")
 
-/** Returns 0 if a run of non-ASCII bytes exceeds three bytes, is UTF-8, or is not Western European. */
 export const countTextRuns = (bytes: Uint8Array): number => {
   let places = 0
   for (let at = 0; at < bytes.length; at++) {

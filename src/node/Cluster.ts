@@ -41,7 +41,6 @@ export const layer = ({ host, lease, password, port, prefix, url }: ClusterOptio
         Layer.provide(SqlRunnerStorage.layerWith({ prefix })),
         Layer.provide(ShardingConfig.layer(settings)),
         Layer.provide(sql),
-        // While the database is unreachable, the cluster logs many stack traces, so they are shown only for debugging.
         Layer.provide(
           Layer.effect(
             References.MinimumLogLevel,
@@ -64,7 +63,6 @@ const listenHost = (host: string) =>
 
 const loopback = "127.0.0.1"
 
-/** This machine's address on the route to PostgreSQL, where other workers can probably reach it. Sends no data. */
 export const addressTowards = (url: Redacted.Redacted<string>) =>
   Effect.callback<string>((resume) => {
     const { hostname, searchParams } = new URL(Redacted.value(url))
@@ -79,7 +77,6 @@ export const addressTowards = (url: Redacted.Redacted<string>) =>
         socket.close()
       }
       socket.once("error", () => end(loopback))
-      // Connecting a datagram socket sends nothing; it only selects the route.
       socket.connect(5432, address, () => end(socket.address().address))
     })
   })

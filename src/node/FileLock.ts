@@ -81,10 +81,7 @@ const maxCheckMillis = 500
 const isBusy = (cause: unknown): boolean =>
   Predicate.hasProperty(cause, "errcode") && Predicate.isNumber(cause.errcode) && (cause.errcode & 0xff) === 5
 
-/**
- * The folder must exist. `:memory:` has no lock.
- * @error `FileLockError`
- */
+/** The folder must exist. `:memory:` has no lock. Fails with `FileLockError`. */
 export const acquire = Effect.fn("FileLock.acquire")(function* (
   path: string,
 ): Effect.fn.Return<void, FileLockError, Scope.Scope> {

@@ -9,7 +9,6 @@ import { HttpClient, HttpClientError } from "effect/http"
 
 export type Guard = (address: string) => string | undefined
 
-/** The guard refused every address of the host. The request fails with this error as the cause. */
 export class AddressRefused extends Schema.TaggedError<AddressRefused>()("AddressRefused", {
   address: Schema.String,
   problem: Schema.String,
@@ -28,7 +27,6 @@ export type Resolver = (
 export interface GuardedHttpClientOptions {
   readonly guard: Guard
   readonly resolver?: Resolver | undefined
-  /** Called with each permitted address before the client connects. */
   readonly onPermitted?: ((host: string, address: string) => void) | undefined
 }
 
@@ -62,7 +60,6 @@ export const check = Effect.fnUntraced(function* (
   if (permitted.length === 0 && refused !== undefined) return yield* refused
 })
 
-/** Without `all`, returns only one address. */
 const guardedLookup =
   ({ guard, onPermitted, resolver = dns.lookup }: GuardedHttpClientOptions): LookupFunction =>
   (host, options, callback) =>

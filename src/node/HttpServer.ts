@@ -32,10 +32,7 @@ type Answerer = (request: IncomingMessage) => FirstAnswer
 
 const answerers = new WeakMap<HttpServer.HttpServer["Service"], { current: Answerer | undefined }>()
 
-/**
- * The application answers if `answer` returns undefined, or its effect yields undefined, fails, or does not end at
- * once. A request with a body must get undefined.
- */
+/** The application answers if `answer` yields undefined, fails, or does not end at once, but needs all bodies. */
 export const answerFirst = Effect.fnUntraced(function* (
   answer: (request: IncomingMessage) => Effect.Effect<FirstAnswer, unknown> | undefined,
 ) {

@@ -14,7 +14,6 @@ export interface FileDigest {
   readonly sha256: string
 }
 
-/** A call that has only a file descriptor does not name the path in its error. */
 const about = <A>(path: string, call: () => A): A => {
   try {
     return call()
@@ -57,7 +56,6 @@ export const create = (directory: string, path: string): OutputFile => {
       about(absolute, () => {
         fsyncSync(fd)
         close()
-        // An open file remains writable after its removal.
         statSync(absolute)
         return { bytes: size, sha256: sha256.digest() }
       }),

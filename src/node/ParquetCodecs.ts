@@ -4,7 +4,6 @@ import { brotliDecompressSync, crc32, gunzipSync } from "node:zlib"
 const chunkMin = 1024
 const chunkMax = 4 * 1024 * 1024
 
-/** One buffer for outputs of up to 4 MiB; `node:zlib` would copy several buffers to join them. */
 const options = (limit: number) => ({
   maxOutputLength: Math.max(limit, 1),
   chunkSize: Math.min(Math.max(limit + 1, chunkMin), chunkMax),

@@ -24,7 +24,6 @@ const derive = (password: string, salt: Uint8Array, { log2N, p, r }: Costs): Eff
     scrypt(password.normalize("NFC"), salt, length, { N, r, p, maxmem: 128 * r * (N + p) + 2 ** 20 }, (error, key) =>
       resume(error === null ? Effect.succeed(key) : Effect.die(error)),
     )
-    // A hash cannot be stopped, so it holds its permit until it ends.
   }).pipe(Effect.uninterruptible, atOnce.withPermits(1))
 
 const toText = ({ log2N, p, r }: Costs, salt: Buffer, key: Buffer) =>

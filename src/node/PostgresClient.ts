@@ -178,7 +178,6 @@ const configureSession = (
     readonly = false,
     sharedBy,
   }: Pick<PostgresClientConfig, "readonly" | "sharedBy"> & {
-    /** The statement has no effect in a session with another `pg_backend_pid()`. */
     readonly process?: number | undefined
   } = {},
 ) => sql`

@@ -18,7 +18,6 @@ const holderOf = ({ name, since }: { readonly name: string | null; readonly sinc
 const keyOf = (sql: SqlClient.SqlClient, lock: string) =>
   sql`hashtextextended('prefstream ' || current_schema() || ' ' || ${lock}::text, 0)`
 
-/** pg_locks has the 64-bit key in two halves. */
 const holders = (sql: SqlClient.SqlClient, lock: string) => sql`
   FROM pg_locks JOIN pg_stat_activity USING (pid)
   WHERE locktype = 'advisory' AND granted AND objsubid = 1
@@ -53,7 +52,6 @@ export const take = Effect.fnUntraced(function* (
   path: string,
 ) {
   const waitFor = (time: string) => sql`SELECT set_config('lock_timeout', ${time}, false)`
-  // The session of a process that just died may still hold the lock.
   yield* waitFor("1s")
   const take = sql.literal(shared ? "pg_advisory_lock_shared" : "pg_advisory_lock")
   const isTaken = yield* sql`SELECT ${take}(${keyOf(sql, lock)})`.pipe(
@@ -75,7 +73,6 @@ const interval = Duration.millis(100)
 export const shareTables = (sql: SqlClient.SqlClient) =>
   sql.withTransaction(sql`SELECT pg_advisory_lock_shared(${keyOf(sql, tablesLock)})`)
 
-/** Changes the tables while no other process uses them; otherwise returns some of these processes. */
 export const changeTables = Effect.fnUntraced(function* <E, R, E2, R2>(
   sql: SqlClient.SqlClient,
   change: Effect.Effect<unknown, E, R>,

@@ -26,7 +26,6 @@ export const processOf = (sql: SqlClient.SqlClient): Effect.Effect<number, SqlEr
 const refuse = (message: string) =>
   new SqlError.SqlError({ reason: new SqlError.UnknownError({ cause: undefined, message, operation: "connect" }) })
 
-/** A URL sets it by `options=-csearch_path=…`. */
 const searchPathIn = (url: string): Option.Option<string> => {
   const options = URL.parse(url)?.searchParams.get("options") ?? ""
   const [, path] = /(?:^|\s)(?:-c\s*|--)search_path=((?:\\.|[^\s\\])*)/.exec(options) ?? []

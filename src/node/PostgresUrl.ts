@@ -2,12 +2,10 @@
 import { Option, Redacted, Result } from "effect"
 
 export interface Login {
-  /** `postgres://user:password@host:port/database`; every part except the host may be left out. */
   readonly url: Redacted.Redacted<string>
   readonly password?: Redacted.Redacted<string> | undefined
 }
 
-/** Without the password and the parameters, which may also contain a password. */
 export const redact = (url: Redacted.Redacted<string>): string =>
   Result.match(
     Result.try(() => new URL(Redacted.value(url))),

@@ -3,7 +3,6 @@ import { createHash, hash } from "node:crypto"
 
 export const hex = (text: string | Uint8Array): string => hash("sha256", text, "hex")
 
-/** A number holds 52 bits exactly. */
 export const leading52Bits = (text: string): number => Number.parseInt(hex(text).slice(0, 13), 16)
 
 export interface Hasher {

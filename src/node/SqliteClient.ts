@@ -245,10 +245,7 @@ const makeConnection = Effect.fnUntraced(function* (
   }
 })
 
-/**
- * A stream outside a transaction holds the connection until it ends: a statement of its consumer waits forever.
- * @error `SqlError` if the file cannot be opened or is not a database
- */
+/** A stream outside a transaction holds the connection until it ends: a statement of its consumer waits forever. */
 export const make = Effect.fnUntraced(function* (
   config: SqliteClientConfig,
 ): Effect.fn.Return<SqlClient.SqlClient, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity> {

@@ -14,7 +14,6 @@ export const begin = "BEGIN IMMEDIATE"
 
 export interface Sync {
   readonly sync: Effect.Effect<void, SqlError>
-  /** Call it before each statement of the connection. Outside a transaction, throws after a failed sync. */
   readonly prepareFor: (statement: StatementSync) => void
 }
 
@@ -29,7 +28,6 @@ export const make = Effect.fnUntraced(function* (
   db: DatabaseSync,
   toError: (cause: Error) => SqlError,
 ): Effect.fn.Return<Sync, never, Scope.Scope> {
-  /** The first sync opens the log, because SQLite creates the file with its first write. */
   let log: number | undefined
   let failure: SqlError | undefined
   let isSyncing = false
@@ -88,7 +86,6 @@ export const make = Effect.fnUntraced(function* (
   return { sync, prepareFor }
 })
 
-/** The connection is free during the sync. */
 export const withSync =
   (
     { transactionService, withTransaction }: Pick<SqlClient.SqlClient, "transactionService" | "withTransaction">,

@@ -59,9 +59,7 @@ export const Threads = Context.Reference<"always" | "large" | "never">("prefstre
     values[process.env["PREFSTREAM_THREADS"] ?? ""] ?? (availableParallelism() > 1 ? "large" : "never"),
 })
 
-/** In a bundle, the stages are in the same folder as the bundle's chunks. */
 const urlOf = (path: string): URL | undefined => {
-  // A CommonJS bundle has no URL.
   const base: string | undefined = import.meta.url
   if (base === undefined) return undefined
   const [, ending = ""] = /(\.ts|\.js)$/.exec(base) ?? []

@@ -12,7 +12,6 @@ const work = (ask: unknown) => {
     const { answer, transfer = [] } = stage(ask)
     port.postMessage({ answer } satisfies FromThread, transfer)
   } catch (thrown) {
-    // Without a listener, the thread ends.
     port.off("message", work)
     // A cloned error would lose the system's code.
     const { code, message, path, stack, syscall } = thrown as NodeJS.ErrnoException

@@ -5,7 +5,6 @@ const options = { params: { [constants.ZSTD_c_compressionLevel]: 3 } }
 
 export const maxOutputBytes = 256 * 1024 * 1024
 
-/** One pass saves a tenth of the time, and needs these sizes. */
 export const compress = (bytes: Uint8Array): Uint8Array =>
   zstdCompressSync(bytes, { ...options, chunkSize: maxCompressedBytes(bytes.length), pledgedSrcSize: bytes.length })
 

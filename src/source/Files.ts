@@ -51,7 +51,6 @@ export const files = (names: string | ReadonlyArray<string>, options: FilesOptio
 }
 
 export interface Adaptation {
-  /** Applied before the layout is detected. A reject still has the original text. */
   readonly rewrite?: ((value: unknown) => unknown) | undefined
   readonly columns?: ReadonlyArray<string> | undefined
   readonly complete?: ((options: Layout.LayoutOptions) => Layout.LayoutOptions) | undefined

@@ -64,10 +64,7 @@ const toRow = (file: string, line: number, value: unknown): RowResult =>
       file,
       line,
       get raw() {
-        return toJson(value)
+        return Option.getOrUndefined(Result.getSuccess(Result.try(() => JSON.stringify(value))))
       },
     },
   })
-
-const toJson = (value: unknown): string | undefined =>
-  Option.getOrUndefined(Result.getSuccess(Result.try(() => JSON.stringify(value))))

@@ -32,7 +32,6 @@ export interface SampledFile {
 /** Only the first 16 MiB of a pipe can be read again. */
 const maxSampleCharacters = 4 * 1024 * 1024
 
-/** With more members, detection would take seconds. */
 const maxSampleMembers = 100_000
 
 export const sampled = Effect.fnUntraced(function* (name: string, options: Format.FormatOptions, sampleSize: number) {
@@ -109,7 +108,6 @@ export const unusedIn = (
   return [...counts].map(([name, count]) => ({ name, share: count / rows.length }))
 }
 
-/** Adds columns that may hold context for experts: a record with unused context may be rejected. */
 export const withContext = (
   columns: ReadonlyArray<string> | undefined,
   members: ReadonlySet<string>,

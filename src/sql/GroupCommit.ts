@@ -1,8 +1,4 @@
-/**
- * Writes that arrive during a commit share the next transaction. A write is durable when its effect succeeds, and
- * writes run in order. If a transaction fails, all of its writes are rolled back, unless the disk failed after the
- * commit (`SqliteSync`). A queued write runs before the scope closes.
- */
+/** A write is durable when its effect succeeds. Writes run in order; those of a failed transaction are rolled back. */
 import { type Cause, Deferred, Effect, Exit, Fiber, Queue, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"

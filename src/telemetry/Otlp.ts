@@ -14,7 +14,6 @@ const isStage = (name: string) =>
     name,
   )
 
-/** A command can have any number of these spans, so each begins a new trace. */
 const beginsTrace = (name: string) => /^(WebhookAttempt|JudgeEndpoint)\./.test(name)
 
 const probe = "probe"
@@ -36,12 +35,10 @@ const bounded = (tracer: Tracer.Tracer): Tracer.Tracer =>
     },
   })
 
-const isConfigError = Schema.is(Schema.instanceOf(Config.ConfigError))
-
 const refused = (cause: Cause.Cause<unknown>) => {
   const error = Cause.squash(cause)
   return Layer.effectDiscard(
-    isConfigError(error)
+    error instanceof Config.ConfigError
       ? Effect.fail(new OtlpSettingInvalid({ message: error.cause.message.replaceAll(/\s+/g, " ") }))
       : Effect.die(error),
   )

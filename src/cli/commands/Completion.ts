@@ -52,7 +52,6 @@ const completed = (all: ReadonlyArray<Command.Command.Any>) => {
   })
 }
 
-/** Bash then completes file names, and adds no space after a value such as `judge:`. */
 const inBash = (script: string): string =>
   script.replaceAll(/_prefstream--paths -[df] "\$cur" "\$_comp_word"/g, "COMPREPLY=()").replace(
     "complete -F _prefstream prefstream",

@@ -226,7 +226,6 @@ const clock = (date: string | undefined, before: number, after: number): Finding
   const serviceMillis = Date.parse(date ?? "")
   if (Number.isNaN(serviceMillis))
     return { name, state: "not checked", message: "the service's answer has no Date header" }
-  // The Date header has only whole seconds.
   const difference = Math.max(0, serviceMillis - after, before - (serviceMillis + 1000))
   if (difference <= maxClockDifference) return { name, state: "ok", message: "agrees with the service's clock" }
   const message = `differs from the service's clock by ${duration(difference / 1000)}, so webhooks would be refused as too old or too new: synchronize this machine's clock with NTP`

@@ -53,7 +53,6 @@ export const timeLimitsOf = ({ flags, pipeline }: Job) => ({
   grace: flags.grace ?? pipeline?.grace,
 })
 
-/** The service at `--base-url`, or else the pipeline's. If `schedule` only checks the command line, ends here. */
 export const checkedService = Effect.fnUntraced(function* (
   { flags }: Job,
   pipelineService: Loaded["service"] | undefined,

@@ -62,7 +62,6 @@ const backupFile = Effect.fnUntraced(function* (name: string) {
   const path = yield* Path.Path
   const info = yield* Effect.option(fs.stat(name))
   if (!Option.exists(info, ({ type }) => type === "Directory")) return name
-  // Not every system allows colons in file names.
   const time = DateTime.formatIso(yield* DateTime.now).replace(/[-:]|\.\d+/g, "")
   return path.join(name, `ledger-${time}.db`)
 })

@@ -133,7 +133,6 @@ const decisionOf = Effect.fnUntraced(function* ({ adopt, all, giveUp, sendAgain,
   return decision
 })
 
-/** @param isIdle no process uses the ledger, so interrupted tasks are in doubt */
 const numbersOf = Effect.fnUntraced(function* (
   { all, tasks }: Pick<Flags, "all" | "tasks">,
   decision: Decision | undefined,

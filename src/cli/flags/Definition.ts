@@ -3,7 +3,6 @@ import { Context, Effect, Predicate } from "effect"
 import { usageError } from "../output/ExitStatus.ts"
 import { Command, Flag, Param } from "effect/cli"
 
-/** A run saves the settings of groups that are `true`. */
 export const groups = {
   INPUT: false,
   VOTES: false,
@@ -21,13 +20,10 @@ export interface Definition {
   readonly default?: string | number
   readonly environment?: `PREFSTREAM_${string}`
   readonly note?: string
-  /** Only the command line can set the option. */
   readonly isTypedOnly?: true
-  /** A run saves the option in the job folder; default: the value in `groups`. */
   readonly isKept?: true
   /** A path, or a text that has a path after `gold:`. In a settings file, it is relative to that file. */
   readonly path?: "whole" | "gold"
-  /** A `json` map becomes one value, others become `NAME=VALUE` values. */
   readonly map?: "numbers" | "prices" | "json"
   readonly isRepeatable?: true
   readonly isSwitch?: true

@@ -37,7 +37,6 @@ export const ledgerFlags = inGroup("JOB", {
 
 type LedgerFlags = Omit<Command.Command.Config.Infer<typeof ledgerFlags>, "json">
 
-/** Flags with which another command finds the job. */
 export const givenOf = Effect.fnUntraced(function* (flags: LedgerFlags, directory: string | undefined) {
   const untyped = yield* UntypedSettings
   const isFound = (name: string) => {

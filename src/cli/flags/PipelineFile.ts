@@ -27,7 +27,6 @@ export interface Loaded extends Pipeline.Settings {
   readonly client?: Layer.Layer<AnnotationClient, Unusable, PlatformNeeds | ServiceProfile | HttpClient.HttpClient>
 }
 
-/** Commands that read no input take the job folder, service, and dataset settings from the pipeline. */
 export const pipelineArgument = Argument.String("PIPELINE").pipe(
   Argument.withDescription("Pipeline file of the job, if it has one"),
   Argument.optional,
@@ -61,7 +60,6 @@ export const loadPipeline = Effect.fn("PipelineFile.load")(function* (file: stri
 const isUsageError = Schema.is(UsageError)
 const isFileLockError = Schema.is(FileLock.FileLockError)
 
-/** Lock errors stay, a wrong setting becomes a `UsageError`, any other error `ServiceUnusable`. */
 export const reported = <I, S, R>(
   layer: Layer.Layer<I, unknown, R>,
   service: Context.Key<I, S>,
@@ -81,7 +79,6 @@ export const reported = <I, S, R>(
     return Layer.effect(service, Effect.fail(reason))
   })
 
-/** `schedule` checks a command line before it waits for the first run. */
 export const DryRun = Context.Reference<boolean>("prefstream/cli/DryRun", { defaultValue: () => false })
 
 export const endOfDryRun = Effect.fnUntraced(function* () {

@@ -50,7 +50,6 @@ import {
   text,
 } from "./Values.ts"
 
-/** Every user of the machine can read a command line, so the token has no flag. */
 export const token = Effect.map(Config.option(Config.Redacted("PREFSTREAM_TOKEN")), Option.getOrUndefined)
 
 const formed = (

@@ -131,7 +131,6 @@ export const resubmitFlags = inGroup("TASKS", {
   }),
 })
 
-/** The name of a kind can contain `=`, so the amount follows the last one. */
 const parsePrice = (text: string): Option.Option<readonly [kind: string, amount: string]> => {
   const at = text.lastIndexOf("=")
   const [kind, amount] = at === -1 ? [Prices.other, text] : [text.slice(0, at).trim(), text.slice(at + 1).trim()]

@@ -64,7 +64,6 @@ export const webhookOf = Effect.fnUntraced(function* (
 
 const isPath = (text: string): text is `/${string}` => /^\/[\w.~/-]*$/.test(text)
 
-/** A semicolon separates settings only before `NAME=` or at the end, so that values can contain semicolons. */
 const settingsOf = Effect.fnUntraced(function* (text: string) {
   const [first = "", ...others] = text.trim().split(/;\s*(?=\w+=|$)/)
   const isName = !first.includes("=")
@@ -99,7 +98,6 @@ const schemeOf = Effect.fnUntraced(
   }),
 )
 
-/** Other secrets than `whsec_` may contain spaces. */
 const secretsOf = (secret: Redacted.Redacted<string> | undefined) =>
   (secret === undefined ? "" : Redacted.value(secret))
     .split(/[\r\n]+|\s+(?=whsec_)/)

@@ -3,6 +3,7 @@ import type { Audit, AuditAgreement, AuditPolicies, AuditPolicy } from "../../do
 import type { Estimate } from "../../domain/Leaderboard.ts"
 import { count, number } from "../../io/Values.ts"
 import { minItems } from "../../pair/stats/Bootstrap.ts"
+import { aligned, percent } from "./Text.ts"
 
 export const nothing = ({ items, raters }: Audit): string => {
   const has = (role: string) => raters.some((rater) => rater.role === role && rater.votes > 0)
@@ -14,7 +15,6 @@ export const nothing = ({ items, raters }: Audit): string => {
   return `no audit: of the ${count(items, "item")} with votes, none has ${missing}. An audit compares votes from people and from judges on the same items; --judge EXPERT counts another expert as a judge`
 }
 
-const percent = (share: number): string => `${(100 * share).toFixed(1)}%`
 const decimal = (value: number): string => (Math.round(value * 1000) / 1000 + 0).toFixed(3).replace("-", "−")
 const signed = (value: number): string => `${value <= -0.0005 ? "−" : "+"}${percent(Math.abs(value))}`
 
@@ -26,13 +26,11 @@ export const cell = (estimate: Estimate | null | undefined, form: (value: number
 
 type Cells = ReadonlyArray<string>
 
-export const table = (title: string, head: Cells, rows: ReadonlyArray<Cells>, texts = 1): Cells => {
-  const all = [head, ...rows]
-  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]!.length)))
-  const alignedIn = (row: Cells) =>
-    row.map((text, column) => (column < texts ? text.padEnd(widths[column]!) : text.padStart(widths[column]!)))
-  return ["", title, ...all.map((row) => `  ${alignedIn(row).join("  ")}`.trimEnd())]
-}
+export const table = (title: string, head: Cells, rows: ReadonlyArray<Cells>, texts = 1): Cells => [
+  "",
+  title,
+  ...aligned([head, ...rows], (column) => column < texts).map((line) => `  ${line}`),
+]
 
 const agreementCells = (agreement: AuditAgreement | null): Cells => [
   number(agreement?.share.items ?? 0),
@@ -102,7 +100,6 @@ const policyTable = (compared: AuditPolicies): Cells => {
   ]
 }
 
-/** The table with the most items is kept even if it has too few. */
 const policyTables = ({ policies }: Audit): Cells => {
   const most = Math.max(...policies.map(({ items }) => items))
   return policies.flatMap((table) =>

@@ -100,7 +100,6 @@ const isFileForFolder = Schema.is(
 const platformMessage = (failure: PlatformError.PlatformError): string => {
   const { reason } = failure
   const pathOrDescriptor = "pathOrDescriptor" in reason ? reason.pathOrDescriptor : undefined
-  // A file descriptor is only a number.
   const path = typeof pathOrDescriptor === "string" ? pathOrDescriptor : undefined
   return Option.getOrElse(describe(reason.cause, path), () => {
     const words = isFileForFolder(reason) ? "expected a folder, found a file" : platformWords[reason._tag]

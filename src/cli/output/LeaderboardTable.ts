@@ -5,14 +5,12 @@ import type { Estimate, Leaderboard, LeaderboardRow } from "../../domain/Leaderb
 import { minItems } from "../../pair/rating/Accrual.ts"
 import type { LeaderboardGroup } from "../../pipeline/Leaderboard.ts"
 import { count, number, plural } from "../../io/Values.ts"
-import { present } from "./Text.ts"
+import { aligned, percent, present } from "./Text.ts"
 
 export const nothing =
   "no leaderboard: no vote compares two models. Each completion needs a model name: set --model-path, add models to the items, or use one file per model (--completions); prefstream inspect shows the models. At most 500 models can be rated"
 
 const points = (rating: number | null, open: string): string => (rating === null ? open : rating.toFixed(0))
-
-const percent = (share: number): string => `${(100 * share).toFixed(1)}%`
 
 const range = ({ high, low }: Estimate, form: (value: number) => string, open: readonly [string, string]): string =>
   low === null && high === null
@@ -20,7 +18,6 @@ const range = ({ high, low }: Estimate, form: (value: number) => string, open: r
     : `${low === null ? open[0] : form(low)} to ${high === null ? open[1] : form(high)}`
 
 const head = ["rank", "model", "rating", "95% interval", "win rate", "95% interval", "won", "tied", "lost"]
-const isText = (column: number): boolean => column === 1
 
 const cellsOf = (row: LeaderboardRow): ReadonlyArray<string> => [
   String(row.rank),
@@ -34,17 +31,6 @@ const cellsOf = (row: LeaderboardRow): ReadonlyArray<string> => [
   number(row.losses),
 ]
 
-const aligned = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
-  const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
-  return rows.map((row) =>
-    row
-      .map((cell, column) => (isText(column) ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
-      .join("  ")
-      .trimEnd(),
-  )
-}
-
-/** Above this number, the estimate depends on chance more than on the models. */
 const maxNeeded = 1_000_000
 
 const describeTopTwo = ({ top_two, votes }: Leaderboard): string | false => {
@@ -107,7 +93,7 @@ const boardText = (board: Leaderboard): string => {
     method.ties !== "davidson" && ties > 0 && (method.ties === "half" ? "ties as half wins" : "without ties"),
     method.weighted && "ratings weight votes by expert reliability, but win rates count each vote once",
   ])
-  const rows = aligned([head, ...models.map(cellsOf)])
+  const rows = aligned([head, ...models.map(cellsOf)], (column) => column === 1)
   return [
     `${count(models.length, "model")}: ${count(votes, "vote")} on ${count(items, "item")}, ${count(comparisons, "comparison")}, ${count(ties, "tie")}${options.map((each) => `; ${each}`).join("")}`,
     "",

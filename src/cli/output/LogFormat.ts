@@ -29,7 +29,6 @@ export const applied = Effect.fnUntraced(function* <E, R>(
   const flag = split(args).format
   const environment = yield* Config.option(Config.String("PREFSTREAM_LOG_FORMAT"))
   const format = flag ?? Option.getOrElse(environment, () => "text")
-  // If the flag's value is unknown, the environment decides the format of the error message.
   if (format === "json" || (!isFormat(format) && Option.contains(environment, "json"))) Stderr.asJson()
   if (!isFormat(format)) {
     const name = flag === undefined ? "PREFSTREAM_LOG_FORMAT" : "--log-format"

@@ -89,6 +89,5 @@ export const during = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effec
         if (unchanged % unchangedLines === 0) yield* write(`${progress.text} ${rate}${yield* elapsed(since)}\n`)
       })
   const clear = redraw ? Effect.sync(() => Stderr.draw("")) : Effect.void
-  // An interrupted effect may take a while to stop, so the line is cleared as soon as drawing is interrupted.
   return yield* Effect.raceFirst(effect, Effect.ensuring(Effect.forever(show), clear)).pipe(Effect.ensuring(clear))
 })

@@ -6,7 +6,6 @@ import { type Rows, rowsOf } from "./Text.ts"
 
 export const votesCost = ({ cost, votes }: VotesCost): string => `${count(votes, "vote")} (${cost})`
 
-/** If prices differ by kind, votes can cost less than planned. */
 export const hasRoom = ({ spending, votes }: RunReport): boolean =>
   spending !== null && Object.keys(spending.prices).length > 0 && (spending.left?.votes ?? 0) >= votes
 

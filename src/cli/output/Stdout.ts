@@ -14,7 +14,6 @@ process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
 // Without a listener, an error of stderr would end the process.
 process.stderr.on("error", () => {})
 
-/** 0 if stdout is not a terminal. */
 export const columns = (): number => process.stdout.columns ?? 0
 
 export const whenWritten = (done: (isLost: boolean) => void): void => {

@@ -245,7 +245,6 @@ const dataset = ({ directory, files, formats, omitted, rows, splits }: DatasetIn
     .filter(({ omitted }) => omitted.count > 0)
     .map(({ format, omitted: { count: omitted, first } }) => {
       const [one] = first
-      // If files were joined by prompt, the item's id is the whole prompt.
       const why = one === undefined ? "" : `; first: item ${excerpt(one.item_id, 60)}: ${one.field}: ${one.reason}`
       return ["", `${count(omitted, "pair")} could not be written to ${format}${why}`] as const
     }),

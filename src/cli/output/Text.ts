@@ -29,11 +29,19 @@ export const inOneLine = (message: string): string =>
     )
     .replace(/Expected: Path does not exist: .*/, "There is no such file or folder")
 
-/** A row whose value is `false` is left out. */
 export type Rows = ReadonlyArray<readonly [name: string, value: string | false]>
 
 export const table = (rows: Rows): ReadonlyArray<string> =>
   rows.flatMap(([name, value]) => (value === false ? [] : [`  ${name.padEnd(11)}${value}`]))
+
+export const aligned = (rows: ReadonlyArray<ReadonlyArray<string>>, isText = (_column: number) => false) => {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+  const cellIn = (text: string, column: number) =>
+    isText(column) ? text.padEnd(widths[column]!) : text.padStart(widths[column]!)
+  return rows.map((row) => row.map(cellIn).join("  ").trimEnd())
+}
+
+export const percent = (share: number): string => `${(100 * share).toFixed(1)}%`
 
 export const rowsOf = (name: string, values: ReadonlyArray<string>): Rows =>
   values.map((value, i) => [i === 0 ? name : "", value])

@@ -3,7 +3,6 @@ import { type Command, Completions } from "effect/cli"
 import { type Definitions, definitionsOf } from "../flags/Definition.ts"
 
 export interface ParsedArguments {
-  /** With its subcommand: `run` or `ledger check`. */
   readonly command: string
   readonly definitions: Definitions
   readonly operandName: string | undefined
@@ -13,7 +12,6 @@ export interface ParsedArguments {
 
 const isOperand = (argument: string) => argument === "-" || !argument.startsWith("-") || /^-[\d.]/.test(argument)
 
-/** The library accepts these words as the value of a Boolean flag. */
 const literals = new Map([
   ...["true", "yes", "on", "1", "y"].map((argument) => [argument, true] as const),
   ...["false", "no", "off", "0", "n"].map((argument) => [argument, false] as const),

@@ -1,7 +1,4 @@
-/**
- * The first of these that has a setting supplies all of its values: the command line, the environment, the job's last
- * run (for `followers`), and the nearest `prefstream.yaml`.
- */
+/** Sources, in order: command line, environment, the job's last run, `prefstream.yaml`. One supplies all values. */
 import { Config, Console, Context, Effect, FileSystem, Option, Path, type PlatformError, Predicate } from "effect"
 import type { Command } from "effect/cli"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
@@ -138,7 +135,6 @@ const filledIn = Effect.fnUntraced(function* (parsed: ParsedArguments.ParsedArgu
         !replaced.has(setting.name) &&
         !replaced.has(parsed.definitions[setting.name]?.group ?? "")
   const files = [last.project.settings, project?.settings ?? []]
-  // If the last run used this project file, its current settings take precedence over the saved ones.
   if (project !== undefined && (yield* isSameFile(project.file, last.project.file))) files.reverse()
   const all = [...chosen]
   for (const setting of isOfPipeline ? last.given : [...last.given, ...files.flat()]) {
@@ -197,7 +193,6 @@ const lastRun = Effect.fnUntraced(function* (
   return { all, given, project: { file: textOf(fileName, settings.all) ?? "", settings: ofProject } }
 })
 
-/** Appends where the flags in a message are set, unless on the command line. */
 export const withSources = (message: string, { all }: Settings): string => {
   const isNamed = ({ name, values }: Setting) =>
     name === "files"
@@ -231,7 +226,6 @@ const followers: ReadonlySet<string> = new Set([
   "audit", "collect", "doctor", "export", "export-votes", "leaderboard", "plan", "resolve", "status", "ledger backup", "ledger check", "ledger compact", "ledger prune",
 ]) // prettier-ignore
 
-/** If the job is unchanged, keeps the last run's settings for flags that this command lacks. */
 export const save = Effect.fn("Settings.save")(function* (directory: string) {
   const { all, project, parsed } = yield* Current
   if (parsed === undefined) return

@@ -6,7 +6,6 @@ export abstract class Text {
   abstract readonly bytes: number
   abstract readonly value: string
   abstract readonly json: string
-  /** Set if the text was received as JSON in UTF-8. */
   readonly jsonBytes: Uint8Array | undefined = undefined
   /** The latest row group that contains the text; a map to indexes would keep all texts in memory. */
   group: symbol | undefined = undefined

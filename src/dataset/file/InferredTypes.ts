@@ -40,7 +40,6 @@ type Row = { readonly [column: string]: unknown }
 
 export const make = (features: Features) => {
   const columns = new Map<string, Type>()
-  // `JsonLine` writes each number of a `float64` column with a decimal point.
   for (const column in features) if (features[column] === "float64") columns.set(column, { kind: "fraction" })
 
   const meet = (type: Type, value: unknown, isLearning: boolean): boolean => {

@@ -8,7 +8,6 @@ import type { RowWriter } from "./RowWriter.ts"
 
 const bufferBytes = 1024 * 1024
 
-/** A UTF-16 code unit in UTF-8. */
 const maxUnitBytes = 3
 
 /** With the first rows, less than the 10 MB from which `datasets` infers types. */
@@ -24,7 +23,6 @@ export const leadingLines = (features: Features) => {
   let leadingBytes = 0
   return {
     lines: lines as ReadonlyArray<string>,
-    /** If it returns true, the caller must not write the row. */
     takes: (row: EncodedRow): boolean => {
       const { columns } = row
       if (startBytes < maxStartBytes) {

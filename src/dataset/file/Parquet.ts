@@ -48,7 +48,6 @@ export const schemaOf = (features: Features): Array<SchemaElement> => [
   ...membersOf(features),
 ]
 
-/** The Hub and `datasets` read the columns' types from it. */
 export const keyValues = (features: Features) => [
   { key: "huggingface", value: JSON.stringify({ info: { features: declaration(features) } }) },
 ]
@@ -112,7 +111,6 @@ export const make = (file: OutputFile, features: Features): RowWriter => {
   }
 }
 
-/** With fewer bytes, the writer quickly decides for itself whether to make a dictionary. */
 const minPlainBytes = 1024 * 1024
 
 /** The writer would hash all values to find out that a dictionary takes more than half of their bytes. */
@@ -135,7 +133,6 @@ const keyOf = (bytes: Uint8Array, start: number, length: number): number => {
   return key
 }
 
-/** The texts of a row group as UTF-8, in one buffer that all groups reuse. Most equal texts share one view. */
 const makeTexts = () => {
   let group = Symbol()
   /** A `Text` has only an index: it may outlive the group, and a view would keep the buffer in memory. */
@@ -146,7 +143,6 @@ const makeTexts = () => {
 
   const viewOf = (text: Text): Uint8Array => {
     const length = text.bytes
-    // Earlier views still need the old buffer.
     if (end + length > buffer.length) {
       buffer = Buffer.allocUnsafeSlow(Math.max(Math.min(2 * buffer.length, rowGroupBytes), length))
       end = 0

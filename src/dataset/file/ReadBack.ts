@@ -55,7 +55,6 @@ export const parquet = Effect.fnUntraced(function* (path: string) {
   return { metadata, rows } satisfies ParquetFile
 })
 
-/** Parquet has null for a message's missing member. Null columns stay. */
 export const withoutNulls = (row: JsonRow): JsonRow =>
   Record.map(row, (value) => (Array.isArray(value) ? value.map(presentMembers) : value))
 

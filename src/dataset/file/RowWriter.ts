@@ -2,9 +2,7 @@
 import type { FileDigest } from "../../node/OutputFile.ts"
 import type { EncodedRow } from "./EncodedRow.ts"
 
-/** The functions are synchronous, and throw the system's errors. */
 export interface RowWriter {
-  /** The caller may reuse the row's bytes afterwards. */
   readonly write: (row: EncodedRow) => void
   /** Waits until the file has reached the disk. Called once, after the last row. */
   readonly finish: () => FileDigest & { readonly rows: number }

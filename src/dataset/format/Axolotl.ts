@@ -21,7 +21,6 @@ import { type Problem, refuse, rowPerPair, type TrainerFormat } from "./TrainerF
 
 const dummy = "[[dummy_message]]"
 
-/** Python's `str.strip` removes this white space. */
 const endsInWhiteSpace =
   /^[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]|[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]$/
 
@@ -31,7 +30,6 @@ const cutProblem = (answer: string): string | undefined => {
   return dummy.includes(answer) ? `text that is not part of ${dummy} (axolotl would find the text there)` : undefined
 }
 
-/** Common chat templates (ChatML, Llama 3, Gemma, Mistral, Phi, Command) put these texts around a question. */
 const templateTexts = [
   "<|im_start|>system\nYou are Qwen, created by Alibaba Cloud. You are a helpful assistant.<|im_end|>\n<|im_start|>user\n",
   "<|im_end|>\n<|im_start|>assistant\n",

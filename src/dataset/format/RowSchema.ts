@@ -34,7 +34,6 @@ export const Message = Schema.Struct({
 
 export const toolsText = Schema.optionalKey(Schema.NullOr(NonEmptyText))
 
-/** Messages can also have tool calls, which the type does not list. */
 export const messages = { list: { struct: { role: "string", content: "string" } } } as const
 
 export const Assistant = Schema.Struct({ role: Schema.Literal("assistant"), content: NonEmptyText })
@@ -65,8 +64,6 @@ export const turnOf = <M extends Schema.Codec<TurnMessage, unknown>>(message: M)
   Schema.Array(message).check(Schema.makeFilter<ReadonlyArray<M["Type"]>>(completionProblem))
 
 export const AssistantTurn = turnOf(Message)
-
-type Messages = ReadonlyArray<typeof Message.Type>
 
 export const issueAt = (path: ReadonlyArray<PropertyKey>, issue: string) => ({ path, issue })
 
@@ -119,7 +116,7 @@ export const messagePair = (columns: Columns): Schema.Codec<unknown, unknown> =>
 
 export const openMessagesOf = (roles: ReadonlyArray<string>) =>
   OpenMessages.check(
-    Schema.makeFilter<Messages>((prompt) => {
+    Schema.makeFilter<ReadonlyArray<typeof Message.Type>>((prompt) => {
       const other = prompt.findIndex(({ role }) => !roles.includes(role))
       return other === -1 ? undefined : issueAt([other, "role"], `${roles.slice(0, -1).join(", ")}, or ${roles.at(-1)}`)
     }),

@@ -110,11 +110,6 @@ export const trlImplicit: TrainerFormat = {
   warnings: Cuts.commonBeginnings((shared) => shared.lastIndexOf(separator) + separator.length),
 }
 
-const sharedMessages = (chosen: ReadonlyArray<unknown>, rejected: ReadonlyArray<unknown>): number => {
-  const different = chosen.findIndex((message, i) => JSON.stringify(message) !== JSON.stringify(rejected[i]))
-  return different === -1 ? chosen.length : different
-}
-
 const implicitSide = Schema.Array(Message).check(
   Schema.makeFilter<ReadonlyArray<typeof Message.Type>>((side) => {
     const last = side.length - 1
@@ -145,7 +140,8 @@ export const trlImplicitConversational: TrainerFormat = {
   ),
   row: Schema.Struct({ chosen: implicitSide, rejected: implicitSide, tools: toolsText, margin }).check(
     Schema.makeFilter(({ chosen, rejected }) => {
-      const shared = sharedMessages(chosen, rejected)
+      const different = chosen.findIndex((message, i) => JSON.stringify(message) !== JSON.stringify(rejected[i]))
+      const shared = different === -1 ? chosen.length : different
       const hasCalls = [...chosen, ...rejected].some(({ tool_calls }) => tool_calls !== undefined)
       if (!hasCalls && chosen.length !== rejected.length)
         return issueAt(

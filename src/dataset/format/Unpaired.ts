@@ -84,7 +84,6 @@ export const promptOf =
     return typeof prompt === "string" ? prompt : JSON.stringify(prompt)
   }
 
-/** Repeats of older completions are not found. */
 const maxRememberedCompletions = 200_000
 
 export const check = (

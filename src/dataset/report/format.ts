@@ -34,7 +34,6 @@ const units: ReadonlyArray<readonly [unit: string, seconds: number]> = [
   ["s", 1],
 ]
 
-/** At most the two largest units: `2 h 5 min`, `3 d`, `45 s`, `1.5 s`. */
 export const seconds = (total: number | null): string => {
   if (total === null) return "–"
   if (total < 10) return `${Number(total.toFixed(1))} s`
@@ -51,7 +50,6 @@ export const seconds = (total: number | null): string => {
   return rest === 0 ? first : `${first} ${rest} ${next}`
 }
 
-/** `chars` counts UTF-16 units. An excess of at most a fifth is not cut, since expanding it would show little more. */
 export const excerpt = (
   text: string,
   chars: number,

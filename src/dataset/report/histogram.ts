@@ -25,7 +25,6 @@ const isEven = (bins: ReadonlyArray<Bin>): boolean => {
   return Math.max(...widths) <= 1.5 * Math.min(...widths)
 }
 
-/** Very wide bins at the ends, and nearly empty ones of equal width, would take too much space. */
 const drawnBins = (histogram: Histogram, unit: Unit): ReadonlyArray<Bin> => {
   const bins = binsOf(histogram)
   const inner = bins.slice(1, -1)

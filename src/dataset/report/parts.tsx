@@ -37,15 +37,12 @@ export const textColumn = (title: ComponentChildren, name?: string): Column => (
   ...(name !== undefined && { class: name }),
 })
 
-interface TableRow {
-  readonly cells: ReadonlyArray<ComponentChildren>
-  readonly class?: string
-}
-
 interface TableProps {
   readonly label: string
   readonly columns: ReadonlyArray<Column>
-  readonly rows: ReadonlyArray<ReadonlyArray<ComponentChildren> | TableRow>
+  readonly rows: ReadonlyArray<
+    ReadonlyArray<ComponentChildren> | { readonly cells: ReadonlyArray<ComponentChildren>; readonly class?: string }
+  >
   readonly total?: ReadonlyArray<ComponentChildren> | undefined
   readonly class?: string
 }

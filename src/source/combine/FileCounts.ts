@@ -34,7 +34,6 @@ export class FileCounts {
     return this.#filesOfKey[key]! < 2 || this.#recordsPerEarlierFile[key] === records ? records : unevenCount
   }
 
-  /** Models may be named after files if at least 3/4 of the keys with several records are even. */
   areEven(keys: number): boolean {
     const { even, several } = this.evenKeys(keys)
     return 4 * even >= 3 * several

@@ -6,7 +6,6 @@ import { originOf } from "../record/Row.ts"
 export class FirstRows {
   readonly #names: Array<string> = []
   #fileStart = 0
-  /** Indexed by the key's number. `#files` contains the index in `#names` plus one. */
   #files = new Uint32Array(1024)
   #lines = new Uint32Array(1024)
   #rows = new Uint32Array(1024)

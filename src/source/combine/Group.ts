@@ -21,7 +21,6 @@ import * as ScratchText from "./ScratchText.ts"
 
 export interface GroupOptions {
   readonly scratchDirectory?: string | undefined
-  /** A key that is too long for an id is replaced by its SHA-256. */
   readonly keyIsId: boolean
   readonly fileModels?: ReadonlyMap<string, string> | undefined
 }

@@ -38,7 +38,6 @@ const promptList = 0
 const rejectList = 1
 const completionLists = 2
 
-/** In the lists of completions, the tag is the index of the file. */
 const tags = { json: 0, textual: 1, reject: 2 } as const
 
 export const join = <R>(
@@ -267,7 +266,6 @@ const joinPrompt = (fields: Fields, originalRow: Row, key: string, joinedRows: R
   })
 }
 
-/** Completions are checked before the join, when their prompts are unknown. */
 export const emptyItem: UnusedContext.Shown = { prompt: "", completions: [] }
 
 export const unusedInPrompt = (fields: Fields, originalRow: Row): ReadonlyArray<UnusedContext.Unused> => {

@@ -54,23 +54,11 @@ export interface JoinOptions extends Format.FormatOptions {
 
 export const optionKinds: Kinds.KindsOf<JoinOptions> = {
   ...Format.optionKinds,
-  prompts: Kinds.any,
-  completions: Kinds.any,
-  key: Kinds.anyText,
-  promptKey: Kinds.anyText,
-  completionKey: Kinds.anyText,
-  promptPath: Kinds.anyText,
-  systemPath: Kinds.anyText,
-  historyPath: Kinds.anyText,
-  completionPath: Kinds.anyText,
+  ...Kinds.all(Kinds.any, "prompts completions"),
+  ...Kinds.all(Kinds.anyText, "key promptKey completionKey promptPath systemPath historyPath completionPath"),
   metadataPath: Kinds.anyText,
-  keep: Kinds.texts,
-  ignore: Kinds.texts,
-  goldPath: Kinds.anyText,
-  modelPath: Kinds.anyText,
-  modelsPath: Kinds.anyText,
-  missing: Kinds.anyText,
-  scratchDirectory: Kinds.anyText,
+  ...Kinds.all(Kinds.texts, "keep ignore"),
+  ...Kinds.all(Kinds.anyText, "goldPath modelPath modelsPath missing scratchDirectory"),
 }
 
 export const inJoin = (message: string): string =>

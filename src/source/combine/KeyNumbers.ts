@@ -13,7 +13,6 @@ export class KeyNumbers {
   #bytes = new Uint8Array(65_536)
   readonly #ends: Array<number> = []
   #hashes = new Uint32Array(1024)
-  /** A hash table with linear probing, at most half full, of keys' numbers plus one; 0 is an empty slot. */
   #slots = new Uint32Array(2048)
   #count = 0
 
@@ -68,7 +67,6 @@ export class KeyNumbers {
     return number < 0 ? 0 : this.#ends[number]!
   }
 
-  /** FNV-1a with a final mixing step, because keys often differ only in their last digits. */
   #hash(start: number, end: number): number {
     let hash = 0x811c9dc5
     for (let at = start; at < end; at++) hash = Math.imul(hash ^ this.#bytes[at]!, 0x01000193)

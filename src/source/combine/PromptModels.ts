@@ -36,7 +36,6 @@ export const goldOf = (
   if (BestCompletion.isNone(gold)) return Result.succeed(undefined)
   const answer = isObject(gold) ? gold["best_completion_index"] : gold
   const index = BestCompletion.indexOf(answer)
-  // Values that are neither an index nor a name are for the item's schema to reject.
   if (index === undefined && (isObject(gold) || typeof gold !== "string")) return Result.succeed(gold)
   return Result.map(goldIndexOf(promptModels, index ?? String(answer), models), (best_completion_index) =>
     isObject(gold) ? { ...gold, best_completion_index } : { best_completion_index },

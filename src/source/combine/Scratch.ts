@@ -27,7 +27,6 @@ export interface Located extends Place {
 }
 
 export interface Scratch {
-  /** Throws if the file fails, as all functions below do. Call them inside `attempt` or `stream`. */
   readonly add: (list: number, record: Stored) => void
   readonly finish: () => void
   readonly sizeOf: (list: number) => number
@@ -128,7 +127,6 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
   let sorted = new Uint8Array(0)
   let used = 0
   const waiting: Array<Array<number> | undefined> = []
-  /** For each list, alternating starts and sizes in the file. */
   const ranges: Array<Array<number> | undefined> = []
   const addRange = (list: number, start: number, size: number) => (ranges[list] ??= []).push(start, size)
 
@@ -219,7 +217,6 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
 /** In a younger directory, another process may be about to open its file. */
 const staleAfterMillis = 60_000
 
-/** A directory that cannot be removed is in use or belongs to another user. */
 const removeStale = Effect.fnUntraced(
   function* (directory: string) {
     const fs = yield* FileSystem.FileSystem

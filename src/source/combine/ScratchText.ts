@@ -1,7 +1,6 @@
 /** Removes long texts from a record's text, because they are stored separately. */
 export interface Cut {
   readonly rest: string
-  /** The offset and encoding of each text, such as `120j 14v`; a dash for a text that was not removed. */
   readonly places: string
 }
 

@@ -10,7 +10,6 @@ import * as Sample from "./Sample.ts"
 export type DetectedCompletions = { readonly members: ReadonlyArray<Sample.Member> } & (
   | { readonly layout: "items"; readonly completions: string; readonly model?: string }
   | { readonly layout: "wide" | "pairs"; readonly completions: ReadonlyArray<string> }
-  /** Without `completion`, `members` has one conversation, which ends with the completion. */
   | { readonly layout: "long"; readonly completion: string | undefined }
 )
 
@@ -67,7 +66,6 @@ const wide = ({ members }: Sample.Sample): ReadonlyArray<DetectedCompletions> =>
   const grouped = KnownNames.completionStems
     .map((stem) => [stem, columnsOf(columns, stem)] as const)
     .filter(([, group]) => group.length > 1)
-  // If other columns hold completions, columns such as `model_a` contain names of models.
   const texts = grouped.filter(([stem]) => !KnownNames.namingStems.has(stem))
   const compared = KnownNames.comparedColumns.map((names) =>
     columns.filter(({ plainName }) => names.includes(plainName)),
@@ -98,7 +96,6 @@ const columnsOf = (columns: ReadonlyArray<Sample.Member>, stem: string): Readonl
   const lettered = new RegExp(`^${stem}(?:_?(?:[a-h]|\\d+)|_[a-z])$`)
   const strict = columns.filter(({ plainName }) => lettered.test(plainName))
   if (strict.length > 1) return strict
-  // Beside a column named like the stem, columns that begin with the stem describe that column.
   if (KnownNames.namingStems.has(stem) || columns.some(({ plainName }) => plainName === stem)) return []
   return columns.filter(
     ({ plainName }) =>
@@ -106,7 +103,6 @@ const columnsOf = (columns: ReadonlyArray<Sample.Member>, stem: string): Readonl
   )
 }
 
-/** All columns or none must have a model column, such as `model_a` for `response_a`. */
 export const modelColumns = (
   { members }: Sample.Sample,
   columns: ReadonlyArray<string>,

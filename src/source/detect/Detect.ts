@@ -203,7 +203,6 @@ const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
   const model =
     options.modelsFromColumns === true ? undefined : CompletionFinder.modelColumns(sample, completions.map(columnOf))
   const detected = {
-    // If records name different models, several items may share a question's id.
     ...(model === undefined ? questionIdOf(sample) : undefined),
     ...idOf(sample),
     ...defined({ model }),
@@ -245,7 +244,6 @@ const questionIdOf = (sample: Sample.Sample): LayoutOptions => {
 
 const columnOf = (path: string): string => Field.columnsOf(path)[0] ?? path
 
-/** Several pairs of a dataset that prefstream wrote may have the same item id. */
 const isOfDataset = ({ members }: Sample.Sample): boolean =>
   KnownNames.datasetMembers.every((memberName) => members.some(({ name }) => name === memberName))
 
@@ -256,7 +254,6 @@ const metadataOf = (sample: Sample.Sample): LayoutOptions => {
   return isObjects || isOfDataset(sample) ? { metadata: "metadata" } : {}
 }
 
-/** A member with numbers must have as many distinct ones as completions, or a name that ends in `_id`. */
 const goldOf = (sample: Sample.Sample, completions: ReadonlyArray<string>, { model }: LayoutOptions): LayoutOptions => {
   const best = BestCompletion.among(completions.map(columnOf))
   const names = typeof model === "string" || model === undefined ? [] : model.map(columnOf)

@@ -40,7 +40,6 @@ const isKeyOfPrompts = (values: ReadonlyArray<unknown>, prompts: ReadonlyArray<s
 export const isKey = (value: unknown): boolean =>
   (typeof value === "string" && value.trim() !== "") || Number.isSafeInteger(value)
 
-/** A member `source` names the model only if it differs between completions of the same prompt. */
 export const model = (sample: Sample, prompts: ReadonlyArray<string>): string | undefined => {
   const named = find(sample, KnownNames.models, ["text"])
   if (named !== undefined) return named.path

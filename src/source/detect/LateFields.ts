@@ -15,10 +15,8 @@ export interface LateFields {
 const shownFieldsOf = ({ completion, completions, history, layout, prompt, system }: LayoutOptions): string =>
   JSON.stringify([layout, prompt, system, history, completions, completion])
 
-/** With more names, detection runs with only those that the layout uses, which is faster. */
 const maxSampleNames = 250
 
-/** Further names are checked in each record. */
 const maxRememberedNames = 100_000
 
 export const of = (
@@ -38,7 +36,6 @@ export const of = (
       onSuccess: shownFieldsOf,
     })
   const parts = partsWith([])
-  /** Tries all names together, then each half. */
   const layoutChangingNames = (names: ReadonlyArray<string>, row: Row): ReadonlyArray<string> => {
     const isTried = new Set(names)
     if (

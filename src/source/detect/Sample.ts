@@ -12,7 +12,6 @@ export interface Member {
   readonly name: string
   readonly path: string
   readonly plainName: string
-  /** Without empty values. JSON in text cells is parsed. */
   readonly values: ReadonlyArray<unknown>
   readonly kinds: ReadonlySet<Kind>
   readonly isTextual: boolean
@@ -80,7 +79,6 @@ export const findAll = (
 export const named = (members: ReadonlyArray<Member>, names: ReadonlyArray<string>): ReadonlyArray<Member> =>
   names.flatMap((name) => members.filter(({ plainName }) => plainName === name))
 
-/** Most values have one of the kinds. In files of text cells, such as CSV, filled members also count as text. */
 export const has = ({ isTextual, values }: Member, kinds: ReadonlyArray<Kind>): boolean =>
   (isTextual && values.length > 0 && kinds.includes("text")) ||
   values.filter((value) => kinds.includes(kindOf(value))).length * 2 > values.length

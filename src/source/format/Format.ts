@@ -30,13 +30,9 @@ export interface FormatOptions
 }
 
 export const optionKinds: Kinds.KindsOf<FormatOptions> = {
-  format: Kinds.anyText,
-  encoding: Kinds.anyText,
-  delimiter: Kinds.anyText,
-  quote: Kinds.anyText,
+  ...Kinds.all(Kinds.anyText, "format encoding delimiter quote"),
   header: Kinds.flag,
-  maxLineBytes: Kinds.number,
-  maxRowGroupBytes: Kinds.number,
+  ...Kinds.all(Kinds.number, "maxLineBytes maxRowGroupBytes"),
   idleTimeout: Kinds.time,
 }
 
@@ -144,7 +140,6 @@ const textFormat = (
   }
 }
 
-/** A multiple of `maxLineBytes`. If no record ends within it, the file is refused. */
 const maxOpenRecords = 32
 
 const limitOpenBytes = (name: string, { maxLineBytes = Lines.defaultMaxLineBytes }: FormatOptions) => {
@@ -210,7 +205,6 @@ const beginningOf = Effect.fnUntraced(function* (bytes: Bytes) {
   return { head: concat(parts, Sniff.headBytes), isWhole }
 })
 
-/** Brotli has no magic number: its name must end in `.br`, or it must decompress to text. */
 const detectBrotli = Effect.fnUntraced(function* (name: string, { head }: Beginning) {
   if (head.length === 0 || Sniff.isPlainText(head) || Sniff.isKnownBinary(head)) return undefined
   if (Sniff.hasExtension(name, "br")) return "brotli" as const

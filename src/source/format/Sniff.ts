@@ -101,7 +101,6 @@ const sniffArray = (text: string, formatOfName: FormatName | undefined): FormatN
   return inner.startsWith("]") || (inner.startsWith("{") && isList) ? "json" : formatOfName
 }
 
-/** A conversation is also a list of objects, but a single record. */
 const isListOfRecords = (value: unknown): boolean =>
   Array.isArray(value) &&
   value.length > 0 &&
@@ -138,12 +137,7 @@ const listNames = new Set(
   ),
 )
 
-interface Outline {
-  readonly end: number | undefined
-  readonly lists: ReadonlyArray<string>
-}
-
-const outline = (text: string): Outline => {
+const outline = (text: string) => {
   // An unclosed quote matches the rest of the text, so that the search does not restart at each quote in it.
   const token = /"(?:[^"\\]|\\.?)*(?:"|$)|[{}[\]]/gs
   const listBegins = /\s*:\s*\[\s*\{/y

@@ -39,7 +39,6 @@ export const finder = (names: ReadonlyArray<string>) => {
   }
 }
 
-/** Longer names would have too many aliases, which nobody would write. */
 const maxCharacters = 200
 const maxWords = 16
 

@@ -4,7 +4,6 @@ import * as Json from "../../io/Json.ts"
 import * as PythonText from "../record/PythonText.ts"
 import * as Messages from "./Messages.ts"
 
-/** The cell is a list of messages, even if its end is missing. */
 const beginsWithMessage = /^\s*\[\s*\{\s*(["'])(?:role|content|from|value)\1\s*:/
 
 export const read = (value: unknown, path: string, isTextual: boolean | undefined): Result.Result<unknown, string> => {

@@ -1,8 +1,4 @@
-/**
- * Puts earlier turns before the prompt: messages, `[["Q", "A"], …]` (LLaMA-Factory), or `[{ "human": "Q", "assistant":
- * "A" }]` (ModelScope). Messages that both have are not repeated; otherwise, the last turn must be the assistant's or
- * the system's.
- */
+/** Puts earlier turns before the prompt: messages, `[["Q", "A"], …]`, or `[{ "human": "Q", "assistant": "A" }]`. */
 import { Result } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
 import { describeValue, isEmpty, isObject } from "../../io/Values.ts"

@@ -39,10 +39,7 @@ export interface MemberNames {
   readonly metadata?: string
 }
 
-/**
- * @param isTextual from text cells: lists may be JSON text, numbers may be text, and an empty text is an absent value
- * @param isWellFormed the caller knows that no text has a lone surrogate
- */
+/** @param isTextual from text cells: lists may be JSON text, numbers may be text, an empty text is absent */
 export const decode = (
   value: unknown,
   place: Place,

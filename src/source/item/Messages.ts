@@ -69,7 +69,6 @@ const membersOfRole = new Map([
   ["tool", ["name", "tool_call_id"]],
 ])
 
-/** LLaMA-Factory's role for a turn with only calls, as JSON text: one call, or a list of calls. */
 const callRole = "function_call"
 
 const shareGptRoles = new Map([
@@ -82,7 +81,6 @@ const shareGptRoles = new Map([
 
 const isIgnorable = (name: string, value: unknown): boolean => KnownNames.aboutMessages.has(name) || isBlankValue(value)
 
-/** Content may be empty if there are calls. A tool's result may be any JSON value, which becomes text. */
 const decodeContent = (
   content: unknown,
   role: string,

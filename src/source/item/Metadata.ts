@@ -14,7 +14,6 @@ export interface MetadataReader {
   readonly listsOf: (field: Field) => ReadonlyArray<ReadonlyArray<string | number>>
 }
 
-/** @param gold if its value is an object, only its index and rationale are used */
 export const make = (
   metadata: Field | undefined,
   keep: ReadonlyArray<string>,
@@ -111,7 +110,6 @@ export interface MergedMetadata {
   readonly lists: ReadonlyArray<string>
 }
 
-/** A value that all completions share is kept once. Otherwise, a list has the values, with null for missing ones. */
 export const merge = (parts: ReadonlyArray<Metadata | undefined>): MergedMetadata => {
   if (parts.every((one) => one === undefined)) return { metadata: undefined, lists: [] }
   const lists: Array<string> = []
@@ -125,7 +123,6 @@ export const merge = (parts: ReadonlyArray<Metadata | undefined>): MergedMetadat
   return { metadata: Object.fromEntries([...names].map((name) => [name, valueOf(name)])), lists }
 }
 
-/** If the item already has another value for a name, the name gets a prefix. */
 export const withCompletions = (
   metadata: Metadata | undefined,
   parts: ReadonlyArray<Metadata | undefined>,

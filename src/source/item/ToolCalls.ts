@@ -51,7 +51,6 @@ const decodeCall = (call: unknown, path: string): Result.Result<ToolCall, string
     if (!isEmpty(type) && type !== "function") {
       return yield* Result.fail(`${path}.type: expected "function", found ${describeValue(type)}`)
     }
-    // Chat templates also accept `{name, arguments}` without `function`.
     const isFlat = !isObject(memberOf(call, "function")) && Object.hasOwn(call, "name")
     const definition = isFlat ? call : memberOf(call, "function")
     const at = isFlat ? path : `${path}.function`
@@ -84,7 +83,6 @@ export const column = "tools"
 export const definitionsOf = (record: unknown, path = column): Result.Result<string | undefined, string> => {
   if (!isObject(record)) return Result.succeed(undefined)
   const value = memberOf(record, column)
-  // In OpenAI's files, the definitions are in `input`.
   if (value === undefined && isObject(memberOf(record, "input"))) return definitionsOf(record["input"], "input.tools")
   const list = fromText(value)
   if (!Array.isArray(list) || !list.some(isObject)) return Result.succeed(undefined)

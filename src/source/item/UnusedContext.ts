@@ -34,7 +34,6 @@ export interface FinderOptions {
   readonly used: Iterable<string>
   readonly ignored: ReadonlyArray<string>
   readonly prompt?: Field | undefined
-  /** `chosen prompt` leaves out names such as `question`. `completion` selects only contexts and histories. */
   readonly beside: "prompt" | "chosen prompt" | "completion"
 }
 

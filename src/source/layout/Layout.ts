@@ -64,13 +64,9 @@ export interface LayoutOptions {
 }
 
 export const fieldNames = {
-  prompt: Kinds.anyText,
-  system: Kinds.anyText,
-  history: Kinds.anyText,
+  ...Kinds.all(Kinds.anyText, "prompt system history"),
   completions: Kinds.textOrTexts,
-  completion: Kinds.anyText,
-  key: Kinds.anyText,
-  id: Kinds.anyText,
+  ...Kinds.all(Kinds.anyText, "completion key id"),
   model: Kinds.textOrTexts,
   gold: Kinds.anyText,
   metadata: Kinds.anyText,
@@ -84,8 +80,7 @@ export const optionKinds: Kinds.KindsOf<LayoutOptions> = {
   ...fieldNames,
   layout: [`one of ${layoutNames.join(", ")}`, isLayoutName],
   modelsFromColumns: Kinds.flag,
-  keep: Kinds.texts,
-  ignore: Kinds.texts,
+  ...Kinds.all(Kinds.texts, "keep ignore"),
   missing: Kinds.anyText,
 }
 

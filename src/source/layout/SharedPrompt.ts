@@ -40,7 +40,6 @@ export const split = (
     others.every((other) => Messages.isEqual(first[sharedCount]!, other[sharedCount]))
   )
     sharedCount++
-  // A turn begins with the assistant's message, never with a tool's result.
   while (sharedCount > 0 && all.some((messages) => messages[sharedCount]?.role === "tool")) sharedCount--
   const prompt = first.slice(0, sharedCount)
   if (!Arr.isReadonlyArrayNonEmpty(prompt)) {

@@ -18,5 +18,4 @@ export const formatOf = (file: string): FormatName | undefined => {
 export const isDataFile = (name: string): boolean =>
   /^[^._]/.test(name) && !descriptions.includes(name) && formatOf(name) !== undefined
 
-/** Metadata files of Hugging Face datasets and LLaMA-Factory. */
 const descriptions = ["dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json"]

@@ -19,7 +19,6 @@ type Configuration = typeof Configuration.Type
 const Card = Schema.NullishOr(Schema.Struct({ configs: Schema.optionalKey(Schema.Array(Configuration)) }))
 const decodeCard = Schema.decodeUnknownResult(Card, { reportInput: true })
 
-/** @returns paths, in the order of the card or sorted */
 export const dataFiles = (
   paths: ReadonlyArray<string>,
   card: unknown,

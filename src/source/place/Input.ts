@@ -3,15 +3,12 @@ import type { Effect, Scope, Stream } from "effect"
 import type { SourceError } from "../record/SourceError.ts"
 
 export interface Input {
-  /** For messages, rejects, and the manifest: a path, a URL, or `standard input`. */
   readonly name: string
   readonly size: number | undefined
   readonly bytes: Stream.Stream<Uint8Array, SourceError>
-  /** Opens the file to read into the caller's buffers. Only local files support this. */
   readonly begin?: Effect.Effect<ReadInto, SourceError, Scope.Scope>
   /** `end` is exclusive. `undefined` if the file can only be read from its beginning. */
   readonly slice: ((start: number, end: number) => Effect.Effect<Uint8Array, SourceError>) | undefined
-  /** For the audit of a file that is read in slices. Fails if the file has changed. */
   readonly sliced?: Stream.Stream<Uint8Array, SourceError> | Version
 }
 

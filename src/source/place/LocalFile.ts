@@ -4,7 +4,6 @@ import { fromPlatformError, type SourceError, unreadable } from "../record/Sourc
 import type { Input, ReadInto } from "./Input.ts"
 import * as Pipe from "./Pipe.ts"
 
-/** Smaller and larger pieces were slower to decode. */
 const pieceBytes = 64 * 1024
 
 /** Each read needs a round trip to another thread. */
@@ -47,7 +46,6 @@ const changedFailure = (name: string) => unreadable(name, "the file changed whil
 
 const modifiedAt = ({ mtime }: FileSystem.File.Info): number | undefined => Option.getOrUndefined(mtime)?.getTime()
 
-/** The file must stay open, and no other code may move its cursor. */
 export const ofHandle = (name: string, file: FileSystem.File, size: number): Input => ({
   name,
   size,

@@ -25,7 +25,6 @@ export const standardInput: Effect.Effect<Input> = Effect.map(StandardInput, (in
 
 const pipesByName = new Map<string, IncomingBytes>()
 
-/** @param inode distinguishes a pipe from an earlier one with the same name */
 export const byName = (name: string, inode: bigint | undefined): Input => {
   const id = `${inode} ${name}`
   const incoming = pipesByName.get(id) ?? pipe(name)

@@ -13,7 +13,6 @@ const schemes = ["s3", "gs", "hf"] as const
 
 export const isPattern = (text: string): boolean => /[*?[{]/.test(text)
 
-/** For messages, rejects, the ledger, and datasets: without the secret parts of a URL. */
 export const describe = (name: string): string => {
   const kind = kindOf(name)
   if (kind === "standard input") return kind

@@ -7,7 +7,6 @@ import type { Input, Version } from "./Input.ts"
 
 export class ConnectionLost extends Schema.TaggedError<ConnectionLost>()("ConnectionLost", {
   problem: Schema.String,
-  /** The wait that the server requests, in milliseconds. */
   retryAfter: Schema.optionalKey(Schema.Number),
   cause: Schema.optionalKey(Schema.Defect()),
 }) {}
@@ -126,7 +125,6 @@ const pieces = (
       Stream.mapEffect(count),
       Stream.concat(Stream.fromEffectDrain(requireComplete)),
       Stream.mapError((error) =>
-        // With all bytes, resuming cannot correct a failure, such as a failed check of the whole file.
         isConnectionLost(error) && at > 0 && (!remote.hasRanges || at === expected)
           ? unreadable(
               remote.name,

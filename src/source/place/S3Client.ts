@@ -20,7 +20,6 @@ export interface ListAnswer {
 export interface ListRequest {
   readonly bucket: string
   readonly prefix: string
-  /** Excludes keys with another `/` after the prefix. */
   readonly isFlat: boolean
   readonly next?: string | undefined
 }
@@ -117,7 +116,6 @@ export const connect = Effect.fnUntraced(function* (
 
 class RequestFailed extends Data.TaggedError("Refused")<{ readonly cause: unknown }> {}
 
-/** Storage services without regions accept this one. */
 const endpointRegion = "us-east-1"
 
 const endpointIsSet = Effect.map(

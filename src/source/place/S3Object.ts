@@ -61,13 +61,11 @@ const head = Effect.fnUntraced(function* (connection: S3Client.Connection, bucke
   if (first === undefined) return { size: 0, etag: undefined }
   const [, total] = /\/(\d+)$/.exec(first.range ?? "") ?? []
   const size = total === undefined ? first.length : Number(total)
-  if (size !== 0) yield* discard(first)
+  if (size !== 0) yield* Effect.ignore(Stream.runHead(bytesOf("", first)))
   return { size, etag: first.etag }
 })
 
 const changedFailure = (name: string) => unreadable(name, "the object changed since it was opened; run again")
-
-const discard = (answer: S3Client.ObjectAnswer) => Effect.ignore(Stream.runHead(bytesOf("", answer)))
 
 const bytesOf = (name: string, { body }: S3Client.ObjectAnswer) =>
   body === undefined ? Stream.empty : Stream.fromAsyncIterable(body, (error) => Remote.disconnected(name, error))

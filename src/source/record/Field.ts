@@ -9,8 +9,7 @@
  * ```
  *
  * In a template, `{{` and `}}` mean braces, and `\n`, `\t`, and `\\` mean line feed, tab, and backslash. A paragraph
- * whose fields are all absent, null, or blank is left out. Without any other, the template has no value. A field that
- * is a list of texts becomes all texts, separated by empty lines.
+ * whose fields are all absent or blank is left out. A list of texts becomes all texts, separated by empty lines.
  */
 import { Result } from "effect"
 import * as FieldPath from "../../io/FieldPath.ts"
@@ -18,7 +17,6 @@ import * as Json from "../../io/Json.ts"
 import { depthProblem } from "../../io/JsonProblem.ts"
 import * as PythonText from "./PythonText.ts"
 
-/** Null is all elements of a list. */
 export type Step = string | number | null
 
 export interface Field {
@@ -28,7 +26,6 @@ export interface Field {
   readonly isTemplate: boolean
   readonly paths: ReadonlyArray<ReadonlyArray<Step>>
   readonly columns: ReadonlyArray<string>
-  /** A template with a field that cannot be text returns an object with only this field. */
   readonly get: (record: unknown, isTextual?: boolean) => unknown
   readonly nameAt: (index: number) => string
 }
@@ -66,7 +63,6 @@ const parsePath = (text: string): Result.Result<Field, string> => {
   const listPath = text.slice(0, elements)
   const elementPath = text.slice(elements + 2)
   return Result.flatMap(FieldPath.parse(listPath), (list) =>
-    // `FieldPath` cannot parse `[]`.
     Result.map(FieldPath.parse(`[0]${elementPath}`), (element) => ({
       ...field(text, [[...list.keys, null, ...element.keys.slice(1)]]),
       ...(elementPath === "" && list.keys.length === 1 ? { label: onOneLine(String(list.keys[0])) } : undefined),
@@ -191,7 +187,6 @@ const parsePieces = (text: string): Result.Result<ReadonlyArray<Piece>, string> 
 
 const toParagraphs = (pieces: ReadonlyArray<Piece>): ReadonlyArray<Paragraph> => {
   const paragraphs: Array<{ gap: string; pieces: Array<Piece> }> = [{ gap: "", pieces: [] }]
-  // An empty line may be in two adjacent texts.
   const joinedPieces = pieces.reduce<Array<Piece>>((all, piece) => {
     const last = all.at(-1)
     if (typeof piece === "string" && typeof last === "string") all[all.length - 1] = last + piece

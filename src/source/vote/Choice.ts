@@ -28,9 +28,7 @@ export interface Reading {
 }
 
 export interface ParsedChoice {
-  /** `undefined` is a tie between all completions. */
   readonly choice: number | undefined
-  /** The distance from a scale's middle, or the number of signs in `A>>B`. */
   readonly strength?: number | undefined
   readonly ranking?: Ranking | undefined
   readonly allBad?: true | undefined
@@ -72,7 +70,6 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
     const outcome = outcomeOf(value, item)
     if (outcome !== undefined) return Result.succeed(outcome)
     const { completions } = item
-    // If some columns are empty, positions among columns and completions differ.
     if (lacksSome(item)) return readByTextOrModel(value, item)
     const number = numberOf(value)
     const range = (from: number) => {
@@ -142,7 +139,6 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
       : (readComparison(text, item) ?? result)
   }
 
-  /** `A>B`, `B<A`, `A=B`, or `A>>B`, with each completion once. */
   const readComparison = (text: string, item: ChoiceNames.Item): Result.Result<ParsedChoice, string> | undefined => {
     const [first = "", ...rest] = text.split(/\s*(>+|<+|=+)\s*/)
     const signs = rest.filter((_, i) => i % 2 === 0)

@@ -7,7 +7,6 @@ import * as FieldPath from "../../io/FieldPath.ts"
 import { numberOf } from "./ChoiceMap.ts"
 import { isOne, isZero } from "./ChoiceValue.ts"
 
-/** In each record, exactly one of the columns is 1, and the others are 0. */
 export const oneHot = ({ members, records }: Sample.Sample, names: ReadonlyArray<string>): ReadonlyArray<string> => {
   for (const name of names) {
     const columns = members.filter(

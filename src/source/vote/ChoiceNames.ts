@@ -27,7 +27,6 @@ export const finder = (labels: ReadonlyArray<string> | undefined) => {
     if (at >= 0 || kind === "text") return at < 0 ? [] : [at]
     const word = text.trim().toLowerCase()
     const place = completions.length === 2 ? Math.max(sides.indexOf(word), places.indexOf(word)) : places.indexOf(word)
-    // A number may be a position. It matches a part of a column's name only if `kind` is `name`.
     const mayBePart = kind === "name" || numberOf(text) === undefined
     const finders = [
       () => indicesOf(labels ?? [], text),
@@ -50,7 +49,6 @@ export const finder = (labels: ReadonlyArray<string> | undefined) => {
     return matches.find(({ length }) => length === 1) ?? matches.find(({ length }) => length > 1) ?? []
   }
 
-  /** `score_a` and `a_score` describe `response_a`. */
   const placesOf = (columns: ReadonlyArray<string>, item: Item): ReadonlyArray<ReadonlyArray<number>> => {
     if (labels === undefined) return columns.map(() => [])
     return matchByDifference(columns, labels)?.map((index) => [index]) ?? columns.map((column) => placeOf(column, item))

@@ -108,7 +108,6 @@ export const decide = (
     ...(labels === undefined ? [] : [ofKind("name")]),
   ].filter(reads)
   const outcomes = possibleReadings.map((reading) => outcomesOf(reading, counted, labels).join())
-  // Only `name` may be dropped for an earlier reading; later values may tell other readings apart.
   const distinctReadings = possibleReadings.filter(
     ({ kind }, i) => kind !== "name" || outcomes.indexOf(outcomes[i]!) === i,
   )
@@ -123,7 +122,6 @@ export const decide = (
     : ask(counted, distinctReadings, labels)
 }
 
-/** Spreadsheets, R, and pandas write these texts for a missing value. */
 export const isMissing = (value: unknown): boolean =>
   isEmpty(value) || Number.isNaN(value) || (typeof value === "string" && /^\s*(?:na|n\/a|nan|null)?\s*$/i.test(value))
 

@@ -15,7 +15,6 @@ export const unwrap = (rawValue: unknown, completions: ReadonlyArray<string>): u
   return value
 }
 
-/** The name, its endings, and its beginnings: `winner_model_a`, `model_a`, `a`, `winner_model`, `winner`. */
 export const partsOf = (name: string): ReadonlyArray<string> => {
   const gaps = [...name.matchAll(/[_\s.:-]+/g)]
   return [

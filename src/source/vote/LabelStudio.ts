@@ -1,8 +1,4 @@
-/**
- * Rewrites exports of Label Studio as records with a list `votes`, without skipped votes.
- * https://labelstud.io/guide/task_format, https://labelstud.io/tags/pairwise, https://labelstud.io/tags/ranker;
- * JSON-MIN and CSV: https://labelstud.io/guide/export.
- */
+/** Rewrites exports of Label Studio (https://labelstud.io/guide/export) with a list `votes`, without skipped votes. */
 import { Predicate, Struct } from "effect"
 import { isEmpty, isObject, type Members } from "../../io/Values.ts"
 import { fromText } from "../record/Field.ts"
@@ -18,7 +14,6 @@ export const labelStudio: Shape = {
   toRecord: ({ completions: old, annotations = old, data, id }) => {
     const { id: dataId, ...parts } = object(data)
     const list = listOf(parts)
-    // Label Studio's template for pairwise comparison uses these names.
     const pair = [parts["text1"], parts["text2"]]
     const isPair = pair.every((text) => typeof text === "string") && parts["text3"] === undefined
     const votes = objects(annotations)
@@ -100,7 +95,6 @@ const listOf = (data: Members) =>
       : []
   })[0]
 
-/** Best first. Buckets keep their order. Items outside all buckets come last. */
 const rankingOf = (
   { type, value }: Members,
   ids: ReadonlyArray<unknown>,

@@ -1,8 +1,4 @@
-/**
- * Rewrites a record of an annotation tool with a list `votes`. A record without answers may lack the shape if its
- * members occur in other records. Votes that were skipped or not submitted are left out.
- * https://docs.argilla.io/latest/reference/argilla/records/responses
- */
+/** A record gets a list `votes`. See https://docs.argilla.io/latest/reference/argilla/records/responses */
 import { Record } from "effect"
 import * as VoteRow from "../../domain/VoteRow.ts"
 import * as SpreadsheetCell from "../../io/SpreadsheetCell.ts"
@@ -137,7 +133,6 @@ const ranksIn = (value: unknown): ReadonlyArray<Members> | undefined => {
 const isRanking = (value: unknown): boolean =>
   Array.isArray(value) && value.length > 1 && value.every((one) => isObject(one) && "rank" in one && "value" in one)
 
-/** A ranking, or else a question with a usual name, or else the only question that is not a rationale. */
 const choiceAmong = (columns: ReadonlyArray<Answers>): Answers | undefined => {
   const others = columns.filter(({ question }) => !isRationale(question))
   const named = KnownNames.golds.flatMap((name) =>
@@ -152,7 +147,6 @@ const choiceAmong = (columns: ReadonlyArray<Answers>): Answers | undefined => {
   )
 }
 
-/** Combines questions that rate one completion each, such as `rating_1` for the field `response_1`. */
 const ratingsAmong = (columns: ReadonlyArray<Answers>, fields: ReadonlyArray<string>): Answers | undefined => {
   const numberIn = (name: string) => /\d+/.exec(name)?.[0]
   const ratings = columns.flatMap(({ answers, question }) => {

@@ -12,7 +12,6 @@ import { isOne, isZero } from "./ChoiceValue.ts"
 import * as ToolExports from "./ToolExports.ts"
 import { expertColumn, voteNames } from "./VoteNames.ts"
 
-/** Suggests `prefstream import` for a tool's export, columns of experts, or a choice that is not used as gold. */
 export const of = (
   rows: ReadonlyArray<Row>,
   { completions, gold }: LayoutOptions = {},

@@ -2,7 +2,6 @@
 import type * as Sample from "../detect/Sample.ts"
 import { numberOf } from "./ChoiceMap.ts"
 
-/** The values of `vote` differ within each item. Experts' choices would usually repeat. */
 export const find = ({ members, records }: Pick<Sample.Sample, "members" | "records">): Sample.Member | undefined => {
   const member = (name: string) => members.find((each) => each.name === name)
   if (member("item_id") === undefined || member("expert") === undefined || member("chosen_index") !== undefined)

@@ -13,7 +13,6 @@ export type Compression = "gzip" | "zstd" | "brotli"
 
 export interface ExpansionLimit {
   readonly bytes: number
-  /** Maximum ratio of decompressed to compressed size beyond `bytes`. */
   readonly times: number
 }
 
@@ -24,7 +23,6 @@ export const detect = (head: Uint8Array): Exclude<Compression, "brotli"> | undef
   return Unpacker.isZstd(head) ? "zstd" : undefined
 }
 
-/** Truncated data is accepted as Brotli if it decompresses to at least this many bytes. */
 const minBrotliBytes = 1000
 
 export const tryBrotli = (head: Uint8Array): Effect.Effect<Option.Option<Uint8Array>> =>

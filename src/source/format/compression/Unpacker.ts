@@ -125,7 +125,6 @@ export const gzip = (reader: Reader): Unpacker => {
 
 const zstdMagic = 0xfd2fb528
 
-/** The last four bits can have any value. */
 const isSkippable = (magic: number): boolean => (magic & 0xfffffff0) >>> 0 === 0x184d2a50
 
 export const isZstd = (head: Uint8Array): boolean => {

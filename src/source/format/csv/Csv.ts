@@ -35,7 +35,6 @@ const delimiters = [",", "\t", ";", "|"]
 
 const sniffedRecords = 200
 
-/** A delimiter qualifies if at least half of the records have as many cells as the first one. */
 export const sniff = (head: Uint8Array, options: CsvOptions = {}, isWhole = true): CsvDialect => {
   const header = options.header ?? true
   const [, separator] = separatorLine.exec(decodeBeginning(head) ?? "") ?? []
@@ -80,7 +79,6 @@ const sniffDelimiter = (
     ),
   }))
   const withSeveralCells = candidates.filter(({ cells, share }) => cells > 1 && share >= 0.5)
-  // Without a qualifying delimiter, the file has one column. The best delimiter is then one that splits no record.
   const usable =
     withSeveralCells.length > 0 ? withSeveralCells : candidates.map((candidate) => ({ ...candidate, cells: 1 }))
   return usable.reduce((best, candidate) =>

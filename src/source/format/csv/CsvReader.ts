@@ -1,9 +1,7 @@
 /**
- * Splits a CSV file's bytes into records and cells in one pass. Each byte is in a record, a reject, or a blank line. An
- * empty cell without quotes is `null`. A quote inside an unquoted cell (`5" pipe`) is text, as in DuckDB and pandas.
- * After text behind a closing quote (`"abc"def`), the record ends at the first LF after an even number of quotes, or
- * whose last quote stands directly before a delimiter or a line end. After an unclosed quote, the rest of the file is
- * one reject.
+ * Splits a CSV file's bytes into records and cells in one pass. A quote inside an unquoted cell (`5" pipe`) is text, as
+ * in DuckDB and pandas. After text behind a closing quote (`"abc"def`), the record ends at the first LF after an even
+ * number of quotes. After an unclosed quote, the rest of the file is one reject.
  */
 import { Result } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
@@ -37,9 +35,7 @@ interface Cell {
 
 interface Fault {
   readonly cell: number
-  /** The closing quote's line; the opening quote's if it is never closed. */
   readonly line: number
-  /** After the closing quote; `undefined` if it is never closed. */
   readonly offset: number | undefined
 }
 
@@ -63,7 +59,6 @@ export class CsvReader {
   #quoteAt = 0
   #openLine = 1
   #isEscaped = false
-  /** An earlier record had malformed quotes, and no valid record followed it. */
   #isDoubtful = false
 
   constructor(options: CsvReaderOptions) {
@@ -102,7 +97,6 @@ export class CsvReader {
   }
 
   #scan(chunk: Uint8Array): void {
-    /** Negative if the record began in an earlier chunk. */
     let start = -this.#held.size
     let delimiterAt = -1
     let lineFeedAt = -1

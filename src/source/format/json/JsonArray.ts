@@ -1,7 +1,4 @@
-/**
- * Reads JSON arrays or values in sequence, one in memory at a time. A bad element is rejected, and reading continues.
- * If brackets or quotes are missing, or other content follows an array, the rest of the file is one reject.
- */
+/** A bad element is rejected; if brackets or quotes are missing, the rest of the file is one reject. */
 import { Result } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
 import type { RowResult } from "../../record/Row.ts"
@@ -49,9 +46,7 @@ class ElementScanner {
   #brackets = 0
   #isInString = false
   #isEscaped = false
-  /** A value other than an object or array ends with its line. */
   #isBare = false
-  /** The element's end cannot be found, so it extends to the end of the file. */
   #isLost = false
 
   constructor(file: string, maxBytes: number) {

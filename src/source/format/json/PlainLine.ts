@@ -7,13 +7,11 @@ export interface PlainLine {
   readonly id: Id
   readonly prompt: string
   readonly isSpaced: boolean
-  /** Start and end of each text, including the quotes. The prompt comes first. */
   readonly texts: ReadonlyArray<number>
 }
 
 const [QUOTE, BACKSLASH, SPACE, ZERO, NINE] = [0x22, 0x5c, 0x20, 0x30, 0x39]
 
-/** `JSON.stringify` does not write `\/`. */
 const isEscape = new Uint8Array(256)
 for (const letter of '"\\bfnrt') isEscape[letter.charCodeAt(0)] = 1
 
@@ -43,7 +41,6 @@ const afterText = (bytes: Buffer, view: DataView, start: number, end: number): n
   if (bytes[start] !== QUOTE) return -1
   let at = start + 1
   while (at < end) {
-    // Checks four bytes at once for a quote, a backslash, or a control character.
     while (at + 4 <= end) {
       const four = view.getInt32(at)
       const quote = four ^ 0x22222222

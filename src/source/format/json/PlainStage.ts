@@ -11,7 +11,6 @@ export interface Setup {
   readonly maxHeldBytes: number
 }
 
-/** The answer returns the buffer. `isLast` marks the end of the file. */
 export interface Ask {
   readonly buffer: Uint8Array<ArrayBuffer>
   readonly size: number
@@ -28,7 +27,6 @@ export interface Answer {
   readonly ids: ReadonlyArray<PlainLine.Id>
   readonly prompts: ReadonlyArray<string>
   readonly contentHashes: ReadonlyArray<string>
-  /** With sorted completions. Undefined if the input has them sorted, or if the item has an id. */
   readonly sortedHashes: ReadonlyArray<string | undefined>
   readonly sha256?: string
 }

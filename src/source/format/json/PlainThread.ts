@@ -155,7 +155,6 @@ export const rows = (
         yield* fill
         const answer = answers.shift()
         if (answer === undefined) {
-          // Rows before a failure are returned first.
           if (openMessages === 0) return yield* failure ?? Cause.done()
           yield* failing(openMessages < maxMessages ? thread.drain : thread.room)
           continue

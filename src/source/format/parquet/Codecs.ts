@@ -1,9 +1,7 @@
 /**
- * Decompresses pages, Snappy and LZ4 with our own code: `hyparquet`'s Snappy (1.31.5) never returns for a literal whose
- * length has its top bit set, and the LZ4 of `hyparquet-compressors` returns zeros if a block lacks bytes.
- * https://github.com/google/snappy/blob/main/format_description.txt
- * https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md
- * https://github.com/apache/parquet-format/blob/master/Compression.md (LZ4 in Hadoop's frames)
+ * Decompresses pages. `hyparquet`'s Snappy (1.31.5) never returns for a literal whose length has its top bit set, and
+ * the LZ4 of `hyparquet-compressors` returns zeros if a block lacks bytes. See google/snappy format_description.txt,
+ * lz4/lz4 lz4_Block_format.md, and apache/parquet-format Compression.md.
  */
 import * as Zlib from "../../../node/ParquetCodecs.ts"
 import * as Zstd from "../../../node/Zstd.ts"
@@ -21,7 +19,6 @@ const writeLiteral = (from: Uint8Array, start: number, length: number, to: Outpu
   to.at += length
 }
 
-/** If source and target overlap, the copied bytes repeat. */
 const writeCopy = (offset: number, length: number, to: Output): void => {
   const start = to.at - offset
   if (offset === 0 || start < 0 || to.at + length > to.bytes.length) corrupt("a compressed page is damaged")
@@ -75,7 +72,6 @@ const lz4Block = (from: Uint8Array, to: Output): void => {
     const length = lengthOf(token >> 4)
     writeLiteral(from, at, length, to)
     at += length
-    // The last sequence has only literals.
     if (at === from.length) return
     const offset = next() + next() * 256
     writeCopy(offset, lengthOf(token & 15) + 4, to)

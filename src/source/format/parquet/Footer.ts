@@ -26,7 +26,6 @@ export interface Footer {
   readonly groups: ReadonlyArray<RowGroup>
 }
 
-/** Most footers are smaller, so one read is enough. */
 const tailBytes = 64 * 1024
 
 const maxFooterBytes = 64 * 1024 * 1024
@@ -34,9 +33,7 @@ const maxValues = 8_000_000
 
 const trailerBytes = 8
 
-type Slice = Exclude<Input["slice"], undefined>
-
-export const read = Effect.fnUntraced(function* (name: string, size: number, slice: Slice) {
+export const read = Effect.fnUntraced(function* (name: string, size: number, slice: NonNullable<Input["slice"]>) {
   const fail = (problem: string) => Effect.fail(unreadable(name, problem))
   if (size < trailerBytes + 4) return yield* fail(`not a Parquet file: only ${size} bytes`)
   const tail = yield* slice(Math.max(0, size - tailBytes), size)

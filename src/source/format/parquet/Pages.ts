@@ -24,13 +24,11 @@ interface Page {
 
 export type Spend = (bytes: number) => void
 
-/** Most writers make pages of about 1 MB, some of 100 MB. */
 const maxPageBytes = Zstd.maxOutputBytes
 
 /** Larger arrays become hash tables in JavaScript engines. */
 const maxPageValues = 1 << 24
 
-/** `hyparquet` needs an array slot for a value's level, and one for the value. */
 const valueBytes = 16
 
 export class Pages {
@@ -168,7 +166,6 @@ export class Pages {
     if (!isSupported) corrupt(`unsupported encoding ${encoding} in a page of ${type}`)
   }
 
-  /** Counts the values that are not null, and the bytes that the last run lacks if the writer omitted its padding. */
   #checkData(
     { count, encoding, header }: Page,
     bytes: Uint8Array,
@@ -235,7 +232,6 @@ const encodedTypes: Readonly<Record<string, ReadonlyArray<string>>> = {
 
 const isDictionary = (encoding: string): boolean => encoding === "RLE_DICTIONARY" || encoding === "PLAIN_DICTIONARY"
 
-/** A page that has only null values has no values for `hyparquet` to read. */
 const withPlainValues = (header: PageHeader): PageHeader => ({
   ...header,
   ...(header.data_page_header && { data_page_header: { ...header.data_page_header, encoding: "PLAIN" } }),
@@ -257,7 +253,6 @@ const levelBytes = ({ data_page_header_v2: details, type }: PageHeader): number 
     ? 0
     : sizeOf(details.repetition_levels_byte_length) + sizeOf(details.definition_levels_byte_length)
 
-/** In a damaged file, a header may state any size. */
 const sizeOf = (value: unknown): number =>
   typeof value === "number" && value >= 0 ? value : corrupt("a page is damaged")
 

@@ -22,7 +22,6 @@ export interface Runs {
   readonly missingBytes: number
 }
 
-/** Checks runs and bit-packed values: levels, with `max` as the highest, or indices of a dictionary. */
 export const checkRuns = (bytes: Uint8Array, bits: number, count: number, max?: number): Runs => {
   const tally = Array.from({ length: (max ?? 0) + 1 }, () => 0)
   if (bits > maxBits) corrupt("a page is damaged")
@@ -51,7 +50,6 @@ export const checkRuns = (bytes: Uint8Array, bits: number, count: number, max?: 
 
 const maxBlockValues = 1 << 20
 
-/** Checks DELTA_BINARY_PACKED integers, copies them to `lengths`, and returns the offset after them. */
 export const checkDeltas = (bytes: Uint8Array, start: number, count: number, lengths?: Int32Array): number => {
   const reader = new ThriftReader(bytes, start)
   const blockSize = reader.varint()

@@ -37,7 +37,6 @@ export interface List extends Place {
   readonly element: Node
 }
 
-/** A map without values is a set. */
 export interface Dictionary extends Place {
   readonly kind: "map"
   readonly repeated: Struct

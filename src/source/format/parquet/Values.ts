@@ -32,7 +32,6 @@ export class Unusable {
 }
 
 export interface Conversion {
-  /** Selects one of the `parsers`. `hyparquet` calls it once per dictionary value. */
   readonly annotation: Pick<SchemaElement, "converted_type" | "logical_type">
   readonly convert: (value: unknown) => unknown
   readonly unsupported?: string
@@ -40,7 +39,6 @@ export interface Conversion {
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
-/** Only texts with a replacement character may have been invalid UTF-8. */
 const utf8 = (bytes: Uint8Array): string | undefined => {
   const text = decoder.decode(bytes)
   return text.includes("\uFFFD") && !Utf8.isValid(bytes) ? undefined : text
@@ -50,7 +48,6 @@ const notUtf8 = new Unusable("invalid_utf8", "expected UTF-8, found invalid byte
 
 const base64 = (bytes: Uint8Array) => ({ base64: bufferOf(bytes).toString("base64") })
 
-/** `hyparquet` calls these for each page, so that it need not keep the page's bytes. */
 export const parsers = {
   stringFromBytes: (bytes: Uint8Array) => utf8(bytes) ?? notUtf8,
   jsonFromBytes: (bytes: Uint8Array) => {
@@ -58,9 +55,7 @@ export const parsers = {
     if (text === undefined) return notUtf8
     return Result.getOrElse(Json.parse(text), (problem) => new Unusable("invalid_json", problem))
   },
-  /** `hyparquet` calls it for bytes without an annotation. */
   geometryFromBytes: (bytes: Uint8Array) => utf8(bytes) ?? base64(bytes),
-  /** `hyparquet` calls it for INT96. */
   timestampFromNanoseconds: (value: bigint) => timestamp("NANOS", "")(value),
 }
 
@@ -82,7 +77,6 @@ const bigEndian = (bytes: Uint8Array): bigint =>
 /** Spark and DuckDB allow 38 digits, and Arrow allows 76. */
 const maxPrecision = 200
 
-/** A double is exact for decimals of up to this many digits. */
 const maxDoubleDigits = 15
 
 const decimal =
