@@ -1,4 +1,4 @@
-/** The table of commands. A command's module is loaded only if the command line names the command. */
+/** A command's module is loaded only if the command line names the command. */
 import { Effect } from "effect"
 import { command, schedulable } from "./commands/Schedulable.ts"
 

@@ -1,9 +1,4 @@
-/**
- * Runs a command line, and returns its exit status.
- *
- * Guarantees: data goes to stdout, and messages go to stderr. An expected failure prints one line that says what to do,
- * without a stack. A bug is logged to stderr with its stack. The statuses are those of `ExitStatus`.
- */
+/** Runs a command line and returns its `ExitStatus`. Data goes to stdout, messages go to stderr. */
 import { Cause, Config, Console, Effect, Struct } from "effect"
 import { CliConfig, CliOutput, Command, GlobalFlag } from "effect/cli"
 import { commandNames, commandsFor } from "./Commands.ts"
@@ -29,7 +24,6 @@ const commandFor = (args: ReadonlyArray<string>) =>
     ),
   )
 
-/** Prints each error of the command line on one line, and names `--help` rather than printing the help. */
 const presenter: CliOutput.Presenter = {
   present: (event) =>
     event._tag === "InvalidInvocation"
@@ -44,14 +38,12 @@ const presenter: CliOutput.Presenter = {
       : CliOutput.defaultPresenter.present(event),
 }
 
-/** Leaves out the library's `--completions` flag, because prefstream's `--completions` names files. */
 const config = CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.LogLevel] })
 
-/** Replaces `help run`, `version`, and `--help-all` by flags of the library. Words after `--` belong to another command. */
+/** Words after `--` belong to another command. */
 const words = (args: ReadonlyArray<string>) => {
   const all = LogFormat.split(args).rest
   const [first, ...rest] = all
-  // For an unknown command, the library prints an error in place of help.
   const isKnown = rest[0] === undefined || rest[0].startsWith("-") || rest[0] === "help" || commandNames.has(rest[0])
   const rewritten =
     first === "help" ? [...rest, ...(isKnown ? ["--help"] : [])] : first === "version" ? ["--version", ...rest] : all
@@ -83,7 +75,6 @@ const checkThreads = Effect.gen(function* () {
   }
 })
 
-/** Whether the user must correct the command line, not the files. */
 const isSetting = (reason: string): boolean => reason === "LayoutUnknown" || reason === "InvalidOption"
 
 const wrongUsage = ({ message }: { readonly message: string }) => Effect.as(say(message), ExitStatus.usage)

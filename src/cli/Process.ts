@@ -1,4 +1,4 @@
-/** Adapter: runs the command line on Node, with the process's arguments and signals, and exits with its status. */
+/** Adapter: runs the command line on Node, and exits with its status. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Exit, Layer, Queue, Record, Runtime } from "effect"
 import * as ExitStatus from "./output/ExitStatus.ts"
@@ -12,7 +12,7 @@ import * as Signals from "./Signals.ts"
 
 const platform = Layer.merge(NodeServices.layer, HttpClient.layer)
 
-// Some versions of Node warn that SQLite is experimental. The warning is not printed, because users cannot act on it.
+// Some versions of Node warn that SQLite is experimental, but users cannot act on it.
 process.removeAllListeners("warning").on("warning", ({ message, name }) => {
   if (name !== "ExperimentalWarning") Stderr.print("warning", `${name}: ${message}`)
 })
@@ -30,14 +30,13 @@ const program = Effect.gen(function* () {
     })
   }
   const args = process.argv.slice(2)
-  // The platform is provided outside of this call, because the log format replaces the platform's `Stdio`.
   return yield* LogFormat.applied(args, ExitStatus.usage, Signals.supervise(main(args), received))
 }).pipe(Effect.provide(platform))
 
 const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
   fiber.addObserver((exit) =>
     teardown(exit, (status) => {
-      // After a signal, the reader of the output may have stopped reading, so this does not wait for it.
+      // After a signal, the reader of the output may have stopped reading.
       if (isStopped) process.exit(status)
       // Unfinished work, such as a request that a timeout abandoned, would keep the process alive.
       Stdout.whenWritten((isLost) => process.exit(isLost ? ExitStatus.failure : status))

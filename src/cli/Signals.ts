@@ -1,9 +1,4 @@
-/**
- * Stops a command on SIGINT, SIGTERM, or SIGHUP within the command's grace time. A second signal ends the process
- * immediately. Signals within half a second of the first count as one, because npm, systemd, and a terminal may each
- * deliver the same signal. The exit status is 128 + the signal's number. For a command that runs until it is stopped,
- * such as `serve`, it is 0. A command that ends just before the signal keeps its exit status.
- */
+/** Stops a command on a signal; a second one, more than half a second later, ends the process. */
 import { Cause, Effect, Exit, Option, Queue } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"
 import * as Stop from "../pipeline/Stop.ts"
@@ -14,7 +9,6 @@ export const signals = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const
 
 export type Signal = keyof typeof signals
 
-/** Runs a command until it ends or a signal stops it, and returns its exit status. */
 export const supervise = Effect.fnUntraced(function* <E, R>(
   command: Effect.Effect<number, E, R>,
   received: Queue.Dequeue<Signal>,
@@ -42,7 +36,6 @@ export const supervise = Effect.fnUntraced(function* <E, R>(
     abandon: second,
   })
   if (exit === undefined) return status
-  // The command may have ended just before the signal.
   if (Option.isNone(reason) || Exit.isSuccess(exit) || !Cause.hasInterruptsOnly(exit.cause)) return yield* exit
   yield* say(status === ExitStatus.done ? "stopped" : "stopped; the next run continues where this one stopped", "info")
   return status

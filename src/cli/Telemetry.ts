@@ -1,7 +1,6 @@
-/** Exports a command's telemetry if OpenTelemetry's variables name a collector. Otherwise, no exporter is loaded. */
+/** No exporter is loaded unless OpenTelemetry's variables name a collector. */
 import { Config, Effect, Layer, Option } from "effect"
 
-/** The commands that export telemetry. The others end within a moment. */
 const commands = ["run", "submit", "collect", "export", "worker", "serve"]
 
 const endpoints = ["", "TRACES_", "METRICS_", "LOGS_"].map((signal) =>

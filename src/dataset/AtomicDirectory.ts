@@ -1,18 +1,10 @@
-/**
- * Replaces a directory by two renames.
- *
- * Guarantees: a directory at the path is always complete, either the old or the new one. Between the two renames,
- * nothing is at the path. If the process dies at that point, the next write or `recover` moves the old directory back.
- * Only empty directories and those that prefstream wrote are replaced. A folder `.NAME.partial-…` next to the path
- * holds the new directory (`next`), the old one (`previous`), and the lock of a running writer.
- */
+/** Replaces a directory by two renames. After a crash between them, `recover` moves the old directory back. */
 import { Effect, FileSystem, Option, Path } from "effect"
 import * as FileLock from "../node/FileLock.ts"
 import * as Sync from "../node/Sync.ts"
 import { about, DatasetError, DirectoryNotReplaceable, FileSystemFailure } from "./file/DatasetError.ts"
 import * as Manifest from "./Manifest.ts"
 
-/** Calls `fill` with a new directory, which then replaces `directory`. Fails if `directory` must not be replaced. */
 export const write = Effect.fnUntraced(function* <A, E, R>(
   directory: string,
   fill: (next: string) => Effect.Effect<A, E, R>,
@@ -28,13 +20,12 @@ export const write = Effect.fnUntraced(function* <A, E, R>(
     fs.makeTempDirectory({ directory: parent, prefix: partialPrefix(name) }).pipe(about(parent)),
     Effect.fnUntraced(function* (partial) {
       yield* lock(partial)
-      // The temporary directory has mode 700. The new dataset needs the usual mode, so it is written to a subdirectory.
+      // The temporary directory has mode 700, but the new dataset needs the usual mode.
       const next = paths.join(partial, "next")
       yield* fs.makeDirectory(next).pipe(about(next))
       const result = yield* fill(next)
       yield* syncFolders(next)
       yield* ensureReplaceable(place)
-      // Uninterruptible, so that `settle` does not run during a rename.
       yield* swap(partial, place).pipe(about(place), Effect.uninterruptible)
       return result
     }, Effect.scoped),
@@ -42,20 +33,14 @@ export const write = Effect.fnUntraced(function* <A, E, R>(
   )
 })
 
-/**
- * Cleans up after a process that died while it wrote `directory`: moves the old dataset back if it was moved aside,
- * and removes half-written files.
- */
+/** Moves the old dataset back and removes half-written files, if a process died while it wrote `directory`. */
 export const recover = Effect.fn("Dataset.recover")(function* (directory: string) {
   yield* recoverPlace(yield* locate(directory))
 })
 
 const partialPrefix = (name: string) => `.${name}.partial-`
 
-/**
- * Returns the directory's absolute path. If the directory is a symbolic link, returns the path of the link's target,
- * even if the target does not exist.
- */
+/** A symbolic link's target need not exist. */
 const locate = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
@@ -99,8 +84,7 @@ const ensureReplaceable = Effect.fnUntraced(function* (place: string) {
   if (here.dev !== above.dev) return yield* refuse("it is the root of a file system; use a directory inside it")
   if (place === paths.resolve(".")) return yield* refuse("it is the current directory")
   const manifest = yield* Manifest.read(place)
-  // Without a manifest, any entry is a reason to refuse, so subfolders are not listed. The directory may be a whole
-  // home directory.
+  // The directory may be a whole home directory, so subfolders are not listed.
   const entries = yield* fs.readDirectory(place, { recursive: Option.isSome(manifest) }).pipe(about(place))
   const [unexpected] = Manifest.unexpectedEntries(manifest, entries)
   if (unexpected !== undefined) return yield* refuse(`it contains ${unexpected}, which is not part of a dataset`)
@@ -114,7 +98,6 @@ const swap = Effect.fnUntraced(function* (partial: string, place: string) {
   yield* Sync.folder(paths.dirname(place))
 })
 
-/** Cleans up after a write that succeeded or failed. If no new directory is in place, moves the old directory back. */
 const settle = Effect.fnUntraced(function* (partial: string, place: string) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path

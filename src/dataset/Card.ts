@@ -1,11 +1,4 @@
-/**
- * `README.md`: the dataset card, with front matter for the Hugging Face Hub.
- *
- * Guarantees: `load_dataset` on the folder finds the splits with their types. Unknown facts are left out. The library
- * `datasets` reads all configurations of a folder in one file format, here Parquet. Therefore, only trainer formats in
- * Parquet become configurations. For formats in JSON Lines, the card shows how to load the files. Trainer formats
- * without rows, and their files, are not listed.
- */
+/** `datasets` reads a folder's configurations in one format, Parquet, so JSON Lines are not configurations. */
 import { Number, Option, Record } from "effect"
 import { parse, stringify } from "yaml"
 import * as Judge from "../domain/Judge.ts"
@@ -44,7 +37,6 @@ export const make = (
     .join("\n\n")}\n`
 }
 
-/** The metadata that the Hub and `datasets` read. */
 const frontMatter = (subject: Written, formats: ReadonlyArray<TrainerFormat>, form: Form, facts: DatasetFacts) => ({
   ...(facts.license === undefined ? {} : { license: facts.license }),
   ...(facts.languages === undefined || facts.languages.length === 0 ? {} : { language: facts.languages }),

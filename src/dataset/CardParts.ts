@@ -1,11 +1,5 @@
-/**
- * Parts of the card that are the same for all datasets: Python code, which `test/dataset/Card.test.ts` runs, and the
- * size categories of the Hub.
- */
+/** `test/dataset/Card.test.ts` runs the Python code. */
 
-/**
- * Python that restores messages read from Parquet. It removes null members and parses the JSON text of call arguments.
- */
 export const asMessages = `def as_messages(value):
     if isinstance(value, list):
         return [as_messages(each) for each in value]
@@ -17,7 +11,6 @@ export const asMessages = `def as_messages(value):
         if each is not None
     }`
 
-/** @param definition a Python function that `calls` use. If `definition` is given, the code imports `json`. */
 export const python = (calls: ReadonlyArray<string>, definition?: string) =>
   [
     "```python",

@@ -1,12 +1,4 @@
-/**
- * The columns of the dataset, one per member of `PreferencePair`: their order and types in every file.
- *
- * In the `standard` shape, `prompt`, `chosen`, and `rejected` are text. Conversations are rendered
- * (`Conversation.toText`). In the `conversational` shape, these columns are lists of messages, and a text prompt is one
- * user message. With `Form.tools`, messages can have tool calls, ids, and names, and there is a column `tools`. Call
- * arguments and `tools` are JSON text, because no column type fits all of them. A member that a message does not have
- * is absent in JSON Lines and null in Parquet. A pair with a lone surrogate, which UTF-8 cannot represent, has no row.
- */
+/** Call arguments and `tools` are JSON text. A missing member is absent in JSON Lines and null in Parquet. */
 import { Record, Schema, Struct } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
 import { Message, usesTools } from "../domain/Message.ts"
@@ -19,7 +11,6 @@ export type Shape = "standard" | "conversational"
 
 export interface Form {
   readonly shape: Shape
-  /** If set, the dataset has the column `tools`, and messages can have tool calls. */
   readonly tools?: true
 }
 
@@ -31,10 +22,6 @@ interface JsonType {
   readonly properties?: { readonly [name: string]: JsonType }
 }
 
-/**
- * Returns the type of a union's first member. The other members are null, or lists of messages, which `columnsOf`
- * handles.
- */
 const featureOf = ({ anyOf, items, properties, type }: JsonType): Feature => {
   if (anyOf !== undefined) return featureOf(anyOf[0])
   if (items !== undefined) return { list: featureOf(items) }
@@ -69,7 +56,6 @@ export const columnsOf = ({ shape, tools }: Form): ReadonlyArray<Column> => {
 export const featuresOf = (form: Form): Features =>
   Object.fromEntries(columnsOf(form).map(({ feature, name }) => [name, feature]))
 
-/** Converts a pair to a row of this form. The row can have members that are not columns. */
 export const toRow = (pair: PreferencePair, { shape, tools }: Form): JsonRow => {
   if (shape === "standard") {
     return typeof pair.prompt === "string" ? pair : { ...pair, prompt: Conversation.toText(pair.prompt) }
@@ -83,7 +69,6 @@ export const toRow = (pair: PreferencePair, { shape, tools }: Form): JsonRow => 
   }
 }
 
-/** Puts a message's members into the order of the column's type. */
 const toRowMessage = ({ content, name, role, tool_call_id, tool_calls }: Message) => ({
   role,
   content,
@@ -98,7 +83,6 @@ const toRowMessage = ({ content, name, role, tool_call_id, tool_calls }: Message
   ...(tool_call_id !== undefined && { tool_call_id }),
 })
 
-/** Whether the pair's messages have members that are written only with `Form.tools`. */
 export const needsTools = ({ chosen_messages, prompt, rejected_messages }: PreferencePair): boolean =>
   chosen_messages !== undefined ||
   rejected_messages !== undefined ||

@@ -1,11 +1,7 @@
 /**
- * Writes preference pairs as a dataset in the folder layout of the Hugging Face Hub: Parquet and JSON Lines, files for
- * trainers, a card, and a manifest. Parquet and JSON Lines have the same rows in the same order, except that some lines
- * of JSON Lines are moved to the start (see `file/Jsonl.ts`).
- *
- * Guarantees: the pairs are read once, in constant memory. The dataset appears complete or not at all. The same pairs
- * and options give the same bytes. A pair with a lone surrogate is omitted and counted. Not checked: whether a prompt
- * is in two splits (`verify` checks this), and whether the pairs of an item are consecutive.
+ * Writes preference pairs in the folder layout of the Hugging Face Hub, in constant memory. The same pairs and options
+ * give the same bytes. A pair with a lone surrogate is omitted. Not checked: whether a prompt is in two splits
+ * (`verify`), and whether an item's pairs are consecutive.
  */
 import { Effect, type FileSystem, Number, type Path, Result, Sink, Stream, Struct } from "effect"
 import * as PairBytes from "../domain/PairBytes.ts"
@@ -86,18 +82,13 @@ export interface FinalAttachments {
 
 /** Options of `write`; `E` and `R` are the errors and services of `splitOf` and `finalize`. */
 export interface Options<E = never, R = never> {
-  /**
-   * The directory. A dataset in it is replaced as a whole; anything else in it is an error (`DirectoryNotReplaceable`).
-   */
+  /** The directory. A dataset in it is replaced; anything else in it is an error (`DirectoryNotReplaceable`). */
   readonly directory: string
   /** Assigns a pair to a split. Default: all pairs are in `train`. A split without pairs has no files. */
   readonly splitOf?: ((pair: PreferencePair) => Split | Effect.Effect<Split, E, R>) | undefined
   /** Whether `prompt`, `chosen`, and `rejected` are lists of messages. Default: text. */
   readonly conversational?: boolean | undefined
-  /**
-   * Whether to add a column `tools` and the tool calls of messages. If false (default), a conversational dataset omits
-   * pairs with tool calls.
-   */
+  /** Whether to add a column `tools`. If false (default), a conversational dataset omits pairs with calls. */
   readonly tools?: boolean | undefined
   /** Additional files for trainers: built-in formats by name, or custom ones. Default: none. */
   readonly formats?: ReadonlyArray<FormatName | TrainerFormat> | undefined
@@ -107,7 +98,7 @@ export interface Options<E = never, R = never> {
   readonly marginFrom?: "votes" | "strength" | undefined
   /** `chosen`: trainer files contain an expert's edit in place of the chosen completion. Default `none`. */
   readonly edited?: "chosen" | "none" | undefined
-  /** Size in memory at which a shard ends, in bytes. Default: 500 MB, which is also the default of `datasets`. */
+  /** Size in memory at which a shard ends, in bytes. Default: 500 MB, as in `datasets`. */
   readonly shardBytes?: number | undefined
   /** Facts for the card and the manifest. */
   readonly facts?: DatasetFacts | undefined
@@ -130,9 +121,8 @@ const defaultShardBytes = 500_000_000
  * manifest.json
  * ```
  *
- * The directory must be new, be empty, or contain an earlier dataset. The new dataset replaces the earlier dataset only
- * when all new files are complete. `directory` stays unchanged if the stream or an option fails, if there are no pairs,
- * or if the write is interrupted.
+ * The directory must be new, be empty, or contain an earlier dataset, which is replaced when all files are complete. It
+ * stays unchanged if the stream or an option fails, if there are no pairs, or if the write is interrupted.
  */
 export const write = <E = never, R = never>(
   options: Options<E, R>,

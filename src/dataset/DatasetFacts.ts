@@ -1,8 +1,4 @@
-/**
- * Facts about a dataset besides its rows: how and from what it was made, and its license.
- *
- * All of them are optional. The card and the manifest leave out unknown facts.
- */
+/** Facts about a dataset besides its rows. The card and the manifest leave out unknown ones. */
 import { Schema } from "effect"
 import { InputFile } from "../domain/InputFile.ts"
 import { Judges } from "../domain/Judge.ts"

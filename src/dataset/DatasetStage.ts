@@ -1,10 +1,4 @@
-/**
- * Writes the files of a dataset in a separate thread (`node/Thread`): splits with their shards, files for trainers, and
- * other files.
- *
- * Guarantees: rows are written in the order in which they are received. When a file is reported as finished, it has
- * reached the disk.
- */
+/** Writes a dataset's files in a separate thread, in order. A file reported as finished has reached the disk. */
 import { texts as textColumns } from "../domain/PairBytes.ts"
 import type { Split } from "../domain/Split.ts"
 import * as OutputFile from "../node/OutputFile.ts"
@@ -19,36 +13,27 @@ export interface Setup {
   readonly directory: string
 }
 
-/** The destination of rows: a split with its shards, or one file. */
 export type Output =
   | { readonly split: Split; readonly features: Features; readonly shardBytes: number }
   | { readonly path: string; readonly features: Features; readonly container: "jsonl" | "parquet" }
 
-/** A value for each row, or one value that all rows have. */
 export type ColumnContent = ReadonlyArray<Json | undefined> | string | number | boolean | null
 
-/** Rows of one output, by column. If a row does not have a column, the value for this row is undefined. */
 export interface Rows {
-  /** The number of the output, in the order in which outputs were opened. */
   readonly output: number
   readonly count: number
   readonly columns: ReadonlyArray<readonly [name: string, values: ColumnContent]>
-  /**
-   * Byte ranges in the `texts` of the `Request`: the start and the end for each row and each column in
-   * `PairBytes.texts`. Both are 0 if the value is in `columns`.
-   */
+  /** Start and end in `texts`, for each row and each column in `PairBytes.texts`; 0 if the value is in `columns`. */
   readonly places?: Int32Array<ArrayBuffer> | undefined
 }
 
 export type Request =
   | { readonly kind: "open"; readonly output: Output }
-  /** `texts` contains JSON strings in UTF-8, in the form that `domain/JsonText` describes. */
   | { readonly kind: "rows"; readonly parts: ReadonlyArray<Rows>; readonly texts: Uint8Array<ArrayBuffer> }
   | { readonly kind: "finish" }
   | { readonly kind: "file"; readonly path: string; readonly content: Uint8Array }
 
 export type Answer =
-  /** Returns the buffer `texts` of a `Request`, so that the sender can reuse it. */
   | { readonly kind: "accepted"; readonly texts?: Uint8Array<ArrayBuffer> }
   | { readonly kind: "finished"; readonly outputs: ReadonlyArray<Shards.OutputFiles> }
   | ({ readonly kind: "file" } & OutputFile.FileDigest)
@@ -70,7 +55,6 @@ export const start = ({ directory }: Setup): Stage<Request, Answer> => {
 
   const write = ({ columns, count, output, places }: Rows, texts: Uint8Array) => {
     const { names, write } = outputs[output]!
-    /** Texts by start offset. Pairs of an item share texts, so each text is encoded only once. */
     const known = new Map<number, Text>()
     const textAt = (start: number, end: number) => {
       let text = known.get(start)
@@ -78,7 +62,6 @@ export const start = ({ directory }: Setup): Stage<Request, Answer> => {
       return text
     }
     const columnValues = new Map(columns)
-    // The file's columns come first, in the file's order. The request can have them in another order.
     const order = [...new Set([...names, ...columnValues.keys()])].map(
       (name) => [name, columnValues.get(name), textColumns.indexOf(name)] as const,
     )
@@ -124,7 +107,6 @@ export const start = ({ directory }: Setup): Stage<Request, Answer> => {
   )
 }
 
-/** Opens a single file. `finish` puts the lines that `leading` has collected at the start of the file. */
 const fileOf = (directory: string, { container, features, path }: Extract<Output, { readonly path: string }>) => {
   const leading = Jsonl.leadingLines(features)
   const file = OutputFile.create(directory, path)

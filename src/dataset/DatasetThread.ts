@@ -1,10 +1,4 @@
-/**
- * Sends the rows and files of a dataset to the thread that writes them (`DatasetStage`).
- *
- * Guarantees: each file has its rows in the order in which they were added. Memory holds about 24 messages with half a
- * megabyte of texts each. After a message with a larger row, the caller waits until the thread has processed it. A text
- * from the ledger is sent as the ledger's bytes (`PairBytes`).
- */
+/** Memory holds about 24 messages with half a megabyte of texts each. */
 import { Effect, Predicate, type Scope } from "effect"
 import { isText, type PairBytes, texts as placed } from "../domain/PairBytes.ts"
 import type { FileDigest } from "../node/OutputFile.ts"
@@ -19,29 +13,19 @@ const stage: Thread.StageModule<Setup, Request, Answer> = {
   load: () => import("./DatasetStage.ts"),
 }
 
-/**
- * Maximum number of messages that wait for the thread. About this many are sent while the thread encodes a row group.
- */
 const ahead = 24
 
 const messageBytes = 512 * 1024
 
-/** Maximum rows per message. In larger messages, rows live so long that they move to V8's old generation. */
+/** With more rows per message, rows would move to V8's old generation. */
 const messageRows = 256
 
-/** Approximate bytes of a row in memory besides its texts. */
 const rowBytes = 200
 
 export interface DatasetThread {
   readonly open: (output: Output) => number
-  /**
-   * @param row the row. A split takes only its declared columns. Any other file takes all members.
-   * @param bytes the row's texts as bytes, only for a split. If they are given, the texts in `row` are not read.
-   * @returns whether a message was sent; if so, wait for `room`
-   */
   readonly add: (output: number, row: JsonRow, bytes?: PairBytes) => boolean
   readonly room: Effect.Effect<void, DatasetError>
-  /** Finishes all outputs. Call it once. */
   readonly finish: Effect.Effect<ReadonlyArray<OutputFiles>, DatasetError>
   readonly file: (path: string, content: Uint8Array | string) => Effect.Effect<FileDigest, DatasetError>
 }
@@ -61,17 +45,13 @@ const lengthOf = (value: Json | undefined): number =>
 
 export const sizeOf = (row: JsonRow): number => rowBytes + lengthOf(row)
 
-/**
- * A column's value if it is the same in every row, or else all values. `every` would skip rows without the column, which
- * are holes in the array.
- */
+/** `every` would skip rows without the column, which are holes in the array. */
 const ofColumn = (values: ReadonlyArray<Json | undefined>): ColumnContent => {
   const [first] = values
   const isSame = first !== undefined && (first === null || typeof first !== "object")
   return isSame && values.findIndex((value) => value !== first) === -1 ? first : values
 }
 
-/** Packs the byte ranges of all rows' texts into one array. The ranges of rows without bytes are 0. */
 const packed = (places: ReadonlyArray<number>, count: number): Int32Array<ArrayBuffer> => {
   const all = new Int32Array(2 * placed.length * count)
   all.set(places)
@@ -109,17 +89,14 @@ export const make = Effect.fnUntraced(function* (
     return new DatasetError({ reason: reasonOf(path, cause) })
   })
 
-  /** The columns of each output; undefined if the rows determine the columns. */
   const columns: Array<
     { readonly all: ReadonlyArray<string>; readonly besidesTexts: ReadonlyArray<string> } | undefined
   > = []
   let parts = new Map<number, Part>()
   let texts: Uint8Array<ArrayBuffer> | undefined
   let used = 0
-  /** Number of characters in texts that are sent as strings, plus `rowBytes` for each row. */
   let characters = 0
   let waiting = 0
-  /** Whether a large message was sent, so that `room` must wait until the thread has processed it. */
   let isLarge = false
   let body: Uint8Array | undefined
   let known = new Map<number, number>()
@@ -139,10 +116,6 @@ export const make = Effect.fnUntraced(function* (
     body = undefined
   }
 
-  /**
-   * Copies a text into the message, unless an earlier pair of the item has already added it.
-   * @returns the text's start in the message
-   */
   const placeOf = (bytes: Uint8Array, start: number, end: number): number => {
     if (body !== bytes) known = new Map()
     body = bytes

@@ -1,14 +1,7 @@
 /**
- * Compares the pairs of two datasets.
- *
- * Guarantees: each pair counts once: `same + changed + flipped + gone` is `a.rows`, and `same + changed + flipped +
- * added` is `b.rows`. Two pairs are the same pair if their item ids and both texts are equal. The shape and the order
- * of rows, files, and completions do not matter. Files with the same digest in both manifests count as equal and are
- * not read. Before any other JSON Lines file is read, its digest is compared with the manifest. Memory is constant up
- * to 100 million pairs; the temporary file takes 0.2 kB per pair. Pairs of one item are compared in memory.
- *
- * Not compared: trainer files, card, and report. Equal item ids must mean the same item in both datasets. If the input
- * has no ids, an item's id is a hash of its content, so a changed text makes another item.
+ * Compares the pairs of two datasets. Two pairs are the same pair if their item ids and both texts are equal. `same +
+ * changed + flipped + gone` is `a.rows`, and `same + changed + flipped + added` is `b.rows`. Memory is constant up to
+ * 100 million pairs; the temporary file takes 0.2 kB per pair.
  */
 import { Effect, FileSystem, Option, Path, Record, Schema, Stream } from "effect"
 import { type Split, splits } from "../domain/Split.ts"
@@ -29,14 +22,11 @@ export interface JobOutcome {
   readonly itemId: string
   /** The reason why the item gives no pair, such as `tie`; null if it gives pairs. */
   readonly lost: string | null
-  /**
-   * A reason why the item's votes count differently in the other dataset, such as `vote_no_longer_counted`; null if
-   * there is no reason.
-   */
+  /** The reason why its votes count differently in the other dataset, such as `vote_no_longer_counted`, or null. */
   readonly cause: string | null
 }
 
-/** `ignore` names a column that neither dataset has, or a column that identifies pairs. */
+/** `ignore` names a column that neither dataset has, or that identifies pairs. */
 export class ColumnUnknown extends Schema.TaggedError<ColumnUnknown>()("ColumnUnknown", {
   /** The name in `ignore`. */
   column: Schema.String,
@@ -56,7 +46,7 @@ export interface DiffOptions<E = never, R = never> {
   readonly ignore?: ReadonlyArray<string> | undefined
   /** Whether to compare `task_id`, which always differs between jobs. Default false. */
   readonly taskIds?: boolean | undefined
-  /** The directory for the temporary file. Default: the system's directory for temporary files. */
+  /** The directory for temporary files. Default: the system's. */
   readonly scratchDirectory?: string | undefined
   /** The outcomes of all judged items in A's job. Default: unknown. */
   readonly outcomesA?: Stream.Stream<JobOutcome, E, R> | undefined
@@ -136,7 +126,6 @@ const ReportExperts = Schema.fromJsonString(
   Schema.Struct({ experts: Schema.Array(Schema.Struct({ expert: Schema.NullOr(Schema.String), votes: Schema.Int })) }),
 )
 
-/** The number of votes of each expert in the dataset's report; empty without a report. */
 const expertsOf = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const text = yield* Effect.orElseSucceed(fs.readFileString(`${directory}/report.json`), () => "")
@@ -145,10 +134,7 @@ const expertsOf = Effect.fnUntraced(function* (directory: string) {
   return new Map(rows.flatMap(({ expert, votes }) => (expert === null ? [] : [[expert, votes] as const])))
 })
 
-/**
- * Returns the experts who have votes in `a` but none in `b`. If the datasets have no expert in common, returns no
- * experts, because the pseudonyms may differ.
- */
+/** Experts with votes in `a` but none in `b`. Without a common expert, none, because the pseudonyms may differ. */
 export const lostExperts = Effect.fnUntraced(function* (a: string, b: string) {
   const [before, after] = [yield* expertsOf(a), yield* expertsOf(b)]
   const lost = [...before].filter(([expert, votes]) => votes > 0 && !after.has(expert))
@@ -211,7 +197,6 @@ export const diff = Effect.fn("Dataset.diff")(function* <E = never, R = never>(
     const at = texts.indexOf(text)
     return at === -1 ? texts.push(text) - 1 : at
   }
-  // If all files are equal, there are no differences that outcomes could explain.
   const sources = files.length === 0 ? [] : [outcomesA, outcomesB]
   for (const [side, outcomes = Stream.empty] of sources.entries()) {
     const record = new Float64Array(width)
@@ -246,7 +231,7 @@ export const diff = Effect.fn("Dataset.diff")(function* <E = never, R = never>(
     yield* Effect.yieldNow
   }
 
-  // The files of the examples are read once more, because records contain only hashes.
+  // Records contain only hashes, so the files of the examples are read once more.
   const shown = Object.values(items.tallies).flatMap(({ drawn }) =>
     drawn.flatMap(({ a, b }) => [a ?? [], b ?? []].flat()),
   )

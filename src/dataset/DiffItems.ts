@@ -1,14 +1,6 @@
-/**
- * Compares two datasets item by item, and counts the pairs by kind and reason.
- *
- * Guarantees: each pair matches at most one pair of the other dataset: an equal pair if possible, else a pair with the
- * same choice, else a pair with the opposite choice. The time grows with the square of an item's number of pairs.
- */
+/** Each pair matches an equal pair if possible, else one with the same choice, else one with the opposite choice. */
 
-/**
- * A record begins with these numbers, and the values of the columns follow. `chosen` and `rejected` have a hash each:
- * `low` is the smaller hash, and `high` is the larger hash.
- */
+/** `low` and `high` are the hashes of `chosen` and `rejected`, the smaller one first. */
 export const field = {
   item: 0,
   low: 1,
@@ -20,7 +12,6 @@ export const field = {
 } as const
 export const fieldCount = 7
 
-/** An item's outcome in a job is also a record. Its `side` is 2 for A's job and 3 for B's job. */
 export const outcomeSide = 2
 export const outcomeField = { lost: field.file, cause: field.line } as const
 
@@ -35,10 +26,9 @@ export interface Drawn {
   readonly b: Float64Array | undefined
 }
 
-/** Reasons why an item's votes give no pair. Each of them can be caused by a vote that no longer counts. */
 const lossesByVotes = new Set(["not_judged", "too_few_votes", "tie", "low_agreement", "against_votes", "no_pair"])
 
-/** Manifest settings that affect which pairs exist or what the experts answered. */
+/** Settings that affect which pairs exist or what the experts answered. */
 // prettier-ignore
 const pairSettings = new Set([
   "campaign", "pairs", "aggregate", "ties", "min_votes", "min_agreement", "drop", "evaluation_prompts", "checks",
@@ -70,13 +60,9 @@ export const make = ({
   texts,
 }: {
   readonly columns: ReadonlyArray<string>
-  /** Whether the outcomes of A's job, and those of B's job, are known. */
   readonly hasLedger: readonly [boolean, boolean]
-  /** The names of the settings that differ; undefined if a manifest has no settings. */
   readonly settings: ReadonlyArray<string> | undefined
-  /** Maximum number of records to keep of each kind. */
   readonly show: number
-  /** The reasons of outcomes. Records refer to a reason by its index. */
   readonly texts: ReadonlyArray<string | null>
 }) => {
   const tallies = { flipped: makeTally(), changed: makeTally(), gone: makeTally(), added: makeTally() }
@@ -89,7 +75,6 @@ export const make = ({
   const otherRule = rules.length > 1 ? "other_settings" : rules.length === 1 ? `other_${rules[0]}` : undefined
   const splitReason = settings?.includes("splits") === true ? "other_splits" : "other_items"
 
-  /** Returns why a pair differs. If the pair has no match, compares the item's first pairs in A and B. */
   const reasonOf = (all: ReadonlyArray<Float64Array>, one?: Float64Array, other?: Float64Array): string => {
     const of = (side: number) => all.find((record) => record[field.side] === side)
     const isMatched = one !== undefined && other !== undefined
@@ -112,7 +97,6 @@ export const make = ({
     if (more !== 0) return more > 0 ? "new_votes" : "fewer_votes"
     const isEqual = ["agreement", "vote_margin", "decided_votes"].every((name) => valueOf(a, name) === valueOf(b, name))
     if (!isEqual) return "other_votes"
-    // With the same settings, only other votes can change a matched pair.
     return otherRule ?? (isMatched && settings !== undefined ? "other_votes" : "unknown")
   }
 

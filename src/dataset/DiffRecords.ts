@@ -1,10 +1,4 @@
-/**
- * Stores the rows of datasets as records of numbers in a temporary file. A hash of the item's id selects one of 256
- * partitions.
- *
- * Guarantees: all records of an item are in one partition. Memory holds 17 MB of buffers and one partition. A record
- * takes 56 bytes plus 8 bytes per column. It has the first 52 bits of a text's SHA-256 in place of the text.
- */
+/** Stores rows as records of 52-bit hashes in a temporary file. Memory holds 17 MB and one of 256 partitions. */
 import { Effect, FileSystem, Result, Stream } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
 import type { Prompt } from "../domain/Message.ts"
@@ -18,7 +12,7 @@ import { DatasetUnreadable } from "./file/DatasetError.ts"
 const partitionCount = 256
 const bufferRecords = 256
 
-/** The number that stands for null. Hashes are not negative, and columns do not contain this number. */
+/** Stands for null. Neither hashes nor columns contain this number. */
 const nullValue = -Number.MAX_SAFE_INTEGER
 
 export const hash = Sha256.leading52Bits
@@ -33,7 +27,6 @@ export const make = Effect.fnUntraced(function* (width: number, directory: strin
   }))
   return {
     partitionCount,
-    /** Adds a record, whose first number is the hash of the item's id. */
     add: (record: Float64Array): void => {
       const partition = partitions[record[0]! % partitionCount]!
       partition.buffer.set(record, partition.used)
@@ -54,9 +47,7 @@ export const make = Effect.fnUntraced(function* (width: number, directory: strin
   }
 })
 
-/**
- * A text has the same value as a list of one message with this text. So datasets of different shapes can be compared.
- */
+/** A list of one message has the value of its text, so that datasets of different shapes can be compared. */
 export const valueOf = (value: Json | undefined): number => {
   if (value === undefined || value === null) return nullValue
   if (typeof value === "number") return value
@@ -69,7 +60,6 @@ export const valueOf = (value: Json | undefined): number => {
   return hashes.get(value)!
 }
 
-/** Caches the hashes of short texts that often repeat, such as model names. */
 const hashes = new Map<string, number>()
 const maxCached = 4096
 const maxCachedLength = 40
@@ -83,7 +73,6 @@ const textOf = (messages: ReadonlyArray<Json>): string => {
     : Conversation.toText(prompt)
 }
 
-/** Calls `onLine` with each line of a JSON Lines file. If `onLine` throws, the resulting error names the line. */
 export const forEachLine = Effect.fnUntraced(function* (path: string, onLine: (text: string, line: number) => void) {
   const fs = yield* FileSystem.FileSystem
   let at = 0

@@ -1,4 +1,4 @@
-/** Collects findings: lists at most 20 per file and counts the others. */
+/** Lists at most 20 findings per file and counts the others. */
 import type { Finding } from "./file/Finding.ts"
 
 const maxPerFile = 20
@@ -39,7 +39,6 @@ export type Findings = ReturnType<typeof make>
 
 const maxCharacters = 60
 
-/** Formats a value as JSON, in one line of limited length. */
 export const describe = (value: unknown): string => {
   const text = JSON.stringify(value) ?? "nothing"
   return text.length > maxCharacters

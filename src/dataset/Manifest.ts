@@ -1,9 +1,4 @@
-/**
- * `manifest.json`: the contents and the provenance of a dataset. Its presence marks a directory that prefstream wrote.
- *
- * Guarantees: it lists every other file with its digest. It contains no time of writing, so the same rows and facts
- * give the same manifest. The only dates are those that servers reported for remote inputs.
- */
+/** Lists every other file with its digest. It has no time, so the same rows and facts give the same manifest. */
 import { Effect, FileSystem, Option, Path, Schema } from "effect"
 import { Split } from "../domain/Split.ts"
 import { version } from "../node/Version.ts"
@@ -79,7 +74,6 @@ export const make = (content: Omit<Manifest, "format" | "version" | "code">): Ma
 
 export const encode = (manifest: Manifest): string => JSON.stringify(manifest, undefined, 2) + "\n"
 
-/** The members that identify a dataset and list its files. */
 const Ownership = Schema.Struct({
   format: Schema.Literal("prefstream-dataset"),
   files: Schema.Array(Schema.Struct({ path: Schema.String })),
@@ -88,10 +82,8 @@ type Ownership = typeof Ownership.Type
 
 const decodeOwnership = Schema.decodeUnknownEffect(Schema.fromJsonString(Ownership))
 
-/** Decodes the identifying members from the text of a manifest of any version; none if the text is not a manifest. */
 export const owned = Schema.decodeUnknownOption(Schema.fromJsonString(Ownership))
 
-/** The manifest of `directory`, of any version; none if the file is missing or not a manifest. */
 export const read = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
@@ -100,7 +92,6 @@ export const read = Effect.fnUntraced(function* (directory: string) {
 
 export const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Content))
 
-/** Returns the entries, files or folders, that are not part of a dataset with this manifest. */
 export const unexpectedEntries = (
   manifest: Option.Option<Ownership>,
   entries: ReadonlyArray<string>,

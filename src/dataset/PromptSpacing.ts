@@ -1,31 +1,19 @@
 /**
- * Orders rows so that neighbors have different prompts. To estimate the KL divergence, KTO trainers combine each prompt
- * with the previous row's completion. In each batch of consecutive rows, the first prompt gets the last completion. A
- * batch has `per_device_train_batch_size` rows in TRL (1.10, trl/trainer/kto_trainer.py), and 1,000 rows in
- * LLaMA-Factory (0.9.6, data/processor/feedback.py).
- *
- * Guarantees: the same rows give the same order. Memory holds 32 MB of rows.
- *
- * - If these rows have enough prompts, rows of one prompt are at least 1,000 rows apart.
- * - If these rows have fewer prompts, swaps reduce the number of batches in which rows of one prompt are neighbors.
- * - If the rows of one prompt fill the memory, they become neighbors.
- *
- * Not covered: if several processes train, their batches start at other rows, so the swaps can miss neighbors.
+ * Orders rows so that neighbors have different prompts: KTO trainers estimate the KL divergence from each prompt with
+ * the previous row's completion (TRL 1.10, trl/trainer/kto_trainer.py; 1,000 rows in LLaMA-Factory 0.9.6,
+ * data/processor/feedback.py). Memory holds 32 MB of rows.
  */
 import * as Sha256 from "../node/Sha256.ts"
 
-/** Rows of a prompt need not be further apart than this, because no batch is larger. */
 const maxDistance = 1000
 
 const maxBytes = 32 * 1024 * 1024
 
-/** Approximate bytes of a row in memory besides its texts. */
 const rowBytes = 500
 
 interface Prompt<Row> {
   readonly key: number
   readonly rows: Array<{ readonly row: Row; readonly size: number }>
-  /** The position of the prompt's latest row in the output. */
   last: number
 }
 
@@ -36,9 +24,7 @@ interface Entry<Row> {
 
 export const make = <Row>() => {
   const prompts = new Map<number, Prompt<Row>>()
-  /** Prompts that can come next, by number of waiting rows. In each set, the prompt that waited longest is first. */
   const ready: Array<Set<Prompt<Row>>> = []
-  /** Prompts of the most recent rows of the output. The prompt of the latest row is last. */
   const recent = new Set<Prompt<Row>>()
   let distance = maxDistance
   let position = 0
@@ -46,10 +32,6 @@ export const make = <Row>() => {
 
   const makeReady = (prompt: Prompt<Row>) => (ready[prompt.rows.length] ??= new Set()).add(prompt)
 
-  /**
-   * Chooses the ready prompt with the most waiting rows, so that no prompt has many rows left at the end. If no prompt
-   * is ready, chooses the prompt with waiting rows that was written least recently.
-   */
   const choose = (): Prompt<Row> | undefined => {
     for (const prompt of recent) {
       if (position - prompt.last < distance) break
@@ -72,7 +54,7 @@ export const make = <Row>() => {
     const prompt = choose()
     if (prompt === undefined) return undefined
     const { key, rows } = prompt
-    // The hash selects the row, so that not every prompt's first row has the same label.
+    // Otherwise, every prompt's first row would have the same label.
     const drawn = key % rows.length
     const { row, size } = rows[drawn]!
     const end = rows.pop()!
@@ -88,7 +70,6 @@ export const make = <Row>() => {
   let key = 0
 
   return {
-    /** Adds a row, and returns the rows that come next in the output. */
     add: (text: string, row: Row, size: number): ReadonlyArray<Row> => {
       if (text !== lastText) key = Sha256.leading52Bits(text)
       lastText = text
@@ -107,7 +88,6 @@ export const make = <Row>() => {
       const counts = Array.from(prompts.values(), ({ rows }) => rows.length).filter((count) => count > 0)
       const most = counts.reduce((a, b) => Math.max(a, b), 0)
       const total = counts.reduce((a, b) => a + b, 0)
-      // The rows of the most frequent prompt can be at most this far apart.
       const room = (total - counts.filter((count) => count === most).length) / (most - 1)
       distance = most < 2 ? maxDistance : Math.max(2, Math.min(maxDistance, Math.floor(room)))
       const offset = position
@@ -123,7 +103,6 @@ const maxComparisons = 1_000_000
 
 const isCommonBatchSize = (size: number) => (size & (size - 1)) === 0 || size % 10 === 0
 
-/** Swaps rows, so that fewer rows of a prompt are neighbors in a batch. */
 const separate = <Row>(entries: Array<Entry<Row>>, offset: number): void => {
   const places = new Map<Prompt<Row>, Array<number>>()
   entries.forEach(({ prompt }, i) => {
@@ -134,10 +113,6 @@ const separate = <Row>(entries: Array<Entry<Row>>, offset: number): void => {
   const last = offset + entries.length - 1
   let comparisons = 0
 
-  /**
-   * The cost of two rows of a prompt at these positions. `near` falls with their distance. `neighbors` is high if they
-   * are neighbors in a batch.
-   */
   const costOfTwo = (start: number, end: number): { readonly near: number; readonly neighbors: number } => {
     const size = end - start + 1
     let neighbors = size === 2 ? 1_000_000 : 0

@@ -1,11 +1,6 @@
 /**
- * Pushes a dataset to a dataset repository of the Hugging Face Hub, with the Hub's own client. Users who push must
- * install the client: `npm install @huggingface/hub`.
- *
- * Guarantees: the dataset is verified before it is pushed. It arrives in one commit, or not at all. Files of an earlier
- * push that the dataset no longer has are deleted. Other files in the repository stay. A large file is not sent again
- * after it has arrived, even after an interruption. Nothing is committed if the repository already has the dataset.
- * Limits: the dataset's card overwrites changes that were made to the card on the Hub.
+ * Pushes a verified dataset to the Hugging Face Hub, in one commit or not at all. Files of an earlier push that the
+ * dataset no longer has are deleted; other files stay. Changes to the card on the Hub are overwritten.
  */
 /* oxlint-disable max-lines -- one commit: check, upload, and replace */
 import type { CommitOperation } from "@huggingface/hub"
@@ -22,7 +17,7 @@ import { verify } from "./Verify.ts"
 export class PushOptionInvalid extends Schema.TaggedError<PushOptionInvalid>()("PushOptionInvalid", {
   /** The option's name in `PushOptions`. */
   option: Schema.String,
-  /** A description of the allowed values. The value itself is not included because it may be a secret. */
+  /** A description of the allowed values. The value itself may be a secret. */
   expected: Schema.String,
 }) {
   override get message() {
@@ -104,7 +99,7 @@ export class PushError extends Schema.TaggedError<PushError>()("PushError", {
   }
 }
 
-/** The messages of an error and its causes. `fetch` gives the actual reason only in the cause. */
+/** `fetch` gives the actual reason only in the cause. */
 const textOf = (error: unknown): string =>
   Predicate.isError(error)
     ? (error.name === "TimeoutError" ? "no answer in time" : error.message) +
@@ -121,15 +116,11 @@ export interface PushOptions {
   readonly branch?: string | undefined
   /** Whether a new repository is public. Default: false. The visibility of an existing repository does not change. */
   readonly public?: boolean | undefined
-  /**
-   * Whether to push a dataset that contains names of experts. If false (the default), `push` fails with `ExpertsNamed`.
-   */
+  /** Whether to push a dataset that contains names of experts. If false (default), `push` fails with `ExpertsNamed`. */
   readonly expertNames?: boolean | undefined
   /** The Hub's address. Default: `https://huggingface.co`. */
   readonly endpoint?: string | undefined
-  /**
-   * Timeout of a request. For each 64 kB that a request sends, the timeout is one second longer. Default: 30 seconds.
-   */
+  /** Timeout of a request, plus one second for each 64 kB that it sends. Default: 30 seconds. */
   readonly requestTimeout?: Duration.Input | undefined
 }
 
@@ -155,7 +146,7 @@ export interface Pushed {
   readonly deleted: ReadonlyArray<string>
 }
 
-/** Whether the failure may be temporary. Status 412 means that somebody else committed in the meantime. */
+/** Status 412 means that somebody else committed in the meantime. */
 const mayPass = ({ reason }: PushError): boolean => {
   if (reason._tag !== "HubRefused") return reason._tag === "HubUnreachable"
   const kind = HttpFailure.kindOf(reason.status)
@@ -170,10 +161,7 @@ const decodeExperts = Schema.decodeUnknownOption(
   ),
 )
 
-/**
- * Whether a report has names of experts in place of pseudonyms. A report by an earlier version can have names without
- * the setting `expert_names`.
- */
+/** A report by an earlier version can have names without the setting `expert_names`. */
 const namesExperts = (report: string): boolean =>
   Option.exists(decodeExperts(report), ({ experts }) =>
     experts.some(({ expert }) => expert !== null && !Pseudonym.isPseudonym(expert)),
@@ -181,14 +169,8 @@ const namesExperts = (report: string): boolean =>
 
 const defaultRequestTimeout = Duration.seconds(30)
 
-/** Minimum upload rate, in bytes per millisecond. A slower upload times out. */
 const minBytesPerMilli = 64
 
-/**
- * Aborts requests that are not answered in time.
- *
- * @param maxBytes the maximum size of a body. It is assumed for a body of unknown size.
- */
 const timedFetch =
   (timeoutMillis: number, maxBytes: number): typeof fetch =>
   (input, init) => {
@@ -203,7 +185,7 @@ const timedFetch =
   }
 
 const client = Effect.tryPromise({
-  // If the import itself has a `catch`, bundlers accept that the package is not installed.
+  // With this `catch`, bundlers accept that the package is not installed.
   try: () =>
     import("@huggingface/hub").catch((cause) => {
       throw cause
@@ -222,11 +204,7 @@ const kinds: Kinds.KindsOf<PushOptions> = {
 const check = (option: string, expected: string, isValid: boolean) =>
   isValid ? Effect.void : Effect.fail(new PushError({ reason: new PushOptionInvalid({ option, expected }) }))
 
-/**
- * Verifies the dataset in `directory` and pushes it.
- *
- * Connection failures, timeouts, and temporary refusals are retried up to five times.
- */
+/** Verifies the dataset in `directory` and pushes it. Temporary failures are retried up to five times. */
 export const push = Effect.fn("Dataset.push")(function* (
   directory: string,
   options: PushOptions,
@@ -249,7 +227,6 @@ export const push = Effect.fn("Dataset.push")(function* (
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
   const manifest = yield* fs.readFileString(paths.join(directory, Manifest.fileName)).pipe(
-    // `verify` has already read this manifest, so a failure is a defect.
     Effect.flatMap((text) => Effect.map(Manifest.decode(text), ({ files, settings }) => ({ text, files, settings }))),
     Effect.orDie,
   )
@@ -296,7 +273,7 @@ export const push = Effect.fn("Dataset.push")(function* (
       asked(() => hub.createBranch({ repo, branch, ...access })).pipe(Effect.andThen(newest)),
     ),
   )
-  /** The files of a commit by path: their sizes, and the SHA-256 of files in Git LFS. */
+  /** Only files in Git LFS have a SHA-256. */
   const listed = Effect.fnUntraced(function* (revision: string) {
     const files = new Map<string, { readonly size: number; readonly sha256: string | undefined }>()
     const entries = hub.listFiles({ repo, revision, recursive: true, ...access })
@@ -329,7 +306,6 @@ export const push = Effect.fn("Dataset.push")(function* (
     }
   }, Effect.scoped)
 
-  /** Makes one attempt. It first reads the repository's state, so it can be retried after any failure. */
   const attempt = Effect.gen(function* () {
     if (!(yield* isThere)) yield* created
     const parent = yield* head

@@ -1,11 +1,4 @@
-/**
- * Reads the preference pairs of a dataset that was written before.
- *
- * Guarantees: the pairs come in the order in which they were written, split after split. Memory holds one row group.
- * Before a file is read, its digest is compared with the manifest, so a changed file gives no rows. If a pair is
- * written again in the same shape, its row is the same. Files that are not read are not checked; `verify` checks all
- * files.
- */
+/** Reads a dataset's pairs in their order. A file's digest is compared with the manifest before it is read. */
 import { Effect, FileSystem, Option, Path, Result, Schema, Stream } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
 import { Message, usesTools } from "../domain/Message.ts"
@@ -47,10 +40,7 @@ export const manifest = Effect.fn("Dataset.manifest")(function* (
   )
 })
 
-/**
- * Reads the pairs of a dataset. In a conversational dataset, `prompt` is a list of messages. Fails with
- * `DatasetUnreadable` if the directory is not a dataset, has no such split, or has a damaged file.
- */
+/** Reads the pairs of a dataset. Fails with `DatasetUnreadable` if it has no such split, or a damaged file. */
 export const read = (
   directory: string,
   options: ReadOptions = {},
@@ -70,7 +60,6 @@ export const read = (
     Stream.unwrap,
   )
 
-/** Fails if the file's SHA-256 is not the SHA-256 in the manifest. */
 export const checkDigest = Effect.fnUntraced(function* (file: string, sha256: string) {
   const failed = (expected: string, actual: string) => new DatasetUnreadable({ file, expected, found: actual })
   const digest = yield* Effect.mapError(ReadBack.digest(file), ({ message, reason }) =>
@@ -108,10 +97,7 @@ const pairsOf = (directory: string, { path, sha256 }: Manifest.DatasetFile) =>
 const decodePair = Schema.decodeUnknownResult(PreferencePairSchema, { reportInput: true })
 const decodeMessages = Schema.decodeUnknownResult(Schema.NonEmptyArray(Message), { reportInput: true })
 
-/**
- * Converts a row to a pair. If a message does not have a member, Parquet has null, and the pair leaves the member out.
- * Datasets of earlier versions have no `decided_votes`.
- */
+/** Parquet has null for a message's missing member. Datasets of earlier versions have no `decided_votes`. */
 const toPair = (row: JsonRow) =>
   Result.gen(function* () {
     const { chosen, rejected, tools, ...others } = ReadBack.withoutNulls(row)
@@ -119,7 +105,6 @@ const toPair = (row: JsonRow) =>
     return yield* decodePair({ decided_votes: null, ...others, ...sides, ...((tools ?? null) !== null && { tools }) })
   })
 
-/** Turns a completion that is one assistant message without tool calls back into text. */
 const sideOf = (side: "chosen" | "rejected", value: Json | undefined) => {
   if (!Array.isArray(value)) return Result.succeed({ [side]: value })
   return Result.map(decodeMessages(value), (messages) => {

@@ -1,10 +1,4 @@
-/**
- * `report.html`: the quality report as one page that works offline.
- *
- * Guarantees: the same report gives the same file. No text of the report can become markup or script. The page makes no
- * requests; its Content-Security-Policy enforces this. `npm run build:pages` builds the template of the page, and the
- * package contains the template.
- */
+/** The report as one page that works offline. No text becomes script; a Content-Security-Policy forbids requests. */
 import { Effect, FileSystem, Path, Schema } from "effect"
 import type { QualityReport } from "../domain/QualityReport.ts"
 
@@ -14,10 +8,7 @@ const placeholder = '<script id="report" type="application/json"></script>'
 export class ReportTemplateMissing extends Schema.TaggedError<ReportTemplateMissing>()("ReportTemplateMissing", {
   /** The path of the template, or its import name if it cannot be resolved. */
   path: Schema.String,
-  /**
-   * The error from resolving or reading the template. Absent if the template was read, but does not have exactly one
-   * placeholder for the report.
-   */
+  /** The error from reading the template; absent if it lacks exactly one placeholder for the report. */
   cause: Schema.optionalKey(Schema.Defect()),
 }) {
   override get message() {
@@ -27,11 +18,10 @@ export class ReportTemplateMissing extends Schema.TaggedError<ReportTemplateMiss
 
 const escapes: Record<string, string> = { "<": "\\u003c", "\u2028": "\\u2028", "\u2029": "\\u2029" }
 
-/** The report as JSON that cannot end a script element or open a comment. `JSON.stringify` escapes lone surrogates. */
+/** Cannot end a script element or open a comment. `JSON.stringify` escapes lone surrogates. */
 const embeddable = (report: QualityReport): string =>
   JSON.stringify(report).replaceAll(/[<\u2028\u2029]/g, (character) => escapes[character] ?? character)
 
-/** Inserts the report into the template. Returns undefined if the template does not have exactly one placeholder. */
 export const fill = (template: string, report: QualityReport): string | undefined => {
   const at = template.indexOf(placeholder)
   if (at === -1 || at !== template.lastIndexOf(placeholder)) return undefined
@@ -39,11 +29,11 @@ export const fill = (template: string, report: QualityReport): string | undefine
   return template.slice(0, end) + embeddable(report) + template.slice(end)
 }
 
-/** Renders the page. Fails with `ReportTemplateMissing` if the pages were not built. */
+/** Fails with `ReportTemplateMissing` if the pages were not built. */
 export const render = Effect.fn("ReportPage.render")(function* (report: QualityReport) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
-  // The template is resolved only here, because a bundle does not contain it, and this module must load in a bundle.
+  // A bundle does not contain the template, and this module must load in a bundle.
   const url = yield* Effect.try({
     try: () => new URL(import.meta.resolve("#built/report.html")),
     catch: (cause) => new ReportTemplateMissing({ path: "#built/report.html", cause }),

@@ -1,12 +1,4 @@
-/**
- * Writes the rows of one split as shards, in Parquet and JSON Lines with the same boundaries.
- *
- * Guarantees: each row is in one shard, in order. Consecutive rows of an item are in the same shard. Boundaries depend
- * only on the rows. The limit applies to the size of the rows in memory, like the limit of `datasets`. A shard ends
- * with the item that reaches the limit. File names contain the number of shards, so `finish` gives files their final
- * names. If readers could not infer a line's types from earlier lines, the line is moved to the start of the split's
- * first JSON Lines file (`Jsonl.leadingLines`).
- */
+/** A shard ends with the item that reaches the limit, which is in memory, like the limit of `datasets`. */
 import type { Split } from "../domain/Split.ts"
 import * as OutputFile from "../node/OutputFile.ts"
 import { type EncodedRow, Text } from "./file/EncodedRow.ts"
@@ -16,10 +8,8 @@ import * as Parquet from "./file/Parquet.ts"
 import type { RowWriter } from "./file/RowWriter.ts"
 import type { DatasetFile } from "./Manifest.ts"
 
-/** The files of one output: a split or a trainer file. */
 export interface OutputFiles {
   readonly rows: number
-  /** Size of the rows in memory; see `EncodedRow`. */
   readonly bytes: number
   readonly files: ReadonlyArray<DatasetFile>
 }
@@ -39,7 +29,6 @@ interface Shard {
   size: number
 }
 
-/** Makes the writer of a split. A split without rows has one empty shard. */
 export const make = (
   directory: string,
   split: Split,
@@ -57,7 +46,6 @@ export const make = (
   let rows = 0
   let bytes = 0
 
-  /** Opens a shard with file names `…-of-00001`. If several shards are written, `finish` renames the files. */
   const open = (): Shard => {
     const writers = folders.map((folder) => {
       const file = OutputFile.create(directory, pathOf(folder, split, shards, 1))

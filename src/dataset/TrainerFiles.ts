@@ -1,10 +1,4 @@
-/**
- * Writes a split in one trainer's format: `formats/NAME/SPLIT.jsonl`, or `.parquet`.
- *
- * Guarantees: one file per split, of any size, with rows in the order of the pairs. Exceptions: rows of a format with
- * `promptOf` are in the order of `PromptSpacing`, and lines that `Jsonl.leadingLines` has collected come first. Pairs
- * that the format cannot represent, and values for which the format has no column, are counted.
- */
+/** Rows are in the order of the pairs, except by `PromptSpacing` and `Jsonl.leadingLines`. */
 import { Effect, Option, Record, Result, Schema, Struct } from "effect"
 import type * as Assessment from "../domain/Assessment.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
@@ -32,7 +26,6 @@ export interface TrainerFile {
   readonly file: DatasetFile
   readonly rows: number
   readonly omitted: OmittedPairs.OmittedPairs
-  /** Number of pairs with a value that the format cannot hold, by column of the dataset. */
   readonly unwritten: Unwritten
 }
 
@@ -42,16 +35,11 @@ export const combineUnwritten = (parts: ReadonlyArray<Unwritten>): Unwritten =>
   parts.reduce((sum, part) => Record.union(sum, part, (a, b) => a + b), {})
 
 export interface Options extends FormatOptions {
-  /**
-   * `chosen`: an expert's edit replaces the chosen completion. The edit counts as good, even if the experts said that
-   * all completions are bad. Default `none`.
-   */
   readonly edited?: "chosen" | "none" | undefined
 }
 
 type UnreadColumn = keyof typeof Assessment.columns | "tool_calls" | "tools"
 
-/** Whether the pair has a value in a column. Tool calls are part of the pair's messages, not a column. */
 const hasValue = (pair: PreferencePair, column: UnreadColumn): boolean =>
   column === "tool_calls" ? needsTools(pair) : (pair[column] ?? false) !== false
 
@@ -85,14 +73,12 @@ const withEdit = (pair: PreferencePair): PreferencePair => {
   }
 }
 
-/** The folder that contains one folder per format. */
 export const folder = "formats"
 
 export const pathOf = (format: TrainerFormat, split: Split) => `${folder}/${nameOf(format, split)}`
 
 const nameOf = ({ container, name }: TrainerFormat, split: Split) => `${name}/${split}.${container}`
 
-/** Whether a value, which may come from untyped code, is a trainer format. */
 const isFormat = (value: unknown): value is TrainerFormat =>
   isObject(value) &&
   [typeof value["name"], typeof value["features"], typeof value["encoder"]].join() === "string,function,function" &&
@@ -107,7 +93,6 @@ export const formatsKind: Kinds.SettingKind = [
   (value) => Array.isArray(value) && value.every(isNamed),
 ]
 
-/** Finds the first requested format that cannot be written. The formats may come from untyped code. */
 export const problemOf = (requested: ReadonlyArray<unknown>) => {
   const names = new Set<string>()
   for (const each of requested) {
@@ -131,7 +116,6 @@ export const problemOf = (requested: ReadonlyArray<unknown>) => {
   return undefined
 }
 
-/** Fails if a format cannot be written. */
 export const resolve = Effect.fnUntraced(function* (requested: ReadonlyArray<FormatName | TrainerFormat>) {
   const problem = problemOf(requested)
   if (problem !== undefined)
@@ -158,10 +142,7 @@ export const make = (thread: DatasetThread, format: TrainerFormat, split: Split,
   const { promptOf } = format
   const spacing = PromptSpacing.make<JsonRow>()
 
-  /**
-   * Whether to check values against the columns. JSON Lines can hold any value, and rows of built-in formats always
-   * match.
-   */
+  /** JSON Lines can hold any value, and rows of built-in formats always match. */
   const isChecked = format.container === "parquet" && !(isBuiltInName(format.name) && formats[format.name] === format)
 
   const type = { struct: features }
@@ -200,7 +181,6 @@ export const make = (thread: DatasetThread, format: TrainerFormat, split: Split,
 
   return {
     output,
-    /** @returns whether a message was sent; see `DatasetThread.add` */
     write: (pair: PreferencePair) => write(pair.item_id, () => encodePair(pair)),
     end: () => Result.flatMap(write(null, encoder.end), () => append(spacing.end())),
     summary: ({ files: [file] }: OutputFiles): TrainerFile => ({
@@ -217,10 +197,6 @@ export const make = (thread: DatasetThread, format: TrainerFormat, split: Split,
 
 export type TrainerWriter = ReturnType<typeof make>
 
-/**
- * `dataset_info.json` for LLaMA-Factory: one entry `FORMAT-SPLIT` per file with rows; undefined if there are no
- * entries.
- */
 export const datasetInfo = (files: ReadonlyArray<TrainerFile>): string | undefined => {
   const entries = files.flatMap(({ format, options, rows, split }) => {
     const entry = rows === 0 ? undefined : format.datasetInfo?.(nameOf(format, split), options)

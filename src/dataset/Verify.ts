@@ -1,13 +1,4 @@
-/**
- * Checks a dataset against its manifest, and its files against each other.
- *
- * Every file must have the size and the SHA-256 that the manifest states. A file that the manifest does not list is an
- * error. Parquet files must have the declared columns, and JSON Lines files must have the same rows as Parquet. Trainer
- * files must satisfy their formats. No prompt may be in two splits. The numbers in card and report must match the
- * manifest. Files with rows are read twice: for the digest, and for the rows. If a file's digest differs, its rows are
- * not read. Not checked: whether the rows match the ledger. To check this, export again with `--force`: no byte may
- * change.
- */
+/** Checks a dataset against its manifest, and its files against each other, but not its rows against the ledger. */
 import { Effect, FileSystem, Option, Path, Schema, Struct } from "effect"
 import * as Kinds from "../io/SettingKinds.ts"
 import * as Card from "./Card.ts"
@@ -28,10 +19,7 @@ export interface Verification {
   readonly rows: number
   /** Number of files in the manifest, without the manifest itself. */
   readonly files: number
-  /**
-   * The problems. An intact dataset has no errors. A warning is about a custom format whose rows were not checked, or
-   * about rows that trainers misread. It shows the first of these rows and their number.
-   */
+  /** The problems. A warning is about rows that trainers misread, or about a custom format that was not checked. */
   readonly findings: ReadonlyArray<Finding>
 }
 
@@ -179,10 +167,7 @@ const Report = Schema.fromJsonString(
   }),
 )
 
-/**
- * Checks that each step's count is the previous step's count minus the losses, and that the number of pairs matches the
- * manifest.
- */
+/** A step's count must be the previous step's count minus the losses. */
 const checkFunnel = Effect.fnUntraced(function* (
   directory: string,
   { counts, rows }: Manifest.Manifest,

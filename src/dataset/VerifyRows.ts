@@ -1,3 +1,4 @@
+<<<<<<< HEAD
 /**
  * Reads a dataset's rows back from every file and compares them.
  *
@@ -5,6 +6,10 @@
  * Lines at the start of a split's first file can belong to rows that come later in Parquet (`Jsonl.leadingLines`).
  */
 import { Array as Arr, Effect, Option, Path, Schema, Sink, Stream } from "effect"
+=======
+/** Each line of JSON Lines is compared with the Parquet row as text. Leading lines can belong to later rows. */
+import { Array as Arr, Effect, Option, Path, Schema, Stream } from "effect"
+>>>>>>> ls3
 import type { SchemaElement } from "hyparquet"
 import { type Split, splits } from "../domain/Split.ts"
 import * as Sha256 from "../node/Sha256.ts"
@@ -70,7 +75,6 @@ export const check = Effect.fnUntraced(function* (
 
 const linesOf = (path: string) => path.replace(/^data\//, "jsonl/").replace(/\.parquet$/, ".jsonl")
 
-/** Makes a function that reports prompts that are in two splits. Prompts of the last split need not be remembered. */
 const promptsOf = (order: ReadonlyArray<Split>, findings: Findings.Findings) => {
   const seen = new Map<string, Split>()
   const last = order.at(-1)
@@ -116,7 +120,6 @@ interface ExpectedLines {
     readonly line: string
   }
   readonly misfit: ReturnType<typeof InferredTypes.inOrder>
-  /** Lines in the first JSON Lines file before the line of Parquet's first row; undefined until this file is read. */
   leading?: Set<string>
 }
 
@@ -139,7 +142,6 @@ const leadingLines = Effect.fnUntraced(function* (path: string, first: string) {
   return start.slice(0, Math.max(0, start.indexOf(first)))
 })
 
-/** Reads a Parquet shard, and compares it with the shard's JSON Lines file if that file is present. */
 const compareShard = Effect.fnUntraced(
   function* (
     directory: string,
@@ -204,7 +206,6 @@ const compareShard = Effect.fnUntraced(
 
 const parseRow = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
 
-/** The first column whose value in a line of JSON Lines differs from Parquet. */
 const differenceOf = (row: JsonRow, line: string): Pick<Finding, "field" | "expected" | "found"> => {
   const parsed = parseRow(line)
   if (Option.isNone(parsed)) return { field: null, expected: "a JSON object", found: Findings.describe(line) }
@@ -228,7 +229,6 @@ const unreadableIn = <R>(
     Effect.sync(() => findings.add({ file, expected: "rows that can be read", found: why.replace(/\s+/g, " ") })),
   )
 
-/** Checks the rows of one trainer file. Each kind of warning is reported once, with the number of rows. */
 const checkTrainerFile = Effect.fnUntraced(
   function* (directory: string, file: DatasetFile, format: TrainerFormat, findings: Findings.Findings) {
     const paths = yield* Path.Path

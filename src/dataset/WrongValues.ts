@@ -1,4 +1,4 @@
-/** Checks the arguments of `write`, because programs in JavaScript can pass values of any type. */
+/** Programs in JavaScript can pass values of any type. */
 import { Effect } from "effect"
 import * as PairBytes from "../domain/PairBytes.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
@@ -20,7 +20,6 @@ export const checkOptions = (options: object): Effect.Effect<void, DatasetError>
   return new DatasetError({ reason: new OptionInvalid({ ...wrong, option: wrong.setting }) })
 }
 
-/** Checks that a pair's texts are texts, since untyped code can pass other values. Texts as bytes are not checked. */
 export const wrongText = (pair: PreferencePair, at: number): OptionInvalid | undefined => {
   if (PairBytes.of(pair) !== undefined) return undefined
   const isRight = (name: "prompt" | "chosen" | "rejected") =>

@@ -1,9 +1,6 @@
-/**
- * Backoff: the wait doubles after each retry, up to a maximum. `jittered` adds ±20%, to spread the clients' retries.
- */
+/** The wait doubles after each retry. `jittered` adds ±20%, so that clients do not retry all at once. */
 import { type Duration, Effect, Random, Schedule } from "effect"
 
-/** Does not limit the number of attempts. */
 export const exponential = (first: Duration.Input, max: Duration.Input) =>
   Schedule.min([Schedule.exponential(first), Schedule.spaced(max)])
 

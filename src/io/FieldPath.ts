@@ -1,8 +1,4 @@
-/**
- * The path of a value in a record: `id`, `turns[0].content`, `["odd key"].x`. Only own members of objects and elements
- * of arrays are followed, never a prototype or the length of a text. A missing value is `undefined`. Wildcards,
- * negative indexes, and filters are not supported.
- */
+/** The path of a value in a record, such as `turns[0].content` or `["odd key"].x`. A missing value is `undefined`. */
 import { Result } from "effect"
 
 export interface FieldPath {
@@ -33,7 +29,6 @@ export const parse = (text: string): Result.Result<FieldPath, string> => {
   return Result.succeed({ text, keys, get: (record) => followAll(record, keys) })
 }
 
-/** Returns a value as text, or as JSON if it is not text; null if there is none. */
 export const textAt = ({ get }: FieldPath, record: unknown): string | null => {
   const value = get(record) ?? null
   return value === null || typeof value === "string" ? value : JSON.stringify(value)
@@ -47,10 +42,9 @@ const follow = (value: unknown, key: PropertyKey): unknown => {
   return Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined
 }
 
-/** Formats a path for `parse`. Names with braces are quoted, because `Field` would read braces as a template. */
+/** Names with braces are quoted, because `Field` would read braces as a template. */
 export const format = (keys: ReadonlyArray<PropertyKey>): string => formatTail(keys).replace(/^\./, "")
 
-/** Formats a path that is appended to another one: `.content`, `[0]`. */
 export const formatTail = (keys: ReadonlyArray<PropertyKey>): string =>
   keys
     .map((key) => {

@@ -1,22 +1,16 @@
-/**
- * Classifies failed HTTP requests by their status, or by an error code of Node or undici in the chain of causes. The
- * text of a message is never used. All clients use the kinds to decide whether to retry, and to name the cause.
- */
+/** Classifies failed HTTP requests by status, or by an error code in the chain of causes, never by a message. */
 
 const kinds = {
   401: "unauthorized",
-  /** The service, or a proxy in front of it, refuses every request, so the run ends. */
   402: "blocked",
   403: "unauthorized",
   404: "notFound",
   405: "wrongAddress",
   407: "blocked",
   408: "timeout",
-  /** The first request with this idempotency key is still in flight, or another client changed the resource. */
   409: "conflict",
   410: "notFound",
   413: "tooLarge",
-  /** The service did not carry out the request. The same is true of 429. */
   425: "tooEarly",
   426: "blocked",
   429: "rateLimited",
@@ -46,15 +40,12 @@ export const causes = (error: unknown): ReadonlyArray<object> => {
 export const codesOf = (chain: ReadonlyArray<object>): ReadonlyArray<string> =>
   chain.flatMap((cause) => ("code" in cause && typeof cause.code === "string" ? [cause.code] : []))
 
-/** Whether a certificate was refused, or the receiver does not speak TLS. */
 export const isInsecure = (code: string): boolean =>
   /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED|EPROTO)/.test(code)
 
-/** Whether nothing was sent, because there was no connection or no TLS. */
 export const isUnsent = (code: string): boolean =>
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/.test(code) || isInsecure(code)
 
-/** Whether the URL or a header is invalid, so that no request can be sent. */
 export const isUnsendable = (code: string): boolean =>
   /^(UND_ERR_INVALID_ARG|ERR_INVALID_CHAR|ERR_INVALID_URL|ERR_HTTP_INVALID)/.test(code)
 

@@ -1,7 +1,4 @@
-/**
- * The address and the access token of the Hugging Face Hub, for `push` and for `hf://` files. They are read from the
- * environment variables and the file that the Hub's own tools use. This module does not contact the Hub.
- */
+/** The address and the access token of the Hugging Face Hub, from the variables and the file of the Hub's own tools. */
 import { Effect, FileSystem, Path, Redacted } from "effect"
 import { variable } from "./Environment.ts"
 
@@ -18,7 +15,6 @@ const tokenFile = Effect.gen(function* () {
   return join((yield* variable("HF_HOME")) ?? join(cache, "huggingface"), "token")
 })
 
-/** Reads the token from HF_TOKEN or, if HF_TOKEN is unset, from the file that `hf auth login` writes. */
 export const token = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const storedToken = Effect.orElseSucceed(fs.readFileString(yield* tokenFile), () => "")
@@ -26,5 +22,4 @@ export const token = Effect.gen(function* () {
   return text === "" ? undefined : Redacted.make(text)
 })
 
-/** Whether a token begins with `hf_`. The Hub's client refuses all other tokens. */
 export const isToken = (token: Redacted.Redacted): boolean => Redacted.value(token).startsWith("hf_")

@@ -1,17 +1,11 @@
-/**
- * Parses JSON. Messages name the position and the expected token. The engine's own messages often lack the position and
- * differ between versions, so invalid text is scanned again by RFC 8259. Text with more than 100,000 levels of nesting
- * is refused without parsing, because the engine needs gigabytes of memory for millions of levels.
- */
+/** Parses JSON. Engines' messages differ, so invalid text is scanned again. Refuses nesting beyond 100,000 levels. */
 import { Result } from "effect"
 
-/** The failure is one line: `column 7: expected "," or "}", found "x"`, or `line 2, column 7: …` in longer texts. */
 export const parse = (text: string, end = "the end of the line"): Result.Result<unknown, string> => {
   if (isTooDeep(text)) return Result.fail(tooDeep)
   return Result.try({ try: (): unknown => JSON.parse(text), catch: () => messageOf(fault(text), text, end) })
 }
 
-/** Whether the text is the beginning of some valid JSON text. */
 export const isBeginning = (text: string): boolean => {
   if (isTooDeep(text)) return false
   const { at } = fault(text)
@@ -22,7 +16,6 @@ const maxDepth = 100_000
 
 export const tooDeep = `expected at most ${maxDepth.toLocaleString("en")} levels of nesting, found more`
 
-/** Whether more than `maxDepth` brackets are open at once. Skips strings with `indexOf`, which is fast. */
 export const isTooDeep = (text: string): boolean => {
   if (text.length <= maxDepth) return false
   let depth = 0
@@ -46,7 +39,6 @@ export const CLOSE_BRACKET = 0x5d
 export const OPEN_BRACE = 0x7b
 export const CLOSE_BRACE = 0x7d
 
-/** Returns the index of the closing quote of the string that begins at `start`, or -1 if there is none. */
 export const endOfString = (text: string, start: number): number => {
   let at = start
   do at = text.indexOf('"', at + 1)
@@ -70,7 +62,10 @@ const messageOf = ({ at, expected }: Fault, text: string, end: string): string =
   const lines = before.split("\n").length
   const column = at - before.lastIndexOf("\n")
   const where = text.includes("\n") ? `line ${lines}, column ${column}` : `column ${column}`
-  return `${where}: expected ${expected ?? end}, found ${describeFound(text, at, end)}`
+  token.lastIndex = at
+  const match = token.exec(text)
+  const actual = match === null ? end : JSON.stringify(match[0]).replace("\uFEFF", "\\uFEFF")
+  return `${where}: expected ${expected ?? end}, found ${actual}`
 }
 
 const plainCharacters = /[^"\\\u0000-\u001f]*/y
@@ -84,14 +79,6 @@ const endOf = (pattern: RegExp, text: string, at: number): number => {
   return pattern.test(text) ? pattern.lastIndex : -1
 }
 
-const describeFound = (text: string, at: number, end: string): string => {
-  token.lastIndex = at
-  const match = token.exec(text)
-  // A byte order mark is invisible, so the message shows its escape.
-  return match === null ? end : JSON.stringify(match[0]).replace("\uFEFF", "\\uFEFF")
-}
-
-/** Finds the position at which the text is no longer valid JSON. */
 const fault = (text: string): Fault => {
   const open: Array<"}" | "]"> = []
   let next: "value" | "first value" | "key" | "first key" | "colon" | "separator" = "value"

@@ -1,11 +1,10 @@
-/** Says why a value cannot be written as JSON and read again. Terminates even for a value that contains itself. */
+/** Says why a value cannot be written as JSON and read again. Terminates even if a value contains itself. */
 import * as FieldPath from "./FieldPath.ts"
 
 /** Some JSON readers fail at about 100 levels. The engine's own writer fails at a few thousand. */
 export const maxDepth = 100
 
 export interface JsonProblem {
-  /** The path of the invalid value. Empty if the nesting is too deep, because the path would be too long. */
   readonly keys: ReadonlyArray<string | number>
   readonly message: string
 }
@@ -15,7 +14,6 @@ export const jsonProblem = (value: unknown): JsonProblem | undefined => problemO
 export const describeJsonProblem = (value: unknown, path: string): string | undefined =>
   describe(jsonProblem(value), path)
 
-/** Describes the only problem that parsed JSON can have: it is nested too deep. */
 export const depthProblem = (value: unknown, path: string): string | undefined =>
   describe(
     problemOf(value, () => undefined),

@@ -1,8 +1,4 @@
-/**
- * Splits a file's bytes into numbered lines, and gives one array of lines per chunk. A line can span chunks; it ends
- * with LF or CR LF. A byte order mark is dropped. Blank lines are skipped, but counted. Lines that exceed the limit or
- * are not UTF-8 are rejected.
- */
+/** Splits bytes into numbered lines, without a byte order mark. Blank lines count, but are skipped. */
 import { Result, Stream } from "effect"
 import type { Reject } from "../domain/Reject.ts"
 import { decode, RecordBuffer, notUtf8, tooLarge } from "./RecordBuffer.ts"
@@ -17,7 +13,7 @@ export type LineResult = Result.Result<Line, Reject>
 export interface LinesOptions {
   /** Longer lines are rejected. Default 32 MiB. */
   readonly maxLineBytes?: number | undefined
-  /** Whether blank lines and a byte order mark are kept. Default false. */
+  /** Keeps blank lines and a byte order mark. Default false. */
   readonly isVerbatim?: boolean | undefined
 }
 
@@ -51,10 +47,9 @@ export const fromBytes = (file: string, options?: LinesOptions) => split(() => n
 
 const LF = 10
 
-/** One character beyond Latin-1 doubles the memory of the whole decoded text, so long lines are decoded one by one. */
+/** One character beyond Latin-1 doubles the memory of a decoded text, so long lines are decoded one by one. */
 const minLongLine = 1024
 
-/** Splits bytes into numbered lines. If a caller reads a line itself, it must call `skip` to keep the numbers right. */
 export class LineSplitter {
   readonly #file: string
   readonly #maxLineBytes: number
@@ -102,7 +97,6 @@ export class LineSplitter {
     this.#addLine(bytes, size)
   }
 
-  /** Adds complete lines. `bytes` does not include the LF of the last line. */
   #addWhole(bytes: Uint8Array): void {
     const isShort = bytes.length <= this.#maxLineBytes && bytes.indexOf(LF) < minLongLine
     const text = isShort ? decode(bytes) : undefined
@@ -118,7 +112,6 @@ export class LineSplitter {
     }
   }
 
-  /** `size` is the line's size in bytes. `bytes` may be only the beginning of the line. */
   #addLine(bytes: Uint8Array, size: number): void {
     if (size > this.#maxLineBytes) return this.#addReject(tooLarge("a line", bytes, size, this.#maxLineBytes))
     const text = decode(bytes)

@@ -1,28 +1,17 @@
-/**
- * Suggests the known name that needs the fewest edits. The known name must begin with the misspelled name, or differ
- * from it in at most a third of the characters.
- */
+/** Suggests a name that begins with the misspelled one, or differs from it in at most a third of the characters. */
 
-/** Allows at least one edit. */
 export const maxEdits = (name: string, candidate = name): number =>
   Math.max(1, Math.max(name.length, candidate.length) / 3)
 
-const nearest = (name: string, knownNames: ReadonlyArray<string>): string | undefined => {
-  const ranked = knownNames
+export const didYouMean = (name: string, knownNames: ReadonlyArray<string>): string => {
+  const [nearest] = knownNames
     .map((candidate) => ({ candidate, changes: editsBetween(name, candidate) }))
     .filter(({ candidate, changes }) => candidate.startsWith(name) || changes <= maxEdits(name, candidate))
     .toSorted((a, b) => a.changes - b.changes)
-  return ranked[0]?.candidate
+  return nearest === undefined ? "" : ` (did you mean ${nearest.candidate}?)`
 }
 
-export const didYouMean = (name: string, knownNames: ReadonlyArray<string>): string => {
-  const candidate = nearest(name, knownNames)
-  return candidate === undefined ? "" : ` (did you mean ${candidate}?)`
-}
-
-/**
- * Computes the Levenshtein distance row by row. Two exchanged neighbors, such as in `prot` for `port`, are one edit.
- */
+/** Levenshtein distance, with two exchanged neighbors (`prot` for `port`) as one edit. */
 export const editsBetween = (a: string, b: string): number => {
   const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)]
   for (let i = 1; i <= a.length; i++) {

@@ -1,19 +1,12 @@
-/**
- * Formats options for messages, in backticks, as a program writes them: `` `prompt` ``, `` `quote: "none"` ``. Values
- * are JSON, so that the command line can print flags instead (`cli/output/Flags.ts`).
- */
+/** Formats options as a program writes them. The command line prints flags instead (`cli/output/Flags.ts`). */
 import { isObject } from "./Values.ts"
 
 export const of = (name: string): string => `\`${name}\``
 
-/**
- * Formats the name of an option that is a path. If `completions` has several paths, ` path` is added, because the
- * command line has another flag for them (`--completion-path`).
- */
+/** Several completion paths are another flag of the command line (`--completion-path`), hence ` path`. */
 export const ofPath = (name: string, value: unknown): string =>
   `${of(name)}${name === "completions" && Array.isArray(value) ? " path" : ""}`
 
-/** Formats several options as members of an object literal. */
 export const set = (options: { readonly [name: string]: unknown }): string =>
   of(
     Object.entries(options)

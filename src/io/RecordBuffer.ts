@@ -1,10 +1,9 @@
-/** Collects a record from chunks. Once it exceeds the limit, only its first 64 KiB are kept in memory. */
+/** Collects a record from chunks. Of an oversized record, only the first 64 KiB are kept, for its reject. */
 import { Result } from "effect"
 import * as Base64 from "effect/encoding/Base64"
 import type { Reject } from "../domain/Reject.ts"
 import * as Windows1252 from "./Windows1252.ts"
 
-/** Maximum number of bytes of an oversized record that are kept for its reject. */
 const maxRawBytes = 64 * 1024
 
 export class RecordBuffer {
@@ -16,7 +15,6 @@ export class RecordBuffer {
     this.#limit = limit
   }
 
-  /** Size of the record in bytes, including bytes that were dropped. */
   get size(): number {
     return this.#size
   }
@@ -64,9 +62,7 @@ export const decodeBeginning = (bytes: Uint8Array): string | undefined =>
     Result.try(() => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true })),
   )
 
-type Shown = Pick<Reject, "raw" | "raw_base64" | "raw_bytes">
-
-export const rawMembers = (bytes: Uint8Array, size: number): Shown => {
+export const rawMembers = (bytes: Uint8Array, size: number): Pick<Reject, "raw" | "raw_base64" | "raw_bytes"> => {
   const shown = bytes.subarray(0, maxRawBytes)
   const text = size > shown.length ? decodeBeginning(shown) : decode(shown)
   return {

@@ -1,7 +1,4 @@
-/**
- * Turns schema issues into one message per path: `expected …`, with `found …` if the decoder ran with `reportInput`.
- * The message of a custom check stays unchanged.
- */
+/** One message per path: `expected …`, with `found …` if the decoder ran with `reportInput`. */
 import { SchemaIssue } from "effect"
 import * as FieldPath from "./FieldPath.ts"
 import { describeValue } from "./Values.ts"
@@ -19,7 +16,6 @@ const expectedTypes: { readonly [tag: string]: string } = {
   String: "a string",
 }
 
-/** Names the expected value: `a string`. Undefined if the issue has its own message. */
 export const expectedOf = (issue: SchemaIssue.Leaf): string | undefined => {
   if (issue._tag === "MissingKey") return "a value"
   if (issue._tag === "UnexpectedKey") return "no field with this name"
@@ -59,7 +55,6 @@ export const problems = (issue: SchemaIssue.Issue): ReadonlyArray<SchemaProblem>
     path: keysOf(path),
   }))
 
-/** All problems in one line: `results[0].best_completion_index: expected number or null, found "B"; …`. */
 export const describe = (issue: SchemaIssue.Issue): string =>
   problems(issue)
     .map(({ message, path }) => (path.length === 0 ? message : `${FieldPath.format(path)}: ${message}`))

@@ -1,4 +1,4 @@
-/** The error for an invalid setting or option. This file imports little, so that commands for a job start quickly. */
+/** This file imports little, so that commands for a job start quickly. */
 import { Schema } from "effect"
 
 /** An invalid setting of a pipeline, or option of a function. It is reported before anything is submitted. */

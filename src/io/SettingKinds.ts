@@ -1,9 +1,4 @@
-/**
- * The kinds of settings and options. They are checked at run time, because programs may be written without a type
- * check.
- *
- * Ranges are not checked here: the steps that use a setting check its range.
- */
+/** The kinds of settings, checked because programs may run without a type check. Steps check the ranges. */
 import { Duration, Effect, Layer, Option, Predicate, Redacted, Stream } from "effect"
 import { SettingInvalid } from "./SettingInvalid.ts"
 import * as OptionText from "./OptionText.ts"
@@ -13,11 +8,9 @@ export type SettingKind = readonly [expected: string, isRight: (value: unknown) 
 
 export type Kinds = { readonly [setting: string]: SettingKind }
 
-/** The kinds of all options. The type requires every name. */
 export type KindsOf<Options> = { readonly [Name in keyof Required<Options>]: SettingKind }
 
 export const text: SettingKind = ["a non-empty text", (value) => typeof value === "string" && value !== ""]
-/** A text that may be empty. */
 export const anyText: SettingKind = ["a text", Predicate.isString]
 export const flag: SettingKind = ["true or false", Predicate.isBoolean]
 export const number: SettingKind = ["a number", Predicate.isNumber]
@@ -31,13 +24,11 @@ export const textOrTexts: SettingKind = [
   (value) => Predicate.isString(value) || texts[1](value),
 ]
 export const object: SettingKind = ["an object", isObject]
-/** An object whose members are all of one kind, or undefined. */
 export const recordOf = (expected: string, [, isRight]: SettingKind): SettingKind => [
   expected,
   (value) => isObject(value) && Object.values(value).every((member) => member === undefined || isRight(member)),
 ]
 export const shares = recordOf("an object with the shares of splits, such as { test: 0.1 }", number)
-/** An object with members of these kinds. */
 export const objectOf = (expected: string, kinds: Kinds): SettingKind => [
   expected,
   (value) => wrongIn(value, kinds) === undefined,
@@ -61,14 +52,14 @@ export const timeAbove0: SettingKind = [
   'a time above 0, such as "12 hours"',
   (value) => isTime(value, (millis) => millis > 0),
 ]
-/** Accepts any value. The step that uses the setting checks it. */
 export const any: SettingKind = ["any value", () => true]
 
-/** Gives several settings the same kind. @param names separated by spaces */
-export const all = (kind: SettingKind, names: string): Kinds =>
-  Object.fromEntries(names.split(" ").map((name) => [name, kind]))
+type Words<Text extends string> = Text extends `${infer First} ${infer Rest}` ? First | Words<Rest> : Text
 
-/** Finds the first value that is not of its kind. A value may be undefined unless its setting is `required`. */
+export const all = <const Names extends string>(kind: SettingKind, names: Names) =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type splits the names in the same way
+  Object.fromEntries(names.split(" ").map((name) => [name, kind])) as { readonly [Name in Words<Names>]: SettingKind }
+
 export const wrongIn = (
   settings: unknown,
   kinds: Kinds,
@@ -90,12 +81,10 @@ export const wrongIn = (
 export const describe = (wrong: NonNullable<ReturnType<typeof wrongIn>>): string =>
   `${wrong.setting}: expected ${wrong.expected}, found ${wrong.found}`
 
-/** Fails with the first value that is not of its kind. */
 export const check = (...args: Parameters<typeof wrongIn>): Effect.Effect<void, SettingInvalid> => {
   const wrong = wrongIn(...args)
   return wrong === undefined ? Effect.void : Effect.fail(new SettingInvalid(wrong))
 }
 
-/** Fails unless `items` is a stream, and the options are of their kinds. */
 export const checkStream = (items: unknown, options: unknown, kinds: Kinds): Effect.Effect<void, SettingInvalid> =>
   Effect.andThen(check({ items }, { items: stream }, ["items"]), () => check(options, kinds))

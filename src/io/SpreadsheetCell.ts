@@ -1,10 +1,6 @@
-/**
- * Marks text that a spreadsheet would run as a formula, such as `=HYPERLINK(…)`, with an apostrophe (OWASP, CSV
- * injection). `restore` returns the original text. Do not neutralize numbers: a negative number is not a formula.
- */
+/** Marks text that a spreadsheet would run as a formula with an apostrophe (OWASP, CSV injection). */
 import { Record } from "effect"
 
-/** A formula that already has an apostrophe gets another one, so that `restore` returns the original text. */
 const isFormula = /^'*[=+\-@\t\r]/
 const isNeutralized = /^'+[=+\-@\t\r]/
 
@@ -12,7 +8,7 @@ export const neutralize = (cell: string): string => (isFormula.test(cell) ? `'${
 
 export const restore = (cell: string): string => (isNeutralized.test(cell) ? cell.slice(1) : cell)
 
-/** Neutralizes the texts of a record. Lists and objects become JSON, which never begins like a formula. */
+/** Lists and objects become JSON, which never begins like a formula. */
 export const neutralizeTexts = <A extends { readonly [column: string]: unknown }>(record: A): A =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- neutralize returns a string for each string
   Record.map(record, (value: unknown) => (typeof value === "string" ? neutralize(value) : value)) as A

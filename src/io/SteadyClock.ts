@@ -1,7 +1,4 @@
-/**
- * Epoch milliseconds that never decrease. They keep advancing if the wall clock is set back, and follow it if it is set
- * forward or the machine slept. The clocks of two processes may differ.
- */
+/** Epoch milliseconds that never decrease, even if the wall clock is set back. */
 import { Clock, Effect } from "effect"
 
 const leads = new WeakMap<Clock.Clock, number>()

@@ -1,9 +1,8 @@
-/** Formats values and lists for messages: one short line of well-formed Unicode, whatever the value is. */
+/** Formats values and lists for messages: short, well-formed Unicode. */
 import { Record, Struct } from "effect"
 
 const maxShownCharacters = 60
 
-/** Describes a value: `nothing`, `null`, `12`, `an array`, `an object`, `"text, cut after 60 characters…"`. */
 export const describeValue = (value: unknown): string => {
   if (value === undefined) return "nothing"
   if (Array.isArray(value)) return value.length === 0 ? "an empty array" : "an array"
@@ -12,7 +11,6 @@ export const describeValue = (value: unknown): string => {
   return JSON.stringify(shorten(value, maxShownCharacters))
 }
 
-/** Returns the text, or its first `maxCharacters` UTF-16 code units and an ellipsis. */
 export const shorten = (text: string, maxCharacters: number): string =>
   text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters).toWellFormed()}…`
 
@@ -27,7 +25,6 @@ export const number = (n: number): string => n.toLocaleString("en-US")
 
 export const plural = (n: number, one: string, many = `${one}s`): string => (n === 1 ? one : many)
 
-/** Returns a text such as `1 task` or `1,200 tasks`. */
 export const count = (n: number, one: string, many?: string): string => `${number(n)} ${plural(n, one, many)}`
 
 export const joinWords = (words: ReadonlyArray<string>, conjunction: "and" | "or" = "and"): string =>
@@ -46,11 +43,9 @@ export const isObject = (value: unknown): value is Members =>
 
 export type Members = { readonly [member: string]: unknown }
 
-/** Returns an own member of the object, never an inherited one. */
 export const memberOf = (object: Members, name: string): unknown =>
   Object.hasOwn(object, name) ? object[name] : undefined
 
-/** Returns the members that are defined, so that a spread of them overwrites nothing with undefined. */
 export const defined = <A extends object>(members: A): { readonly [Name in keyof A]?: Exclude<A[Name], undefined> } =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the filter leaves out undefined members
   Struct.pick(

@@ -1,11 +1,7 @@
-/**
- * Guesses whether bytes that are not UTF-8 are Windows-1252. The guess decides only whether an error
- * message suggests this encoding.
- */
+/** Guesses whether bytes are Windows-1252. The guess only decides whether an error message suggests this encoding. */
 
 const windows1252 = new TextDecoder("windows-1252")
 
-/** Counts runs of non-ASCII bytes. Returns 0 if a run exceeds three bytes, is UTF-8, or is not Western European. */
 export const countTextRuns = (bytes: Uint8Array): number => {
   let places = 0
   for (let at = 0; at < bytes.length; at++) {

@@ -1,9 +1,4 @@
-/**
- * Adapter: Effect Cluster over sockets, with the runners and their locks in PostgreSQL. A singleton runs on one of the
- * connected runners. If that runner does not answer within `lease`, the singleton starts on another runner. A runner
- * that was suspended has lost its locks, but may continue for a moment when it resumes. The epochs of
- * `task/ledger/writes/Parts` then prevent this runner from claiming tasks.
- */
+/** Adapter: Effect Cluster. The epochs of `task/ledger/writes/Parts` keep a suspended runner from claiming tasks. */
 import { createSocket } from "node:dgram"
 import { lookup } from "node:dns"
 import { createServer } from "node:net"
@@ -15,12 +10,10 @@ import { clusterConnections } from "./PostgresPooler.ts"
 import { credentials, type Login } from "./PostgresUrl.ts"
 
 export interface ClusterOptions extends Login {
-  /** Prefix of the cluster's table names. Runners with the same prefix form one cluster. */
   readonly prefix: string
-  /** The host name or address at which other runners reach this runner. */
   readonly host: string
   readonly port: number
-  /** If a runner does not answer for this time, its singletons move to another runner. At least `minLease`. */
+  /** Time without an answer after which another runner starts the singletons. At least `minLease`. */
   readonly lease: Duration.Duration
 }
 
@@ -48,7 +41,6 @@ export const layer = ({ host, lease, password, port, prefix, url }: ClusterOptio
         Layer.provide(SqlRunnerStorage.layerWith({ prefix })),
         Layer.provide(ShardingConfig.layer(settings)),
         Layer.provide(sql),
-        // While the database is unreachable, the cluster logs many stack traces. They are shown only for debugging.
         Layer.provide(
           Layer.effect(
             References.MinimumLogLevel,
@@ -59,10 +51,7 @@ export const layer = ({ host, lease, password, port, prefix, url }: ClusterOptio
     }),
   )
 
-/**
- * Returns the address of `host` if it is an address of this machine. Otherwise, returns the wildcard address, which
- * stands for all addresses, because `host` may be the address of a NAT.
- */
+/** Listens at all addresses unless `host` is an address of this machine, because `host` may be the address of a NAT. */
 const listenHost = (host: string) =>
   Effect.callback<string>((resume) =>
     lookup(host, (failure, address, family) => {
@@ -74,10 +63,6 @@ const listenHost = (host: string) =>
 
 const loopback = "127.0.0.1"
 
-/**
- * Finds this machine's address on the route to PostgreSQL. Other workers can probably reach this machine at that
- * address. Sends no data.
- */
 export const addressTowards = (url: Redacted.Redacted<string>) =>
   Effect.callback<string>((resume) => {
     const { hostname, searchParams } = new URL(Redacted.value(url))
@@ -85,7 +70,6 @@ export const addressTowards = (url: Redacted.Redacted<string>) =>
     const give = (address: string) => resume(Effect.succeed(address))
     if (host.startsWith("/")) return give(loopback)
     lookup(host, (failure, address, family) => {
-      // The connection to the server will report the error.
       if (failure !== null) return give(loopback)
       const socket = createSocket(family === 6 ? "udp6" : "udp4")
       const end = (address: string) => {
@@ -93,7 +77,6 @@ export const addressTowards = (url: Redacted.Redacted<string>) =>
         socket.close()
       }
       socket.once("error", () => end(loopback))
-      // Connecting a datagram socket sends nothing; it only selects the route.
       socket.connect(5432, address, () => end(socket.address().address))
     })
   })

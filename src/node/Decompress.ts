@@ -1,8 +1,4 @@
-/**
- * Adapter: streaming decoders on `node:zlib`. The decoders report the bytes after the end of the data, so that the
- * caller knows where the next member begins. Versions of Node before 24.20 and 26.7 accept a truncated Zstandard frame.
- * Decoding runs off the main thread, at most 128 kB ahead of its reader.
- */
+/** Adapter: decoders on `node:zlib`. Node before 24.20 and 26.7 accepts a truncated Zstandard frame. */
 import type { Transform } from "node:stream"
 import { crc32 as nodeCrc32, createBrotliDecompress, createInflateRaw, createZstdDecompress } from "node:zlib"
 import { Data, Effect, Schema } from "effect"
@@ -10,25 +6,19 @@ import { Data, Effect, Schema } from "effect"
 /** `deflate` is data without a frame (RFC 1951). `brotli` is one stream. `zstd` is any number of whole frames. */
 export type Method = "deflate" | "zstd" | "brotli"
 
-/** The bytes are not in the method's format, or are truncated. `problem` is the decoder's message. */
 export class CorruptData extends Schema.TaggedError<CorruptData>()("CorruptData", { problem: Schema.String }) {}
 
 export type Step = Data.TaggedEnum<{
   Output: { readonly bytes: Uint8Array }
-  /** All input so far was decoded and returned. The decoder needs more input. */
   NeedsInput: {}
-  /** The compressed data ended. `unused` is the rest of the last write, from the end of the data. */
   Ended: { readonly unused: Uint8Array }
 }>
 export const Step = Data.taggedEnum<Step>()
 
 export interface Decoder {
-  /** Writes more input. Call it only after `NeedsInput`. */
   readonly write: (bytes: Uint8Array) => void
-  /** Ends the input. If the data is truncated, `next` then fails with `CorruptData`. */
   readonly end: () => void
   readonly next: Effect.Effect<Step, CorruptData>
-  /** Frees the memory. Repeated calls have no effect. */
   readonly close: () => void
 }
 

@@ -1,8 +1,6 @@
 /**
- * Adapter: lets only one process at a time use a file. The lock is an exclusive `node:sqlite` transaction on
- * `FILE.lock`, and the operating system releases it when the process ends. For messages, `FILE.lock.json` names the
- * process that holds the lock, or for a moment the previous one. `FILE.lock` is never removed; otherwise, two processes
- * could lock two different files of that name. A network file system must have working locks.
+ * Adapter: lets only one process use a file, by an exclusive `node:sqlite` transaction on `FILE.lock`. It is never
+ * removed: two processes could lock two files of that name. A network file system must have working locks.
  */
 import { readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { hostname } from "node:os"
@@ -77,24 +75,17 @@ const readHolder = (file: string): Effect.Effect<Option.Option<LockHolder>> =>
     Effect.option,
   )
 
-/** `holder` briefly takes a shared lock. `acquire` therefore waits for the lock, but at most this long. */
+/** `holder` briefly takes a shared lock, so `acquire` waits for at most this long. */
 const maxCheckMillis = 500
 
 const isBusy = (cause: unknown): boolean =>
   Predicate.hasProperty(cause, "errcode") && Predicate.isNumber(cause.errcode) && (cause.errcode & 0xff) === 5
 
-/**
- * Holds the lock on `path` until the scope closes, or fails within half a second. The file need not exist, but its
- * folder must. `:memory:` has no file and no lock.
- *
- * @error `FileLockError`: `FileLocked` if another process holds the lock, `LockUnavailable` if the lock file cannot be
- * used
- */
+/** The folder must exist. `:memory:` has no lock. Fails with `FileLockError`. */
 export const acquire = Effect.fn("FileLock.acquire")(function* (
   path: string,
 ): Effect.fn.Return<void, FileLockError, Scope.Scope> {
   if (path === ":memory:") return
-  // Locks the real file, even if `path` is a link to it.
   const real = yield* Effect.try(() => realpathSync(path)).pipe(Effect.orElseSucceed(() => path))
   const holderFile = `${real}.lock.json`
   // Every user with access to the file must be able to lock it.
@@ -146,13 +137,7 @@ const isAlive = (pid: number) =>
     Effect.catch(({ cause }) => Effect.succeed(!(Predicate.hasProperty(cause, "code") && cause.code === "ESRCH"))),
   )
 
-/**
- * Returns the process that holds the lock on `path`, or `unknown` if its name cannot be read. Returns none if the lock
- * is free, or if the holder has not written its name yet.
- *
- * The lock itself is tested only if a name is present, because testing a free lock would briefly block a process that
- * wants it.
- */
+/** `unknown` if the holder's name cannot be read. Does not test the lock, which would block a process that wants it. */
 export const holder = Effect.fn("FileLock.holder")(function* (
   path: string,
 ): Effect.fn.Return<Option.Option<LockHolder | "unknown">> {

@@ -1,8 +1,5 @@
 /**
- * Adapter: an HTTP client on undici that connects only to permitted addresses. Right before each connection, the guard
- * checks the address, whether it comes from the URL or from a DNS lookup. This prevents DNS rebinding. The client
- * follows no redirects, ignores proxy variables, and sets no timeout for requests. The client closes idle connections
- * after 4 seconds. If the server's `Keep-Alive` header gives a time, the client uses this time, but at most 10 minutes.
+ * Adapter: an HTTP client that checks each address right before the connection, against DNS rebinding. No redirects.
  */
 import * as dns from "node:dns"
 import { isIP, type LookupFunction } from "node:net"
@@ -10,10 +7,8 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Effect, Layer, Schema } from "effect"
 import { HttpClient, HttpClientError } from "effect/http"
 
-/** Returns the reason to refuse an address; undefined if it is permitted. */
 export type Guard = (address: string) => string | undefined
 
-/** The guard refused every address of the host. The request fails with this error as the cause. */
 export class AddressRefused extends Schema.TaggedError<AddressRefused>()("AddressRefused", {
   address: Schema.String,
   problem: Schema.String,
@@ -23,7 +18,6 @@ export class AddressRefused extends Schema.TaggedError<AddressRefused>()("Addres
   }
 }
 
-/** `dns.lookup` with the option `all`. */
 export type Resolver = (
   host: string,
   options: dns.LookupAllOptions,
@@ -33,14 +27,12 @@ export type Resolver = (
 export interface GuardedHttpClientOptions {
   readonly guard: Guard
   readonly resolver?: Resolver | undefined
-  /** Called with each permitted address of a host before the client connects to the host. */
   readonly onPermitted?: ((host: string, address: string) => void) | undefined
 }
 
-/** Timeout of a connection attempt. It also ends attempts whose request was abandoned. */
 const connectTimeoutMillis = 15_000
 
-/** The host of a URL, as `node:net` expects it: an IPv6 address has no brackets. */
+/** `node:net` expects an IPv6 address without brackets. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "")
 
 const sift = (guard: Guard, addresses: ReadonlyArray<dns.LookupAddress>) => {
@@ -54,7 +46,6 @@ const sift = (guard: Guard, addresses: ReadonlyArray<dns.LookupAddress>) => {
   return { permitted, refused }
 }
 
-/** Fails if the guard refuses all addresses of the host. If the host name has no address, `check` succeeds. */
 export const check = Effect.fnUntraced(function* (
   host: string,
   { guard, resolver = dns.lookup }: GuardedHttpClientOptions,
@@ -69,7 +60,6 @@ export const check = Effect.fnUntraced(function* (
   if (permitted.length === 0 && refused !== undefined) return yield* refused
 })
 
-/** Makes the `lookup` of a connection. It returns only permitted addresses. Without `all`, it returns only one. */
 const guardedLookup =
   ({ guard, onPermitted, resolver = dns.lookup }: GuardedHttpClientOptions): LookupFunction =>
   (host, options, callback) =>
@@ -89,8 +79,7 @@ export const layer = (options: GuardedHttpClientOptions): Layer.Layer<HttpClient
     HttpClient.HttpClient,
     Effect.map(
       HttpClient.HttpClient,
-      // `guardedLookup` checks only the addresses of host names. An IP address in the URL is not looked up, so it is
-      // checked here.
+      // An IP address in the URL is not looked up, so `guardedLookup` does not see it.
       HttpClient.mapRequestEffect((request) => {
         const host = URL.canParse(request.url) ? hostOf(new URL(request.url)) : ""
         if (isIP(host) === 0) return Effect.succeed(request)

@@ -1,7 +1,4 @@
-/**
- * Adapter: an HTTP client on undici, which is loaded with the first request. It uses the connection pool of the
- * process. Redirects are not followed. Requests have no timeout of their own.
- */
+/** Adapter: an HTTP client on undici, loaded with the first request. It follows no redirects and has no timeout. */
 import { Effect, Layer } from "effect"
 import type { HttpClientError, HttpClientRequest } from "effect/http"
 import * as HttpClient from "effect/http/HttpClient"
@@ -17,7 +14,7 @@ type Request = Effect.Effect<HttpClientRequest.HttpClientRequest, HttpClientErro
 export const layer = Layer.effect(
   HttpClient.HttpClient,
   Effect.gen(function* () {
-    // The client gets the layer's services. Otherwise, it would keep those of the first request, such as its span.
+    // Otherwise, the client would keep the services of the first request, such as its span.
     const services = yield* Effect.context<never>()
     const loaded = yield* Effect.cached(Effect.promise(() => Effect.runPromiseWith(services)(load)))
     return HttpClient.makeWith(

@@ -1,8 +1,6 @@
 /**
- * Adapter: an HTTP server on Node, for Effect. By default, it listens on a free port of the loopback address. The
- * server answers 503 until an application is served. If Node itself refuses a request (400, 408, 413, 417, 431), the
- * response contains the problem details that `problem` returns. On close, open requests get one second to finish.
- * Headers must arrive within 20 seconds, and the complete request within two minutes.
+ * Adapter: an HTTP server on Node. It answers 503 until an application is served. On close, open requests get one
+ * second to finish. Headers must arrive within 20 seconds, the complete request within two minutes.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
@@ -14,13 +12,11 @@ import { statusText } from "./StatusText.ts"
 
 export type { IncomingMessage, ServerResponse } from "node:http"
 
-/** Statuses of responses that do not come from the application. */
 export type ServerStatus = 400 | 408 | 413 | 417 | 431 | 503
 
 export interface ServerOptions {
   readonly host?: string | undefined
   readonly port?: number | undefined
-  /** Returns a status's problem details as JSON. Without this function, the response has no body. */
   readonly problem?: ((status: ServerStatus) => string) | undefined
 }
 
@@ -36,13 +32,7 @@ type Answerer = (request: IncomingMessage) => FirstAnswer
 
 const answerers = new WeakMap<HttpServer.HttpServer["Service"], { current: Answerer | undefined }>()
 
-/**
- * Answers requests before Effect's server gets them, while the scope is open and an application is served. The
- * application answers a request if `answer` returns undefined, or if the returned effect yields undefined, fails, or
- * does not end at once. An effect that does not end at once is interrupted. For a request with a body, `answer` must
- * return undefined. The body of a response must be bytes, text, or empty. With other implementations of `HttpServer`,
- * `answerFirst` has no effect.
- */
+/** The application answers if `answer` yields undefined, fails, or does not end at once, but needs all bodies. */
 export const answerFirst = Effect.fnUntraced(function* (
   answer: (request: IncomingMessage) => Effect.Effect<FirstAnswer, unknown> | undefined,
 ) {
@@ -66,7 +56,6 @@ export const answerFirst = Effect.fnUntraced(function* (
 const send = (response: ServerResponse, { body, headers, status }: HttpServerResponse.HttpServerResponse) =>
   response.writeHead(status, headers).end(body._tag === "Uint8Array" ? body.body : undefined)
 
-/** Statuses by error code of Node's parser. All other errors get 400. */
 const statuses: { readonly [code: string]: ServerStatus } = {
   HPE_HEADER_OVERFLOW: 431,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
@@ -85,11 +74,10 @@ const make = Effect.fnUntraced(function* (options: ServerOptions) {
     response.writeHead(status, headersOf(status, body)).end(body)
   }
   const answers = new WeakMap<Duplex, ServerResponse>()
-  // A served application adds its own listener for `request` and answers. Without one, this listener answers 503.
   node.on("request", (request, response) => {
     answers.set(request.socket, response)
     if (node.listenerCount("request") > 1) return
-    // Reads the request to its end; otherwise a client that is still sending would not see the response.
+    // Otherwise, a client that is still sending would not see the response.
     request.resume()
     answer(response, 503)
   })
@@ -99,7 +87,6 @@ const make = Effect.fnUntraced(function* (options: ServerOptions) {
   })
   node.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     const last = answers.get(socket)
-    // A response that has begun cannot be replaced.
     if (!socket.writable || (last !== undefined && last.headersSent && !last.writableFinished)) {
       socket.destroy()
       return
@@ -111,7 +98,7 @@ const make = Effect.fnUntraced(function* (options: ServerOptions) {
     socket.end(`${head.join("\r\n")}\r\n\r\n${body}`)
   })
   const first: { current: Answerer | undefined } = { current: undefined }
-  // Listeners of one event cannot stop each other, and the application is one of the listeners, so `emit` is replaced.
+  // The application is another listener of the event, and listeners cannot stop each other, so `emit` is replaced.
   const emit = node.emit.bind(node) as (event: string, ...args: ReadonlyArray<unknown>) => boolean
   const answersFirst = (request: IncomingMessage, response: ServerResponse): boolean => {
     const answer = node.listenerCount("request") > 1 ? first.current?.(request) : undefined
@@ -132,14 +119,13 @@ const make = Effect.fnUntraced(function* (options: ServerOptions) {
   return server
 })
 
-/** Whether an HTTP 1.1 request lacks its `Host` header. Node checks this itself, but not if `problem` is set. */
+/** Node checks this itself, but not if `problem` is set. */
 export const lacksHost = (request: HttpServerRequest.HttpServerRequest): boolean =>
   request.headers["host"] === undefined && NodeHttpServerRequest.toIncomingMessage(request).httpVersion === "1.1"
 
 export const isComplete = (request: HttpServerRequest.HttpServerRequest): boolean =>
   NodeHttpServerRequest.toIncomingMessage(request).complete
 
-/** Breaks the connection of a request. */
 export const cut = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<void> =>
   Effect.sync(() => void NodeHttpServerRequest.toIncomingMessage(request).socket.destroy())
 

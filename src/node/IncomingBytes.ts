@@ -1,24 +1,18 @@
-/**
- * Adapter: bytes of a Node stream that can be read only once: standard input, a named pipe. Waiting can be interrupted
- * without losing bytes. A stream keeps the process running only while the program waits for it.
- */
+/** Adapter: bytes of a stream that can be read once. Interrupting a wait loses no bytes. */
 import { constants, openSync } from "node:fs"
 import { Socket } from "node:net"
 import type { Readable } from "node:stream"
 import { Context, Effect, Result, Schema } from "effect"
 
-/** The stream broke or cannot be opened. `cause` is the system's error. */
 export class NotReadable extends Schema.TaggedError<NotReadable>()("NotReadable", { cause: Schema.Defect() }) {}
 
 export type Arrival = Uint8Array | "nothing yet" | "end"
 
 export interface IncomingBytes {
   readonly take: () => Result.Result<Arrival, NotReadable>
-  /** Waits until `take` has something to return. */
   readonly arrival: Effect.Effect<void>
 }
 
-/** @param open called once, at the first `take` */
 export const fromReadable = (open: () => Readable): IncomingBytes => {
   let opened: Result.Result<Readable, NotReadable> | undefined
   const readable = () => (opened ??= Result.try({ try: open, catch: (cause) => new NotReadable({ cause }) }))
@@ -51,18 +45,16 @@ export const fromReadable = (open: () => Readable): IncomingBytes => {
 
 const events = ["readable", "end", "error", "close"] as const
 
-/** If standard input is a file (`prefstream run - < items.jsonl`), its stream has no `ref` and needs none. */
+/** If standard input is a file, its stream has no `ref` and needs none. */
 const keepAlive = (stream: Readable & { ref?(): void; unref?(): void }, isNeeded: boolean): void => {
   if (isNeeded) stream.ref?.()
   else stream.unref?.()
 }
 
-/** Standard input of the process. Programs and tests can replace it. */
 export const StandardInput = Context.Reference<IncomingBytes>("prefstream/node/StandardInput", {
   defaultValue: () => fromReadable(() => process.stdin),
 })
 
-/** A named pipe, or a pipe that a shell made for `<(command)`. Opening does not wait for a writer. */
 export const pipe = (path: string): IncomingBytes =>
   fromReadable(() => {
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)

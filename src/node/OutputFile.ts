@@ -1,17 +1,11 @@
-/**
- * Adapter: a new file that is written from start to end, with the digest of the bytes written. All functions block, and
- * throw the system's error with the file's path. `dataset/DatasetStage` calls them, usually in a separate thread.
- * `finish` syncs the file and checks that it still exists under its name.
- */
+/** Adapter: a new file with its digest. `finish` syncs the file and checks that it still exists. */
 import { closeSync, fsyncSync, mkdirSync, openSync, readSync, renameSync, rmSync, statSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import * as Sha256 from "./Sha256.ts"
 
 export interface OutputFile {
-  /** Appends bytes. The caller may reuse `bytes` afterwards. */
   readonly append: (bytes: Uint8Array) => void
   readonly finish: () => FileDigest
-  /** Closes an unfinished file, without a digest. */
   readonly close: () => void
 }
 
@@ -20,7 +14,6 @@ export interface FileDigest {
   readonly sha256: string
 }
 
-/** Adds the file's path to the error of a call that has only a file descriptor. */
 const about = <A>(path: string, call: () => A): A => {
   try {
     return call()
@@ -37,11 +30,9 @@ const makeFolder = (path: string) => {
   }
 }
 
-/** Creates the folders of `path` and the file. `path` is relative to `directory`. */
 export const create = (directory: string, path: string): OutputFile => {
   const absolute = join(directory, path)
-  // Creates the folders one by one. If `directory` was removed, a recursive call would create it again, without its
-  // earlier files.
+  // Not recursive: if `directory` was removed, that would create it again, without its earlier files.
   const [, ...folders] = path.split("/").map((_, i, parts) => parts.slice(0, i).join("/"))
   for (const folder of folders) makeFolder(join(directory, folder))
   const fd = openSync(absolute, "wx")
@@ -65,7 +56,6 @@ export const create = (directory: string, path: string): OutputFile => {
       about(absolute, () => {
         fsyncSync(fd)
         close()
-        // Checks that the path still exists, because an open file remains writable after its removal.
         statSync(absolute)
         return { bytes: size, sha256: sha256.digest() }
       }),
@@ -88,7 +78,6 @@ export const rename = (directory: string, from: string, to: string): void =>
 
 const copyBytes = 1024 * 1024
 
-/** Puts text before the content of a finished file. The content is copied. */
 export const prepend = (directory: string, path: string, text: string): FileDigest => {
   const rest = `${path}.rest`
   rename(directory, path, rest)

@@ -1,23 +1,17 @@
-/**
- * Adapter: gzip, Brotli, and CRC-32 from `node:zlib`, for pages of Parquet files. Output beyond the limit is an error.
- */
+/** Adapter: gzip, Brotli, and CRC-32 from `node:zlib` for Parquet. Output beyond the limit is an error. */
 import { brotliDecompressSync, crc32, gunzipSync } from "node:zlib"
 
 const chunkMin = 1024
 const chunkMax = 4 * 1024 * 1024
 
-/** Uses a single buffer for outputs of up to 4 MiB. `node:zlib` would have to join several buffers by a copy. */
 const options = (limit: number) => ({
   maxOutputLength: Math.max(limit, 1),
   chunkSize: Math.min(Math.max(limit + 1, chunkMin), chunkMax),
 })
 
-/** @throws if `bytes` are not gzip (of one or more members), end too soon, or contain more than `limit` bytes */
 export const gunzip = (bytes: Uint8Array, limit: number): Uint8Array => gunzipSync(bytes, options(limit))
 
-/** @throws if `bytes` are not Brotli, end too soon, or contain more than `limit` bytes */
 export const decompressBrotli = (bytes: Uint8Array, limit: number): Uint8Array =>
   brotliDecompressSync(bytes, options(limit))
 
-/** CRC-32 as in gzip, from 0 to 2^32 - 1. */
 export const checksum = (bytes: Uint8Array): number => crc32(bytes)

@@ -1,9 +1,4 @@
-/**
- * Adapter: password hashing with scrypt from `node:crypto`. (Argon2id needs Node 24.7; prefstream also supports 22.19.)
- * The stored text contains the costs, the salt, and the hash. Comparison takes constant time. At most two hashes run at
- * once, 64 MiB each, off the event loop. Callers must limit the length of a password, because normalizing takes
- * quadratic time.
- */
+/** Adapter: scrypt. At most two hashes run at once, 64 MiB each. Callers must limit a password's length. */
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto"
 import { Context, Effect, Semaphore } from "effect"
 
@@ -13,7 +8,7 @@ interface Costs {
   readonly p: number
 }
 
-/** OWASP's costs. N = 2^17 and p = 1 would need the same work, but twice the memory. A hash takes about 0.3 s. */
+/** OWASP's costs. N = 2^17 and p = 1 would need twice the memory. A hash takes about 0.3 s. */
 export const Cost = Context.Reference<Costs>("prefstream/node/Password/Cost", {
   defaultValue: () => ({ log2N: 16, r: 8, p: 2 }),
 })
@@ -25,29 +20,22 @@ const atOnce = Semaphore.makeUnsafe(2)
 const derive = (password: string, salt: Uint8Array, { log2N, p, r }: Costs): Effect.Effect<Buffer> =>
   Effect.callback<Buffer>((resume) => {
     const N = 2 ** log2N
-    // Another system may send the same password in another Unicode form.
+    // Other systems may send the same password in another Unicode form.
     scrypt(password.normalize("NFC"), salt, length, { N, r, p, maxmem: 128 * r * (N + p) + 2 ** 20 }, (error, key) =>
       resume(error === null ? Effect.succeed(key) : Effect.die(error)),
     )
-    // A hash cannot be stopped after it has begun, so it holds its permit until it ends.
   }).pipe(Effect.uninterruptible, atOnce.withPermits(1))
 
 const toText = ({ log2N, p, r }: Costs, salt: Buffer, key: Buffer) =>
   `$scrypt$ln=${log2N},r=${r},p=${p}$${salt.toString("base64url")}$${key.toString("base64url")}`
 
-/**
- * Hashes a password. The result is text with the costs, the salt, and the hash (the PHC string format), for storage.
- */
 export const hash = Effect.fn("Password.hash")(function* (password: string) {
   const salt = yield* Effect.sync(() => randomBytes(16))
   const cost = yield* Cost
   return toText(cost, salt, yield* derive(password, salt, cost))
 })
 
-/**
- * Whether `stored` is a hash of the password. If `stored` is undefined, the password is hashed too, so that the check
- * takes the same time.
- */
+/** If `stored` is undefined, the password is hashed too, so that the check takes the same time. */
 export const verify = Effect.fn("Password.verify")(function* (password: string, stored: string | undefined) {
   const parts = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([\w-]+)\$([\w-]+)$/.exec(stored ?? "")
   if (parts === null) {

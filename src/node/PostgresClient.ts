@@ -1,10 +1,7 @@
 /**
- * Adapter: an Effect `SqlClient` over `@effect/sql-pg`, which is loaded with the first client.
- *
- * Guarantees: all transactions run in the session that holds `lock`, so nothing is committed without the lock. If the
- * session is lost, the server rolls back and releases the lock, and later transactions fail. After a machine dies, the
- * release takes about a minute. No message contains the password. A pooler must be in `session` mode: another mode is
- * refused before anything is written. Text with a NUL character cannot be stored.
+ * Adapter: an Effect `SqlClient` over `@effect/sql-pg`. All transactions run in the session that holds `lock`. If the
+ * session is lost, the server rolls back and releases the lock, and later transactions fail. No message contains the
+ * password. A pooler must be in `session` mode. Text with a NUL character cannot be stored.
  */
 import type { PgConnection, PgTypes } from "@effect/sql-pg"
 import { Deferred, Effect, Layer, Queue, Redacted, Result, Schedule, Schema, type Scope, Stream } from "effect"
@@ -16,15 +13,13 @@ import * as PostgresPooler from "./PostgresPooler.ts"
 import * as PostgresUrl from "./PostgresUrl.ts"
 
 export interface PostgresClientConfig extends PostgresUrl.Login {
-  /** Whether to refuse every change. Default false. */
   readonly readonly?: boolean | undefined
-  /** Name of an advisory lock that one process at a time holds in this schema. Without it, nothing is locked. */
+  /** An advisory lock that one process at a time holds in this schema. Default: nothing is locked. */
   readonly lock?: string | undefined
   /** How the process shares the lock: as a worker, or as a command beside workers. Default: the lock is exclusive. */
   readonly sharedBy?: "worker" | "command" | undefined
 }
 
-/** Maximum size of a message from the server: PostgreSQL's maximum size of a value. */
 const maxMessageBytes = 2 ** 30 - 1
 
 const named = (where: string) => (error: SqlError.SqlError) => {
@@ -40,7 +35,6 @@ const named = (where: string) => (error: SqlError.SqlError) => {
   return new SqlError.SqlError({ reason: new Reason(fields) })
 }
 
-/** Whether the server ended or refused the session (codes 57P0x), for example because it shuts down. */
 const isSessionEnd = Schema.is(Schema.Struct({ code: Schema.String.check(Schema.isPattern(/^57P0/)) }))
 
 const isProtocolViolation = Schema.is(Schema.Struct({ code: Schema.Literal("08P01") }))
@@ -57,7 +51,7 @@ const namedConnection = (
   executeUnprepared: (...of) => Effect.mapError(connection.executeUnprepared(...of), name),
 })
 
-/** The connection for transactions. If its session is lost, ROLLBACK succeeds, because the server has rolled back. */
+/** If the session is lost, ROLLBACK succeeds, because the server has rolled back. */
 const writerConnection = (connection: SqlConnection.Connection): SqlConnection.Connection => ({
   ...connection,
   execute: (sql, ...rest) =>
@@ -66,7 +60,7 @@ const writerConnection = (connection: SqlConnection.Connection): SqlConnection.C
       : connection.execute(sql, ...rest),
 })
 
-/** Checks the answer, because PostgreSQL answers the COMMIT of an aborted transaction with ROLLBACK and no error. */
+/** PostgreSQL answers the COMMIT of an aborted transaction with ROLLBACK and no error. */
 const commit = Effect.fnUntraced(function* (connection: SqlConnection.Connection) {
   const answer = yield* connection.executeRaw("COMMIT", [])
   if ((answer as { readonly command: string }).command === "COMMIT") return
@@ -79,11 +73,7 @@ const commit = Effect.fnUntraced(function* (connection: SqlConnection.Connection
   })
 })
 
-/**
- * Opens a client and takes its lock. Both end with the scope.
- *
- * @error `SqlError` if the server cannot be reached or refuses; `FileLockError` if another process holds the lock
- */
+/** @error `SqlError` if the server cannot be reached or refuses; `FileLockError` if another process holds the lock */
 const make = Effect.fnUntraced(function* (
   config: PostgresClientConfig,
 ): Effect.fn.Return<SqlClient.SqlClient, SqlError.SqlError | FileLockError, Scope.Scope | Reactivity.Reactivity> {
@@ -104,7 +94,7 @@ const make = Effect.fnUntraced(function* (
   const isReadonly = config.readonly === true
   const startup = isReadonly ? { ...settings, startupParameters: { default_transaction_read_only: "on" } } : settings
   const writer = yield* PgClient.makeClient(startup).pipe(
-    // PgBouncer refuses `default_transaction_read_only` at startup with this error. `configureSession` sets it later.
+    // PgBouncer refuses `default_transaction_read_only` at startup. `configureSession` sets it later.
     Effect.catchIf(
       (error) => isReadonly && isProtocolViolation(error.reason.cause),
       () => PgClient.makeClient(settings),
@@ -155,10 +145,7 @@ const make = Effect.fnUntraced(function* (
   return Object.assign(client, { reserve: connected(reserve) })
 })
 
-/**
- * Version 14 introduced `idle_session_timeout`. Effect Cluster uses this setting to free the locks of a suspended
- * worker.
- */
+/** Version 14 introduced `idle_session_timeout`, by which Effect Cluster frees the locks of a suspended worker. */
 const oldestForWorkers = 14
 
 const requireVersion = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
@@ -171,7 +158,7 @@ const requireVersion = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   })
 })
 
-/** Decodes BIGINT and NUMERIC as numbers, as in SQLite. No number that prefstream writes exceeds 2^53. */
+/** Decodes BIGINT and NUMERIC as numbers, as in SQLite. prefstream writes no number above 2^53. */
 const numbersIn = ({ decode, encode, makeRegistry, OID }: typeof PgTypes) => {
   const registry = makeRegistry()
   for (const oid of [OID.int8, OID.numeric]) {
@@ -183,11 +170,7 @@ const numbersIn = ({ decode, encode, makeRegistry, OID }: typeof PgTypes) => {
   return registry
 }
 
-/**
- * Sets what a session needs, whatever the server's own settings are. Settings that the server's version does not have
- * are skipped. If workers share the job, the server ends a session that is idle in a transaction for 5 seconds, because
- * a suspended process would keep its rows locked for the other workers.
- */
+/** A session that is idle in a transaction ends after 5 seconds: a suspended worker would keep its rows locked. */
 const configureSession = (
   sql: SqlClient.SqlClient,
   {
@@ -195,10 +178,6 @@ const configureSession = (
     readonly = false,
     sharedBy,
   }: Pick<PostgresClientConfig, "readonly" | "sharedBy"> & {
-    /**
-     * The server's process id of a session (`pg_backend_pid()`). If another session runs the statement, the statement
-     * changes no settings and returns no rows.
-     */
     readonly process?: number | undefined
   } = {},
 ) => sql`
@@ -219,10 +198,7 @@ const configureSession = (
   JOIN pg_settings USING (name)
   WHERE ${process === undefined ? sql.literal("true") : sql`pg_backend_pid() = ${process}`}`
 
-/**
- * Receives a channel's notifications on a separate connection. If the connection breaks, it is reopened, but
- * notifications in between are missed.
- */
+/** Notifications are missed while a broken connection is reopened. */
 export const listen = Effect.fnUntraced(function* (config: PostgresUrl.Login, channel: string) {
   const { PgClient } = yield* Effect.promise(() => import("@effect/sql-pg"))
   const name = named(PostgresUrl.redact(config.url))

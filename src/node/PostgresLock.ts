@@ -1,14 +1,10 @@
-/**
- * Adapter: advisory locks of PostgreSQL, and the processes that hold them. A lock is identified by a schema and a name.
- * A lock is released when the session that holds the lock ends, because the process ended or another process called
- * `endWorker`. No process uses the tables of a schema while another process changes them.
- */
+/** Adapter: PostgreSQL's advisory locks. A lock is released when its holder's session ends. */
 import { hostname } from "node:os"
 import { Duration, Effect, Option, Schedule } from "effect"
 import type { SqlClient } from "effect/sql"
 import { FileLocked, FileLockError, type LockHolder } from "./FileLock.ts"
 
-/** The `application_name` of this process's sessions. PostgreSQL keeps 63 bytes of it. */
+/** PostgreSQL keeps 63 bytes of an `application_name`. */
 export const sessionName = (isWorker: boolean) =>
   `prefstream ${isWorker ? "worker " : ""}${process.pid} ${hostname()}`.slice(0, 63)
 
@@ -22,14 +18,12 @@ const holderOf = ({ name, since }: { readonly name: string | null; readonly sinc
 const keyOf = (sql: SqlClient.SqlClient, lock: string) =>
   sql`hashtextextended('prefstream ' || current_schema() || ' ' || ${lock}::text, 0)`
 
-/** The sessions that hold a lock. pg_locks has the 64-bit key in two halves. */
 const holders = (sql: SqlClient.SqlClient, lock: string) => sql`
   FROM pg_locks JOIN pg_stat_activity USING (pid)
   WHERE locktype = 'advisory' AND granted AND objsubid = 1
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND (classid::bigint << 32) | objid::bigint = ${keyOf(sql, lock)}`
 
-/** The process that holds a lock, preferably a worker. None if the lock is free. */
 export const holder = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, lock: string) {
   const rows = yield* sql<{ name: string | null; since: string }>`
     SELECT application_name AS name, to_char(backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS since
@@ -37,10 +31,7 @@ export const holder = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, loc
   return Option.map(Option.fromNullishOr(rows[0]), holderOf)
 })
 
-/**
- * Takes a lock if it is free. The session that runs transactions holds the lock. If that session is lost, nothing can
- * be committed.
- */
+/** Takes a lock if it is free, in the session that runs transactions: without the session, nothing can be committed. */
 export const tryTake = (sql: SqlClient.SqlClient, lock: string) =>
   Effect.map(
     sql.withTransaction(sql<{ taken: boolean }>`SELECT pg_try_advisory_lock(${keyOf(sql, lock)}) AS taken`),
@@ -50,11 +41,10 @@ export const tryTake = (sql: SqlClient.SqlClient, lock: string) =>
 export const release = (sql: SqlClient.SqlClient, lock: string) =>
   Effect.asVoid(sql.withTransaction(sql`SELECT pg_advisory_unlock(${keyOf(sql, lock)})`))
 
-/** Ends the session of the worker that holds the lock, even if the worker is suspended. The lock is then free. */
 export const endWorker = (sql: SqlClient.SqlClient, lock: string) =>
   sql`SELECT pg_terminate_backend(pid) ${holders(sql, lock)} AND application_name LIKE 'prefstream worker %'`
 
-/** Takes a lock in the session of `sql` until the session ends. Waits for at most one second. */
+/** Waits for at most one second. The lock is released when the session of `sql` ends. */
 export const take = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   lock: string,
@@ -62,7 +52,6 @@ export const take = Effect.fnUntraced(function* (
   path: string,
 ) {
   const waitFor = (time: string) => sql`SELECT set_config('lock_timeout', ${time}, false)`
-  // The session of a process that just died may still hold the lock for a moment.
   yield* waitFor("1s")
   const take = sql.literal(shared ? "pg_advisory_lock_shared" : "pg_advisory_lock")
   const isTaken = yield* sql`SELECT ${take}(${keyOf(sql, lock)})`.pipe(
@@ -75,21 +64,15 @@ export const take = Effect.fnUntraced(function* (
   return yield* new FileLockError({ reason: new FileLocked({ path, ...(Option.isSome(by) && { holder: by.value }) }) })
 })
 
-/** The lock that all users of a schema's tables share. Its name has a space, so that no job has the same name. */
+/** All users of a schema's tables share this lock. No job's name has a space. */
 const tablesLock = "the tables"
 
 const tries = 20
 const interval = Duration.millis(100)
 
-/** Takes the lock on the tables as a shared lock. Waits while another process changes the tables. */
 export const shareTables = (sql: SqlClient.SqlClient) =>
   sql.withTransaction(sql`SELECT pg_advisory_lock_shared(${keyOf(sql, tablesLock)})`)
 
-/**
- * Changes the tables in a transaction while no other process uses them. If other processes use the tables, changes
- * nothing, and returns some of these processes (`process 7 on host`). `isDone` tells whether another process has made
- * the same change in the meantime.
- */
 export const changeTables = Effect.fnUntraced(function* <E, R, E2, R2>(
   sql: SqlClient.SqlClient,
   change: Effect.Effect<unknown, E, R>,

@@ -1,28 +1,18 @@
-/**
- * Adapter: detects a pooler in front of PostgreSQL, such as PgBouncer, and refuses one in transaction or statement
- * mode. A pooler is not detected if it assigns the same sessions in all 16 rounds of the check, or reports the server's
- * own process id. Changes nothing in a session.
- */
+/** Adapter: refuses a PostgreSQL pooler in transaction or statement mode, unless 16 rounds do not detect it. */
 import { Effect, Option, Predicate } from "effect"
 import { type SqlClient, type SqlConnection, SqlError } from "effect/sql"
 
 const rounds = 16
 
-/** Maximum number of connections that a ledger uses for reads. Writes use one more connection. */
 export const readConnections = 4
 
-/** Maximum number of connections that a worker uses for the cluster, to find other workers. */
 export const clusterConnections = 4
 
-/** Maximum number of connections of a worker besides those of its ledger: the cluster's, and one for notifications. */
 export const workerConnections = clusterConnections + 1
 
 const maxWait = "10 seconds"
 
-/**
- * The server process id that the connection received at its start; 0 if unknown. A pooler reports an id that differs
- * from that of the actual server process.
- */
+/** The process id that the connection received at its start; 0 if unknown. A pooler's id differs from the server's. */
 export const processOf = (sql: SqlClient.SqlClient): Effect.Effect<number, SqlError.SqlError> =>
   Effect.scoped(
     Effect.map(sql.reserve, (connection) => {
@@ -36,7 +26,6 @@ export const processOf = (sql: SqlClient.SqlClient): Effect.Effect<number, SqlEr
 const refuse = (message: string) =>
   new SqlError.SqlError({ reason: new SqlError.UnknownError({ cause: undefined, message, operation: "connect" }) })
 
-/** The `search_path` that a URL sets by `options=-csearch_path=…`. */
 const searchPathIn = (url: string): Option.Option<string> => {
   const options = URL.parse(url)?.searchParams.get("options") ?? ""
   const [, path] = /(?:^|\s)(?:-c\s*|--)search_path=((?:\\.|[^\s\\])*)/.exec(options) ?? []
@@ -48,7 +37,6 @@ interface Session {
   readonly path: string
 }
 
-/** Fails unless the writer and `count` other connections each have a separate session with the settings of the URL. */
 export const requireSessions = Effect.fnUntraced(function* (
   writer: SqlClient.SqlClient,
   others: SqlClient.SqlClient,
@@ -56,7 +44,7 @@ export const requireSessions = Effect.fnUntraced(function* (
 ) {
   const sessions = new Map<SqlConnection.Connection, Session>()
   const look = Effect.fnUntraced(function* (connection: SqlConnection.Connection) {
-    // Does not prepare the statement, because some poolers do not support prepared statements.
+    // Not prepared, because some poolers do not support prepared statements.
     const rows = yield* connection.executeUnprepared(
       "SELECT pg_backend_pid() AS process, current_setting('search_path') AS path",
       [],

@@ -2,13 +2,10 @@
 import { Option, Redacted, Result } from "effect"
 
 export interface Login {
-  /** `postgres://user:password@host:port/database`; every part except the host may be left out. */
   readonly url: Redacted.Redacted<string>
-  /** The password, used if the URL has none. */
   readonly password?: Redacted.Redacted<string> | undefined
 }
 
-/** The URL without its password and its parameters, which may also contain a password. */
 export const redact = (url: Redacted.Redacted<string>): string =>
   Result.match(
     Result.try(() => new URL(Redacted.value(url))),
@@ -23,7 +20,6 @@ const sslModes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-
 
 const isDecodable = (text: string): boolean => Result.isSuccess(Result.try(() => decodeURIComponent(text)))
 
-/** Describes a problem that makes the URL invalid for every server. The text contains no password. */
 export const findProblem = (url: URL): Option.Option<string> => {
   const { hostname, password, pathname, searchParams, username } = url
   const wrong = (name: string, isRight: (value: string) => boolean, expected: string) =>
@@ -40,7 +36,6 @@ export const findProblem = (url: URL): Option.Option<string> => {
   )
 }
 
-/** The URL, and the separate password if the URL contains no password. */
 export const credentials = ({ password, url }: Login) => ({ url, ...(!hasPassword(url) && { password }) })
 
 const hasPassword = (url: Redacted.Redacted<string>): boolean =>

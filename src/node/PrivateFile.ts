@@ -1,13 +1,8 @@
-/**
- * Adapter: creates files that only their owner can read, whatever the umask of the process is. An existing file is not
- * opened, because closing it would release this process's locks on it. On Windows, a file has the access rights of its
- * folder.
- */
+/** Adapter: creates private files. An existing file is not opened: closing it would release this process's locks. */
 import { closeSync, openSync } from "node:fs"
 
 export const mode = 0o600
 
-/** Creates an empty file if there is none. Reports no error, because opening the file will report it. */
 export const create = (path: string, access = mode): void => {
   try {
     closeSync(openSync(path, "wx", access))

@@ -1,7 +1,4 @@
-/**
- * Adapter: random access to a file, as the promise-based interface that `hyparquet` expects. The file is closed with
- * the scope.
- */
+/** Adapter: random access to a file, as the promise-based interface that `hyparquet` expects. */
 import { open as openFile } from "node:fs/promises"
 import { Effect, Schema } from "effect"
 
@@ -11,7 +8,6 @@ const notOpened = (cause: unknown) => new NotOpened({ cause })
 
 export interface RandomAccessFile {
   readonly byteLength: number
-  /** The bytes from `start` to `end` (exclusive), or to the end of the file. */
   readonly slice: (start: number, end?: number) => Promise<ArrayBuffer>
 }
 

@@ -1,7 +1,4 @@
-/**
- * Adapter: a temporary file that only its owner can read. Bytes are appended at the end and can be read at any offset.
- * Reads and writes are fast, because they use the system's cache. They block, because promises would take more time.
- */
+/** Adapter: a temporary file that only its owner can read. Reads and writes block; promises would take more time. */
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -10,7 +7,6 @@ import type { Scope } from "effect"
 import * as PrivateFile from "./PrivateFile.ts"
 
 export interface ScratchFile {
-  /** @returns the offset at which the bytes begin */
   readonly append: (bytes: Uint8Array) => number
   readonly read: (start: number, size: number) => Uint8Array
   readonly readInto: (bytes: Uint8Array, start: number) => void
@@ -42,7 +38,7 @@ export const open = (path: string): ScratchFile => {
   return {
     append: (bytes) => {
       const start = end
-      // If the disk fills up, a write first writes only some of the bytes, and the next write fails.
+      // If the disk fills up, a write first writes only some of the bytes.
       for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at, bytes.length - at, start + at)
       end = start + bytes.length
       return start
@@ -59,7 +55,6 @@ export const open = (path: string): ScratchFile => {
 
 export const isFailure = Schema.is(ScratchFileFailed)
 
-/** Runs a function that may throw `ScratchFileFailed`. Any other exception is a defect. */
 export const attempt = <A>(evaluate: () => A): Effect.Effect<A, ScratchFileFailed> =>
   Effect.suspend(() => {
     try {
@@ -72,11 +67,7 @@ export const attempt = <A>(evaluate: () => A): Effect.Effect<A, ScratchFileFaile
 
 const prefix = "prefstream-scratch-"
 
-/**
- * A scratch file in `directory`, by default the system's directory for temporary files. It is created with the first
- * bytes and closed with the scope. If the system permits, the file is removed from its folder while it is open. Reads
- * and writes throw `ScratchFileFailed`.
- */
+/** Closed with the scope. If the system permits, the file is removed from its folder while it is open. */
 export const temporary = (directory: string = tmpdir()): Effect.Effect<ScratchFile, never, Scope.Scope> => {
   const guarded = <A>(evaluate: () => A): A => {
     try {

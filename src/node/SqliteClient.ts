@@ -1,10 +1,6 @@
 /**
- * Adapter: an Effect `SqlClient` over `node:sqlite`, with the interface of `@effect/sql-sqlite-node`. Only one
- * statement, stream, or transaction uses a connection at a time; `reserve` opens another connection to the same file.
- * NaN and objects are refused as parameters, because SQLite or Node would change them silently. If
- * `SqlClient.SafeIntegers` is not set, reading an integer beyond 2^53 fails. A second statement in a text is refused,
- * too. New files are private. Statements run on the main thread, and wait for another process's lock for at most
- * `busyTimeout`.
+ * Adapter: an Effect `SqlClient` over `node:sqlite`. A connection runs one statement, stream, or transaction at a time,
+ * on the main thread. NaN and objects are refused as parameters, because SQLite or Node would change them silently.
  */
 import { accessSync, constants } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
@@ -19,9 +15,7 @@ import * as PrivateFile from "./PrivateFile.ts"
 import * as SqliteSync from "./SqliteSync.ts"
 
 export interface SqliteClientConfig {
-  /** Path of the database file, or `:memory:`. A missing file is created. */
   readonly filename: string
-  /** Whether to open the file only for reading, without creating it. Default false. */
   readonly readonly?: boolean | undefined
   /** Durability of a commit: `full` survives a loss of power; `normal` may lose the last commits. Default `full`. */
   readonly synchronous?: "full" | "normal" | "off" | undefined
@@ -48,7 +42,7 @@ const PRIMARY_KEY = 1555
 const ROWID = 2579
 const UNIQUE = 2067
 
-/** `node:sqlite` has the result code in `errcode`; Effect reads it from `errno`. `path` is for messages. */
+/** `node:sqlite` has the result code in `errcode`; Effect reads it from `errno`. */
 const sqlError = (path: string, cause: unknown, operation: string, failed: string): SqlError.SqlError => {
   const error = cause as Error & { readonly errcode?: number }
   const errno = error.errcode === PRIMARY_KEY || error.errcode === ROWID ? UNIQUE : error.errcode
@@ -83,7 +77,7 @@ const open = Effect.fnUntraced(function* (config: SqliteClientConfig) {
   )
   const { cacheBytes, pageBytes, walBytes } = config
   if (pageBytes !== undefined) yield* opening(() => db.exec(`PRAGMA page_size = ${pageBytes}`))
-  // SQLite opens files lazily. The next statement detects that a file is not a database.
+  // SQLite opens files lazily. The next statement detects a file that is not a database.
   yield* opening(() => db.exec(config.readonly ? "PRAGMA schema_version" : "PRAGMA journal_mode = WAL"))
   yield* opening(() => db.exec(`PRAGMA synchronous = ${config.synchronous ?? "full"}`))
   if (cacheBytes !== undefined) yield* opening(() => db.exec(`PRAGMA cache_size = -${Math.ceil(cacheBytes / 1024)}`))
@@ -96,9 +90,7 @@ const open = Effect.fnUntraced(function* (config: SqliteClientConfig) {
   return db
 })
 
-/**
- * Opens a database on a read-only file system as immutable. Otherwise, SQLite would try to create a file next to it.
- */
+/** On a read-only file system, SQLite would try to create a file next to the database unless it is immutable. */
 const readable = (filename: string): string | URL => {
   try {
     accessSync(filename, constants.W_OK)
@@ -108,7 +100,7 @@ const readable = (filename: string): string | URL => {
   return filename
 }
 
-/** Whether this version of Node reads text only up to its first NUL. If true, `bind` refuses text with a NUL. */
+/** Some versions of Node read text only up to its first NUL. */
 const cutsTextAtNul = (db: DatabaseSync): boolean => db.prepare("SELECT 'a' || char(0) AS text").get()?.text === "a"
 
 const bind = (params: ReadonlyArray<unknown>, refuseNul: boolean): Array<SQLInputValue> =>
@@ -142,7 +134,7 @@ const bind = (params: ReadonlyArray<unknown>, refuseNul: boolean): Array<SQLInpu
 
 const knownNames = new WeakMap<StatementSync, ReadonlyArray<string>>()
 
-/** The column names of a statement. They are read again each time for `SELECT *`, whose columns can change. */
+/** The columns of `SELECT *` can change, so they are read each time. */
 const namesOf = (statement: StatementSync): ReadonlyArray<string> => {
   const cachedNames = knownNames.get(statement)
   if (cachedNames !== undefined) return cachedNames
@@ -219,7 +211,7 @@ const makeConnection = Effect.fnUntraced(function* (
     )
 
   const stream = Effect.fnUntraced(function* (sql: string, params: ReadonlyArray<unknown>) {
-    // Prepares a new statement, because a cached one may run again in the same transaction while the stream is read.
+    // A cached statement may run again in the same transaction while the stream is read.
     const statement = yield* prepare(sql)
     const iterator = yield* Effect.acquireRelease(
       use(
@@ -244,7 +236,6 @@ const makeConnection = Effect.fnUntraced(function* (
   })
 
   return {
-    // Rows are passed unchanged, because the client has no transformation of names.
     execute: (sql, params) => Effect.flatMap(cached(sql), (it) => rows(it, params)),
     executeRaw: (sql, params) => Effect.flatMap(cached(sql), (it) => raw(it, params)),
     executeStream: (sql, params) => Stream.unwrap(stream(sql, params)),
@@ -254,14 +245,7 @@ const makeConnection = Effect.fnUntraced(function* (
   }
 })
 
-/**
- * Opens a client, which is closed with the scope.
- *
- * A stream outside a transaction holds the connection until the stream ends. If the stream's consumer runs a statement,
- * that statement waits forever. Collect the stream, read page by page, or run both in one transaction.
- *
- * @error `SqlError` if the file cannot be opened or is not a database; its message names the file
- */
+/** A stream outside a transaction holds the connection until it ends: a statement of its consumer waits forever. */
 export const make = Effect.fnUntraced(function* (
   config: SqliteClientConfig,
 ): Effect.fn.Return<SqlClient.SqlClient, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity> {

@@ -1,10 +1,7 @@
 /**
- * Adapter: commits of an SQLite file in WAL mode that do not block the main thread, because libuv syncs the log.
- *
- * Guarantees: a transaction is on disk when `withTransaction` succeeds. A statement outside a transaction is on disk
- * when it has run. Other statements run during a sync, and can read committed data before it is on disk. After a failed
- * sync, each later transaction and each statement outside one fails, because the system reports lost data only once. SQLite itself still syncs three
- * things: the log before a checkpoint, the log's header after a restart of the log, and the folder of a new log.
+ * Adapter: commits of an SQLite file in WAL mode that do not block the main thread. A transaction is on disk when
+ * `withTransaction` succeeds. Other statements can read committed data before it is on disk. After a failed sync, each
+ * later write fails, because the system reports lost data only once.
  */
 import { closeSync, fdatasync, openSync } from "node:fs"
 import type { DatabaseSync, StatementSync } from "node:sqlite"
@@ -13,16 +10,10 @@ import type { Scope } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 
-/**
- * Begins a transaction and takes the write lock immediately. At the commit, `Sync.sync` waits for the disk, and SQLite
- * does not.
- */
 export const begin = "BEGIN IMMEDIATE"
 
 export interface Sync {
-  /** Waits until every transaction committed so far is on disk. */
   readonly sync: Effect.Effect<void, SqlError>
-  /** Must be called before each statement of the connection. Outside a transaction, throws after a failed sync. */
   readonly prepareFor: (statement: StatementSync) => void
 }
 
@@ -32,18 +23,11 @@ const isFull = ({ code }: NodeJS.ErrnoException): boolean => code === "ENOSPC" |
 
 export const isPossible = (db: DatabaseSync): boolean => db.prepare("PRAGMA journal_mode").get()?.journal_mode === "wal"
 
-/**
- * Makes the `Sync` of a connection. The connection must be in WAL mode. It must stay open until the scope closes,
- * because SQLite keeps the log's file only that long. Closing the log's descriptor releases no lock, because SQLite has
- * no locks on the log.
- *
- * @param toError receives the system's error, with SQLite's result code in `errcode`
- */
+/** Closing the log's descriptor releases no lock, because SQLite has no locks on the log. */
 export const make = Effect.fnUntraced(function* (
   db: DatabaseSync,
   toError: (cause: Error) => SqlError,
 ): Effect.fn.Return<Sync, never, Scope.Scope> {
-  /** The log's descriptor. The first sync opens it, because SQLite creates the file with its first write. */
   let log: number | undefined
   let failure: SqlError | undefined
   let isSyncing = false
@@ -57,15 +41,12 @@ export const make = Effect.fnUntraced(function* (
     for (const resume of all) resume(exit)
   }
 
-  /**
-   * Runs one sync at a time, because the system reports an error to only one of several syncs. Later transactions share
-   * the next sync.
-   */
+  /** Runs one sync at a time, because the system reports an error to only one of several syncs. */
   const startSync = () => {
     const all = waiting
     waiting = []
     try {
-      // The log is next to the database file itself, even if the configured path is a link to it.
+      // The log is next to the database file, even if the configured path is a link to it.
       log ??= openSync(`${db.location()}-wal`, "r+")
     } catch (cause) {
       fail(cause as Error)
@@ -93,7 +74,7 @@ export const make = Effect.fnUntraced(function* (
 
   let synchronous = ""
   const prepareFor = (statement: StatementSync) => {
-    // SQLite allows changing `synchronous` only outside a transaction.
+    // SQLite refuses to change `synchronous` in a transaction.
     if (db.isTransaction) return
     if (failure !== undefined) throw failure
     const next = statement.sourceSQL === begin ? "NORMAL" : "FULL"
@@ -105,7 +86,6 @@ export const make = Effect.fnUntraced(function* (
   return { sync, prepareFor }
 })
 
-/** Succeeds when the transaction is on disk. The connection is free during the sync. */
 export const withSync =
   (
     { transactionService, withTransaction }: Pick<SqlClient.SqlClient, "transactionService" | "withTransaction">,

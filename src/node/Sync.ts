@@ -1,4 +1,4 @@
-/** Adapter: `fsync` through the `FileSystem` of Node, so that written data survive a loss of power. */
+/** Adapter: `fsync`, so that written data survive a loss of power. */
 import { Effect, FileSystem } from "effect"
 
 export const file = Effect.fnUntraced(function* (path: string) {
@@ -7,7 +7,7 @@ export const file = Effect.fnUntraced(function* (path: string) {
   yield* file.sync
 }, Effect.scoped)
 
-/** Syncs a folder. Does nothing on systems that cannot sync folders, such as Windows. */
+/** Does nothing on systems that cannot sync folders, such as Windows. */
 export const folder = Effect.fnUntraced(
   function* (path: string) {
     const fs = yield* FileSystem.FileSystem

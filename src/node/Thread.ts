@@ -1,11 +1,6 @@
 /**
- * Adapter: runs a stage in a separate thread, by `node:worker_threads`. A stage is a module that exports `start`. It
- * does not import Effect, because the thread would load all of Effect. The stage runs in the calling thread if the
- * stage's file is missing (as in a bundled program), or if `Threads` says so.
- *
- * Guarantees: messages are cloned and answered one at a time, in order. The answers are the same in either thread.
- * System errors keep their code and path; other errors are defects. After a failure, or if the thread ends early, no
- * further message is processed. The thread ends with the scope.
+ * Adapter: runs a stage in a separate thread, by `node:worker_threads`. A stage exports `start`; importing Effect would
+ * slow the thread's start. Messages are answered in order. System errors keep their code and path.
  */
 import { existsSync } from "node:fs"
 import { availableParallelism } from "node:os"
@@ -13,18 +8,12 @@ import { fileURLToPath } from "node:url"
 import { Worker } from "node:worker_threads"
 import { Cause, Context, Effect, Schema, Scope } from "effect"
 
-/**
- * Buffers in `transfer` are moved to the receiver. `close` is called only for a stage in the calling thread, to free
- * its system resources. A separate thread frees them when it ends.
- */
 export type Stage<Ask, Answer> = ((ask: Ask) => { readonly answer: Answer; readonly transfer?: Array<ArrayBuffer> }) & {
   readonly close?: () => void
 }
 
 export interface StageModule<Setup, Ask, Answer> {
-  /** The module's path in the sources, such as `dataset/DatasetStage`. */
   readonly path: string
-  /** Loads the module in this thread. Returns the module itself, not a promise, if it is already imported. */
   readonly load: () => Loaded<Setup, Ask, Answer> | Promise<Loaded<Setup, Ask, Answer>>
 }
 
@@ -57,31 +46,20 @@ export class ThreadFailed extends Schema.TaggedError<ThreadFailed>()("ThreadFail
 }
 
 export interface Thread<Ask> {
-  /**
-   * Sends a message without waiting for the thread. Afterwards, this thread can no longer use the buffers in
-   * `transfer`.
-   */
   readonly send: (ask: Ask, transfer?: ReadonlyArray<ArrayBuffer>) => void
-  /** Waits while the maximum number of messages is unanswered. */
   readonly room: Effect.Effect<void, ThreadFailed>
   readonly drain: Effect.Effect<void, ThreadFailed>
 }
 
 const values: { readonly [value: string]: "always" | "never" | undefined } = { "0": "never", "1": "always" }
 
-/**
- * Which stages run in a separate thread. With `large`, only the stages for which `room` is called. The variable
- * `PREFSTREAM_THREADS` sets the default. If it is not set, the default is `large` with at least two cores, and `never`
- * with one.
- */
+/** Default: `PREFSTREAM_THREADS`, or else `large` (stages with `room`), or `never` with a single core. */
 export const Threads = Context.Reference<"always" | "large" | "never">("prefstream/node/Threads", {
   defaultValue: () =>
     values[process.env["PREFSTREAM_THREADS"] ?? ""] ?? (availableParallelism() > 1 ? "large" : "never"),
 })
 
-/** In a bundle, the stages are in the same folder as the bundle's chunks. */
 const urlOf = (path: string): URL | undefined => {
-  // A CommonJS bundle has no URL.
   const base: string | undefined = import.meta.url
   if (base === undefined) return undefined
   const [, ending = ""] = /(\.ts|\.js)$/.exec(base) ?? []
@@ -97,14 +75,7 @@ const causeOf = (error: Failure) =>
     ? Cause.fail(new ThreadFailed({ cause: error }))
     : Cause.die(error)
 
-/**
- * Makes a thread. Messages are held until `room` is called, which starts the thread. If `drain` is called first, there
- * are few messages, so the stage runs in the calling thread. Starting a separate thread would block the calling thread
- * for a tenth of a second.
- *
- * @param ahead maximum number of unanswered messages before `room` waits
- * @param onAnswer called with each answer, in the order of the messages
- */
+/** Starting a thread blocks for a tenth of a second, so few messages before `drain` run in the calling thread. */
 export const make = Effect.fnUntraced(function* <Setup, Ask, Answer>(
   module: StageModule<Setup, Ask, Answer>,
   setup: Setup,
@@ -176,10 +147,9 @@ const inThisThread = Effect.fnUntraced(function* <Setup, Ask, Answer>(
   } satisfies Thread<Ask>
 })
 
-/** A thread inherits the process's flags. If they contain `--input-type`, which no thread accepts, it gets no flags. */
+/** A thread inherits the process's flags, but accepts no `--input-type`. */
 const ownFlags = () => (process.execArgv.some((flag) => flag.startsWith("--input-type")) ? { execArgv: [] } : {})
 
-/** Maximum size of a thread's young generation in MB. On the command line, `HeapGrowth` keeps it smaller. */
 const youngMegabytes = 64
 
 const inThread = Effect.fnUntraced(function* (

@@ -1,4 +1,4 @@
-/** Adapter: the first module of a thread. It loads the stage, and answers each message of `Thread` in order. */
+/** Adapter: the first module of a thread. It loads the stage, and answers each message in order. */
 import { parentPort, workerData } from "node:worker_threads"
 import type { FromThread, Stage, ThreadData } from "./Thread.ts"
 
@@ -12,7 +12,6 @@ const work = (ask: unknown) => {
     const { answer, transfer = [] } = stage(ask)
     port.postMessage({ answer } satisfies FromThread, transfer)
   } catch (thrown) {
-    // After a failure, no further message is processed. Without a listener, the thread ends.
     port.off("message", work)
     // A cloned error would lose the system's code.
     const { code, message, path, stack, syscall } = thrown as NodeJS.ErrnoException

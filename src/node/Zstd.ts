@@ -1,24 +1,16 @@
-/**
- * Adapter: Zstandard from `node:zlib`, for payloads of up to a few megabytes. On one version of Node, the same input
- * gives the same output. Input that would decompress to more than the limit is refused.
- */
+/** Adapter: Zstandard from `node:zlib`. One version of Node gives the same output for the same input. */
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 
 const options = { params: { [constants.ZSTD_c_compressionLevel]: 3 } }
 
 export const maxOutputBytes = 256 * 1024 * 1024
 
-/** Compresses at level 3 in one pass, which saves a tenth of the time. The options give zstd the sizes it needs. */
 export const compress = (bytes: Uint8Array): Uint8Array =>
   zstdCompressSync(bytes, { ...options, chunkSize: maxCompressedBytes(bytes.length), pledgedSrcSize: bytes.length })
 
-/** The output size that zstd needs to compress in one pass (`ZSTD_compressBound`). */
 const maxCompressedBytes = (size: number): number => size + (size >> 8) + 1024
 
-/**
- * @param limit maximum output in bytes, 256 MiB by default
- * @throws if `bytes` are not Zstandard, end too soon (since Node 24.20 and 26.7), or contain more than `limit` bytes
- */
+/** @throws if `bytes` are not Zstandard, end too soon (since Node 24.20 and 26.7), or exceed `limit` */
 export const decompress = (bytes: Uint8Array, limit: number = maxOutputBytes): Uint8Array => unpack(bytes, limit)
 
 export const decompressText = (bytes: Uint8Array): string => unpack(bytes, maxOutputBytes).toString("utf8")
@@ -30,10 +22,7 @@ const CHUNK_MIN = 1024
 const CHUNK_UNKNOWN = 64 * 1024
 const CHUNK_MAX = 4 * 1024 * 1024
 
-/**
- * The size of the output according to the frame's header (RFC 8878, 3.1.1.1), at most `CHUNK_MAX`. One buffer of that
- * size is a third faster than several of 64 kB.
- */
+/** The size in the frame's header (RFC 8878, 3.1.1.1). One buffer of it is a third faster than several of 64 kB. */
 const chunkSizeOf = (bytes: Uint8Array): number => {
   const descriptor = bytes[4] ?? 0
   const isSingleSegment = (descriptor & 0x20) !== 0

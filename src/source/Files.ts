@@ -1,8 +1,4 @@
-/**
- * Reads prompt items from files of any format and layout. If no layout is set, it is detected from the first records of
- * the first file that has records. All files are read in order and with this layout. The format of each file is
- * detected separately.
- */
+/** Reads prompt items from files. The layout is detected from the first file that has records; it holds for all. */
 import { Array, Effect, Path, Result, Stream } from "effect"
 import { type KindsOf, text } from "../io/SettingKinds.ts"
 import { Threads } from "../node/Thread.ts"
@@ -28,7 +24,7 @@ import type { InputSummary, Source } from "./record/SourceRecord.ts"
 
 /** Options of `files`. Format and layout are detected unless they are set. */
 export interface FilesOptions extends Format.FormatOptions, Layout.LayoutOptions {
-  /** The directory of the temporary file in which records are grouped. Default: the system's temporary directory. */
+  /** The directory for temporary files. Default: the system's. */
   readonly scratchDirectory?: string | undefined
 }
 
@@ -42,9 +38,7 @@ const isPlainMember = (name: string): boolean => ["id", "prompt", "completions"]
 
 const sampleSize = 100
 
-/**
- * @param names files, folders, patterns (`items/*.jsonl.gz`), URLs (`https://`, `s3://`, `gs://`, `hf://`), or `-`, see `Listing.expand`
- */
+/** Reads files, folders, patterns (`items/*.jsonl.gz`), URLs (`https://`, `s3://`, `gs://`, `hf://`), or `-` */
 export const files = (names: string | ReadonlyArray<string>, options: FilesOptions = {}): Source => {
   const all = [names].flat()
   return {
@@ -57,7 +51,6 @@ export const files = (names: string | ReadonlyArray<string>, options: FilesOptio
 }
 
 export interface Adaptation {
-  /** Converts a record's value before the layout is detected. A reject still has the original text. */
   readonly rewrite?: ((value: unknown) => unknown) | undefined
   readonly columns?: ReadonlyArray<string> | undefined
   readonly complete?: ((options: Layout.LayoutOptions) => Layout.LayoutOptions) | undefined
@@ -76,7 +69,6 @@ export const openInput = Effect.fnUntraced(function* (
   const file = opened.at(-1)?.file.name ?? PlaceName.describe(names[0]!)
   const mayLackHeader = options.header !== false && ["csv", "tsv"].includes(opened.at(-1)?.file.format ?? "")
   const header = "set `header: false` if the first line has no column names; otherwise: "
-  // Does not mention the header if the problem is a wrong path in an option, because the header is not the cause.
   const unknown = (problem: string) =>
     layoutUnknown(file, `${mayLackHeader && !/^`[a-z]+`(?: path)?: not a /i.test(problem) ? header : ""}${problem}`)
   const adaptation: Adaptation =

@@ -1,7 +1,4 @@
-/**
- * Reads prompt items with gold answers. An invalid record is an error with file, line, and field. `read` keeps all
- * items in memory.
- */
+/** Reads prompt items with gold answers into memory. An invalid record is an error with file, line, and field. */
 import { Effect, Schema, Stream } from "effect"
 import { describeValue } from "../io/Values.ts"
 import { describe, Origin } from "../domain/Origin.ts"
@@ -40,7 +37,7 @@ export const items = (file: string, options?: GoldFileOptions) =>
     ),
   )
 
-/** Reads a whole file. Each item must have a gold answer. */
+/** Each item must have a gold answer. */
 export const read = Effect.fn("GoldFile.read")(function* (file: string, options?: GoldFileOptions) {
   const goldItems = yield* Stream.runCollect(items(file, options))
   if (goldItems.length === 0) return yield* new UnusableGoldFile({ file, problem: "expected items, found none" })

@@ -1,8 +1,4 @@
-/**
- * Joins prompts in some files with completions in other files by a key. Detects the paths that are not set. `join`
- * fails before its first record if a file is missing, or if the first records of a file lack the key, the prompt, or
- * the completion. The error names the option to set.
- */
+/** Joins prompts with completions in other files by a key. Wrong options fail before the first record. */
 import { Array as Arr, Effect, Result, Stream } from "effect"
 import { isObject } from "../io/Values.ts"
 import * as OptionText from "../io/OptionText.ts"
@@ -96,7 +92,6 @@ const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
       ...UnusedContext.hints(unusedInCompletions),
       ...modelHints(options, completionRows),
     ],
-    // If the join reads a member on one side, a copy of the member on the other side does not count as unused.
     unused: Arr.dedupeWith(
       [
         ...OpenFile.unusedIn(
@@ -151,7 +146,7 @@ const commonKeyIn = (rows: ReadonlyArray<Row>, members: ReadonlySet<string>): st
   )?.path
 }
 
-/** Suggests `modelPath` if records name models. It is not detected, because gold answers may contain names of files. */
+/** Names of models are not detected, because gold answers may contain names of files. */
 const modelHints = ({ modelPath }: JoinOptions.JoinOptions, rows: ReadonlyArray<Row>): ReadonlyArray<string> => {
   const member = modelPath === undefined ? Sample.find(Sample.of(rows), KnownNames.models, ["text"]) : undefined
   return member === undefined

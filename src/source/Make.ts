@@ -1,7 +1,4 @@
-/**
- * A source of a program's own records. In origins and rejects, `file` is the option `name`, and `line` is the record's
- * number, from 1. The layout is not detected. Without `layout`, each record is an item.
- */
+/** A source of a program's own records. In rejects, `file` is the option `name`, and `line` the record's number. */
 import { Array, Effect, type FileSystem, Option, type Path, Predicate, Result, Stream } from "effect"
 import { type KindsOf, text } from "../io/SettingKinds.ts"
 import { defined, describeValue } from "../io/Values.ts"
@@ -13,28 +10,23 @@ import type { RowResult } from "./record/Row.ts"
 import { invalidOption, type SourceError } from "./record/SourceError.ts"
 import type { Source } from "./record/SourceRecord.ts"
 
-/** Options of `make`: a name for messages, and the layout of the records. */
+/** Options of `make`. Without `layout`, each record is an item. */
 export interface MakeOptions extends LayoutOptions {
   /** Default: `memory`. */
   readonly name?: string | undefined
-  /** The directory of the temporary file in which records are grouped. Default: the system's temporary directory. */
+  /** The directory for temporary files. Default: the system's. */
   readonly scratchDirectory?: string | undefined
 }
 
 const optionKinds: KindsOf<MakeOptions> = { ...layoutKinds, name: text, scratchDirectory: text }
 
-/** Limits how many items are read ahead, because the program's records may never end. */
 const defaultMaxPlanned = 10_000
 
-/**
- * A source of records that a program provides. An invalid record is a `Reject`. The pipeline reads at most 10,000 items
- * before it sends them, unless its option `maxPlanned` sets another limit.
- */
+/** A source of records from a program. Reads at most 10,000 items ahead, unless the pipeline sets `maxPlanned`. */
 export const make = <E = never, R = never>(
   records: Iterable<unknown> | Stream.Stream<unknown, E, R>,
   options: MakeOptions = {},
 ): Source<E | SourceError, R | FileSystem.FileSystem | Path.Path> => {
-  // A program without a type check may pass null, which `optionKinds` refuses when the records are read.
   const { name = "memory", scratchDirectory, ...layoutOptions } = { ...options }
   const all: Stream.Stream<unknown, E | SourceError, R> = Stream.isStream(records)
     ? records
@@ -62,7 +54,6 @@ export const make = <E = never, R = never>(
   }
 }
 
-/** Sets the default of `id` for `wide` and `pairs`, because `MakeLayout` sets the default only for `items`. */
 const withId = (options: LayoutOptions): LayoutOptions =>
   options.layout === "wide" || options.layout === "pairs" ? { id: "id", ...defined(options) } : options
 
@@ -73,10 +64,7 @@ const toRow = (file: string, line: number, value: unknown): RowResult =>
       file,
       line,
       get raw() {
-        return toJson(value)
+        return Option.getOrUndefined(Result.getSuccess(Result.try(() => JSON.stringify(value))))
       },
     },
   })
-
-const toJson = (value: unknown): string | undefined =>
-  Option.getOrUndefined(Result.getSuccess(Result.try(() => JSON.stringify(value))))

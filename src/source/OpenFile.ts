@@ -29,10 +29,9 @@ export interface SampledFile {
   readonly sample: ReadonlyArray<Row>
 }
 
-/** Limits the sample if records are large, because only the first 16 MiB of a pipe can be read again. */
+/** Only the first 16 MiB of a pipe can be read again. */
 const maxSampleCharacters = 4 * 1024 * 1024
 
-/** Limits the sample if records have many members, because detection would take seconds. */
 const maxSampleMembers = 100_000
 
 export const sampled = Effect.fnUntraced(function* (name: string, options: Format.FormatOptions, sampleSize: number) {
@@ -109,7 +108,6 @@ export const unusedIn = (
   return [...counts].map(([name, count]) => ({ name, share: count / rows.length }))
 }
 
-/** Adds columns that may hold context for experts, because a record with unused context may be rejected. */
 export const withContext = (
   columns: ReadonlyArray<string> | undefined,
   members: ReadonlySet<string>,

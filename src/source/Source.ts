@@ -1,7 +1,4 @@
-/**
- * Sources of prompt items: files of any format and layout (`files`), prompts and completions in separate files
- * (`join`), or a program's own records (`make`). Files are opened when `records` runs, not before.
- */
+/** Sources of prompt items. Files are opened when `records` runs, not before. */
 export { files, type FilesOptions } from "./Files.ts"
 export { type GoldFileOptions, read as gold, UnusableGoldFile } from "./GoldFile.ts"
 export { join, type JoinOptions } from "./JoinFiles.ts"

@@ -1,7 +1,4 @@
-/**
- * Reads one text from each record of files, such as the prompts of an evaluation. A record may also be a plain string.
- * A record without text at the path is an error with file, line, and field.
- */
+/** Reads one text from each record, which may be a plain string. A record without text at the path is an error. */
 import { Effect, Result, Stream } from "effect"
 import * as Origin from "../domain/Origin.ts"
 import * as OpenFile from "./OpenFile.ts"
@@ -11,7 +8,7 @@ import type { RowResult } from "./record/Row.ts"
 import * as Listing from "./place/Listing.ts"
 import { invalidOption, unreadable } from "./record/SourceError.ts"
 
-/** @param path the text's path in a record, such as `turns[0].content`, or a template of several paths */
+/** @param path the text's path in a record, such as `turns[0].content`, or a template */
 export const texts = Effect.fn("Source.texts")(function* (files: ReadonlyArray<string>, path: string = "prompt") {
   yield* Listing.checkNames(files)
   if (typeof path !== "string") return yield* invalidOption("path", `expected a text, found ${describeValue(path)}`)

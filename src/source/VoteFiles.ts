@@ -1,8 +1,4 @@
-/**
- * Reads votes from the files of other tools: tables with one record per vote or per item, and exports of Argilla and
- * Label Studio. Each record becomes one `VoteRecord`. A record with unreadable votes becomes a reject that names the
- * field and its value.
- */
+/** Reads votes from tables, and from exports of Argilla and Label Studio. Unreadable votes become rejects. */
 import { Array as Arr, Effect, type FileSystem, type Path, Result, Stream } from "effect"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import type { VotedItem, VoteRecord } from "../domain/VotedItem.ts"
@@ -43,7 +39,7 @@ interface Detection {
   readonly tool: Shape | undefined
   readonly fields: VoteFields.VoteFields
   reading: Choice.Reading
-  /** Whether choices in the first records seem to count from 1. If true, a later choice below 1 ends the import. */
+  /** If the choices of the first records seem to count from 1, a later choice below 1 ends the import. */
   isFromNumbers: boolean
   labels: ReadonlyArray<string> | undefined
 }
@@ -72,7 +68,7 @@ export const votes = (names: string | ReadonlyArray<string>, allOptions: VotesOp
         const tool = ToolExports.recognize(rows)
         const rewritten = tool === undefined ? rows : rows.map((row) => ({ ...row, value: rewriteBy(tool)(row.value) }))
         const sample = Sample.of(rewritten)
-        // If a tool's export has a list of votes, labels outside this list are part of the item, not votes.
+        // A tool's list of votes is complete: labels outside it are part of the item.
         const isListed =
           tool?.isTextual !== true && rewritten.some(({ value }) => tool !== undefined && hasVotes(value))
         const fieldOptions =
@@ -172,7 +168,6 @@ const rewriteBy =
   (value: unknown): unknown =>
     isObject(value) ? toRecord(value) : value
 
-/** Members that are read without detection, if a record has them. */
 const alwaysRead = [
   ...voteColumns.filter((name) => !Object.hasOwn(voteNames, name)),
   ..."kind flags is_gold task_id decision".split(" "),

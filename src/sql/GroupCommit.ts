@@ -1,10 +1,4 @@
-/**
- * Combines many small writes into few commits: writes that arrive during a commit share the next transaction.
- *
- * Guarantees: a write is durable when its effect succeeds, and writes run in order. If a transaction fails, all of its
- * writes are rolled back, unless the disk failed after the commit (`SqliteSync`). Deadlocks and serialization errors
- * are retried, at most five times. A queued write runs before the scope closes, even if no fiber waits for it.
- */
+/** A write is durable when its effect succeeds. Writes run in order; those of a failed transaction are rolled back. */
 import { type Cause, Deferred, Effect, Exit, Fiber, Queue, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
@@ -37,7 +31,6 @@ export const make = Effect.fnUntraced(function* (
       ? Effect.forEach(exit.value, (complete) => complete, { discard: true })
       : Effect.forEach(group, (write) => write.fail(Exit.failCause(exit.cause)), { discard: true })
   })
-  // When the scope closes, it ends the queue and waits for the writer, so that queued writes are committed.
   yield* Effect.acquireRelease(Effect.forkDetach(Effect.ignore(Effect.forever(commitGroup))), (writer) =>
     Effect.andThen(Queue.end(queue), Fiber.await(writer)),
   )

@@ -1,8 +1,4 @@
-/**
- * Creates and updates the tables of a database by numbered migrations. Each migration runs once, in a transaction.
- * Fails if a newer version of prefstream has written the database, or if an upgrade is needed while other processes use
- * the database.
- */
+/** Runs each numbered migration once, in a transaction. Fails if a newer prefstream has written the database. */
 import { Effect, Schema } from "effect"
 import { Migrator, SqlClient, SqlError } from "effect/sql"
 import * as PostgresLock from "../node/PostgresLock.ts"
@@ -23,10 +19,7 @@ export class DatabaseTooNew extends Schema.TaggedError<DatabaseTooNew>()("Databa
   }
 }
 
-/**
- * A migration has different names in the database and in this prefstream. So an unreleased version has written the
- * database.
- */
+/** A migration has another name in this prefstream, so an unreleased version has written the database. */
 export class DatabaseForeign extends Schema.TaggedError<DatabaseForeign>()("DatabaseForeign", {
   /** The name of the database in messages, such as `the ledger`. */
   what: Schema.String,
@@ -70,9 +63,7 @@ export class DatabaseInUse extends Schema.TaggedError<DatabaseInUse>()("Database
 }
 
 export interface MigrationsOptions {
-  /** The name of the database in messages, such as `the ledger`. */
   readonly what: string
-  /** The table that records which migrations have run. */
   readonly table: string
   readonly migrations: Migrations
 }
@@ -87,7 +78,6 @@ const tables = Effect.gen(function* () {
   return rows.map(({ name }) => name)
 })
 
-/** Whether the database has the table of these migrations. Fails if it has only other tables. */
 export const exist = Effect.fn("Migrations.exist")(function* ({ table, what }: MigrationsOptions) {
   const existingTables = yield* tables
   if (existingTables.length === 0 || existingTables.includes(table)) return existingTables.length > 0
@@ -98,7 +88,7 @@ export const run = Effect.fn("Migrations.run")(function* (options: MigrationsOpt
   const { migrations, table, what } = options
   const sql = yield* SqlClient.SqlClient
   yield* exist(options)
-  // Without migrations, the migrator only creates its own table.
+  // The migrator creates only its own table here.
   yield* Migrator.make({})({ loader: Migrator.fromRecord({}), table })
   const isNewest = Effect.map(check(options), ({ found, newest }) => found === newest)
   if (yield* isNewest) return
@@ -115,7 +105,6 @@ export const run = Effect.fn("Migrations.run")(function* (options: MigrationsOpt
   if (found < newest) return yield* new DatabaseInUse({ what, found, supported: newest, users })
 })
 
-/** Checks the version of a database, and changes nothing. */
 export const check = Effect.fn("Migrations.check")(function* (options: MigrationsOptions) {
   const { migrations, table, what } = options
   const sql = yield* SqlClient.SqlClient

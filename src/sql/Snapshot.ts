@@ -1,8 +1,4 @@
-/**
- * Makes all reads of an effect, in any fiber, see the same state of the database. The reads use a separate connection
- * (`reserve`), which does not block writers. If a transaction or another snapshot is already open, the reads see its
- * state.
- */
+/** All reads of an effect see the same state of the database. An open transaction or snapshot is reused. */
 import { Effect, Option, Scope } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"

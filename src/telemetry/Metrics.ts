@@ -1,7 +1,4 @@
-/**
- * The counters and histograms of prefstream since the start of this process, by Effect's `Metric`. README.md explains
- * the names. Guarantees: the number of series is small for any input, and no label contains user data.
- */
+/** Counters since the start of this process. The number of series is small, and no label contains user data. */
 import { Effect, Exit, Function, Metric } from "effect"
 
 const labelled = <const Labels extends ReadonlyArray<string>, Input, State>(
@@ -53,7 +50,6 @@ const requests = labelled(
   "state",
 )
 
-/** Registers gauges, until the scope closes. They call `counts` each time they are read. */
 export const observeRequests = (counts: () => readonly [waiting: number, inFlight: number]) =>
   Effect.forEach(
     ["waiting", "in_flight"] as const,
@@ -71,7 +67,6 @@ export const observeRequests = (counts: () => readonly [waiting: number, inFligh
     { discard: true },
   )
 
-/** Records the duration of an effect by the status of its exit. An exit without a status is not recorded. */
 const timed = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   statusOf: (exit: Exit.Exit<A, E>) => number | "none" | undefined,
@@ -110,7 +105,7 @@ const serverSeconds = labelled(
 export const timeAnswer = <A extends { readonly status: number }, E, R>(effect: Effect.Effect<A, E, R>) =>
   timed(effect, (exit) => (Exit.isSuccess(exit) ? exit.value.status : "none"), serverSeconds)
 
-/** Like `timeAnswer`, but does not record an effect that returns undefined, because then another handler answers. */
+/** Does not record an effect that returns undefined, because then another handler answers. */
 export const timeFirstAnswer = <A extends { readonly status: number }, E, R>(
   effect: Effect.Effect<A | undefined, E, R>,
 ) => timed(effect, (exit) => (Exit.isSuccess(exit) ? exit.value?.status : undefined), serverSeconds)

@@ -1,8 +1,4 @@
-/**
- * The monitoring server: `/healthz`, `/readyz`, and `/metrics` in Prometheus' text format. It listens at a separate
- * address, because clients of the annotation service and senders of webhooks must not see metrics. No authentication,
- * no TLS.
- */
+/** A separate address, because clients of the annotation service must not see metrics. No authentication, no TLS. */
 import { type Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"

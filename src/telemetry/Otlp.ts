@@ -1,10 +1,4 @@
-/**
- * Exports traces, metrics, and logs by OTLP over HTTP. OpenTelemetry's environment variables configure the export
- * (README.md). The process waits only for the last export, by default for at most three seconds. No span contains
- * headers, query values, or texts of items. The size of a trace is bounded. Each task has its own trace (`TaskTrace`).
- * A request to this process continues the trace of its client, or begins a new one. A command's trace contains only its
- * stages, not their ledger queries.
- */
+/** Exports by OTLP over HTTP. No span contains headers, query values, or texts. Each task has its own trace. */
 import { Cause, Config, ConfigProvider, Effect, Layer, Option, Schema, Tracer } from "effect"
 import { HttpClient, HttpMiddleware, UrlParams } from "effect/http"
 import { Otlp, OtlpSerialization } from "effect/observability"
@@ -15,16 +9,13 @@ export class OtlpSettingInvalid extends Schema.TaggedError<OtlpSettingInvalid>()
   message: Schema.String,
 }) {}
 
-/** Whether the span is a stage. A command has few stages. */
 const isStage = (name: string) =>
   /^prefstream |^(Pipeline\.\w+|Submit\.submit|Collect\.collect|Worker\.work|Export\.exportDataset|Dataset\.write)$/.test(
     name,
   )
 
-/** Whether the span begins a new trace. A command can have any number of such spans. */
 const beginsTrace = (name: string) => /^(WebhookAttempt|JudgeEndpoint)\./.test(name)
 
-/** The span name of requests for health and metrics. These spans are not exported. */
 const probe = "probe"
 const probed: ReadonlyArray<string> = [...HealthRoutes.paths, "/metrics"]
 
@@ -44,12 +35,10 @@ const bounded = (tracer: Tracer.Tracer): Tracer.Tracer =>
     },
   })
 
-const isConfigError = Schema.is(Schema.instanceOf(Config.ConfigError))
-
 const refused = (cause: Cause.Cause<unknown>) => {
   const error = Cause.squash(cause)
   return Layer.effectDiscard(
-    isConfigError(error)
+    error instanceof Config.ConfigError
       ? Effect.fail(new OtlpSettingInvalid({ message: error.cause.message.replaceAll(/\s+/g, " ") }))
       : Effect.die(error),
   )
@@ -57,7 +46,7 @@ const refused = (cause: Cause.Cause<unknown>) => {
 
 const exporters = { OTEL_TRACES_EXPORTER: "otlp", OTEL_METRICS_EXPORTER: "otlp", OTEL_LOGS_EXPORTER: "otlp" }
 
-/** Warns once if the collector does not accept a request, because the exporters do not show this. */
+/** Warns once, because the exporters do not show that a collector refuses requests. */
 const warned = Layer.effect(
   HttpClient.HttpClient,
   Effect.map(HttpClient.HttpClient, (client) => {
@@ -76,14 +65,13 @@ const warned = Layer.effect(
   }),
 )
 
-/** Adds a logger to the existing ones, so other loggers must be provided before this layer. */
+/** Adds to the existing loggers, so provide other loggers before this layer. */
 export const layer = Effect.gen(function* () {
   const environment = yield* ConfigProvider.ConfigProvider
   const attributes = yield* Config.String("OTEL_RESOURCE_ATTRIBUTES").pipe(Config.withDefault(""))
   const protocol = yield* Config.Literals(["http/json", "http/protobuf"], "OTEL_EXPORTER_OTLP_PROTOCOL").pipe(
     Config.withDefault("http/json"),
   )
-  // If two attributes have the same name, the last one takes precedence.
   const resource = { OTEL_RESOURCE_ATTRIBUTES: `service.name=prefstream,service.version=${version},${attributes}` }
   const provider = ConfigProvider.fromEnv({ env: resource }).pipe(
     ConfigProvider.orElse(environment),

@@ -1,12 +1,7 @@
-/**
- * Whether this process can work (`/readyz`): at least one database is open, each open database answers `SELECT 1`
- * within two seconds, the embedded service's database is writable, and the process is not stopping. Does not check the
- * annotation service: while it is down, a job waits for it.
- */
+/** The process can work (`/readyz`) if each open database answers within two seconds, and it is not stopping. */
 import { Context, Effect, identity } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Checks that must succeed. They are global to the process, like Effect's metrics. */
 const Checks = Context.Reference<Set<Effect.Effect<unknown, unknown>>>("prefstream/telemetry/Readiness", {
   defaultValue: () => new Set(),
 })

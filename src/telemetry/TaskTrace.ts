@@ -1,8 +1,4 @@
-/**
- * Gives each attempt at a task one trace, even across processes. The trace id is the first half of the attempt's
- * idempotency key (a SHA-256 in hexadecimal digits), so it need not be stored. Each span has a link to the span that
- * encloses it. All spans of a trace have the same parent span, which is not exported.
- */
+/** Each attempt at a task has one trace, even across processes, with the first half of its idempotency key as id. */
 import { Effect, Option, Tracer } from "effect"
 
 export const span = (name: string, idempotencyKey: string, attributes: Record<string, unknown>) => {

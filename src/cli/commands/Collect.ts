@@ -19,7 +19,7 @@ export const command = makeCommand(
     const once = flags.once ?? pipeline?.once === true
     const webhook = yield* webhookOf(flags, once ? undefined : pipeline?.webhook)
     const service = yield* Job.checkedService(job, pipeline?.service)
-    // Fails if the ledger is missing. In a misspelled folder, a new, empty ledger would look like a finished job.
+    // In a misspelled folder, a new, empty ledger would look like a finished job.
     if (pipeline !== undefined || flags.baseUrl !== undefined) {
       yield* Effect.provide(Effect.void, existingLedger(place.location))
     }

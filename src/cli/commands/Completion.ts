@@ -1,6 +1,4 @@
-/**
- * `prefstream completion` prints the script that lets a shell complete commands, flags, their values, and file names.
- */
+/** `prefstream completion` prints the script with which a shell completes command lines. */
 import { Console, Effect } from "effect"
 import { Argument, Command, Completions } from "effect/cli"
 import { type Definitions, definitionsOf, makeCommand } from "../flags/Definition.ts"
@@ -11,7 +9,6 @@ const file: Completions.ArgumentType = { _tag: "Path", pathType: "either" }
 const typeOf = ({ name, type }: Completions.FlagDescriptor, { [name]: { path, values } = {} }: Definitions) =>
   values !== undefined ? ({ _tag: "Choice", values } as const) : path === "whole" ? file : type
 
-/** Flags that every command accepts: the library's `--help`, and those that prefstream handles itself. */
 const common = [
   {
     name: "log-format",
@@ -29,7 +26,6 @@ const common = [
   },
 ] as const satisfies ReadonlyArray<Completions.FlagDescriptor>
 
-/** Returns a function that adds value types, common flags, and `help`, because the library does not know them. */
 const completed = (all: ReadonlyArray<Command.Command.Any>) => {
   const names = all.map(({ name }) => name)
   const definitions = definitionsOf(all)
@@ -56,7 +52,6 @@ const completed = (all: ReadonlyArray<Command.Command.Any>) => {
   })
 }
 
-/** Adapts the script so that Bash completes file names, and adds no space after a value such as `judge:`. */
 const inBash = (script: string): string =>
   script.replaceAll(/_prefstream--paths -[df] "\$cur" "\$_comp_word"/g, "COMPREPLY=()").replace(
     "complete -F _prefstream prefstream",
@@ -77,7 +72,6 @@ export const command = makeCommand(
     const root = Command.make("prefstream").pipe(Command.withSubcommands(commands))
     const descriptor = completed(commands)(Completions.fromCommand(root))
     const script = Completions.generate("prefstream", shell, descriptor)
-    // The library's flag `--completions` is not available: the name belongs to a flag for input files.
     const named = script.replaceAll("prefstream --completions", "prefstream completion")
     yield* Console.log(shell === "bash" ? inBash(named) : named)
   }),

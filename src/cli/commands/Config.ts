@@ -29,7 +29,6 @@ export const command = makeCommand(
     if (schema) return yield* Console.log(JSON.stringify(schemaOf(yield* Settings.allCommands), undefined, 2))
     const names = command.length === 0 ? ["run"] : command
     const root = Command.make("prefstream").pipe(Command.withSubcommands(yield* (yield* Settings.Commands).load(names)))
-    // Adds `--dir` only if it was typed. The command itself finds a folder that the environment or a file sets.
     const directory = (yield* Settings.Current).parsed?.given.get("dir")
     const args = directory === undefined || Predicate.isBoolean(directory) ? names : [...names, "--dir", ...directory]
     const { all, parsed } = yield* Settings.of(args, root)

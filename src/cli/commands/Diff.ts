@@ -16,7 +16,6 @@ const place = (name: string, which: string) =>
     Argument.withDescription(`The ${which} dataset: its folder, its manifest.json, or a job's folder`),
   )
 
-/** The counts by name, such as `rationale 12, strength 4`. */
 const list = (counts: { readonly [name: string]: number }): string =>
   Object.entries(counts)
     .map(([name, n]) => `${name} ${number(n)}`)

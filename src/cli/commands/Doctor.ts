@@ -1,9 +1,4 @@
-/**
- * `prefstream doctor` checks the prerequisites of a job, and says how to fix each problem. It does not change the
- * ledger, and sends no task except for `--try-task new`. A temporary ledger records the test webhook.
- *
- * Adapter: reads Node's version from `node:process`.
- */
+/** Adapter: reads Node's version from `node:process`. Changes no ledger; sends a task only for `--try-task new`. */
 import process from "node:process"
 import { Clock, Console, Effect, FileSystem, Layer, Path, Redacted, Struct } from "effect"
 import { CliOutput, Command } from "effect/cli"
@@ -32,7 +27,7 @@ import { runFlags } from "./Run.ts"
 import { tryTask } from "./TryTask.ts"
 import { webhook } from "./WebhookCheck.ts"
 
-/** In milliseconds. Half of the receiver's default tolerance for the time of a delivery (5 minutes). */
+/** In milliseconds: half of the receiver's default tolerance for the time of a delivery. */
 const maxClockDifference = 150_000
 
 export const command = makeCommand(
@@ -91,7 +86,6 @@ const settings = Effect.fnUntraced(
   function* (flags: object) {
     const { problem, project } = yield* Settings.Current
     if (problem !== undefined) return failed("settings", problem)
-    // `{}` stands for a pipeline, so that `--listen` is accepted without a base URL.
     yield* check(flags, {})
     yield* checkRun
     const message = project === undefined ? `no ${Settings.fileName} found` : project.file
@@ -100,7 +94,6 @@ const settings = Effect.fnUntraced(
   Effect.catch((failure) => Effect.succeed(failed("settings", failure))),
 )
 
-/** Fails if `run` would refuse the settings in files and the environment. */
 const checkRun = Effect.gen(function* () {
   const run = makeCommand(
     "run",
@@ -197,7 +190,6 @@ const service = Effect.fnUntraced(function* (flags: ServiceFlags) {
   return [answered(address.baseUrl, answer, others), clock(answer.headers["date"], before, after)]
 })
 
-/** Judges the service and the token by the answers to polls of a task that does not exist. */
 const answered = (
   baseUrl: string,
   { headers, status }: HttpClientResponse.HttpClientResponse,
@@ -229,13 +221,11 @@ const answered = (
   return of("failed", `answers ${statusText(status)} for a task that does not exist (expected 404): check the base URL`)
 }
 
-/** `before` and `after` are the times of request and response, in milliseconds since 1970. */
 const clock = (date: string | undefined, before: number, after: number): Finding => {
   const name = "clock"
   const serviceMillis = Date.parse(date ?? "")
   if (Number.isNaN(serviceMillis))
     return { name, state: "not checked", message: "the service's answer has no Date header" }
-  // The Date header has only whole seconds, so the service's clock may be up to 1,000 ms ahead of it.
   const difference = Math.max(0, serviceMillis - after, before - (serviceMillis + 1000))
   if (difference <= maxClockDifference) return { name, state: "ok", message: "agrees with the service's clock" }
   const message = `differs from the service's clock by ${duration(difference / 1000)}, so webhooks would be refused as too old or too new: synchronize this machine's clock with NTP`

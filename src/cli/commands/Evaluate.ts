@@ -23,7 +23,6 @@ const decodeReport = Schema.decodeUnknownOption(
   Schema.fromJsonString(Schema.Struct({ format: Schema.Literal("prefstream-report") })),
 )
 
-/** Writes the dataset's report with a section about the evaluation. */
 const writeReport = Effect.fnUntraced(function* (
   directory: string,
   target: string,

@@ -1,4 +1,4 @@
-/** `prefstream export-votes` prints the votes of a ledger as JSON Lines or CSV. `prefstream import` can read both. */
+/** `prefstream export-votes` prints the votes of a ledger as JSON Lines or CSV. */
 import { Effect, type PlatformError, Predicate, Stdio, Stream } from "effect"
 import { formats } from "../../domain/VoteRow.ts"
 import * as VoteTable from "../../pipeline/VoteTable.ts"
@@ -9,7 +9,7 @@ import { campaignFlag } from "../flags/CampaignFlag.ts"
 import { existingLedger, ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
 import { literals, raw, toggle } from "../flags/Values.ts"
 
-/** Whether the reader closed the pipe early, as `head` does. This is not a failure. */
+/** The reader closed the pipe early, as `head` does. This is not a failure. */
 const isClosedPipe = ({ reason }: PlatformError.PlatformError): boolean =>
   Predicate.isObject(reason.cause) && "code" in reason.cause && reason.cause.code === "EPIPE"
 

@@ -1,4 +1,4 @@
-/** `prefstream import` reads votes from other tools into a ledger. `export` and `status` can then read that ledger. */
+/** `prefstream import` reads votes from other tools into a ledger. */
 import { Console, Effect, FileSystem } from "effect"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
 import type { ImportReport } from "../../pipeline/ImportVotes.ts"

@@ -1,7 +1,4 @@
-/**
- * `prefstream init` inspects input files. It writes the settings of a run to `prefstream.yaml`, and the names of
- * environment variables to `.env.example`. It overwrites no file, and writes nothing if it can read no item.
- */
+/** Overwrites no file, and writes nothing if it can read no item. */
 import { Console, Effect, FileSystem, Option, Path, Predicate, Schema, Stdio } from "effect"
 import { Prompt } from "effect/cli"
 import * as Inspection from "../../pipeline/Inspection.ts"
@@ -21,7 +18,6 @@ import { counts } from "../output/PreviewSummary.ts"
 
 const environmentFile = ".env.example"
 
-/** Settings that most jobs need sooner or later. `init` writes a commented-out line for each one that is not set. */
 const suggestions: { readonly [name: string]: readonly [value: string, meaning: string] } = {
   dir: ["prefstream-job", "job folder with ledger, rejects, and dataset"],
   "guidelines-file": ["guidelines.md", "instructions for the experts"],
@@ -39,7 +35,6 @@ PREFSTREAM_TOKEN=
 PREFSTREAM_WEBHOOK_SECRET=
 `
 
-/** Tells editors where the schema is: in an installed package, or in a clone of the repository. */
 const schemaComment = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -121,7 +116,6 @@ export const command = makeCommand(
 const isUrl = Schema.is(Schema.String.check(Schema.isPattern(/^(https?:\/\/\S+)?$/)))
 const isVotes = (text: string) => text === "" || Option.isSome(parseVotes(text))
 
-/** Splits text into words at white space, as a shell does. Quotes keep a word with spaces together. */
 const wordsOf = (text: string): ReadonlyArray<string> =>
   Array.from(text.matchAll(/"([^"]+)"|'([^']+)'|(\S+)/g), ([, double, single, bare]) => double ?? single ?? bare ?? "")
 

@@ -1,6 +1,4 @@
-/**
- * `prefstream inspect` shows the content of files, and the tasks that a run would make from them. It sends no items.
- */
+/** `prefstream inspect` shows the content of files and the tasks that a run would make. It sends no items. */
 import { Console, Effect, Struct } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import * as Origin from "../../domain/Origin.ts"

@@ -1,7 +1,4 @@
-/**
- * The steps that `run`, `submit`, and `collect` share: they read the flags and the pipeline file, open the service and
- * the ledger, do the work, and print the report.
- */
+/** The steps that `run`, `submit`, and `collect` share. */
 import { Cause, Console, Context, type Duration, Effect, Layer, Option, Schedule, Schema, type Stdio } from "effect"
 import type { Command } from "effect/cli"
 import type { HttpServerError } from "effect/http"
@@ -42,7 +39,6 @@ interface Job<F extends Flags = Flags> {
   readonly place: Place
 }
 
-/** Reads the pipeline file, if there is one. Checks whether the flags can be combined with each other and the file. */
 export const prepare = Effect.fnUntraced(function* <F extends Flags>(given: F, pipelineFile: string | undefined) {
   const pipeline = pipelineFile === undefined ? undefined : yield* loadPipeline(pipelineFile)
   const flags = pipeline === undefined ? yield* fromEnvironment(given) : given
@@ -57,10 +53,6 @@ export const timeLimitsOf = ({ flags, pipeline }: Job) => ({
   grace: flags.grace ?? pipeline?.grace,
 })
 
-/**
- * Returns the service at `--base-url`, with checked settings, or else the pipeline's service. If `schedule` only checks
- * the command line, the command ends here.
- */
 export const checkedService = Effect.fnUntraced(function* (
   { flags }: Job,
   pipelineService: Loaded["service"] | undefined,
@@ -94,12 +86,11 @@ export const preview = Effect.fnUntraced(function* (
   yield* Console.log(flags.json ? JSON.stringify(inRejects(preview)) : printable(PreviewSummary.text(preview)))
 })
 
-/** Saves the settings for later commands, then runs `work`. */
 export const savingSettings = Effect.fnUntraced(function* <E, R>(
   work: Effect.Effect<RunReport.RunReport, E, R>,
   { directory }: Place,
 ) {
-  // If workers share the ledger, other processes may also write to the folder, so nothing is saved.
+  // If workers share the ledger, other processes may also write to the folder.
   if (!(yield* Ledger).isShared) yield* Settings.save(directory)
   return yield* work
 })
@@ -139,7 +130,6 @@ const isFinished = Schema.is(ExitStatus.Finished)
 const isClientError = Schema.is(AnnotationClientError)
 const isThresholdsExceeded = Schema.is(ThresholdsExceeded)
 
-/** Prints a failure that has its own exit status (tasks in doubt, a threshold exceeded), and returns a report. */
 export const reportExpectedFailures = <E, R>(effect: Effect.Effect<RunReport.RunReport, E, R>) =>
   effect.pipe(
     Effect.catch(
@@ -175,7 +165,6 @@ const isWaiting = (failure: unknown): boolean => isFinished(failure) && failure.
 
 const isNews = (cause: Cause.Cause<unknown>): boolean => !isWaiting(Cause.squash(cause))
 
-/** `--quiet` does not suppress data on stdout: a report as JSON, or the preview of a dry run. */
 export const withJobFlags = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   flags: Pick<Flags, "grace" | "quiet" | "waitingOk" | "json" | "monitor"> & { readonly dryRun?: boolean | undefined },

@@ -57,13 +57,11 @@ const checkCommand = makeCommand(
   }),
 ).pipe(Command.withShortDescription("Check the integrity of the ledger"))
 
-/** If `name` is an existing folder, names the file after the time, so that nightly backups can use one command line. */
 const backupFile = Effect.fnUntraced(function* (name: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const info = yield* Effect.option(fs.stat(name))
   if (!Option.exists(info, ({ type }) => type === "Directory")) return name
-  // Not every system allows colons in file names.
   const time = DateTime.formatIso(yield* DateTime.now).replace(/[-:]|\.\d+/g, "")
   return path.join(name, `ledger-${time}.db`)
 })
@@ -113,7 +111,6 @@ const compactCommand = makeCommand(
   }),
 ).pipe(Command.withShortDescription("Compress the ledger, and free unused space"))
 
-/** A date such as `2026-01-31` (midnight, UTC), a time with its time zone, or an age such as `90d`. */
 const before = option(
   parsed(
     "before",

@@ -15,7 +15,7 @@ import { batchFlags, spendingFlags } from "../flags/TaskFlags.ts"
 import { option } from "../flags/Values.ts"
 import { usageError } from "../output/ExitStatus.ts"
 import { votesCost } from "../output/SpendingSummary.ts"
-import { present, printable, rowsOf, table } from "../output/Text.ts"
+import { aligned, percent, present, printable, rowsOf, table } from "../output/Text.ts"
 
 const Share = Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThan(1))
 
@@ -68,8 +68,6 @@ export const command = makeCommand(
   },
 )
 
-const percent = (share: number): string => `${(100 * share).toFixed(1)}%`
-
 const itemsOf = ({ completions, items }: VotePlan): string =>
   `${count(items, "item")}: ${completions.map((each) => `${completions.length === 1 ? "" : `${number(each.items)} with `}${each.completions} completions`).join(", ")}${completions.length === 1 ? " per item" : ""}`
 
@@ -97,7 +95,6 @@ const cellsOf = ({ accuracy, agreement, total, votes }: VotePlanRow): ReadonlyAr
 const text = (plan: VotePlan): string => {
   const { price, target } = plan
   const rows = [["votes", "accuracy", "agreement", ...(price === null ? [] : ["cost"])], ...plan.plan.map(cellsOf)]
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
   return [
     ...table([
       ["input", itemsOf(plan)],
@@ -105,7 +102,7 @@ const text = (plan: VotePlan): string => {
       ["price", price !== null && `${price} per vote`],
     ]),
     "",
-    ...rows.map((row) => `  ${row.map((cell, column) => cell.padStart(widths[column]!)).join("  ")}`),
+    ...aligned(rows).map((line) => `  ${line}`),
     ...(target === null ? [] : ["", targetOf(target, plan.items)]),
   ].join("\n")
 }

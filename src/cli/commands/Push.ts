@@ -1,7 +1,4 @@
-/**
- * `prefstream push` uploads a dataset to a repository of the Hugging Face Hub. The access token comes from HF_TOKEN, or
- * else from the file in which `hf auth login` stores it.
- */
+/** The access token comes from HF_TOKEN, or else from the file of `hf auth login`. */
 import { Console, Effect } from "effect"
 import { Argument, Flag } from "effect/cli"
 import * as Dataset from "../../dataset/Dataset.ts"

@@ -1,8 +1,4 @@
-/**
- * `prefstream resolve` lists tasks that need attention, and records a person's decision about them. If one of the named
- * tasks does not allow the decision, no task is changed. Tasks can be listed while another process uses the ledger.
- * Decisions are refused while a process other than a worker uses the ledger.
- */
+/** If one of the named tasks does not allow the decision, no task is changed. */
 import { Console, Effect, FileSystem, Option, Predicate } from "effect"
 import type { Command } from "effect/cli"
 import { Argument, Flag } from "effect/cli"
@@ -137,10 +133,6 @@ const decisionOf = Effect.fnUntraced(function* ({ adopt, all, giveUp, sendAgain,
   return decision
 })
 
-/**
- * Returns the named tasks, the tasks in the state of `--all`, or all tasks that need attention.
- * @param isIdle whether no process uses the ledger; if so, tasks whose sending was interrupted count as in doubt
- */
 const numbersOf = Effect.fnUntraced(function* (
   { all, tasks }: Pick<Flags, "all" | "tasks">,
   decision: Decision | undefined,
@@ -160,7 +152,6 @@ const numbersOf = Effect.fnUntraced(function* (
   return tasksInState.map(({ number }) => number)
 })
 
-/** Records a decision about tasks. With `--all STATE`, only tasks that are still in that state are changed. */
 const decide = Effect.fnUntraced(function* (
   numbers: ReadonlyArray<number>,
   decision: Decision,
@@ -178,13 +169,11 @@ const decide = Effect.fnUntraced(function* (
   }
 })
 
-/** Rewrites the rejects file after a decision: adds items of given-up tasks, and removes those that are sent again. */
 const rewriteRejects = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   if (yield* fs.exists(directory)) yield* RejectsFile.write(directory)
 })
 
-/** Describes the effect of a decision. `anew` is the number of tasks that are sent again as new, billable tasks. */
 const describeDecision = (
   { numbers, sender }: Effect.Success<ReturnType<typeof decide>>,
   decision: Decision,

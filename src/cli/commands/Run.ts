@@ -1,4 +1,4 @@
-/** `prefstream run` runs the whole flow, with input from files or from a pipeline file. */
+/** `prefstream run` runs the whole flow. */
 import { Console, Effect, Layer } from "effect"
 import type { Command } from "effect/cli"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
@@ -19,7 +19,6 @@ import { pipelineFileOf, settingsOf, submitFlags } from "./Submit.ts"
 
 export const runFlags = { ...submitFlags, ...webhookFlags, ...expertFlags, ...datasetFlags, once }
 
-/** The expert of a run without `--expert` and `--base-url`. This expert needs no gold answers. */
 const trialExpert = "longest"
 
 export const command = makeCommand(
@@ -79,7 +78,6 @@ const fromFlags = Effect.fnUntraced(function* (
   const source = yield* sourceOf(flags, scratchIn(flags, directory))
   const options = yield* itemOptionsOf(flags)
   if (flags.baseUrl === undefined && flags.expert.length === 0) {
-    // The message below says that a rule votes in place of people. In an unattended run, nobody would read it.
     const unattended =
       flags.once === true ? "--once" : flags.quiet ? "--quiet" : (yield* DryRun) ? "schedule" : undefined
     if (unattended !== undefined) {
@@ -93,7 +91,6 @@ const fromFlags = Effect.fnUntraced(function* (
     )
   }
   const experts = flags.baseUrl === undefined ? yield* expertsOf(names, flags) : []
-  // Only runs with an embedded service load this module.
   const service = Effect.promise(() => import("../../service/AnnotationService.ts")).pipe(
     Effect.map(({ layerEmbedded }) =>
       layerEmbedded({

@@ -1,14 +1,7 @@
-/**
- * Lists the commands that `prefstream schedule` accepts. Each of them ends when its work is done, and can be checked by
- * a dry run.
- *
- * Guarantees: a command's module is loaded only if the command line names the command. Without the module, the help of
- * `prefstream` shows the short description in this file.
- */
+/** Each of these commands ends when its work is done, and a dry run can check it. */
 import { Effect } from "effect"
 import { Command } from "effect/cli"
 
-/** Makes a command that is loaded only if `args` contain its name. Otherwise it has only a name and a description. */
 export const command = <Name extends string, Input, E, R>(
   name: Name,
   description: string,

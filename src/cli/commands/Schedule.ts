@@ -1,11 +1,4 @@
-/**
- * `prefstream schedule` runs another command on a cron schedule. Each run is a separate process, so a crash does not
- * end the schedule. A run loads the pipeline file and the version of prefstream that exist when the run starts. Each
- * run has its own process group, because Ctrl+C signals the whole foreground group, and a run must receive only the
- * signal that the schedule sends.
- *
- * Adapter: reads from `node:process` how this process was started, and listens for its exit.
- */
+/** Adapter: each run is a `node:process` of its own group, because Ctrl+C signals the whole foreground group. */
 import process from "node:process"
 import { Duration, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -26,7 +19,6 @@ import { schedulable } from "./Schedulable.ts"
 
 const names: ReadonlyArray<string> = schedulable.map(({ name }) => name)
 
-/** If a run ends with one of these exit statuses, the schedule continues even with `--stop-on-failure`. */
 const expected: ReadonlyArray<number> = [ExitStatus.done, ExitStatus.waiting, ExitStatus.busy]
 
 export const command = makeCommand(
@@ -66,7 +58,6 @@ export const command = makeCommand(
       yield* Effect.logInfo(`${end} after ${duration(Duration.toSeconds(elapsed))}`)
       if (flags.stopOnFailure && !expected.includes(status)) return yield* new ExitStatus.Finished({ status })
     }).pipe(Stop.withOptions({ inFlight: Effect.succeedSome("the run"), isNormalEnd: false }))
-    // The run limits its own grace time, so the schedule waits for it without a limit.
     return yield* CronJob.run(job, { cron, now: flags.now }).pipe(
       Stop.withOptions({ isNormalEnd: true, grace: Duration.infinity }),
     )
@@ -91,13 +82,11 @@ const check = Effect.fnUntraced(function* (command: ReadonlyArray<string>) {
     Effect.provideService(DryRun, true),
     Effect.catchTags({
       Finished: (end) => (end.status === ExitStatus.done ? Effect.succeed(true) : end),
-      // `runWith` has already printed the errors.
       ShowHelp: () => new ExitStatus.Finished({ status: ExitStatus.usage }),
     }),
   )
 })
 
-/** Runs the command as a process. On interruption, stops that process and waits until it has ended. */
 const carriedOut = Effect.fnUntraced(
   function* (command: ReadonlyArray<string>) {
     const [, script = ""] = process.argv
@@ -123,7 +112,6 @@ const carriedOut = Effect.fnUntraced(
   ),
 )
 
-/** Kills a run and its process group, because this process ends without waiting for it. */
 const killGroup = (pid: number | undefined): void => {
   if (pid === undefined) return
   // The run may have just ended, and then `kill` throws.

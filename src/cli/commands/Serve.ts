@@ -22,7 +22,6 @@ import * as Stop from "../../pipeline/Stop.ts"
 
 const defaults = { database: "prefstream-service.db", host: "127.0.0.1", port: 8484, votes: 1 }
 
-/** Prints to stderr how to use the service, and to stdout the settings for its clients. */
 const announce = Effect.fnUntraced(function* (flags: {
   readonly apiOnly: boolean | undefined
   readonly expert: ReadonlyArray<string>
@@ -138,7 +137,7 @@ export const command = makeCommand(
     monitor,
     ...expertFlags,
   },
-  // This function has no span, because the handlers of an `HttpApi` would use that span in place of the request's span.
+  // Without a span: the handlers of an `HttpApi` would use it in place of the request's span.
   Effect.fnUntraced(function* (flags) {
     yield* check(flags)
     const variable = yield* organizationToken

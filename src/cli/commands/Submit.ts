@@ -1,4 +1,4 @@
-/** `prefstream submit` sends new items as tasks and ends, without waiting for results. */
+/** `prefstream submit` sends new items as tasks, without waiting for results. */
 import { Effect } from "effect"
 import type { Command } from "effect/cli"
 import * as Flow from "../../pipeline/Flow.ts"
@@ -28,7 +28,6 @@ export const submitFlags = {
   }),
 }
 
-/** Returns the pipeline file among the arguments, if there is one. Fails if there are other arguments, too. */
 export const pipelineFileOf = Effect.fnUntraced(function* (files: ReadonlyArray<string>) {
   const program = files.find(isPipelineFile)
   if (program === undefined || files.length === 1) return program

@@ -1,10 +1,4 @@
-/**
- * Sends one small task for `doctor --try-task new`, or takes the id of an earlier one. Polls the task for about a
- * minute, and shows the values that the settings find in its result.
- *
- * Guarantees: a task is sent only for `--try-task new`, and sent again only if the service has certainly not accepted
- * it. No ledger records the task.
- */
+/** A task is sent only for `--try-task new`; no ledger records it. */
 import { Clock, Duration, Effect, Layer, Option, Schema } from "effect"
 import { resultPlaces } from "../../api/ContractSettings.ts"
 import { ServiceProfile } from "../../api/ServiceProfile.ts"
@@ -45,10 +39,9 @@ const exchange = Effect.fnUntraced(function* (
   const taskId = id === "new" ? yield* client.create(body, `prefstream-doctor-${start}`) : id
   while (true) {
     const shown = `task id ${taskId}`
-    const view = yield* client.poll(taskId, Effect.succeed(body), retries).pipe(
-      // The error names the task, because the task may be billed.
-      Effect.mapError(({ message }) => usageError(`${shown}: ${message}`)),
-    )
+    const view = yield* client
+      .poll(taskId, Effect.succeed(body), retries)
+      .pipe(Effect.mapError(({ message }) => usageError(`${shown}: ${message}`)))
     if (view._tag === "Failed") return { name, state: "failed", message: `${shown}: status ${view.status}` }
     if (view._tag === "Completed") {
       const result = Option.getOrUndefined(Option.flatMapNullishOr(decode(view.body), ({ results }) => results?.[0]))

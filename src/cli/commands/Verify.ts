@@ -1,4 +1,4 @@
-/** `prefstream verify` checks a dataset against its manifest, its files against each other, and its rows against votes. */
+/** `prefstream verify` checks a dataset against its manifest, and its rows against votes. */
 import { Console, Effect, FileSystem } from "effect"
 import { Argument, Flag } from "effect/cli"
 import * as Dataset from "../../dataset/Dataset.ts"
@@ -21,7 +21,6 @@ const notOwnTable =
   "expected the table that prefstream export-votes prints, with chosen_index and all other columns, found another table"
 
 interface Verified extends Dataset.Verification {
-  /** Number of files and votes in the rebuild. Absent if there is no vote table. */
   readonly rebuilt?: Omit<Pipeline.Rebuilt, "findings">
 }
 

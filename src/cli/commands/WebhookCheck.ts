@@ -1,7 +1,4 @@
-/**
- * Sends the test webhook of `doctor` to the receiver, through the public URL if one is set. The webhook is signed as
- * the settings say. A temporary ledger records it. The check does not prove that the service signs in the same way.
- */
+/** Sends a signed test webhook to the receiver. Does not prove that the service signs in the same way. */
 import { Clock, Deferred, Effect, FileSystem, Layer, Option, Redacted, References } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { ServiceProfile } from "../../api/ServiceProfile.ts"
@@ -32,7 +29,6 @@ export const webhook = Effect.fnUntraced(
     }).pipe(
       Layer.provide([Ledger.layerFile(`${folder}/ledger.db`), profile]),
       Layer.build,
-      // This check reports a refused delivery itself, so the receiver's warning is not logged.
       Effect.provideService(References.MinimumLogLevel, "Error"),
     )
     const url = flags.webhookUrl ?? (yield* Deferred.await(listening))

@@ -18,10 +18,6 @@ import { say } from "../output/Text.ts"
 import * as Job from "./Job.ts"
 import { pipelineFileOf, settingsOf, submitFlags } from "./Submit.ts"
 
-/**
- * Flags that a worker does not have. It runs until it is stopped, waits for the service without limit, and has no
- * report.
- */
 const unused = {
   dryRun: undefined,
   resubmit: [],

@@ -1,4 +1,4 @@
-/** Defines `--annotation-path`: where another service's annotations contain the members that prefstream reads. */
+/** Paths of the members that prefstream reads in another service's annotations. */
 import { Option, Record, Result } from "effect"
 import type { Command } from "effect/cli"
 import * as AnnotationPaths from "../../api/AnnotationPaths.ts"

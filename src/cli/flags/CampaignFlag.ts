@@ -1,4 +1,4 @@
-/** Defines `--campaign`, which selects one campaign (the runs with the same guidelines) or all of them. */
+/** A campaign is the runs with the same guidelines. */
 import { Option } from "effect"
 import { option, parsed } from "./Values.ts"
 

@@ -1,7 +1,4 @@
-/**
- * Defines the flags for making a dataset: votes, filters, pairs, thresholds, splits, formats, and the card. A new flag
- * also needs a setting in `pipeline/DatasetSettings`.
- */
+/** A new flag also needs a setting in `pipeline/DatasetSettings`. */
 import { Effect, Option, Record, Struct } from "effect"
 import { type Command, Flag } from "effect/cli"
 import { formatNames } from "../../dataset/format/TrainerFormats.ts"

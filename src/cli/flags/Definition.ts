@@ -1,13 +1,8 @@
-/**
- * Defines options. Each option has a flag and a definition. Help, settings files, their schema, and shell completion
- * use the definition. The library's flags have no place for a definition, so each command carries the definitions of
- * its flags as an annotation. This file loads no stage of the pipeline.
- */
+/** Each option has a flag, and a definition for help, settings files, their schema, and shell completion. */
 import { Context, Effect, Predicate } from "effect"
 import { usageError } from "../output/ExitStatus.ts"
 import { Command, Flag, Param } from "effect/cli"
 
-/** The groups of flags, in their order in the help. A run saves the settings of groups that are `true`. */
 export const groups = {
   INPUT: false,
   VOTES: false,
@@ -21,29 +16,17 @@ export const groups = {
 
 export interface Definition {
   readonly group?: keyof typeof groups
-  /** Whether `--help` shows the flag even if the command has many flags. `--help-all` shows all flags. */
   readonly isEssential?: true
   readonly default?: string | number
-  /** The environment variable that sets the option if it is not typed. */
   readonly environment?: `PREFSTREAM_${string}`
   readonly note?: string
-  /** Whether only the command line can set the option, because it is for one invocation or too dangerous for a file. */
   readonly isTypedOnly?: true
-  /** Whether a run saves the option in the job folder; default: the value in `groups`. */
   readonly isKept?: true
-  /**
-   * The part of the value that is a path: all, or the text after `gold:`. In a settings file, the path is relative to
-   * that file.
-   */
+  /** A path, or a text that has a path after `gold:`. In a settings file, it is relative to that file. */
   readonly path?: "whole" | "gold"
-  /**
-   * The kind of map that a settings file can have in place of the value. A `json` map becomes one value. Other maps
-   * become `NAME=VALUE` values.
-   */
   readonly map?: "numbers" | "prices" | "json"
   readonly isRepeatable?: true
   readonly isSwitch?: true
-  /** Values, or beginnings of values, that shell completion offers. */
   readonly values?: ReadonlyArray<string>
   /** If this flag is on the command line, settings of these flags or groups from files are ignored. */
   readonly replaces?: ReadonlyArray<string>
@@ -71,11 +54,9 @@ export const inGroup = <F extends { readonly [name: string]: Param.Any }>(group:
   return flags
 }
 
-/** The values of an option, and where they are set. An option without a value is true or false. */
 export interface Setting {
   readonly name: string
   readonly values: ReadonlyArray<string> | boolean
-  /** The source, such as `prefstream.yaml:3`, or the name of an environment variable. */
   readonly from: string
 }
 
@@ -89,7 +70,6 @@ export type Definitions = Readonly<Record<string, Definition>>
 
 export const Table = Context.Reference<Definitions>("prefstream/cli/Definitions", { defaultValue: () => ({}) })
 
-/** The definitions of commands and their subcommands. If several options have the same name, the first one wins. */
 export const definitionsOf = (commands: ReadonlyArray<Command.Command.Any>): Definitions =>
   Object.assign(
     {},
@@ -107,7 +87,6 @@ export const nameOf = (param: Param.Any): string => {
   return Predicate.hasProperty(param, "name") ? String(param.name) : ""
 }
 
-/** @param examples command lines with their descriptions */
 export const makeCommand = <const Name extends string, const C extends Command.Command.Config, R, E>(
   name: Name,
   description: string,
@@ -125,7 +104,6 @@ export const makeCommand = <const Name extends string, const C extends Command.C
   )
 }
 
-/** Fails for an invalid value. The message names the environment variable that set it, or else the flag. */
 export const refuse = Effect.fnUntraced(function* (name: string, problem: string) {
   const setting = (yield* UntypedSettings).get(name)
   const source = setting !== undefined && isFromEnvironment(setting) ? setting.from : `--${name}`

@@ -1,7 +1,4 @@
-/**
- * Defines the flags for automatic experts. The key of a language model's endpoint has no flag: it is read only from the
- * environment, because other users of the machine cannot see it there (`JudgeSettings`).
- */
+/** The key of a language model's endpoint has no flag, because other users of the machine can read a command line. */
 import { Effect, Schema } from "effect"
 import { type Command, Flag } from "effect/cli"
 import * as TokenPrice from "../../domain/TokenPrice.ts"
@@ -13,7 +10,6 @@ import { duration, file, integer, literals, option, parsed, repeated, text, togg
 
 const parseObject = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
 
-/** Flags that cannot be combined with a pipeline file, because the pipeline's service has its own experts. */
 export const embeddedFlags = inGroup("EXPERTS", {
   expert: repeated(
     Flag.String("expert"),
@@ -86,12 +82,10 @@ export const judgeOf = (flags: Command.Command.Config.Infer<typeof expertFlags>)
       }
     : undefined
 
-/** Returns the experts with these names. For a judge, returns only the name, because the service creates judges. */
 export const expertsOf = Effect.fnUntraced(function* (
   names: ReadonlyArray<string>,
   flags: Command.Command.Config.Infer<typeof expertFlags> & { readonly ignoreField?: ReadonlyArray<string> },
 ) {
-  // Only commands with automatic experts load this module.
   const { parse } = yield* Effect.promise(() => import("../../service/expert/ScriptedExperts.ts"))
   return yield* Effect.forEach(names, (name) =>
     Effect.map(parse(name, judgeOf(flags), { ignore: flags.ignoreField }), (expert) =>

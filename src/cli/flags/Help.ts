@@ -4,21 +4,16 @@ import type { FlagDoc, HelpDoc, SubcommandDoc } from "effect/cli/HelpDoc"
 import { type Definition, groups, Table } from "./Definition.ts"
 
 export interface Layout {
-  /** Columns of the terminal; 0 if the output is not a terminal. */
   readonly columns: number
-  /** Whether to show all flags of the groups, rather than only the essential ones. */
   readonly isAll: boolean
 }
 
-/** If a command has more flags, its help shows flags in groups, and only `--help-all` shows all flags. */
 const maxUngrouped = 20
 
 type Row = readonly [name: string, text: string]
 
 const maxColumns = 120
-/** When lines are wrapped, a name longer than this gets its own line. */
 const maxNameColumns = 30
-/** Minimum width of the text beside a name. If less is available, the text follows below the name. */
 const minTextColumns = 24
 
 const wrapped = (text: string, width: number): ReadonlyArray<string> => {
@@ -34,15 +29,11 @@ const wrapped = (text: string, width: number): ReadonlyArray<string> => {
 const rowOf = ({ aliases, description, name, type }: FlagDoc): Row => {
   const words = Option.getOrElse(description, () => "")
   return [
-    [`--${name}`, ...aliases].join(", ") +
-      // For `--log-level`, `type` is the list of all levels, which is too long for a column.
-      (type === "boolean" ? "" : ` ${name === "log-level" ? "LEVEL" : type}`),
-    // The first column already shows the choices, so they are removed from the description.
+    [`--${name}`, ...aliases].join(", ") + (type === "boolean" ? "" : ` ${name === "log-level" ? "LEVEL" : type}`),
     name !== "log-level" && type.includes("|") ? words.replace(/ \(choices: [^)]*\)$/, "") : words,
   ]
 }
 
-/** Flags that prefstream handles itself, before the library parses the arguments. */
 const ownRows: ReadonlyArray<Row> = [
   ["--help-all", "Show help with all flags"],
   ["--log-format text|json", "Format of stderr: text, or one JSON object per line [PREFSTREAM_LOG_FORMAT]"],

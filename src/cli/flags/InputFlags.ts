@@ -14,7 +14,6 @@ import { inFlags } from "../output/Flags.ts"
 import { type Definition, inGroup, orFiles } from "./Definition.ts"
 import { choice, duration, literals, option, parsed, repeated, size, text, toggle } from "./Values.ts"
 
-/** @param others describes accepted inputs other than local files, for the help */
 export const filesArgument = (others: string) =>
   Argument.String("FILE").pipe(
     Argument.withDescription(
@@ -137,7 +136,6 @@ const expandLocal = (names: ReadonlyArray<string>) =>
 export const localInputs = ({ completions, files }: Pick<InputFlags, "files" | "completions">) =>
   Effect.map(expandLocal([...files, ...completions]), ({ files }) => files)
 
-/** The options for reading the files that the flags name. They do not cover the files of `--completions`. */
 export const formatOptionsOf = Effect.fnUntraced(function* (flags: InputFlags, scratchDirectory?: string) {
   if (flags.files.length === 0) return yield* usageError("name at least one input file, such as data/sample.jsonl")
   yield* expandLocal(flags.files)
@@ -182,7 +180,6 @@ const joinOptions = [
   "keep", "ignore", "missing",
 ] as const
 
-/** @param scratchDirectory for data that does not fit in memory (default: the system's temporary folder) */
 export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchDirectory?: string) {
   const options = yield* formatOptionsOf(flags, scratchDirectory)
   const isJoin = flags.completions.length > 0
@@ -213,7 +210,6 @@ export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchD
   })
 })
 
-/** A dry run does not create a job folder, so it uses the system's temporary folder. */
 export const scratchIn = (flags: { readonly dryRun: true | undefined }, directory: string): string | undefined =>
   flags.dryRun === true ? undefined : directory
 

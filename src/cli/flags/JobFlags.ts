@@ -34,7 +34,6 @@ export const recheckCompleted = choice(
   "Poll completed tasks again, in case the service changed their results",
 )
 
-/** `--once` replaces webhook settings from files, because a run that does not wait receives no webhooks. */
 export const once = choice("once", "Don't wait: poll each outstanding task once", {
   group: "JOB",
   isEssential: true,

@@ -1,7 +1,4 @@
-/**
- * Defines the flags for the location of a job and its ledger. No message contains a password. A password on the command
- * line is refused, because every user of the machine could read it there.
- */
+/** No message contains a password. One on the command line is refused, because every user can read it. */
 import { Effect, Layer } from "effect"
 import { type Command, Flag } from "effect/cli"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
@@ -40,10 +37,6 @@ export const ledgerFlags = inGroup("JOB", {
 
 type LedgerFlags = Omit<Command.Command.Config.Infer<typeof ledgerFlags>, "json">
 
-/**
- * Returns the flags with which another command finds the job. Leaves out `--ledger` and `--job` if the environment sets
- * them, because it sets them for the other command, too.
- */
 export const givenOf = Effect.fnUntraced(function* (flags: LedgerFlags, directory: string | undefined) {
   const untyped = yield* UntypedSettings
   const isFound = (name: string) => {
@@ -60,9 +53,7 @@ export const hasPassword = (text: string) => /^postgres(ql)?:\/\/([^/?#]*:[^/?#]
 export interface Place {
   readonly directory: string
   readonly location: LedgerLocation.LedgerLocation
-  /** Flags with which another command finds the job. */
   readonly given: string
-  /** Description of the ledger for messages, without a password. */
   readonly ledger: string
 }
 

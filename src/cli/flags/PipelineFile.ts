@@ -1,9 +1,4 @@
-/**
- * Loads pipeline files: modules whose default export is `Pipeline.make(…)`. Unknown settings, and values of the wrong
- * kind, are refused, because a pipeline file runs without a type check.
- *
- * Adapter: uses `node:url` and `node:path` to import the module by its absolute path.
- */
+/** Adapter: imports a module by `node:url` and `node:path`. Settings are checked, because no type check runs. */
 import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import { Cause, Context, Effect, type FileSystem, Layer, Option, type Path, Predicate, Schema } from "effect"
@@ -32,17 +27,13 @@ export interface Loaded extends Pipeline.Settings {
   readonly client?: Layer.Layer<AnnotationClient, Unusable, PlatformNeeds | ServiceProfile | HttpClient.HttpClient>
 }
 
-/**
- * The argument of commands that read no input. They take the job folder, service, and dataset settings from the
- * pipeline.
- */
 export const pipelineArgument = Argument.String("PIPELINE").pipe(
   Argument.withDescription("Pipeline file of the job, if it has one"),
   Argument.optional,
   Argument.mapEffect((file) => Effect.map(orFiles(Option.toArray(file)), ([first]) => first)),
 )
 
-/** Returns advice for projects made by `npm init`: Node does not load their files as ES modules. */
+/** Node does not load files of projects made by `npm init` as ES modules. */
 const adviceOn = (cause: unknown): string =>
   cause instanceof SyntaxError && /outside a module|Unexpected token 'export'/.test(cause.message)
     ? ': give the file the extension .mts or .mjs, or set "type": "module" in package.json'
@@ -69,10 +60,6 @@ export const loadPipeline = Effect.fn("PipelineFile.load")(function* (file: stri
 const isUsageError = Schema.is(UsageError)
 const isFileLockError = Schema.is(FileLock.FileLockError)
 
-/**
- * Maps the errors with which a service or its client fails to start. A wrong setting becomes a `UsageError`. Lock
- * errors stay unchanged. Any other error becomes `ServiceUnusable`.
- */
 export const reported = <I, S, R>(
   layer: Layer.Layer<I, unknown, R>,
   service: Context.Key<I, S>,
@@ -92,7 +79,6 @@ export const reported = <I, S, R>(
     return Layer.effect(service, Effect.fail(reason))
   })
 
-/** Whether to check a command line without running it. `schedule` sets this before it waits for the first run. */
 export const DryRun = Context.Reference<boolean>("prefstream/cli/DryRun", { defaultValue: () => false })
 
 export const endOfDryRun = Effect.fnUntraced(function* () {

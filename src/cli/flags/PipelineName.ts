@@ -1,2 +1,2 @@
-/** Whether an argument names a pipeline file rather than data. Imports nothing, because `bin.ts` loads it first. */
+/** Imports nothing, because `bin.ts` loads it first. */
 export const isPipelineFile = (file: string): boolean => /\.[cm]?[jt]s$/.test(file)

@@ -1,7 +1,4 @@
-/**
- * Checks which flags can be combined, before a command reads or sends anything. One table has all rules. Each flag's
- * own parser checks its value.
- */
+/** Checks which flags can be combined, before a command reads or sends anything. */
 import { Effect, Predicate } from "effect"
 import type * as Pipeline from "../../pipeline/Pipeline.ts"
 import { joinWords, plural } from "../../io/Values.ts"

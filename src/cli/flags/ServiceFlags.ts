@@ -1,7 +1,4 @@
-/**
- * Defines the flags of the annotation service: its address, and the properties that the contract leaves open. The token
- * is read only from the environment, and is `Redacted` as soon as it is read.
- */
+/** The properties of the annotation service that the contract leaves open. */
 import {
   Config,
   ConfigProvider,
@@ -53,10 +50,8 @@ import {
   text,
 } from "./Values.ts"
 
-/** The organization token. It has no flag, because every user of the machine can read a command line. */
 export const token = Effect.map(Config.option(Config.Redacted("PREFSTREAM_TOKEN")), Option.getOrUndefined)
 
-/** Makes the flag of a setting. `isForm` checks its text. The flag has the setting's default value. */
 const formed = (
   setting: "authorization" | "choice" | "createRequest" | "pollRequest",
   isForm: (text: string) => boolean,
@@ -165,7 +160,6 @@ export const serviceFlags = {
 
 export type ServiceFlags = Command.Command.Config.Infer<typeof serviceFlags>
 
-/** Trims a token. Fails if the token is empty, or contains characters that a header cannot have. */
 export const usableToken = Effect.fnUntraced(function* (token: Redacted.Redacted<string>) {
   const text = Redacted.value(token).trim()
   if (/^[\x21-\x7e]+$/.test(text)) return Redacted.make(text)
@@ -203,20 +197,13 @@ const extraOf = Effect.fnUntraced(function* (file: string) {
   return yield* usageError(`--request-extra ${file}: expected ${expected}`)
 })
 
-/**
- * Whether PREFSTREAM_BASE_URL is set, but empty. The config provider treats an empty variable as missing, but still
- * lists its name.
- */
+/** The config provider treats an empty variable as missing, but still lists its name. */
 const isEmpty = Effect.gen(function* () {
   const provider = yield* ConfigProvider.ConfigProvider
   const node = yield* Effect.orElseSucceed(provider.load(["PREFSTREAM", "BASE"]), () => undefined)
   return node?._tag === "Record" && node.keys.has("URL")
 })
 
-/**
- * Adds the environment's base URL to the flags if they have none. Do not use it with a pipeline file, which names its
- * own service.
- */
 export const fromEnvironment = Effect.fnUntraced(function* <Flags extends Pick<ServiceFlags, "baseUrl">>(flags: Flags) {
   if (flags.baseUrl?.trim() === "") {
     return yield* usageError("--base-url is empty: give the address of the annotation service, or leave the flag out")
@@ -237,7 +224,6 @@ export const addressOf = Effect.fnUntraced(function* ({ baseUrl }: Pick<ServiceF
   return { baseUrl, token: yield* usableToken(variable) }
 })
 
-/** Returns the service at `--base-url`, or else `otherwise`. The flags' settings apply to both. */
 export const serviceOf = <E, R>(flags: ServiceFlags, otherwise: Layer.Layer<ServiceProfile, E, R>) => {
   const chosen = Layer.unwrap(
     Effect.gen(function* (): Effect.fn.Return<
@@ -265,7 +251,6 @@ export const serviceRequired = Layer.effect(
   Effect.fail(usageError("no annotation service: set its address in PREFSTREAM_BASE_URL or with --base-url")),
 )
 
-/** The members that a task of the embedded service may have. */
 const embedded: TaskMembers.TaskMembers = { group: true, maxVotes }
 
 export const itemLimitsOf = Effect.fnUntraced(function* ({

@@ -74,7 +74,6 @@ export const batchFlags = inGroup("TASKS", {
   completionsSeed: integer("completions-seed", "Seed for sampling completions", { default: defaultSeed }),
 })
 
-/** Flags that cannot be combined with a pipeline file, because the file has these settings. */
 export const itemFlags = inGroup("TASKS", {
   guidelines: text("guidelines", "TEXT", "Instructions for the experts", { replaces: ["guidelines-file"] }),
   guidelinesFile: file("guidelines-file", "File with the instructions for the experts", {
@@ -132,7 +131,6 @@ export const resubmitFlags = inGroup("TASKS", {
   }),
 })
 
-/** Parses `0.40` or `judge=0.01`. The amount follows the last `=`, because the name of a kind can contain `=`. */
 const parsePrice = (text: string): Option.Option<readonly [kind: string, amount: string]> => {
   const at = text.lastIndexOf("=")
   const [kind, amount] = at === -1 ? [Prices.other, text] : [text.slice(0, at).trim(), text.slice(at + 1).trim()]

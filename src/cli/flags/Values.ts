@@ -1,7 +1,4 @@
-/**
- * Makes flags of each kind, with one line of help each, and parses the values that several flags accept. Commands must
- * store a flag under its name in camel case, because `Rules` derives the flag's spelling from that name.
- */
+/** Commands must store a flag under its name in camel case, from which `Rules` derives its spelling. */
 import { Duration, Effect, Option, Schema } from "effect"
 import { CliError, Flag } from "effect/cli"
 import { define, type Definition, nameOf, orSetting } from "./Definition.ts"
@@ -11,10 +8,8 @@ const lineOf = (description: string, definition: Definition): string =>
   (definition.default === undefined ? "" : ` (default: ${definition.default})`) +
   (definition.environment === undefined ? "" : ` [${definition.environment}${definition.note ?? ""}]`)
 
-/** A definition, and the name of the flag's value in help. */
 type Options = Definition & { readonly metavar?: string }
 
-/** A flag that may occur once. Its value is undefined if it is not set. */
 export const option = <A>(flag: Flag.Flag<A>, metavar: string, description: string, definition: Definition = {}) =>
   flag.pipe(
     Flag.withMetavar(metavar),
@@ -25,7 +20,6 @@ export const option = <A>(flag: Flag.Flag<A>, metavar: string, description: stri
     define(definition),
   )
 
-/** A flag that must be typed, or set by the environment or a settings file. */
 export const required = <A>(flag: Flag.Flag<A>, metavar: string, description: string, definition?: Definition) =>
   option(flag, metavar, description, definition).pipe(
     Flag.mapEffect((value) =>
@@ -42,7 +36,6 @@ export const repeated = <A>(flag: Flag.Flag<A>, metavar: string, description: st
     define({ ...definition, isRepeatable: true }),
   )
 
-/** A flag without a value: true if set, else undefined. */
 export const toggle = (name: string, description: string, definition: Definition = {}) =>
   Flag.Boolean(name).pipe(
     Flag.withDescription(lineOf(description, definition)),
@@ -52,7 +45,6 @@ export const toggle = (name: string, description: string, definition: Definition
     define({ ...definition, isSwitch: true }),
   )
 
-/** A flag without a value: true for `--NAME`, false for `--no-NAME`, and undefined if neither is set. */
 export const choice = (name: string, description: string, definition: Definition = {}) =>
   Flag.Boolean(name).pipe(
     Flag.withDescription(lineOf(description, definition)),
@@ -81,7 +73,6 @@ export const integer = (
   return option(Flag.Int(name).pipe(Flag.withSchema(bounded)), metavar, description, definition)
 }
 
-/** A flag that accepts one of the values. By default, its metavar lists them. */
 export const literals = <const Values extends ReadonlyArray<string>>(
   name: string,
   values: Values,
@@ -89,7 +80,6 @@ export const literals = <const Values extends ReadonlyArray<string>>(
   { metavar = values.join("|"), ...definition }: Options = {},
 ) => option(Flag.Literals(name, values), metavar, description, definition)
 
-/** A flag with a custom parser. For messages, `form` describes the texts that `parse` accepts. */
 export const parsed = <A>(
   name: string,
   parse: (text: string) => Option.Option<A>,
@@ -149,7 +139,6 @@ export const numberIn = (text: string, min: number, max: number): Option.Option<
   return /^-?\d/.test(text) && number >= min && number <= max ? Option.some(number) : Option.none()
 }
 
-/** Splits `NAME=VALUE` at the first `=`. If there is none, the value is empty. */
 export const assignment = (text: string): readonly [name: string, value: string] => {
   const at = text.indexOf("=")
   return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)]

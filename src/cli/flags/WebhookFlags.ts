@@ -1,7 +1,4 @@
-/**
- * Defines the flags for receiving webhooks. Secrets are `Redacted` as soon as they are read, and no message contains
- * them. Settings that cannot be combined are refused before a run sends anything.
- */
+/** No message contains a secret. Settings that cannot be combined are refused before a run sends anything. */
 import { Array as Arr, Config, Console, Effect, Option, Redacted, References } from "effect"
 import type { Command } from "effect/cli"
 import { defaults } from "../../api/ServiceProfile.ts"
@@ -44,7 +41,6 @@ export const webhookFlags = inGroup("WEBHOOK", {
 
 type WebhookFlags = Command.Command.Config.Infer<typeof webhookFlags>
 
-/** Options for receiving webhooks, from the flags or else from the pipeline. The receiver prints its URL to stderr. */
 export const webhookOf = Effect.fnUntraced(function* (
   flags: WebhookFlags,
   otherwise: WebhookReceiver.ListenOptions | undefined,
@@ -68,7 +64,6 @@ export const webhookOf = Effect.fnUntraced(function* (
 
 const isPath = (text: string): text is `/${string}` => /^\/[\w.~/-]*$/.test(text)
 
-/** A semicolon separates settings only before `NAME=` or at the end, so that values can contain semicolons. */
 const settingsOf = Effect.fnUntraced(function* (text: string) {
   const [first = "", ...others] = text.trim().split(/;\s*(?=\w+=|$)/)
   const isName = !first.includes("=")
@@ -92,7 +87,6 @@ const schemeOf = Effect.fnUntraced(
     const scheme = webhookScheme === undefined ? undefined : yield* settingsOf(webhookScheme)
     yield* WebhookScheme.make({ scheme, secrets }).pipe(
       Effect.provide(layerMac),
-      // Hides warnings about the scheme, because the receiver logs them later.
       Effect.provideService(References.MinimumLogLevel, "None"),
     )
     return { scheme, secrets }
@@ -104,7 +98,6 @@ const schemeOf = Effect.fnUntraced(
   }),
 )
 
-/** Splits secrets at line ends, and at spaces before `whsec_`. Other secrets may contain spaces. */
 const secretsOf = (secret: Redacted.Redacted<string> | undefined) =>
   (secret === undefined ? "" : Redacted.value(secret))
     .split(/[\r\n]+|\s+(?=whsec_)/)

@@ -1,11 +1,9 @@
-/**
- * Formats an audit of judges for a terminal. Each table has a row for each judge, the jury, and people. Each interval
- * is a 95% interval. A dash stands for a number that does not exist.
- */
+/** One row for each judge, the jury, and people. Intervals are 95% intervals. A dash means: no such number. */
 import type { Audit, AuditAgreement, AuditPolicies, AuditPolicy } from "../../domain/Audit.ts"
 import type { Estimate } from "../../domain/Leaderboard.ts"
 import { count, number } from "../../io/Values.ts"
 import { minItems } from "../../pair/stats/Bootstrap.ts"
+import { aligned, percent } from "./Text.ts"
 
 export const nothing = ({ items, raters }: Audit): string => {
   const has = (role: string) => raters.some((rater) => rater.role === role && rater.votes > 0)
@@ -17,8 +15,6 @@ export const nothing = ({ items, raters }: Audit): string => {
   return `no audit: of the ${count(items, "item")} with votes, none has ${missing}. An audit compares votes from people and from judges on the same items; --judge EXPERT counts another expert as a judge`
 }
 
-const percent = (share: number): string => `${(100 * share).toFixed(1)}%`
-/** Rounds first, so that a number that is rounded to zero has no minus sign. */
 const decimal = (value: number): string => (Math.round(value * 1000) / 1000 + 0).toFixed(3).replace("-", "−")
 const signed = (value: number): string => `${value <= -0.0005 ? "−" : "+"}${percent(Math.abs(value))}`
 
@@ -30,14 +26,11 @@ export const cell = (estimate: Estimate | null | undefined, form: (value: number
 
 type Cells = ReadonlyArray<string>
 
-/** @param texts the number of columns at the left that are aligned to the left, because they contain texts */
-export const table = (title: string, head: Cells, rows: ReadonlyArray<Cells>, texts = 1): Cells => {
-  const all = [head, ...rows]
-  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]!.length)))
-  const alignedIn = (row: Cells) =>
-    row.map((text, column) => (column < texts ? text.padEnd(widths[column]!) : text.padStart(widths[column]!)))
-  return ["", title, ...all.map((row) => `  ${alignedIn(row).join("  ")}`.trimEnd())]
-}
+export const table = (title: string, head: Cells, rows: ReadonlyArray<Cells>, texts = 1): Cells => [
+  "",
+  title,
+  ...aligned([head, ...rows], (column) => column < texts).map((line) => `  ${line}`),
+]
 
 const agreementCells = (agreement: AuditAgreement | null): Cells => [
   number(agreement?.share.items ?? 0),
@@ -107,7 +100,6 @@ const policyTable = (compared: AuditPolicies): Cells => {
   ]
 }
 
-/** Replaces tables with too few items by a note, but keeps the table with the most items. */
 const policyTables = ({ policies }: Audit): Cells => {
   const most = Math.max(...policies.map(({ items }) => items))
   return policies.flatMap((table) =>

@@ -1,7 +1,4 @@
-/**
- * Formats an evaluation of scores for a terminal. Each interval is a 95% interval. A dash stands for a number that
- * does not exist.
- */
+/** Intervals are 95% intervals. A dash stands for a number that does not exist. */
 import type { Evaluation, EvaluationSlice } from "../../domain/Evaluation.ts"
 import { count, number, plural } from "../../io/Values.ts"
 import { cell, table } from "./AuditTable.ts"

@@ -1,7 +1,4 @@
-/**
- * The exit status of the process, the same for every command. 75 is `EX_TEMPFAIL` of sysexits.h, which schedulers and
- * mailers understand as "try again later". If a signal stops a command, the status is 128 + the signal's number.
- */
+/** The exit status of every command. 75 is `EX_TEMPFAIL` of sysexits.h; after a signal, 128 + its number. */
 import { Schema } from "effect"
 import type { RunStatus } from "../../pipeline/RunReport.ts"
 import { inFlags } from "./Flags.ts"
@@ -9,9 +6,7 @@ import { inFlags } from "./Flags.ts"
 export const done = 0
 export const failure = 1
 export const usage = 2
-/** Results are outstanding, or items need further votes. */
 export const waiting = 3
-/** Tasks may have arrived at the service, and are not sent again. */
 export const inDoubt = 4
 export const rejects = 5
 export const thresholds = 6
@@ -48,7 +43,6 @@ export const ofRun: { readonly [Status in RunStatus]: number } = {
   in_doubt: inDoubt,
 }
 
-/** Ends the command with this status. All messages have been printed before. */
 export class Finished extends Schema.TaggedError<Finished>()("Finished", { status: Schema.Int }) {}
 
 export class UsageError extends Schema.TaggedError<UsageError>()("UsageError", { message: Schema.String }) {}

@@ -1,8 +1,4 @@
-/**
- * Describes a failure in one line, which is never empty. For a failure of the file system or a database, the line names
- * the path, the problem, and the remedy. Problems are identified by the system's error code, never by the text of a
- * message.
- */
+/** Describes a failure in one line. Problems are identified by the system's error code, never by a message's text. */
 import { Config, Option, PlatformError, Predicate, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { FileSystemFailure } from "../../dataset/file/DatasetError.ts"
@@ -86,7 +82,6 @@ const sqlMessage = (failure: SqlError.SqlError): string => {
   return Option.getOrElse(describe(isSqliteFailure(cause) ? cause : undefined, path), () => {
     const advice = hasCode(cause) ? postgresWords[cause.code] : undefined
     if (advice !== undefined) return `${failure.message}: ${advice}`
-    // The server asked for a password, but none is configured.
     if (failure.reason._tag === "AuthenticationError") return `${failure.message}: ${postgresWords["28P01"]}`
     return failure.reason._tag === "ConnectionError"
       ? `${failure.message}: check that the database server can be reached, ${again}`
@@ -105,7 +100,6 @@ const isFileForFolder = Schema.is(
 const platformMessage = (failure: PlatformError.PlatformError): string => {
   const { reason } = failure
   const pathOrDescriptor = "pathOrDescriptor" in reason ? reason.pathOrDescriptor : undefined
-  // A file descriptor is only a number, so it is not shown.
   const path = typeof pathOrDescriptor === "string" ? pathOrDescriptor : undefined
   return Option.getOrElse(describe(reason.cause, path), () => {
     const words = isFileForFolder(reason) ? "expected a folder, found a file" : platformWords[reason._tag]
@@ -118,7 +112,6 @@ export const isBusy = (failure: unknown): boolean => isFileLockError(failure) &&
 export const messageOf = (failure: unknown): string => {
   if (failure instanceof PlatformError.PlatformError) return platformMessage(failure)
   if (SqlError.isSqlError(failure)) return sqlMessage(failure)
-  // This error comes from a pipeline file that reads the environment itself.
   if (failure instanceof Config.ConfigError && Schema.isSchemaError(failure.cause)) {
     const [problem] = problems(failure.cause.issue)
     if (problem !== undefined) return `${problem.path.join("_")}: ${problem.message}; set it in the environment`

@@ -1,4 +1,4 @@
-/** The results of `doctor`. Each check prints one line, which says what to do about a problem. */
+/** The results of `doctor`: one line each, which says what to do about a problem. */
 import { messageOf } from "./Failure.ts"
 import { inFlags } from "./Flags.ts"
 

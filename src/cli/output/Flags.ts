@@ -1,12 +1,8 @@
-/**
- * Messages have options in backticks, such as `maxRejects`. For users of the command line, this file replaces known
- * options by flags, with values quoted for a shell. Text in double quotes is data, and stays unchanged.
- */
+/** Turns options in backticks into flags for users of the command line. Text in double quotes is data. */
 import { Predicate, Result } from "effect"
 import type { RejectCount } from "../../pipeline/RejectCounts.ts"
 import { joinWords } from "../../io/Values.ts"
 
-/** Options with a flag of the same name in kebab case. */
 const named = [
   "aggregate", "allowRepeatedVotes", "budget", "choiceAs", "choiceMap", "completionPath", "delimiter", "encoding", "expertNames", "goldPath", "group", "header",
   "historyPath", "idempotencyKey", "idleTimeout", "keep", "key", "layout", "ledger", "maxRejects", "maxRowGroupBytes",
@@ -52,7 +48,6 @@ const phrases: { readonly [text: string]: string } = {
     "--completion-path twice, first for the better completion, then for the other one",
 }
 
-/** The flag of a setting, or its name if it has none. */
 export const flagOf = (setting: string): string => flags.get(setting) ?? setting
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
@@ -64,10 +59,7 @@ const tokens = new RegExp(
 )
 const memberNames = new RegExp(String.raw`${quotedText}|([A-Za-z.]+)(?=:)`, "g")
 
-/**
- * Writes a key or a value of a map in the syntax of `ChoiceMap`. Does not import `ChoiceMap`, because each start of
- * prefstream loads this file.
- */
+/** In the syntax of `ChoiceMap`, which is not imported, because each start of prefstream loads this file. */
 const partOfMap = (text: string): string =>
   /[",=]/.test(text) && !/^[<>]=?\s*\S+$/.test(text) ? JSON.stringify(text) : text
 
@@ -80,7 +72,6 @@ const word = (value: unknown): string => {
   return /^[\w.%-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
 
-/** For the value `…`, which stands for any path, only the flag is printed. */
 const withValues = (name: string, flag: string, value: unknown): string => {
   if (value === true) return flag
   if (value === false) return flag.replace("--", "--no-")
@@ -107,14 +98,12 @@ const inText = (text: string): string =>
     phrase === undefined ? ((option === undefined ? undefined : translated(option)) ?? all) : phrases[phrase]!,
   )
 
-/** Replaces the options in a message by flags. In a list with one option per line, the descriptions stay aligned. */
 export const inFlags = (message: string): string => {
   const row = /^ {2}(`[^`]*`) {2,}/gm
   const width = Math.max(0, ...[...message.matchAll(row)].map(([, option = ""]) => inText(option).length))
   return inText(message.replace(row, (_, option: string) => `  ${inText(option).padEnd(width)}  `))
 }
 
-/** Translates the reasons of a report's rejects. */
 export const inRejects = <A extends { readonly rejects: ReadonlyArray<RejectCount> | null }>(report: A): A => ({
   ...report,
   rejects:

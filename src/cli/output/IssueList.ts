@@ -1,4 +1,4 @@
-/** Lists the tasks that need attention, with the places of their items in the input, and the possible decisions. */
+/** Lists the tasks that need attention, with the places of their items, and the possible decisions. */
 import { Effect } from "effect"
 import { issuesOf, type ListedTask } from "../../pipeline/Issues.ts"
 import type { IssueReport } from "../../pipeline/RunReport.ts"
@@ -7,11 +7,7 @@ import { present, shellWord } from "./Text.ts"
 
 const maxShown = 20
 
-export const text = Effect.fnUntraced(function* (
-  numbers: ReadonlyArray<number>,
-  /** Flags with which another command finds the job. */
-  given: string,
-) {
+export const text = Effect.fnUntraced(function* (numbers: ReadonlyArray<number>, given: string) {
   const tasks = yield* issuesOf(numbers.slice(0, maxShown))
   const [first] = tasks
   if (first === undefined) return "No task needs attention."
@@ -25,7 +21,6 @@ export const text = Effect.fnUntraced(function* (
   ].join("\n")
 })
 
-/** Suggests commands to poll given-up tasks again. Each command contains the id of a task at the service. */
 export const waitAgain = (tasks: ReadonlyArray<IssueReport>, given: string): ReadonlyArray<string> => {
   const flags = given === "" ? "" : ` ${given}`
   const lines = tasks.flatMap(({ state, task, task_id }) =>
@@ -56,7 +51,6 @@ const lines = (task: ListedTask): ReadonlyArray<string> =>
 
 const stateOf = ({ state }: IssueReport): string => (state === "submitting" ? "in doubt" : state.replace("_", " "))
 
-/** Places in the input, such as `a.jsonl:1-20, b.jsonl:7`; at most the first 5 ranges. */
 const placesOf = (places: ListedTask["places"]): string => {
   if (places === null) return "pruned from the ledger"
   const spans: Array<{ file: string; by: "line" | "row"; from: number; to: number }> = []
@@ -95,7 +89,6 @@ const decisions = [
   },
 ]
 
-/** Returns one line for each possible decision. The line names the first listed task that allows the decision. */
 const choices = (tasks: ReadonlyArray<ListedTask>, given: string): ReadonlyArray<string> => {
   const lines = decisions.flatMap(({ effect, flag, states }) => {
     const task = tasks.find(({ state }) => states.includes(state))

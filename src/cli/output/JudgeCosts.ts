@@ -1,21 +1,16 @@
-/**
- * Shows the costs of the language models in a job with an embedded service. Reads the costs from the models' file of
- * answers.
- */
+/** Shows the costs of the language models in a job, from the models' file of answers. */
 import { Effect, FileSystem } from "effect"
 import type { PaidRequests } from "../../domain/JudgeUsage.ts"
 import { count } from "../../io/Values.ts"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
 import { type Rows, rowsOf } from "./Text.ts"
 
-/** Reads the costs. @param file default: the file in the job folder */
 export const read = Effect.fnUntraced(function* (
   directory: string,
   file: string = JobFolder.judgeAnswers(directory),
 ): Effect.fn.Return<ReadonlyArray<PaidRequests>, never, FileSystem.FileSystem> {
   const fs = yield* FileSystem.FileSystem
   if (!(yield* Effect.orElseSucceed(fs.exists(file), () => false))) return []
-  // Only jobs with judges load this module.
   const { readPaid } = yield* Effect.promise(() => import("../../service/expert/JudgeAnswers.ts"))
   return yield* readPaid(file)
 })

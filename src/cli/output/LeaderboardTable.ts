@@ -1,22 +1,16 @@
-/**
- * Formats a leaderboard for a terminal, or as CSV (RFC 4180) with one record per model, in full precision. Notes below
- * the table explain missing results: intervals that need more items, groups that no vote compares, and ratings without
- * a bound.
- */
+/** Formats a leaderboard for a terminal, or as CSV (RFC 4180) in full precision. Notes explain missing results. */
 import * as CsvField from "../../domain/CsvField.ts"
 import * as SpreadsheetCell from "../../io/SpreadsheetCell.ts"
 import type { Estimate, Leaderboard, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import { minItems } from "../../pair/rating/Accrual.ts"
 import type { LeaderboardGroup } from "../../pipeline/Leaderboard.ts"
 import { count, number, plural } from "../../io/Values.ts"
-import { present } from "./Text.ts"
+import { aligned, percent, present } from "./Text.ts"
 
 export const nothing =
   "no leaderboard: no vote compares two models. Each completion needs a model name: set --model-path, add models to the items, or use one file per model (--completions); prefstream inspect shows the models. At most 500 models can be rated"
 
 const points = (rating: number | null, open: string): string => (rating === null ? open : rating.toFixed(0))
-
-const percent = (share: number): string => `${(100 * share).toFixed(1)}%`
 
 const range = ({ high, low }: Estimate, form: (value: number) => string, open: readonly [string, string]): string =>
   low === null && high === null
@@ -24,7 +18,6 @@ const range = ({ high, low }: Estimate, form: (value: number) => string, open: r
     : `${low === null ? open[0] : form(low)} to ${high === null ? open[1] : form(high)}`
 
 const head = ["rank", "model", "rating", "95% interval", "win rate", "95% interval", "won", "tied", "lost"]
-const isText = (column: number): boolean => column === 1
 
 const cellsOf = (row: LeaderboardRow): ReadonlyArray<string> => [
   String(row.rank),
@@ -38,17 +31,6 @@ const cellsOf = (row: LeaderboardRow): ReadonlyArray<string> => [
   number(row.losses),
 ]
 
-const aligned = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
-  const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
-  return rows.map((row) =>
-    row
-      .map((cell, column) => (isText(column) ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
-      .join("  ")
-      .trimEnd(),
-  )
-}
-
-/** Above this number, the estimate of further votes depends on chance more than on the models. */
 const maxNeeded = 1_000_000
 
 const describeTopTwo = ({ top_two, votes }: Leaderboard): string | false => {
@@ -95,7 +77,6 @@ const signed = (value: number): string => `${value < 0 ? "−" : "+"}${Math.abs(
 export const ofDataset =
   "each item of the dataset counted as one vote, derived from its pairs; ties, minority votes, and strengths were not counted. To count all votes, use --dir JOB"
 
-/** @param by the metadata field that defines the groups, if there are any */
 export const text = (groups: ReadonlyArray<LeaderboardGroup>, by: string | undefined): string =>
   groups
     .map(({ group, items, leaderboard }) =>
@@ -112,7 +93,7 @@ const boardText = (board: Leaderboard): string => {
     method.ties !== "davidson" && ties > 0 && (method.ties === "half" ? "ties as half wins" : "without ties"),
     method.weighted && "ratings weight votes by expert reliability, but win rates count each vote once",
   ])
-  const rows = aligned([head, ...models.map(cellsOf)])
+  const rows = aligned([head, ...models.map(cellsOf)], (column) => column === 1)
   return [
     `${count(models.length, "model")}: ${count(votes, "vote")} on ${count(items, "item")}, ${count(comparisons, "comparison")}, ${count(ties, "tie")}${options.map((each) => `; ${each}`).join("")}`,
     "",
@@ -147,7 +128,6 @@ const columns: ReadonlyArray<readonly [name: string, of: (row: LeaderboardRow) =
 const forSpreadsheet = <A>(cell: A | string, isRaw: boolean): A | string =>
   typeof cell === "string" && !isRaw ? SpreadsheetCell.neutralize(cell) : cell
 
-/** @param isRaw whether to keep names unchanged, including those that a spreadsheet would run as formulas */
 export const csv = (groups: ReadonlyArray<LeaderboardGroup>, by: string | undefined, isRaw: boolean): string =>
   [
     [...(by === undefined ? [] : [by]), ...columns.map(([name]) => name)],

@@ -1,4 +1,4 @@
-/** Writes log messages to stderr, one line each: time, level, message. A bug is logged with its stack. */
+/** One line per message: time, level, message. A bug is logged with its stack. */
 import { Array as Arr, Cause, Logger } from "effect"
 import { inFlags } from "./Flags.ts"
 import * as LogFormat from "./LogFormat.ts"

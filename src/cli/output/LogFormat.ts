@@ -1,7 +1,4 @@
-/**
- * Applies `--log-format json` or PREFSTREAM_LOG_FORMAT=json: each line of stderr is then a JSON object with `time`,
- * `level` (`info`, `warning`, `error`), and `message`. Text that a command prints for people has the level `info`.
- */
+/** With `--log-format json` or PREFSTREAM_LOG_FORMAT=json, each line of stderr is a JSON object. */
 import { Config, Context, Effect, Option, Stdio } from "effect"
 import * as Stderr from "./Stderr.ts"
 
@@ -11,7 +8,6 @@ export const Current = Context.Reference<LogFormat>("prefstream/cli/LogFormat", 
 
 const isFormat = (word: string): word is LogFormat => word === "text" || word === "json"
 
-/** Removes the flag from the arguments before `--`. Words after `--` belong to another command. */
 export const split = (args: ReadonlyArray<string>) => {
   const rest: Array<string> = []
   let format: string | undefined
@@ -25,7 +21,6 @@ export const split = (args: ReadonlyArray<string>) => {
   return { format, rest }
 }
 
-/** Runs `effect` with the log format of the command line or environment. Returns `invalid` if the format is unknown. */
 export const applied = Effect.fnUntraced(function* <E, R>(
   args: ReadonlyArray<string>,
   invalid: number,
@@ -34,7 +29,6 @@ export const applied = Effect.fnUntraced(function* <E, R>(
   const flag = split(args).format
   const environment = yield* Config.option(Config.String("PREFSTREAM_LOG_FORMAT"))
   const format = flag ?? Option.getOrElse(environment, () => "text")
-  // If the flag's value is unknown, the environment decides the format of the error message.
   if (format === "json" || (!isFormat(format) && Option.contains(environment, "json"))) Stderr.asJson()
   if (!isFormat(format)) {
     const name = flag === undefined ? "PREFSTREAM_LOG_FORMAT" : "--log-format"
@@ -45,7 +39,6 @@ export const applied = Effect.fnUntraced(function* <E, R>(
   const stdio = yield* Stdio.Stdio
   return yield* effect.pipe(
     Effect.provideService(Current, format),
-    // A redrawn progress line is not JSON, so stderr does not count as a terminal.
     Effect.provideService(Stdio.Stdio, Stdio.make({ ...stdio, stderrIsTerminal: Effect.succeed(false) })),
   )
 })

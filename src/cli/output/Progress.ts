@@ -1,7 +1,4 @@
-/**
- * Shows the progress of a run on stderr, by the counts of the ledger. On a terminal, it redraws one line. Elsewhere, it
- * prints a line every 5 seconds while the counts change, and every 10 minutes while they do not.
- */
+/** A terminal gets one redrawn line; else a line every 5 seconds if the counts change, or every 10 minutes. */
 import { Duration, Effect, Option, Stdio, Stream } from "effect"
 import * as SteadyClock from "../../io/SteadyClock.ts"
 import { Ledger } from "../../task/ledger/Ledger.ts"
@@ -12,7 +9,6 @@ import { duration, present } from "./Text.ts"
 const redrawInterval = Duration.millis(200)
 const lineInterval = Duration.seconds(5)
 const unchangedLines = 120
-/** Width in characters. At 80 columns, this leaves room for the rate and the time left. */
 const barWidth = 12
 /** In milliseconds. The rate is the average over the last `max`, and is shown only after `min`. */
 const rateWindow = { max: 60_000, min: 2_000 }
@@ -35,7 +31,6 @@ const line = Effect.gen(function* () {
   const unusable = tasks.failed.items + tasks.invalid.items
   const filled = all === 0 ? 0 : Math.floor((barWidth * judged) / all)
   const submitted = all - tasks.planned.items - tasks.submitting.items - tasks.refused.items
-  // Before the first result arrives, `done` counts submitted items, so the rate does not predict the time left.
   const done = judged > 0 ? judged : submitted
   const open = all - judged - unusable - tasks.in_doubt.items - tasks.refused.items
   const left = reading || judged === 0 ? undefined : open
@@ -50,12 +45,11 @@ const line = Effect.gen(function* () {
   return { bar: `[${"#".repeat(filled)}${"-".repeat(barWidth - filled)}]`, text, done, left }
 })
 
-/** Describes the recent rate in items per second, and the time left at this rate. Without a rate, the text is empty. */
 const makeRate = () => {
   let samples: Array<{ readonly at: number; readonly done: number }> = []
   return Effect.fnUntraced(function* ({ done, left }: Effect.Success<typeof line>) {
     const at = yield* SteadyClock.now
-    // `done` falls when the first result arrives: from then on it counts judged items instead of submitted ones.
+    // `done` falls when the first result arrives: it then counts judged items instead of submitted ones.
     if (done < (samples.at(-1)?.done ?? 0)) samples = []
     samples.push({ at, done })
     const recent = samples.findIndex((sample) => at - sample.at <= rateWindow.max)
@@ -95,6 +89,5 @@ export const during = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effec
         if (unchanged % unchangedLines === 0) yield* write(`${progress.text} ${rate}${yield* elapsed(since)}\n`)
       })
   const clear = redraw ? Effect.sync(() => Stderr.draw("")) : Effect.void
-  // An interrupted effect may take a while to stop, so the line is cleared as soon as drawing is interrupted.
   return yield* Effect.raceFirst(effect, Effect.ensuring(Effect.forever(show), clear)).pipe(Effect.ensuring(clear))
 })

@@ -1,10 +1,4 @@
-/**
- * Makes a command print nothing if it succeeds and everything if it fails, so that cron sends a mail only when there is
- * something to do. Before the failure's message, the output is printed in its order, to stdout or stderr as usual. At
- * most the last 1,000 pieces of output are kept. If the process is killed, the output is lost.
- *
- * Adapter: creates a console of `node:console` that writes to memory.
- */
+/** Adapter: holds the last 1,000 pieces of output in a `node:console`, and prints them only if a command fails. */
 import { Console as NodeConsole } from "node:console"
 import { Writable } from "node:stream"
 import { type Cause, Console, Effect, Exit, Sink, Stdio } from "effect"
@@ -16,7 +10,6 @@ interface Held {
 
 const maxHeld = 1000
 
-/** Keeps the output of an effect in memory. Prints it if the effect fails and `isNews` is true for the cause. */
 export const holdBackUnless = Effect.fnUntraced(function* <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   isNews: (cause: Cause.Cause<E>) => boolean,
@@ -43,7 +36,6 @@ export const holdBackUnless = Effect.fnUntraced(function* <A, E, R>(
   const stderrMuted = Object.assign(new NodeConsole(stderr, stderr), {
     log: (...texts: ReadonlyArray<unknown>) => console.log(...texts),
   })
-  // Progress lines, which are written to `Stdio` directly, are dropped.
   const silent = Stdio.make({ ...stdio, stderr: () => Sink.drain, stderrIsTerminal: Effect.succeed(false) })
   const show = Effect.sync(() => {
     if (dropped > 0) console.error(`… ${dropped} earlier lines omitted`)

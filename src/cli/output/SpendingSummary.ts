@@ -6,7 +6,6 @@ import { type Rows, rowsOf } from "./Text.ts"
 
 export const votesCost = ({ cost, votes }: VotesCost): string => `${count(votes, "vote")} (${cost})`
 
-/** Whether the budget still pays for another item. If prices differ by kind, votes can cost less than planned. */
 export const hasRoom = ({ spending, votes }: RunReport): boolean =>
   spending !== null && Object.keys(spending.prices).length > 0 && (spending.left?.votes ?? 0) >= votes
 
@@ -20,7 +19,6 @@ const maxKinds = 5
 const kindCost = ({ cost_per_right_vote, kind, token_cost, ...votes }: SpendingReport["kinds"][number]): string =>
   `${kind === null ? "unknown kind, so at the highest price of the experts who could vote" : nameOf(kind)}: ${votesCost(votes)}${cost_per_right_vote === null ? "" : `, ${cost_per_right_vote} per correct vote`}${token_cost === null ? "" : `; its tokens cost ${token_cost}`}`
 
-/** The costs by kind of expert; empty if neither a result nor a price names a kind. */
 const byKind = ({ kinds, prices }: Pick<SpendingReport, "kinds" | "prices">): ReadonlyArray<string> =>
   kinds.every(({ kind }) => kind === null) && Object.keys(prices).length === 0
     ? []

@@ -1,7 +1,4 @@
-/**
- * Formats the status of a job for a terminal: its summary, its workers, and its outstanding tasks. An estimate names
- * the period and the number of items that it is based on.
- */
+/** An estimate names the period and the number of items that it is based on. */
 import { DateTime, Option } from "effect"
 import type { PaidRequests } from "../../domain/JudgeUsage.ts"
 import { count, excerpt, number, plural } from "../../io/Values.ts"
@@ -43,10 +40,10 @@ const campaigns = (status: JobStatus): Rows => {
   return rows.length > 1 ? rowsOf("campaigns", rows) : []
 }
 
-/** Number of seconds after which a worker that has not been seen may be lost. */
+/** In seconds. A worker that has not been seen for longer may be lost. */
 const lateAfter = 15
 
-/** Number of seconds after which a worker without progress may be stuck, or may be waiting for the service. */
+/** In seconds. A worker without progress may be stuck, or may be waiting for the service. */
 const stuckAfter = 120
 
 const workers = (status: JobStatus): Rows => {

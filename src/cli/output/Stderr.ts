@@ -1,8 +1,4 @@
-/**
- * Adapter: writes to stderr. The output is plain text, one JSON object per line, or a terminal line that is redrawn
- * until other output replaces it. After `asJson`, each line that this process prints to stderr is a JSON object. This
- * file imports nothing, because every start of prefstream loads it.
- */
+/** Adapter: writes to stderr. This file imports nothing, because every start of prefstream loads it. */
 import process from "node:process"
 
 let isJson = false
@@ -17,14 +13,12 @@ const writeBy = (change: (text: string) => string): void => {
     writeText(change(Buffer.from(chunk).toString()), typeof encoding === "function" ? encoding : done)
 }
 
-/** @param now milliseconds since 1970 */
 export const line = (level: string, message: string, now: number): string =>
   // @effect-diagnostics-next-line globalDate:off -- `DateTime` would load Effect
   JSON.stringify({ time: new Date(now).toISOString(), level, message })
 
 const isLine = (text: string) => text.startsWith('{"time":')
 
-/** Turns each line of a text into a JSON object, unless it is one already. Drops empty lines. */
 const linesOf = (text: string, level: string): string =>
   text
     .split("\n")
@@ -43,7 +37,6 @@ export const asJson = (): void => {
 
 const clearLine = "\r\u001b[2K"
 
-/** Redraws the line, cut to the width of the terminal. An empty text clears it. */
 export const draw = (text: string): void => {
   writeText(clearLine + (process.stderr.columns > 0 ? text.slice(0, process.stderr.columns - 1) : text))
   isDrawn = text !== ""

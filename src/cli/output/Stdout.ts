@@ -1,7 +1,4 @@
-/**
- * Adapter: the width of stdout, and its errors, such as a full disk. The first error is printed to stderr, and the
- * process ends with status 1. It is not an error if the reader closes the pipe early, as `head` does.
- */
+/** Adapter: the width of stdout, and its errors. The first error is printed, and the process ends with status 1. */
 import process from "node:process"
 import { print } from "./Stderr.ts"
 
@@ -14,13 +11,11 @@ process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
   process.exitCode = 1
   print("error", `prefstream: cannot write to standard output: ${message}`)
 })
-// An error of stderr cannot be reported anywhere. Without a listener, it would end the process.
+// Without a listener, an error of stderr would end the process.
 process.stderr.on("error", () => {})
 
-/** The width of the terminal in columns; 0 if stdout is not a terminal. */
 export const columns = (): number => process.stdout.columns ?? 0
 
-/** Calls `done` once all output is written or has failed. `isLost` tells whether some output was lost. */
 export const whenWritten = (done: (isLost: boolean) => void): void => {
   process.stdout.write("", () => {
     process.stderr.write("", () => {

@@ -1,7 +1,4 @@
-/**
- * Formats the report of a run for a terminal: files and counts, what to do next, and one pair, with long texts
- * shortened.
- */
+/** Formats the report of a run for a terminal: files and counts, what to do next, and one pair. */
 import { Console, Effect } from "effect"
 import { render } from "../../domain/Conversation.ts"
 import * as Origin from "../../domain/Origin.ts"
@@ -21,20 +18,16 @@ import { duration, present, printable, type Rows, rowsOf, size, table } from "./
 
 export interface Options extends TextOptions {
   readonly json?: boolean | undefined
-  /** The file of judges' answers; default: the one in the job folder. */
   readonly judgeCache?: string | undefined
 }
 
 export interface TextOptions {
   readonly directory: string
-  /** Flags with which another command finds the job. */
   readonly given: string
-  /** The next step to name if tasks or results are missing; default: a command that fits the report. */
   readonly later?: string | undefined
   readonly ledger?: string | undefined
 }
 
-/** Ends the command with the exit status of the report, unless that is 0. */
 export const end = Effect.fn("Summary.end")(function* (report: Pick<RunReport, "status">) {
   const status = ExitStatus.ofRun[report.status]
   if (status !== ExitStatus.done) return yield* new ExitStatus.Finished({ status })
@@ -50,10 +43,7 @@ export const finish = Effect.fn("Summary.finish")(function* (report: RunReport, 
   yield* end(report)
 })
 
-/**
- * Prints the report of a command that does not wait. Outstanding results are not a failure. If the budget is used up,
- * the exit status is 8.
- */
+/** Outstanding results are not a failure of a command that does not wait, but a used-up budget is. */
 export const finishSubmit = Effect.fn("Summary.finishSubmit")(function* (report: RunReport, options: Options) {
   const { planned, submitting } = report.tasks
   const isOver = report.spending !== null && isOverBudget(report.spending)
@@ -101,7 +91,6 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
   const doubts = report.tasks.in_doubt.tasks
   const unusable = report.tasks.failed.tasks + report.tasks.invalid.tasks
   const unfinished = describeUnfinished(unusable, report.tasks)
-  // The report of `status` has no duration, because `status` runs nothing.
   const ended = (what: string) => {
     const sentence = what.endsWith(".") ? what : `${what}.`
     return report.seconds === null
@@ -201,7 +190,6 @@ const describeUnfinished = (unusable: number, { planned, submitted, submitting }
     ]),
   )
 
-/** Joins main clauses: `a`, `a, and b`, or `a, b, and c`. */
 const listed = (clauses: ReadonlyArray<string>): string =>
   [...clauses.slice(0, -2), clauses.slice(-2).join(", and ")].join(", ")
 
@@ -217,7 +205,6 @@ const reading = (report: RunReport): string =>
     `${number(report.rejected)} rejected`,
   ]).join(" + ") + (report.known === 0 ? "" : `; ${number(report.known)} known from an earlier run`)
 
-/** The rejects with one code, such as `3 invalid_json, first items.jsonl:7: column 2: …`. */
 export const rejectCount = ({ code, count, first }: RejectCount): string =>
   `${number(count)} ${code}, first ${Origin.describe(first)}: ${inFlags(first.reason)}`
 
@@ -233,7 +220,6 @@ const rejects = ({ earlier, rejected, rejects }: RunReport, directory: string): 
     ? []
     : rowsOf("rejects", [JobFolder.rejects(directory), ...(rejects ?? []).map(rejectCount)])
 
-/** The unit in which tasks are counted: votes if an item may have several. */
 export const unit = ({ votes }: Pick<RunReport, "votes">): string => (votes === 1 ? "item" : "vote")
 
 const tasks = (report: Pick<RunReport, "tasks" | "votes">): string =>
@@ -259,7 +245,6 @@ const dataset = ({ directory, files, formats, omitted, rows, splits }: DatasetIn
     .filter(({ omitted }) => omitted.count > 0)
     .map(({ format, omitted: { count: omitted, first } }) => {
       const [one] = first
-      // If files were joined by prompt, the item's id is the whole prompt.
       const why = one === undefined ? "" : `; first: item ${excerpt(one.item_id, 60)}: ${one.field}: ${one.reason}`
       return ["", `${count(omitted, "pair")} could not be written to ${format}${why}`] as const
     }),

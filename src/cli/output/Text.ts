@@ -1,14 +1,10 @@
-/**
- * Formats numbers, tables, and messages for people. `say` writes only to stderr. Text from `printable` has no control
- * characters that a terminal would execute.
- */
+/** Text from `printable` has no control characters that a terminal would execute. */
 import { Clock, Console, Effect } from "effect"
 import { inFlags } from "./Flags.ts"
 import * as LogFormat from "./LogFormat.ts"
 import { editsBetween, maxEdits } from "../../io/NearestName.ts"
 import * as Stderr from "./Stderr.ts"
 
-/** Prints the outcome of a command, or the next step, to stderr. */
 export const say = Effect.fnUntraced(function* (text: string, level: "error" | "info" = "error") {
   const message = inFlags(text)
   const isJson = (yield* LogFormat.Current) === "json"
@@ -16,10 +12,7 @@ export const say = Effect.fnUntraced(function* (text: string, level: "error" | "
   yield* Console.error(isJson ? Stderr.line(level, message, now) : `prefstream: ${printable(message)}`)
 })
 
-/**
- * Whether the library's suggestion is close to the name in its message. For a short name, the library also suggests
- * names that are too different.
- */
+/** For a short name, the library also suggests names that are too different. */
 const isNear = (message: string, suggestions: string): boolean => {
   const name = /(?:flag: |subcommand ")-*([^\s"]+)/.exec(message)?.[1] ?? ""
   const [first = ""] = suggestions.split(" ")
@@ -36,20 +29,26 @@ export const inOneLine = (message: string): string =>
     )
     .replace(/Expected: Path does not exist: .*/, "There is no such file or folder")
 
-/** The rows of a table. A row whose value is `false` is left out. */
 export type Rows = ReadonlyArray<readonly [name: string, value: string | false]>
 
 export const table = (rows: Rows): ReadonlyArray<string> =>
   rows.flatMap(([name, value]) => (value === false ? [] : [`  ${name.padEnd(11)}${value}`]))
 
-/** Makes a row for each value. Only the first row shows the name. */
+export const aligned = (rows: ReadonlyArray<ReadonlyArray<string>>, isText = (_column: number) => false) => {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+  const cellIn = (text: string, column: number) =>
+    isText(column) ? text.padEnd(widths[column]!) : text.padStart(widths[column]!)
+  return rows.map((row) => row.map(cellIn).join("  ").trimEnd())
+}
+
+export const percent = (share: number): string => `${(100 * share).toFixed(1)}%`
+
 export const rowsOf = (name: string, values: ReadonlyArray<string>): Rows =>
   values.map((value, i) => [i === 0 ? name : "", value])
 
 export const present = (texts: ReadonlyArray<string | false>): ReadonlyArray<string> =>
   texts.filter((text) => text !== false)
 
-/** Makes a text safe for a terminal: control characters other than tab and line feed become U+FFFD. */
 export const printable = (text: string): string => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "\uFFFD")
 
 export const size = (bytes: number): string =>

@@ -3,10 +3,8 @@ import { type Command, Completions } from "effect/cli"
 import { type Definitions, definitionsOf } from "../flags/Definition.ts"
 
 export interface ParsedArguments {
-  /** The command with its subcommand, such as `run` or `ledger check`. */
   readonly command: string
   readonly definitions: Definitions
-  /** The name of the command's first operand, such as `FILE` or `PIPELINE`. */
   readonly operandName: string | undefined
   readonly given: ReadonlyMap<string, ReadonlyArray<string> | boolean>
   readonly operands: ReadonlyArray<string>
@@ -14,13 +12,11 @@ export interface ParsedArguments {
 
 const isOperand = (argument: string) => argument === "-" || !argument.startsWith("-") || /^-[\d.]/.test(argument)
 
-/** Words that the library accepts as the value of a Boolean flag. */
 const literals = new Map([
   ...["true", "yes", "on", "1", "y"].map((argument) => [argument, true] as const),
   ...["false", "no", "off", "0", "n"].map((argument) => [argument, false] as const),
 ])
 
-/** Returns undefined if the command line names no command, or asks for help. */
 export const parse = (args: ReadonlyArray<string>, root: Command.Command.Any): ParsedArguments | undefined => {
   let command = root
   const names: Array<string> = []
@@ -62,7 +58,6 @@ export const parse = (args: ReadonlyArray<string>, root: Command.Command.Any): P
     const name = equals < 0 ? argument : argument.slice(0, equals)
     const attached = equals < 0 ? undefined : argument.slice(equals + 1)
     const known = byName.get(name)
-    // The library itself reports unknown flags.
     if (known === undefined) continue
     const { flag, isOn } = known
     if (flag.type._tag === "Boolean") {

@@ -1,10 +1,9 @@
-/** Generates the JSON Schema of `prefstream.yaml` for editors, from the flags of all commands and their definitions. */
+/** The JSON Schema of `prefstream.yaml`, for editors. */
 import { type Command, Completions } from "effect/cli"
 import { definitionsOf } from "../flags/Definition.ts"
 
 const text = { type: ["string", "number"] }
 
-/** Schemas of the maps that a file can have in place of a value or a list. */
 const maps = {
   json: { type: "object" },
   numbers: { type: "object", additionalProperties: { type: "number" } },
@@ -33,7 +32,6 @@ export const schemaOf = (commands: ReadonlyArray<Command.Command.Any>) => {
   }
   const properties = Object.fromEntries([
     ["files", { description: "Input files, or a pipeline file", anyOf: [text, { type: "array", items: text }] }],
-    // If several commands have a flag of the same name, the first command's flag is used.
     ...flags
       .toReversed()
       .filter(({ name }) => definitions[name]?.isTypedOnly !== true)

@@ -1,7 +1,4 @@
-/**
- * Maps flags that people may try for secrets to the environment variables to use instead. Secrets are read only from
- * the environment: other users can read a command line, and people copy and commit files.
- */
+/** Flags that people may try for secrets, with the variables to use instead. */
 export const secrets: ReadonlyMap<string, string> = new Map([
   ["--token", "PREFSTREAM_TOKEN"],
   ["--webhook-secret", "PREFSTREAM_WEBHOOK_SECRET"],

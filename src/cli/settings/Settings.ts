@@ -1,10 +1,4 @@
-/**
- * Finds the effective settings of a command. The sources are, in this order: the command line, the environment, the
- * job's last run, and the nearest `prefstream.yaml`. The first source that has a setting supplies all of its values.
- * Only `followers` use the settings of the last run. If the last run took a setting from `prefstream.yaml`, the current
- * content of the file takes precedence. Flags check values from every source. If a pipeline file is an argument,
- * `prefstream.yaml` is not read.
- */
+/** Sources, in order: command line, environment, the job's last run, `prefstream.yaml`. One supplies all values. */
 import { Config, Console, Context, Effect, FileSystem, Option, Path, type PlatformError, Predicate } from "effect"
 import type { Command } from "effect/cli"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
@@ -27,10 +21,8 @@ export const fileName = "prefstream.yaml"
 export interface Settings {
   readonly parsed: ParsedArguments.ParsedArguments | undefined
   readonly all: ReadonlyArray<Setting>
-  /** The effective settings that come from the job's last run. */
   readonly fromLastRun: ReadonlyArray<Setting>
   readonly project: Project | undefined
-  /** The error in a settings file. Only `doctor` gets it; other commands fail with it. */
   readonly problem: unknown
 }
 
@@ -65,7 +57,6 @@ const fromEnvironment = ({ definitions, given }: ParsedArguments.ParsedArguments
     )
   }).pipe(Effect.map((settings) => settings.flat()))
 
-/** The file that PREFSTREAM_CONFIG names, or else the nearest `prefstream.yaml`, in this folder or above it. */
 const projectFile = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -94,14 +85,12 @@ const typed = "the command line"
 const given = ({ given }: ParsedArguments.ParsedArguments): ReadonlyArray<Setting> =>
   [...given].map(([name, values]) => ({ name, values, from: typed }))
 
-/** Whether the user chose another job than that of the last run in this folder. */
 const isOfOtherJob = (last: ReadonlyArray<Setting>, chosen: ReadonlyArray<Setting>): boolean =>
   ["job", "ledger"].some((name) => {
     const [was, is] = [textOf(name, last), textOf(name, chosen)]
     return is !== undefined && is !== was && (name === "job" || was !== undefined)
   })
 
-/** The names of all commands, and a function that loads those that the arguments name. */
 export const Commands = Context.Reference<{
   readonly names: ReadonlySet<string>
   readonly load: (args: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Command.Command.Any>>
@@ -119,7 +108,6 @@ const finder = ({ definitions }: ParsedArguments.ParsedArguments) =>
 export const of = Effect.fn("Settings.of")(function* (args: ReadonlyArray<string>, root: Command.Command.Any) {
   const parsed = ParsedArguments.parse(args, root)
   if (parsed === undefined) return none
-  // `init` writes the typed settings and no others.
   if (parsed.command === "init") return { ...none, all: given(parsed), parsed }
   const chosen = [...given(parsed), ...(yield* fromEnvironment(parsed))]
   if (parsed.operands.some(isPipelineFile)) return { ...none, all: withoutService(chosen), parsed }
@@ -129,7 +117,6 @@ export const of = Effect.fn("Settings.of")(function* (args: ReadonlyArray<string
     : yield* filled.pipe(Effect.catch((problem) => Effect.succeed({ ...none, all: chosen, parsed, problem })))
 })
 
-/** Drops a base URL that the environment sets: only the flag can replace the service that a pipeline file names. */
 const withoutService = (settings: ReadonlyArray<Setting>): ReadonlyArray<Setting> =>
   settings.filter((setting) => setting.name !== "base-url" || !isFromEnvironment(setting))
 
@@ -148,7 +135,6 @@ const filledIn = Effect.fnUntraced(function* (parsed: ParsedArguments.ParsedArgu
         !replaced.has(setting.name) &&
         !replaced.has(parsed.definitions[setting.name]?.group ?? "")
   const files = [last.project.settings, project?.settings ?? []]
-  // If the last run used this project file, the file's current settings take precedence over the saved settings.
   if (project !== undefined && (yield* isSameFile(project.file, last.project.file))) files.reverse()
   const all = [...chosen]
   for (const setting of isOfPipeline ? last.given : [...last.given, ...files.flat()]) {
@@ -163,10 +149,6 @@ const filledIn = Effect.fnUntraced(function* (parsed: ParsedArguments.ParsedArgu
   } satisfies Settings
 })
 
-/**
- * If the command line has operands, they replace `files`. If the command reads no items, `files` counts only if it
- * names a pipeline file.
- */
 const takesFiles = ({ values }: Setting, { operandName, operands }: ParsedArguments.ParsedArguments): boolean =>
   operands.length === 0 &&
   !Predicate.isBoolean(values) &&
@@ -193,7 +175,6 @@ const nothing = { all: [], given: [], project: { file: "", settings: [] } } sati
 
 interface LastRun {
   readonly all: ReadonlyArray<Setting>
-  /** Settings that the last run did not take from `prefstream.yaml`. */
   readonly given: ReadonlyArray<Setting>
   readonly project: Project
 }
@@ -212,10 +193,6 @@ const lastRun = Effect.fnUntraced(function* (
   return { all, given, project: { file: textOf(fileName, settings.all) ?? "", settings: ofProject } }
 })
 
-/**
- * Appends to a message where its flags are set, unless on the command line. If the message starts with an input file,
- * also appends where `files` is set.
- */
 export const withSources = (message: string, { all }: Settings): string => {
   const isNamed = ({ name, values }: Setting) =>
     name === "files"
@@ -234,7 +211,6 @@ export const announceFromLastRun = Effect.gen(function* () {
     yield* Console.error(`Using settings of the last run: ${names.join(", ")} (see settings.yaml in the job folder)`)
 })
 
-/** Whether a new ledger may replace a lost ledger. If `newLedger` is undefined, returns whether the job has changed. */
 export const mayBeNew = Effect.fnUntraced(function* (newLedger: boolean | undefined, directory: string) {
   const { all, parsed } = yield* Current
   if (newLedger !== undefined || parsed === undefined) return newLedger
@@ -250,7 +226,6 @@ const followers: ReadonlySet<string> = new Set([
   "audit", "collect", "doctor", "export", "export-votes", "leaderboard", "plan", "resolve", "status", "ledger backup", "ledger check", "ledger compact", "ledger prune",
 ]) // prettier-ignore
 
-/** Saves the settings. If the job is unchanged, keeps the last run's settings for flags that this command lacks. */
 export const save = Effect.fn("Settings.save")(function* (directory: string) {
   const { all, project, parsed } = yield* Current
   if (parsed === undefined) return
@@ -267,7 +242,6 @@ export const save = Effect.fn("Settings.save")(function* (directory: string) {
   ])
   const settings = [
     ...(program.length === 0 ? [] : [{ name: "files", values: program, from: "" }]),
-    // Later commands find the job by its name, so the name is saved. Other settings from variables are not saved.
     ...all.filter((setting) => isKept(setting, parsed) && (!isFromEnvironment(setting) || setting.name === "job")),
     ...without,
   ]

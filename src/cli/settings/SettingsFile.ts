@@ -1,11 +1,4 @@
-/**
- * Reads and writes settings files: `prefstream.yaml`, and the file that the last run saved in its job folder. A key is
- * the name of a flag without the leading dashes, or `files` for the arguments. A section has the name of a command, and
- * the settings in it apply only to that command.
- *
- * Guarantees: relative paths are relative to the file's folder. Secrets are refused. An error names file, line, key,
- * and the expected value. Values are checked in the same way as on the command line.
- */
+/** A key is a flag's name or `files`. A section is for one command. Paths are relative to the file's folder. */
 import { Effect, FileSystem, Path, Predicate } from "effect"
 import { isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument, type ParsedNode, stringify } from "yaml"
 import { didYouMean } from "../../io/NearestName.ts"
@@ -26,7 +19,6 @@ const located = ({ path }: Definition, value: string, move: (path: string) => st
 const movedTo = (path: Path.Path, from: string, to: string) => (value: string) =>
   path.isAbsolute(value) ? value : shown(path, path.join(from, value), to)
 
-/** The path relative to a folder, or the given path if that is shorter. */
 const shown = (path: Path.Path, file: string, from: string): string => {
   const relative = path.relative(from, file) || "."
   return relative.length < file.length ? relative : file
@@ -39,7 +31,6 @@ const moved = (setting: Setting, definition: Definition, move: (path: string) =>
     : setting.values.map((value) => located(definition, value, move)),
 })
 
-/** Whether the command `serve` ignores the setting outside the section `serve`. */
 const isOfRuns = (name: string, { group }: Definition): boolean =>
   group === "EXPERTS" || name === "votes" || name === "gold"
 
@@ -64,12 +55,10 @@ const valuesOf = ({ isSwitch, map }: Definition, node: ParsedNode | null): Setti
 }
 
 export interface SettingsFile {
-  /** The settings for a command: those of its section first, then those for all commands. */
   readonly of: (command: string) => ReadonlyArray<Setting>
   readonly all: ReadonlyArray<Setting>
 }
 
-/** Advice on YAML errors. The parser's own messages use the terms of YAML's specification. */
 const yamlAdvice: { readonly [code: string]: string } = {
   BAD_INDENT: "check the indentation, and whether each [ or { has its ] or }",
   BLOCK_AS_IMPLICIT_KEY: "a value with a colon and a space needs quotes",
@@ -152,11 +141,7 @@ export const read = Effect.fn("SettingsFile.read")(function* (
     Effect.map(find(name), (definition) => !isOfRuns(name, definition ?? {})),
   )
   return {
-    of: (command) => [
-      // A section applies to all subcommands of its command.
-      ...(own.get(command.split(" ")[0] ?? "") ?? []),
-      ...(command === "serve" ? forServe : shared),
-    ],
+    of: (command) => [...(own.get(command.split(" ")[0] ?? "") ?? []), ...(command === "serve" ? forServe : shared)],
     all: [...shared, ...[...own.values()].flat()],
   } satisfies SettingsFile
 })
@@ -174,16 +159,14 @@ const entries = (settings: ReadonlyArray<Written>) =>
     ]),
   )
 
-/** The text of a settings file. Its section `project` has the settings that come from `prefstream.yaml`. */
 export const text = (settings: ReadonlyArray<Written>, project: ReadonlyArray<Written> = []): string =>
   settings.length + project.length === 0
     ? ""
     : stringify({ ...entries(settings), ...(project.length > 0 && { project: entries(project) }) })
 
-/** Converts a whole number of at most 9 digits, so that YAML needs no quotes around it. */
 const plain = (value: string): string | number => (/^(0|[1-9]\d{0,8})$/.test(value) ? Number(value) : value)
 
-/** Replaces the file in one step, so that another process never reads half of it. */
+/** In one step, so that another process never reads half of it. */
 export const write = Effect.fn("SettingsFile.write")(function* (
   file: string,
   settings: ReadonlyArray<Setting>,

@@ -1,8 +1,4 @@
-/**
- * Errors of writing (`DatasetError`) and of reading (`DatasetUnreadable`) a dataset.
- *
- * Guarantees: each message names the path or the option, and the problem. An existing dataset at the path is unchanged.
- */
+/** Each message names the path or the option, and the problem. An existing dataset at the path is unchanged. */
 import { Effect, type PlatformError, Predicate, Schema } from "effect"
 import { causeMessage } from "../../io/Values.ts"
 
@@ -124,7 +120,6 @@ export class DatasetUnreadable extends Schema.TaggedError<DatasetUnreadable>()("
   }
 }
 
-/** Turns failures of the file system into `DatasetError`s about `path`. */
 export const about =
   (path: string) =>
   <A, R>(effect: Effect.Effect<A, PlatformError.PlatformError, R>): Effect.Effect<A, DatasetError, R> =>

@@ -1,28 +1,15 @@
-/**
- * Encodes the texts of rows. Each text is encoded once and shared, because several files have the same text and the
- * pairs of an item share its prompt.
- *
- * Guarantees: an encoder remembers up to 8 MB of texts. It encodes a forgotten text again.
- */
+/** Encodes each text once, because several files have the same text. An encoder remembers up to 8 MB of texts. */
 import type { Json } from "./Features.ts"
 import * as JsonText from "../../domain/JsonText.ts"
 
-/** A text in the forms that Parquet and JSON Lines need. */
 export abstract class Text {
-  /** Length in bytes of the text in UTF-8. */
   abstract readonly bytes: number
   abstract readonly value: string
-  /** The text as JSON, in quotes and with escapes. */
   abstract readonly json: string
-  /** The JSON in UTF-8, if the text was received in that form. */
   readonly jsonBytes: Uint8Array | undefined = undefined
-  /**
-   * The latest row group that contains the text, and the text's index in it. A map from texts to indexes would keep all
-   * texts in memory until the group ends.
-   */
+  /** The latest row group that contains the text; a map to indexes would keep all texts in memory. */
   group: symbol | undefined = undefined
   index = 0
-  /** Writes the text in UTF-8, which takes `bytes` bytes. */
   abstract writeTo(buffer: Buffer, at: number): void
 }
 
@@ -46,10 +33,7 @@ class StringText extends Text {
   }
 }
 
-/**
- * A text that is given as JSON in UTF-8, in the form that `JSON.stringify` writes. It is decoded only when code reads
- * `json` or `value`.
- */
+/** JSON in UTF-8, as `JSON.stringify` writes it, decoded only on access to `json` or `value`. */
 export class BytesText extends Text {
   override readonly jsonBytes: Uint8Array
   readonly bytes: number
@@ -78,14 +62,10 @@ export type Members = { readonly [name: string]: Cell }
 
 export interface EncodedRow {
   readonly columns: Members
-  /** Bytes that the row would take in Arrow: texts in UTF-8, and a 4-byte offset for each text and list. */
   readonly size: number
 }
 
-/**
- * Makes a key from a few of the text's characters, which is much cheaper than a hash of the whole text. If several
- * texts have the same key, only the latest text is remembered.
- */
+/** Much cheaper than a hash of the whole text. Of several texts with the same key, only the latest is remembered. */
 const keyOf = (text: string): number => {
   const { length } = text
   let key = length
@@ -95,15 +75,13 @@ const keyOf = (text: string): number => {
 
 const isList = (value: Json): value is ReadonlyArray<Json> => Array.isArray(value)
 
-/** Encodes a row. Some of its texts can already be `Text`s. */
 export type Encode = (row: { readonly [column: string]: Json | Text | undefined }) => EncodedRow
 
 const maxRememberedBytes = 8 * 1024 * 1024
 
-/** Approximate bytes that a remembered text takes in addition to its characters. */
 const textBytes = 200
 
-/** Sets a member even if its name is `__proto__`; an assignment would set the prototype instead. */
+/** An assignment to `__proto__` would set the prototype. */
 export const setMember = <A>(members: { [name: string]: A }, name: string, value: A): void => {
   if (name === "__proto__")
     Object.defineProperty(members, name, { value, enumerable: true, configurable: true, writable: true })
@@ -129,10 +107,7 @@ export const encoder = (): Encode => {
     return text
   }
 
-  /**
-   * Leaves out members that are `undefined`, like `JSON.stringify`. Custom formats in untyped code can return such
-   * members.
-   */
+  /** Leaves out `undefined` members, like `JSON.stringify`: custom formats in untyped code can return them. */
   const membersOf = (value: { readonly [name: string]: Json | Text | undefined }): Members => {
     const members: { [name: string]: Cell } = {}
     for (const name of Object.keys(value)) {

@@ -19,11 +19,7 @@ export type Feature =
 /** The columns of a file by name, with their types. */
 export type Features = { readonly [column: string]: Feature }
 
-/**
- * Returns the features for `Features.from_dict` of `datasets`. A list becomes an array with the feature of the list's
- * elements. All versions read this form, but versions before 4 do not read the newer `List` (features/features.py of
- * 3.6.0 and 5.0.1).
- */
+/** `Features.from_dict` of `datasets` before version 4 does not read the newer `List`. */
 export const declaration = (features: Features): { readonly [column: string]: Json } =>
   Object.fromEntries(Object.entries(features).map(([name, feature]) => [name, declarationOf(feature)]))
 

@@ -1,20 +1,14 @@
 /**
  * Predicts the types that `load_dataset("json", …)` infers from the first 10 MB of the first file (datasets 5.0.1,
- * packaged_modules/json/json.py, utils/json.py, and table.py). `load_dataset` fails if a later row has a type or a
- * member that the first 10 MB do not have. For example, a column has only nulls in the first 10 MB and a text later,
- * or the first message with `tool_calls` comes later.
- *
- * In version 4.7 and later, objects with different members get the type Json, which keeps each object's members. Other
- * objects get a struct type, as do all objects in earlier versions. In a struct, missing members become null, and
- * additional members are an error. Objects with up to 8 different members, such as messages, must be readable with both
- * types. Objects with more members, such as arguments, need only be readable as Json.
+ * packaged_modules/json/json.py, utils/json.py, and table.py). It fails at a later row with a type or a member that
+ * these do not have. Since version 4.7, objects with different members get the type Json: those with up to 8 members
+ * must be readable as both Json and a struct.
  */
 import { Text } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"
 
 type Kind = "boolean" | "integer" | "fraction" | "time" | "text" | "list" | "struct" | "any"
 
-/** A type learned from values. Its kind is undefined while all values are null. */
 interface Type {
   kind?: Kind
   element?: Type
@@ -39,7 +33,6 @@ const kindOf = (value: unknown): Kind => {
   return isList(plain) ? "list" : "struct"
 }
 
-/** Whether values of the kind `other` can be read as `kind`. */
 const isWider = (kind: Kind, other: Kind): boolean =>
   (kind === "fraction" && other === "integer") || (kind === "text" && other === "time")
 
@@ -47,7 +40,6 @@ type Row = { readonly [column: string]: unknown }
 
 export const make = (features: Features) => {
   const columns = new Map<string, Type>()
-  // `JsonLine` writes each number of a `float64` column with a decimal point.
   for (const column in features) if (features[column] === "float64") columns.set(column, { kind: "fraction" })
 
   const meet = (type: Type, value: unknown, isLearning: boolean): boolean => {
@@ -106,7 +98,6 @@ export const make = (features: Features) => {
   }
 
   return {
-    /** The first column that cannot be read with the types learned so far; undefined if all columns can. */
     misfit: (row: Row) => misfit(row, false),
     learn: (row: Row) => void misfit(row, true),
   }
@@ -114,7 +105,6 @@ export const make = (features: Features) => {
 
 const inferredBytes = 10 * 1024 * 1024
 
-/** Makes a check for the rows of a file, in order. It returns the first column that `datasets` cannot read. */
 export const inOrder = (features: Features): ((row: Row, line: string) => string | undefined) => {
   const types = make(features)
   let bytes = 0

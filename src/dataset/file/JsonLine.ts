@@ -1,16 +1,7 @@
-/**
- * Serializes a row as one line of JSON whose column types readers infer correctly.
- *
- * Guarantees: `JSON.parse` returns an equal row. Numbers of a `float64` column always have a decimal point. Without
- * one, `load_dataset` would infer integers from a file's first 10 MB, and fail at a later fraction.
- */
+/** Numbers of a `float64` column have a decimal point: `load_dataset` would infer integers, and fail at a fraction. */
 import { type Cell, type EncodedRow, Text } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"
 
-/**
- * Emits a row's line in parts, without a line feed. A text that was received as JSON in UTF-8 is emitted as these
- * bytes, and everything else as strings.
- */
 export const parts = (features: Features): ((row: EncodedRow, emit: (part: string | Uint8Array) => void) => void) => {
   const floats = new Set(Object.keys(features).filter((column) => features[column] === "float64"))
   const keys = new Map(Object.keys(features).map((column) => [column, `${JSON.stringify(column)}:`]))

@@ -1,10 +1,4 @@
-/**
- * Writes rows as JSON Lines: one object per line, members in column order, LF, UTF-8. `JsonLine` formats the numbers.
- *
- * Guarantees: the buffer takes 1 MB, whatever the number of rows. The same rows give the same bytes, however they are
- * chunked. Up to 100 rows with types that `datasets` would not infer from earlier rows (see `InferredTypes`) are not
- * written. They become leading lines, which the caller puts at the start of the file.
- */
+/** The same rows give the same bytes. Up to 100 leading lines have types that `datasets` would not infer. */
 import type { EncodedRow } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"
 import * as InferredTypes from "./InferredTypes.ts"
@@ -14,21 +8,13 @@ import type { RowWriter } from "./RowWriter.ts"
 
 const bufferBytes = 1024 * 1024
 
-/** Maximum bytes of a UTF-16 code unit in UTF-8. */
 const maxUnitBytes = 3
 
-/**
- * Maximum bytes of the first rows, from which types are learned. The leading lines have the same maximum. Both together
- * are less than the 10 MB from which `datasets` infers types.
- */
+/** With the first rows, less than the 10 MB from which `datasets` infers types. */
 const maxStartBytes = 4 * 1024 * 1024
 
 export const maxLeadingLines = 100
 
-/**
- * Collects the lines to put at the start of a file. If several files are read together, the lines go into the first
- * file.
- */
 export const leadingLines = (features: Features) => {
   const types = InferredTypes.make(features)
   const lineOf = JsonLine.make(features)
@@ -37,7 +23,6 @@ export const leadingLines = (features: Features) => {
   let leadingBytes = 0
   return {
     lines: lines as ReadonlyArray<string>,
-    /** Adds the row to the leading lines if necessary. If it returns true, the caller must not write the row. */
     takes: (row: EncodedRow): boolean => {
       const { columns } = row
       if (startBytes < maxStartBytes) {

@@ -1,8 +1,4 @@
-/**
- * Pairs that are missing from the dataset, or from one of its trainer formats.
- *
- * Guarantees: all pairs are counted, but only the first 20 are listed with their reasons, so memory is constant.
- */
+/** All missing pairs are counted, but only the first 20 are listed with their reasons. */
 import { Schema } from "effect"
 
 const maxNamed = 20

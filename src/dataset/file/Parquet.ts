@@ -1,10 +1,4 @@
-/**
- * Writes rows as Parquet with Zstandard compression.
- *
- * Guarantees: the schema is declared, never inferred, so even a file without rows has it. Every column is nullable,
- * because otherwise readers ignore the `huggingface` metadata. The same rows give the same bytes, however they are
- * chunked. A call that ends a row group blocks for a few tenths of a second.
- */
+/** Parquet with Zstandard. Every column is nullable: otherwise, readers ignore the `huggingface` metadata. */
 import type { SchemaElement } from "hyparquet"
 import { ByteWriter, ParquetWriter } from "hyparquet-writer"
 import * as Zstd from "../../node/Zstd.ts"
@@ -13,14 +7,10 @@ import { declaration, type Feature, type Features } from "./Features.ts"
 import type { OutputFile } from "../../node/OutputFile.ts"
 import type { RowWriter } from "./RowWriter.ts"
 
-/**
- * Size and number of rows at which a row group ends. Groups of twice the size would make the file 0.3% smaller and cost
- * 130 MB of memory.
- */
+/** Twice the size would make the file 0.3% smaller and cost 130 MB of memory. */
 const rowGroupBytes = 16 * 1024 * 1024
 const rowGroupRows = 16 * 1024
 
-/** The buffer starts small, so that a small file needs little memory. */
 const minBufferBytes = 64 * 1024
 
 /** Pages of 8 MB make the file 6% smaller than pages of the usual 1 MB. */
@@ -37,7 +27,7 @@ const values = {
   null: { type: "INT32", logical_type: { type: "NULL" }, ...optional },
 } as const
 
-/** A list has three levels, because some readers misinterpret lists with two. */
+/** Some readers misinterpret lists with two levels. */
 const elementsOf = (name: string, feature: Feature): ReadonlyArray<SchemaElement> => {
   if (typeof feature === "string") return [{ name, ...values[feature] }]
   if ("list" in feature) {
@@ -58,7 +48,6 @@ export const schemaOf = (features: Features): Array<SchemaElement> => [
   ...membersOf(features),
 ]
 
-/** The key-value metadata of the file, from which the Hub and `datasets` read the columns' types. */
 export const keyValues = (features: Features) => [
   { key: "huggingface", value: JSON.stringify({ info: { features: declaration(features) } }) },
 ]
@@ -122,13 +111,9 @@ export const make = (file: OutputFile, features: Features): RowWriter => {
   }
 }
 
-/** If a column has fewer bytes, the writer quickly decides for itself whether to make a dictionary. */
 const minPlainBytes = 1024 * 1024
 
-/**
- * Whether a dictionary would take more than half of the values' bytes. The writer would not use such a dictionary, but
- * would first hash all values to find out.
- */
+/** The writer would hash all values to find out that a dictionary takes more than half of their bytes. */
 const isPlain = (column: ReadonlyArray<unknown>): boolean => {
   const seen = new Set<Uint8Array>()
   let all = 0
@@ -142,27 +127,15 @@ const isPlain = (column: ReadonlyArray<unknown>): boolean => {
   return all >= minPlainBytes && 2 * different > all
 }
 
-/**
- * Makes a key from a few of the text's bytes, which is much cheaper than a hash of all bytes. If several texts have the
- * same key, only the latest text is remembered.
- */
 const keyOf = (bytes: Uint8Array, start: number, length: number): number => {
   let key = length
   for (let i = 1; i <= 7; i++) key = (Math.imul(key, 31) + (bytes[start + ((length * i) >> 3)] ?? 0)) | 0
   return key
 }
 
-/**
- * The texts of a row group as UTF-8, in one buffer that all groups reuse and that grows as needed. Because texts are
- * bytes, a column's minimum and maximum are in byte order. Most equal texts share one view, so that the writer
- * recognizes them by identity. Comparing all bytes would take a tenth of an export's time.
- */
 const makeTexts = () => {
   let group = Symbol()
-  /**
-   * The views of the group's texts. A `Text` has only an index into this array: some `Text`s outlive the group, and a
-   * view in a `Text` would keep the buffer in memory.
-   */
+  /** A `Text` has only an index: it may outlive the group, and a view would keep the buffer in memory. */
   let views: Array<Uint8Array> = []
   const known = new Map<number, Uint8Array>()
   let buffer = Buffer.allocUnsafeSlow(minBufferBytes)
@@ -170,7 +143,6 @@ const makeTexts = () => {
 
   const viewOf = (text: Text): Uint8Array => {
     const length = text.bytes
-    // Earlier views still need the old buffer, so a new buffer is allocated.
     if (end + length > buffer.length) {
       buffer = Buffer.allocUnsafeSlow(Math.max(Math.min(2 * buffer.length, rowGroupBytes), length))
       end = 0
@@ -214,7 +186,7 @@ const makeTexts = () => {
 
 type Bounds = ParquetWriter["pendingIndexes"][number]
 
-/** Copies a column's minimum and maximum, because later groups overwrite the buffer before the writer uses both. */
+/** Later groups overwrite the buffer before the writer uses both bounds. */
 const copyBounds = ({ chunk, columnIndex }: Bounds): void => {
   const copy = <A>(value: A) => (value instanceof Uint8Array ? value.slice() : value)
   const statistics = chunk.meta_data?.statistics
@@ -226,10 +198,7 @@ const copyBounds = ({ chunk, columnIndex }: Bounds): void => {
   }
 }
 
-/**
- * In a file without rows, sets the element type of the footer's empty list of row groups. The writer omits this type,
- * and strict readers (arrow-rs) then refuse the file.
- */
+/** Strict readers (arrow-rs) refuse an empty list of row groups whose element type the writer omits. */
 const typeEmptyRowGroups = (file: Uint8Array) => {
   const i64Field = 0x16
   const listField = 0x19

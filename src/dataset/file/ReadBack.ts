@@ -1,9 +1,4 @@
-/**
- * Reads the files of a dataset back.
- *
- * Guarantees: texts are unchanged, including a byte order mark at their start. Memory holds one row group or a few
- * lines.
- */
+/** Reads the files of a dataset back, texts unchanged. Memory holds one row group or a few lines. */
 import { Effect, FileSystem, Record, Schema, Stream } from "effect"
 import { type FileMetaData, parquetMetadataAsync, parquetReadObjects } from "hyparquet"
 import type { Json, JsonRow } from "./Features.ts"
@@ -12,7 +7,6 @@ import * as RandomAccessFile from "../../node/RandomAccessFile.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import * as Zstd from "../../node/Zstd.ts"
 
-/** The file cannot be read, or does not have the format of its extension. */
 export class Unreadable extends Schema.TaggedError<Unreadable>()("Unreadable", { why: Schema.String }) {}
 
 export const unreadable = (cause: unknown) => new Unreadable({ why: causeMessage(cause) })
@@ -46,7 +40,6 @@ const parsers = { stringFromBytes: (bytes: Uint8Array) => decoder.decode(bytes) 
 
 const rowsPerStep = 128
 
-/** Opens a Parquet file. The rows can be read while the scope is open. */
 export const parquet = Effect.fnUntraced(function* (path: string) {
   const file = yield* Effect.mapError(RandomAccessFile.open(path), ({ cause }) => unreadable(cause))
   const metadata = yield* Effect.tryPromise({ try: () => parquetMetadataAsync(file), catch: unreadable })
@@ -66,7 +59,6 @@ export const parquet = Effect.fnUntraced(function* (path: string) {
   return { metadata, rows } satisfies ParquetFile
 })
 
-/** Removes null members from messages, because Parquet has null for a missing member. Null columns stay. */
 export const withoutNulls = (row: JsonRow): JsonRow =>
   Record.map(row, (value) => (Array.isArray(value) ? value.map(presentMembers) : value))
 

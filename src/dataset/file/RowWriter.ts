@@ -2,11 +2,9 @@
 import type { FileDigest } from "../../node/OutputFile.ts"
 import type { EncodedRow } from "./EncodedRow.ts"
 
-/** Writes rows to a file. The functions are synchronous, and throw the system's errors. */
 export interface RowWriter {
-  /** Writes the next row. The caller may reuse the row's bytes afterwards. */
   readonly write: (row: EncodedRow) => void
-  /** Writes the buffered data, and waits until the file has reached the disk. Called once, after the last row. */
+  /** Waits until the file has reached the disk. Called once, after the last row. */
   readonly finish: () => FileDigest & { readonly rows: number }
   readonly close: () => void
 }

@@ -1,9 +1,6 @@
 /**
- * axolotl (docs/rlhf.qmd, docs/reward_modelling.qmd; src/axolotl/prompt_strategies): DPO with `type:
- * chat_template.default`, and reward models with `type: bradley_terry.chat_template`. The DPO strategy renders a dummy
- * question with the answer, and then searches the text for the answer. If a completion has leading or trailing white
- * space, or is part of the dummy question, the search goes wrong, so the pair is omitted. The validator warns of
- * completions that are part of common templates, such as `user`.
+ * axolotl (docs/rlhf.qmd, docs/reward_modelling.qmd; src/axolotl/prompt_strategies). Its DPO strategy searches a
+ * rendered dummy question for the answer, so completions with outer white space, or in the dummy question, are omitted.
  */
 import { Result, Schema } from "effect"
 import type { JsonRow } from "../file/Features.ts"
@@ -24,7 +21,6 @@ import { type Problem, refuse, rowPerPair, type TrainerFormat } from "./TrainerF
 
 const dummy = "[[dummy_message]]"
 
-/** Matches leading or trailing white space, as Python's `str.strip` defines it. */
 const endsInWhiteSpace =
   /^[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]|[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]$/
 
@@ -34,7 +30,6 @@ const cutProblem = (answer: string): string | undefined => {
   return dummy.includes(answer) ? `text that is not part of ${dummy} (axolotl would find the text there)` : undefined
 }
 
-/** Texts that common chat templates (ChatML, Llama 3, Gemma, Mistral, Phi, Command) put around a question. */
 const templateTexts = [
   "<|im_start|>system\nYou are Qwen, created by Alibaba Cloud. You are a helpful assistant.<|im_end|>\n<|im_start|>user\n",
   "<|im_end|>\n<|im_start|>assistant\n",

@@ -1,16 +1,9 @@
-/**
- * Warns of rows in which trainers or chat templates silently cut off parts of completions. Chat templates of some
- * models can make other cuts, which are not found.
- */
+/** Warns of rows in which trainers or common chat templates silently cut off parts of completions. */
 import type { Json, JsonRow } from "../file/Features.ts"
 import { describeValue, isObject } from "../../io/Values.ts"
 import type { Problem } from "./TrainerFormat.ts"
 
-/**
- * Returns the end of the prompt that TRL's DPO and KTO trainers extract (`extract_prompt` in trl/data_utils.py of
- * 1.10). The prompt ends at the first difference between both sides or, if a space precedes the difference, before the
- * space. TRL's reward trainer extracts no prompt.
- */
+/** TRL's DPO and KTO trainers end the prompt at the first difference (`extract_prompt`, trl/data_utils.py of 1.10). */
 const extractedPromptEnd = (chosen: string, rejected: string): number => {
   const length = Math.min(chosen.length, rejected.length)
   for (let i = 0; i < length; i++) {
@@ -38,11 +31,7 @@ export const commonBeginnings =
 
 const assistants = ["assistant", "gpt"]
 
-/**
- * Warns about answers with `</think>`, the end of reasoning. DeepSeek's chat template keeps only the part of a
- * completion after this tag. The templates of Qwen 3, GLM 4.5, Nemotron 3, and LLaMA-Factory do the same to earlier
- * answers.
- */
+/** Chat templates of DeepSeek, Qwen 3, GLM 4.5, and Nemotron 3 keep only the text after `</think>`. */
 export const thoughts = (row: JsonRow): ReadonlyArray<Problem> =>
   Object.entries(row).flatMap(([column, value]) => thoughtsIn(value, column, false))
 
@@ -60,7 +49,6 @@ const thoughtsIn = (value: Json, field: string, isAnswer: boolean): ReadonlyArra
   }
   if (Array.isArray(value)) return value.flatMap((part: Json, i) => thoughtsIn(part, `${field}[${i}]`, isAnswer))
   if (!isObject(value)) return []
-  // The object is a message or contains messages.
   const speaker = value["role"] ?? value["from"]
   return Object.entries(value).flatMap(([name, member]) =>
     thoughtsIn(

@@ -10,7 +10,6 @@ const isOfType: { readonly [Type in Feature & string]: (value: unknown) => boole
   null: () => false,
 }
 
-/** Finds a value that has no feature, or does not have its feature's type. Every value can be null or missing. */
 export const misfit = (
   value: unknown,
   feature: Feature | undefined,

@@ -1,9 +1,4 @@
-/**
- * Transcripts in the form of Anthropic's hh-rlhf (Bai et al., 2022). Each side holds the complete conversation, with
- * turns of `Human` and `Assistant`, each after an empty line. Readers take everything before the last `\n\nAssistant:`
- * as the prompt, so pairs with `\n\nAssistant:` or `\n\nHuman:` in a text are omitted. Pairs with other roles are
- * omitted, too.
- */
+/** Transcripts as in hh-rlhf (Bai et al., 2022). Readers take all before the last `\n\nAssistant:` as the prompt. */
 import { Result, Schema } from "effect"
 import { describeValue } from "../../io/Values.ts"
 import * as Cuts from "./Cuts.ts"

@@ -1,13 +1,7 @@
 /**
- * LLaMA-Factory (data/README.md; src/llamafactory/data/converter.py): ranking in Alpaca and ShareGPT form, and KTO in
- * ShareGPT form. Each file has an entry in `dataset_info.json`.
- *
- * Alpaca has a system prompt and one question. `history` is not written, because `load_dataset` would infer a column of
- * nulls. ShareGPT needs alternating roles; LLaMA-Factory skips other rows.
- *
- * In ShareGPT, a message's tool calls are one turn from `function_call`, and a result is a turn from `observation`. A
- * pair is omitted if it has text next to calls, several results in sequence, or a completion with several messages.
- * `tools` is JSON text.
+ * LLaMA-Factory (data/README.md; src/llamafactory/data/converter.py). Alpaca has a system prompt and one question.
+ * ShareGPT needs alternating roles, so a pair is omitted if it has text next to calls, several results in sequence, or
+ * a completion with several messages.
  */
 import { Result, Schema } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
@@ -118,7 +112,6 @@ export const llamaFactoryShareGpt: TrainerFormat = {
   encoder: rowPerPair((pair, options) =>
     Result.gen(function* () {
       const [chosen, rejected] = [yield* turnOf(pair, "chosen"), yield* turnOf(pair, "rejected")]
-      // Sides that differ in nothing but tool call ids become equal here, because ShareGPT omits the ids.
       if (chosen.value === rejected.value) {
         return yield* refuse("rejected", "a turn that differs from `chosen` not only in tool call ids", "the same turn")
       }

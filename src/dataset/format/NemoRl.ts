@@ -1,7 +1,4 @@
-/**
- * NeMo RL (docs/guides/rm.md, dpo.md; nemo_rl/data/processors.py): a context, and two ranked completions. The lower
- * rank is better.
- */
+/** NeMo RL (docs/guides/rm.md, dpo.md; nemo_rl/data/processors.py). The lower rank is better. */
 import { Result, Schema } from "effect"
 import * as Cuts from "./Cuts.ts"
 import * as PairTexts from "./PairTexts.ts"

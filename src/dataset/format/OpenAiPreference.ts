@@ -1,10 +1,7 @@
 /**
- * Preference JSONL of OpenAI (guide "Direct preference optimization"), which Together and Fireworks also read. A row
- * has the conversation with tool definitions, and exactly one assistant message per side (docs.together.ai, "Preference
- * fine-tuning"). Messages that both sides begin with, such as a call and its result, move to the end of the
- * conversation. A pair is omitted if a side still has several messages. All three services accept the roles `system`,
- * `user`, `assistant`, and `tool`. A pair is omitted if a call has no id, or if a result does not have the id of its
- * call. Results are written without the tool's name, which OpenAI takes from the call.
+ * Preference JSONL of OpenAI (guide "Direct preference optimization"), which Together (docs.together.ai, "Preference
+ * fine-tuning") and Fireworks also read. A side is one assistant message; messages that both sides begin with move to
+ * the end of the conversation. OpenAI takes the tool's name from the call.
  */
 import { Result, Schema } from "effect"
 import type { Message } from "../../domain/Message.ts"
@@ -45,7 +42,6 @@ const toDefinitions = (tools: string | undefined): ReadonlyArray<Json> => {
     : []
 }
 
-/** The members that all tool definitions share. Their parameters differ. */
 const definition: Feature = { struct: { type: "string", function: { struct: { name: "string" } } } }
 
 const RowMessage = Schema.Struct({
@@ -70,7 +66,6 @@ const OneAnswer = Schema.Array(RowMessage).check(
   }),
 )
 
-/** Counts the messages that both sides begin with, up to the last tool result. An answer can follow a tool result. */
 const sharedResults = (chosen: ReadonlyArray<Message>, rejected: ReadonlyArray<Message>): number => {
   let end = 0
   for (const [i, message] of chosen.slice(0, -1).entries()) {

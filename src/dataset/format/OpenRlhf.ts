@@ -1,13 +1,7 @@
 /**
- * OpenRLHF 0.10.2 and later (openrlhf/cli/train_rm.py, train_dpo.py; openrlhf/datasets/reward_dataset.py of 0.11.0):
- * text, or messages for `--data.apply_chat_template`. Both need `--data.prompt_key prompt`; without it, OpenRLHF trains
- * only on completions. Earlier versions call the options `--apply_chat_template` and `--prompt_key`.
- *
- * If the option `margin` is set, the column `margin` has the pair's margin; otherwise, it has 0. OpenRLHF reads it with
- * `--model.margin_loss_enable`. OpenRLHF strips line feeds from the end of both sides, so the text format omits a pair
- * whose sides differ only in these line feeds. From rendered messages, OpenRLHF cuts off the length of the rendered
- * prompt. If the template adds a text to the prompt's end, such as DeepSeek's `<think>`, a completion without this text
- * loses its beginning.
+ * OpenRLHF 0.10.2 and later (openrlhf/cli/train_rm.py, train_dpo.py; openrlhf/datasets/reward_dataset.py of 0.11.0),
+ * with `--data.prompt_key prompt`; without it, OpenRLHF trains only on completions. It strips line feeds from the end
+ * of both sides, so sides that differ only in these are omitted.
  */
 import { Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"

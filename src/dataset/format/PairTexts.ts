@@ -11,17 +11,12 @@ export const answer = (content: string) => [{ role: "assistant", content }]
 
 type Side = "chosen" | "rejected"
 
-/** One side of the pair as messages, including its tool calls. */
 export const sideOf = (
   { chosen, chosen_messages, rejected, rejected_messages }: PreferencePair,
   side: Side,
 ): ReadonlyArray<Message> =>
   side === "chosen" ? (chosen_messages ?? answer(chosen)) : (rejected_messages ?? answer(rejected))
 
-/**
- * The pair as messages for a chat template, with call arguments as objects. Fails if `toOpenMessages` fails, or if the
- * arguments have integers beyond 2^53.
- */
 export const toConversation = (pair: PreferencePair): Checked<Record<Side | "prompt", ReadonlyArray<JsonRow>>> =>
   Result.gen(function* () {
     return {
@@ -31,7 +26,6 @@ export const toConversation = (pair: PreferencePair): Checked<Record<Side | "pro
     }
   })
 
-/** The edit of the chosen side as messages; none if that side has no tool calls, or the edit is plain text. */
 export const editedMessages = ({ chosen_messages, edited }: PreferencePair) =>
   chosen_messages === undefined || edited === null ? Option.none() : Conversation.parse(edited)
 
@@ -56,10 +50,7 @@ export const withObjects = (messages: ReadonlyArray<Message>, field: string): Ch
     }),
   )
 
-/**
- * Whether parsing a JSON text in JavaScript changes its integers. Python reads integers of any size exactly. Fractions
- * are not checked: all JSON readers, including Python's, read the original and the new digits as the same double.
- */
+/** Python reads integers of any size exactly, but fractions as JavaScript does. */
 const losesDigits = (text: string): boolean =>
   (
     text
@@ -72,11 +63,9 @@ const losesDigits = (text: string): boolean =>
 
 export const parseJson = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Json))
 
-/** The prompt as messages. A text prompt becomes one user message. */
 export const toMessages = (prompt: Prompt): ReadonlyArray<Message> =>
   typeof prompt === "string" ? [{ role: "user", content: prompt }] : prompt
 
-/** The prompt's messages. Fails unless the last message is a user's or a tool's, so that an answer can follow. */
 export const toOpenMessages = (prompt: Prompt): Checked<ReadonlyArray<Message>> => {
   const messages = toMessages(prompt)
   const last = messages.at(-1)?.role
@@ -97,14 +86,9 @@ export const withRoles = (
 
 export interface Turns {
   readonly system: string
-  /** Questions and answers alternate. The first and the last turn are questions. */
   readonly turns: ReadonlyArray<Message>
 }
 
-/**
- * Separates a leading system message from the turns. Fails if the roles of the turns do not alternate between `asks`
- * and `answers`.
- */
 export const toTurns = (
   prompt: Prompt,
   roles: { readonly asks: ReadonlyArray<string>; readonly answers: ReadonlyArray<string> },
@@ -129,7 +113,6 @@ export const toTurns = (
       )
 }
 
-/** The system prompt and the single question, for formats without turns. */
 export const toQuestion = (prompt: Prompt): Checked<{ readonly system: string; readonly question: string }> =>
   Result.flatMap(toTurns(prompt, { asks: ["user"], answers: ["assistant"] }), ({ system, turns }) => {
     const [{ content } = { content: "" }, ...more] = turns

@@ -1,8 +1,4 @@
-/**
- * Reads the numbered rows of a file: JSON Lines, or Parquet if its name ends in `.parquet`. Rows are read unchanged and
- * in order. Memory holds one chunk and the longest line, or one row group. A line that is not UTF-8 or not JSON gives a
- * failed row. Byte order marks are kept.
- */
+/** Reads rows unchanged and in order. Memory holds one chunk and the longest line, or one row group. */
 import { Array, Effect, FileSystem, Result, Stream } from "effect"
 import * as Json from "../../io/Json.ts"
 import * as Lines from "../../io/Lines.ts"
@@ -10,13 +6,10 @@ import * as ReadBack from "../file/ReadBack.ts"
 
 export interface NumberedRow {
   readonly line: number
-  /** The text of the line; empty for Parquet. */
   readonly text: string
-  /** The row or, if it is invalid, a description of the content that was found. */
   readonly row: Result.Result<unknown, string>
 }
 
-/** Fails with the file system's error. A file that is not readable as Parquet gives one failed row. */
 export const read = (path: string) => (path.endsWith(".parquet") ? readParquet(path) : readLines(path))
 
 const readLines = (path: string) =>

@@ -1,7 +1,4 @@
-/**
- * Schemas for parts of rows that several formats share. The schemas state what trainers need, independently of the code
- * that writes rows. The message of a filter is a noun that names the expected value.
- */
+/** Parts of rows, as trainers need them. A filter's message is a noun that names the expected value. */
 import { Schema } from "effect"
 import { isJsonObject } from "../../domain/Message.ts"
 
@@ -28,7 +25,6 @@ export const OpenAiToolCall = toolCall(
 
 const result = { name: Schema.optionalKey(NonEmptyText), tool_call_id: Schema.optionalKey(NonEmptyText) }
 
-/** A message for the chat templates of transformers. */
 export const Message = Schema.Struct({
   role: NonEmptyText,
   content: Text,
@@ -38,7 +34,6 @@ export const Message = Schema.Struct({
 
 export const toolsText = Schema.optionalKey(Schema.NullOr(NonEmptyText))
 
-/** The column type of messages. Messages can also have tool calls, which the type does not list. */
 export const messages = { list: { struct: { role: "string", content: "string" } } } as const
 
 export const Assistant = Schema.Struct({ role: Schema.Literal("assistant"), content: NonEmptyText })
@@ -65,15 +60,11 @@ const completionProblem = (messages: ReadonlyArray<TurnMessage>) => {
     : undefined
 }
 
-/** A completion as a list: one message, or tool calls with their results and the messages after them. */
 export const turnOf = <M extends Schema.Codec<TurnMessage, unknown>>(message: M) =>
   Schema.Array(message).check(Schema.makeFilter<ReadonlyArray<M["Type"]>>(completionProblem))
 
 export const AssistantTurn = turnOf(Message)
 
-type Messages = ReadonlyArray<typeof Message.Type>
-
-/** Makes a filter's issue at a path inside the checked value. */
 export const issueAt = (path: ReadonlyArray<PropertyKey>, issue: string) => ({ path, issue })
 
 const openProblem = (messages: ReadonlyArray<TurnMessage>) => {
@@ -89,10 +80,6 @@ export const openOf = <M extends Schema.Codec<TurnMessage, unknown>>(message: M)
 
 export const OpenMessages = openOf(Message)
 
-/**
- * Finds the first wrong role. One role of `before` may come first. Then roles of `asks` and `answers` must alternate,
- * and the last role must be one of `asks`.
- */
 export const findRoleViolation = (
   roles: ReadonlyArray<string>,
   { asks, answers, before }: { readonly [part in "asks" | "answers" | "before"]: ReadonlyArray<string> },
@@ -129,7 +116,7 @@ export const messagePair = (columns: Columns): Schema.Codec<unknown, unknown> =>
 
 export const openMessagesOf = (roles: ReadonlyArray<string>) =>
   OpenMessages.check(
-    Schema.makeFilter<Messages>((prompt) => {
+    Schema.makeFilter<ReadonlyArray<typeof Message.Type>>((prompt) => {
       const other = prompt.findIndex(({ role }) => !roles.includes(role))
       return other === -1 ? undefined : issueAt([other, "role"], `${roles.slice(0, -1).join(", ")}, or ${roles.at(-1)}`)
     }),

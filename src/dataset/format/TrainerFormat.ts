@@ -1,9 +1,7 @@
 /**
- * A trainer format is a plain value that turns preference pairs into a trainer's rows, and has the schema of these
- * rows. `Dataset.write` accepts custom formats in `formats`. A built-in format also has a name in `TrainerFormats`.
- * Built-in formats keep texts exactly as they are. They omit a pair, with a reason, if they cannot represent it or
- * their trainer would misread it. Rows have only the columns that the trainer reads, because some trainers fail on
- * other columns.
+ * A trainer format turns pairs into a trainer's rows. Built-in formats never change a text, and omit a pair that they
+ * cannot represent or their trainer would misread. Rows have only the columns that the trainer reads, because some
+ * trainers fail on others.
  */
 import { Result, type Schema } from "effect"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
@@ -13,10 +11,7 @@ import type { Omission } from "../file/OmittedPairs.ts"
 
 /** Options for the trainer formats that support them. */
 export interface FormatOptions {
-  /**
-   * Whether to write the pair's margin as `margin`. If the pair has no margin, or a negative margin, `margin` is 0.
-   * The `openrlhf*` and `trl*` formats support this option, except the unpaired formats and TPO. Default: false.
-   */
+  /** Whether to write the margin (at least 0) as `margin`, in paired `openrlhf*` and `trl*` formats except TPO. */
   readonly margin?: boolean | undefined
   /** The field with the pair's margin: `vote_margin` for `votes`, `strength` for `strength`. Default: `votes`. */
   readonly marginFrom?: "votes" | "strength" | undefined
@@ -24,18 +19,10 @@ export interface FormatOptions {
   readonly tools?: boolean | undefined
 }
 
-/**
- * The pair's margin. A missing margin is 0, because null would break collators. A negative margin is also 0, because it
- * would let the rejected completion score higher. A margin is negative if a lead or reliable experts overruled the
- * majority.
- */
+/** Null would break collators, and a negative margin would let the rejected completion score higher. */
 export const marginOf = ({ strength, vote_margin }: PreferencePair, { margin, marginFrom }: FormatOptions): number =>
   margin === true ? Math.max(0, (marginFrom === "strength" ? strength : vote_margin) ?? 0) : 0
 
-/**
- * Returns the column `tools` if the option `tools` is set.
- * @param none the value for a pair without tools
- */
 export const toolsColumn = ({ tools }: PreferencePair, options: FormatOptions, none: "" | null): JsonRow =>
   options.tools === true ? { tools: tools ?? none } : {}
 
@@ -54,14 +41,10 @@ export interface TrainerFormat {
   readonly isText?: true
   /**
    * The pair's columns that the format can contain, besides texts and a margin. `tool_calls` means messages with calls
-   * and results. Formats without `tool_calls` omit pairs with calls. Text formats are an exception, because they render
-   * calls as text.
+   * and results. Formats without it omit pairs with calls, except text formats, which render calls.
    */
   readonly reads?: ReadonlyArray<"all_bad" | "edited" | "tool_calls" | "tools">
-  /**
-   * A row's prompt, as text. Set it for trainers, such as KTO's, that pair a prompt with the previous row's completion:
-   * rows with the same prompt are then written far apart.
-   */
+  /** A row's prompt. Set it for trainers such as KTO's: rows with the same prompt are then written far apart. */
   readonly promptOf?: (row: JsonRow) => string
   /** The columns and their types. */
   readonly features: (options?: FormatOptions) => Features
@@ -73,10 +56,7 @@ export interface TrainerFormat {
   readonly warnings?: (row: JsonRow) => ReadonlyArray<Problem>
   /** Makes a check for problems across rows, which are passed in file order. */
   readonly acrossRows?: () => (row: JsonRow) => ReadonlyArray<Problem>
-  /**
-   * The file's entry in LLaMA-Factory's `dataset_info.json`. `fileName` is relative to the folder of
-   * `dataset_info.json`.
-   */
+  /** The file's entry in LLaMA-Factory's `dataset_info.json`, to whose folder `fileName` is relative. */
   readonly datasetInfo?: (fileName: string, options?: FormatOptions) => JsonRow
 }
 
@@ -127,7 +107,7 @@ export const omission = ({ item_id }: PreferencePair, { expected, field, found }
   reason: `expected ${expected}, found ${found}`,
 })
 
-/** Checks what every format needs: non-empty texts, well-formed Unicode, and two different completions. */
+/** Every format needs non-empty texts, well-formed Unicode, and two different completions. */
 export const checkPair = (pair: PreferencePair): Checked<PreferencePair> => {
   const { chosen, prompt, rejected } = pair
   const [problem] = [

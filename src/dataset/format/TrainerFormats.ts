@@ -1,7 +1,4 @@
-/**
- * The built-in trainer formats by name, and the parts for custom ones. The `formats` of `Dataset.write` take names
- * and custom `TrainerFormat`s. A new built-in format needs a file in this folder and a name here.
- */
+/** The built-in trainer formats by name, and the parts for custom ones. `formats` of `Dataset.write` takes both. */
 import type { TrainerFormat } from "./TrainerFormat.ts"
 import { Struct } from "effect"
 import { axolotlBradleyTerry, axolotlChatTemplate } from "./Axolotl.ts"

@@ -1,16 +1,8 @@
 /**
- * TRL (huggingface/trl, docs/source/dataset_formats.md; reward, DPO, and KTO trainers of 1.13). Preference data is text
- * or messages. The prompt is in a separate column, or both sides begin with it. Unpaired data has one completion per
- * row.
- *
- * TRL concatenates plain-text prompts and completions. If prompts are questions, use a conversational format, so that
- * the chat template separates question and answer. The reward trainer reads each side of `trl-implicit` completely. For
- * the DPO and KTO trainers, the prompt is the common beginning of both sides. This does not change DPO's loss, but
- * changes KTO's.
- *
- * Arguments of tool calls are objects, as chat templates need them (section "Tool Calling"); `tools` is JSON text. A
- * pair with an integer beyond 2^53 in arguments is omitted, because objects do not keep its digits. In plain text, a
- * call is the tool's name in brackets above the arguments.
+ * TRL (huggingface/trl, docs/source/dataset_formats.md; trainers of 1.13). TRL concatenates plain-text prompts and
+ * completions, so questions need a conversational format. The reward trainer reads each side of `trl-implicit`
+ * completely; for DPO and KTO, the prompt is the common beginning of both sides, which changes KTO's loss. A pair with
+ * an integer beyond 2^53 in call arguments is omitted.
  */
 import { Option, Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -47,10 +39,7 @@ const separator = "\n\n"
 const marginColumn = (pair: PreferencePair, options: FormatOptions): JsonRow =>
   options.margin === true ? { margin: marginOf(pair, options) } : {}
 
-/**
- * Tool definitions are JSON text, which TRL accepts. If they were objects, readers would add members of other rows'
- * objects.
- */
+/** TRL accepts JSON text. To objects, readers would add members of other rows' objects. */
 const toolsOf = (pair: PreferencePair, options: FormatOptions): JsonRow => toolsColumn(pair, options, null)
 
 const withMargin =
@@ -121,11 +110,6 @@ export const trlImplicit: TrainerFormat = {
   warnings: Cuts.commonBeginnings((shared) => shared.lastIndexOf(separator) + separator.length),
 }
 
-const sharedMessages = (chosen: ReadonlyArray<unknown>, rejected: ReadonlyArray<unknown>): number => {
-  const different = chosen.findIndex((message, i) => JSON.stringify(message) !== JSON.stringify(rejected[i]))
-  return different === -1 ? chosen.length : different
-}
-
 const implicitSide = Schema.Array(Message).check(
   Schema.makeFilter<ReadonlyArray<typeof Message.Type>>((side) => {
     const last = side.length - 1
@@ -156,7 +140,8 @@ export const trlImplicitConversational: TrainerFormat = {
   ),
   row: Schema.Struct({ chosen: implicitSide, rejected: implicitSide, tools: toolsText, margin }).check(
     Schema.makeFilter(({ chosen, rejected }) => {
-      const shared = sharedMessages(chosen, rejected)
+      const different = chosen.findIndex((message, i) => JSON.stringify(message) !== JSON.stringify(rejected[i]))
+      const shared = different === -1 ? chosen.length : different
       const hasCalls = [...chosen, ...rejected].some(({ tool_calls }) => tool_calls !== undefined)
       if (!hasCalls && chosen.length !== rejected.length)
         return issueAt(
@@ -176,7 +161,6 @@ export const trlImplicitConversational: TrainerFormat = {
   ),
 }
 
-/** The expert's edit, which TPO uses as the reference. A pair without an edit has no row. */
 const referenceOf = ({ edited }: PreferencePair): Checked<string> =>
   edited === null
     ? refuse("edited", "an edited version of `chosen` (TPO reads it as the reference)", "none")
@@ -184,7 +168,6 @@ const referenceOf = ({ edited }: PreferencePair): Checked<string> =>
       ? Result.succeed(edited)
       : refuse("edited", "well-formed Unicode", "a lone surrogate")
 
-/** The reference as messages, with the tool calls of the edit. */
 const referenceMessages = (pair: PreferencePair): Checked<ReadonlyArray<JsonRow>> =>
   Result.flatMap(referenceOf(pair), (edited) =>
     Option.match(PairTexts.editedMessages(pair), {

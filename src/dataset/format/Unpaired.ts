@@ -1,9 +1,4 @@
-/**
- * Turns pairs into single completions with a label, desirable or undesirable (KTO). Each completion of an item gives
- * one row, at its first occurrence. A completion that is chosen in one pair and rejected in another, such as one in the
- * middle of a ranking, gives no row and is reported. If experts say that all completions are bad, none is desirable.
- * Memory holds one item.
- */
+/** Turns pairs into completions with a label (KTO). If experts say that all are bad, none is desirable. */
 import { Result } from "effect"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import * as Sha256 from "../../node/Sha256.ts"
@@ -19,7 +14,6 @@ import {
   type TrainerFormat,
 } from "./TrainerFormat.ts"
 
-/** @param side the completion's side in the pair that was passed to `prepare` */
 type ToRow = (completion: string, label: boolean, side: Completion["side"]) => JsonRow
 
 interface Completion {
@@ -31,9 +25,7 @@ interface Completion {
 }
 
 /**
- * Writes a row for each completion of an item. The label says whether the completion is preferred. Pairs that
- * `checkPair` does not accept are omitted.
- *
+ * Writes a row for each completion of an item, labeled as preferred or not. Omits pairs that `checkPair` refuses.
  * @param prepare returns a function that makes the rows of a pair's completions
  */
 export const rowPerCompletion =
@@ -92,13 +84,8 @@ export const promptOf =
     return typeof prompt === "string" ? prompt : JSON.stringify(prompt)
   }
 
-/** Maximum number of recent completions that the check remembers. Repeats of older completions are not found. */
 const maxRememberedCompletions = 200_000
 
-/**
- * Returns a function that takes rows in order. It finds rows with the prompt and completion of an earlier row, and rows
- * with the prompt of the previous row.
- */
 export const check = (
   partsOf: (row: JsonRow) => Parts,
   columns: { readonly prompt: string; readonly completion: string; readonly label: string },

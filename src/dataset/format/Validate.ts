@@ -1,9 +1,4 @@
-/**
- * Reads a trainer's file back and reports rows that the trainer would fail on or misread. Every row is checked against
- * the format's schema, which allows no other columns. Rows must also have the columns of the first row, and values of
- * the types that `datasets` infers from earlier rows. Findings are in file order. Lengths in tokens are not checked
- * (TRL's reward trainer drops pairs with a side of more than 1,024 tokens).
- */
+/** Reports rows that the trainer would fail on or misread, in file order. Lengths in tokens are not checked. */
 import { type FileSystem, type PlatformError, Result, Schema, SchemaIssue, Stream } from "effect"
 import type { Features, JsonRow } from "../file/Features.ts"
 import type { Problem, TrainerFormat } from "./TrainerFormat.ts"
@@ -64,7 +59,7 @@ const rowCheck = (format: TrainerFormat) => {
   }
 }
 
-/** Checks that all rows have the same columns. A missing column would be read as null, which breaks collators. */
+/** A missing column would be read as null, which breaks collators. */
 const sameColumns = () => {
   let first: ReadonlyArray<string> | undefined
   return (row: JsonRow): ReadonlyArray<Problem> => {
@@ -78,7 +73,7 @@ const sameColumns = () => {
   }
 }
 
-/** Finds a fraction in a column of whole numbers: after 10 MB of whole numbers, `load_dataset` fails at a fraction. */
+/** After 10 MB of whole numbers, `load_dataset` fails at a fraction. */
 const sameNumbers = (features: Features) => {
   const columns = Object.keys(features).filter((column) => features[column] === "float64")
   const whole = new Set<string>()

@@ -1,7 +1,4 @@
-/**
- * verl (verl/utils/dataset/rm_dataset.py): Parquet with three text columns. verl tokenizes prompt and completion
- * separately and joins the tokens, so a separator, such as a chat template's headers, must be part of the prompt.
- */
+/** verl (verl/utils/dataset/rm_dataset.py) joins prompt and completion, so a separator must be part of the prompt. */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import { NonEmptyText, textPair } from "./RowSchema.ts"

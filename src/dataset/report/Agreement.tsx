@@ -15,7 +15,6 @@ const methods: Record<AgreementReport["method"], string> = {
   "dawid-skene": "votes weighted by expert reliability (Dawid–Skene)",
 }
 
-/** Describes how choices were made on items with several votes, and how many differ from the majority. */
 export const choiceBy = ({ items, method, not_majority }: AgreementReport): string => {
   const itemsChosenBy = (by: AgreementReport["not_majority"][number]["by"]) =>
     not_majority.find((each) => each.by === by)?.items ?? 0

@@ -43,7 +43,6 @@ const sections = [
   ["examples", "Examples", Examples],
 ] as const
 
-/** Uses the system's color scheme until the reader chooses one. Printed pages are always light (print.css). */
 const SchemeButton = () => {
   const [isDark, setDark] = useState(() => matchMedia("(prefers-color-scheme: dark)").matches)
   return (

@@ -1,6 +1,4 @@
-/**
- * Shows how well the scores of a reward model match the pairs. Only reports that `evaluate` wrote have this section.
- */
+/** Only reports that `evaluate` wrote have this section. */
 import type { AuditEstimate } from "../../domain/Audit.ts"
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { count, decimal, plural, share } from "./format.ts"

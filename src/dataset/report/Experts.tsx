@@ -11,7 +11,6 @@ const firstRows = 25
 interface ExpertColumn {
   readonly title: string
   readonly hint: string
-  /** The value to sort by. Null goes last. */
   readonly value: (row: ExpertRow) => number | null
   readonly words: (row: ExpertRow) => string
 }
@@ -58,7 +57,6 @@ const columns: ReadonlyArray<ExpertColumn> = [
 
 const nameOf = (row: ExpertRow): string => row.expert ?? "votes without a name"
 
-/** @param by a column's index, or -1 to sort by the experts' names */
 const sortRows = (rows: ReadonlyArray<ExpertRow>, by: number, isDescending: boolean): ReadonlyArray<ExpertRow> => {
   const sign = isDescending ? -1 : 1
   const column = columns[by]

@@ -1,7 +1,4 @@
-/**
- * Shows one or more plots with a caption, and their numbers in a table. Plots are redrawn when their width changes.
- * For screen readers, each plot is one image with a description, and the table has all of the plots' numbers.
- */
+/** For screen readers, each plot is one image with a description, and the table has all of the plots' numbers. */
 import type { ComponentChildren } from "preact"
 import { useLayoutEffect, useRef } from "preact/hooks"
 import { type Column, Table } from "./parts.tsx"
@@ -23,7 +20,7 @@ const Canvas = ({ description, draw, title }: PlotSpec) => {
       if (width === drawnWidth || width === 0) return
       drawnWidth = width
       const plot = draw(width)
-      // Hides the labels that Observable Plot adds for screen readers, because the container has a description.
+      // Observable Plot adds labels for screen readers, but the container has a description.
       plot.setAttribute("aria-hidden", "true")
       element.replaceChildren(plot)
     }
@@ -43,7 +40,6 @@ const Canvas = ({ description, draw, title }: PlotSpec) => {
 export interface FigureProps {
   readonly caption: ComponentChildren
   readonly plots: ReadonlyArray<PlotSpec>
-  /** A title for the table, such as "Differences in length". */
   readonly label: string
   readonly columns: ReadonlyArray<Column>
   readonly rows: ReadonlyArray<ReadonlyArray<ComponentChildren>>

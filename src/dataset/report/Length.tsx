@@ -15,7 +15,6 @@ const lead = ({ cohens_d, share_longer }: Length): string => {
   return `The longer completion was chosen in ${share(share_longer)} of the pairs with different lengths; each item counts once, and 50% would mean no preference.${effect}`
 }
 
-/** Formats a number of items. The number can have decimals, because each pair counts as a fraction of its item. */
 const items = (n: number): string =>
   Number.isInteger(n) ? plural(n, "item") : `${decimal(n, 1)} items (each pair counts as a fraction of its item)`
 

@@ -9,7 +9,6 @@ import { describePValue } from "./wording.ts"
 
 type Choices = Position["by_completions"][number]
 
-/** More plots would not help readers. The table has all numbers. */
 const maxPlots = 6
 
 const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((a, b) => a + b, 0)

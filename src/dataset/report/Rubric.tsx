@@ -1,4 +1,4 @@
-/** Experts' answers to the questions of a rubric. The section is omitted if there are no answers. */
+/** The section is omitted if there are no answers. */
 import type { Distribution } from "../../domain/Distribution.ts"
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import type { AspectReport, RubricReport, StrengthReport } from "../../domain/RubricReport.ts"
@@ -10,7 +10,6 @@ import { More, Name, Section, Table, textColumn } from "./parts.tsx"
 import { drawSteps, type Series, stepsOf } from "./steps.ts"
 import { list } from "./wording.ts"
 
-/** More plots would make the page too long. The table has all aspects of the report. */
 const maxDrawn = 12
 const maxModels = 30
 
@@ -74,7 +73,6 @@ interface ScaleOptions {
   readonly title?: string
 }
 
-/** A plot and a table of one scale's answers, or `undefined` if there is nothing to draw. */
 const scaleFigure = (
   scale: string,
   series: ReadonlyArray<Series>,

@@ -1,7 +1,4 @@
-/**
- * Prompts, completions, and other texts of the data. They are shown as plain text, never as markup. Their writing
- * direction does not affect the surrounding text. Long texts are cut until they are expanded.
- */
+/** Texts of the data are shown as plain text, and their writing direction does not affect the surrounding text. */
 import { useState } from "preact/hooks"
 import type { Example } from "../../domain/QualityReport.ts"
 import { Button } from "../../service/pages/shared/Button.tsx"
@@ -24,7 +21,6 @@ const firstTurns = 8
 
 const Turns = ({ turns, label }: { readonly turns: Exclude<Example["prompt"], string>; readonly label: string }) => {
   const [isAll, setAll] = useState(false)
-  // At first, only the last turns are shown, because the completions answer them.
   const hidden = isAll ? 0 : Math.max(0, turns.length - firstTurns)
   return (
     <>

@@ -9,7 +9,6 @@ const style = {
   overflow: "visible",
 }
 
-/** An outline that makes lines visible on bars. */
 export const halo = { stroke: "var(--surface)", strokeWidth: 4, strokeOpacity: 0.85 }
 
 export const baseline = { stroke: "var(--line-strong)" }

@@ -1,20 +1,14 @@
-/**
- * Formats numbers, shares, times, and excerpts. A share is shown as 0% or 100% only if it is exactly that. Texts are
- * never cut within a character.
- */
+/** A share is shown as 0% or 100% only if it is exactly that. Texts are never cut within a character. */
 
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 })
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 })
 
-/** Formats 12345 as `12,345`. */
 export const count = (n: number): string => whole.format(n).replace("-", "−")
 
-/** Formats 12000 as `12K`, for axes. */
 export const short = (n: number): string => (Math.abs(n) < 10_000 ? count(n) : compact.format(n).replace("-", "−"))
 
 export const plural = (n: number, one: string, many = `${one}s`): string => `${count(n)} ${n === 1 ? one : many}`
 
-/** Formats 0.1234 as `12.3%`, and 1 as `100%`. */
 export const share = (n: number): string => {
   const rounded = (100 * n).toFixed(1)
   if (rounded === "100.0") return n < 1 ? ">\u00A099.9%" : "100%"
@@ -22,19 +16,15 @@ export const share = (n: number): string => {
   return `${rounded.replace("-", "−")}%`
 }
 
-/** Formats 0.6 as `60%`, for axes, thresholds, and expected shares. */
 export const shortShare = (n: number): string => `${Number((100 * n).toFixed(2))}%`
 
-/** The share of `part` in `of`, or a dash if `of` is 0. */
 export const shareOf = (part: number, of: number): string => (of > 0 ? share(part / of) : "–")
 
-/** Formats a number with `digits` decimal places: −0.123. */
 export const decimal = (n: number, digits = 2): string => {
   const text = n.toFixed(digits)
   return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−")
 }
 
-/** Formats lengths and their means as whole numbers. */
 export const length = (n: number | null): string => (n === null ? "–" : count(Math.round(n)))
 
 const units: ReadonlyArray<readonly [unit: string, seconds: number]> = [
@@ -44,7 +34,6 @@ const units: ReadonlyArray<readonly [unit: string, seconds: number]> = [
   ["s", 1],
 ]
 
-/** Formats a duration in at most its two largest units: `2 h 5 min`, `3 d`, `45 s`, `1.5 s`. */
 export const seconds = (total: number | null): string => {
   if (total === null) return "–"
   if (total < 10) return `${Number(total.toFixed(1))} s`
@@ -61,10 +50,6 @@ export const seconds = (total: number | null): string => {
   return rest === 0 ? first : `${first} ${rest} ${next}`
 }
 
-/**
- * The start of a text: at most `chars` UTF-16 units and `lines` lines. A text is not cut if it exceeds `chars` by at
- * most a fifth, since expanding it would show little more.
- */
 export const excerpt = (
   text: string,
   chars: number,

@@ -1,7 +1,4 @@
-/**
- * Histograms by Observable Plot. A bar's height is its bin's share of all values. The axis is linear if bins have
- * equal widths, else logarithmic. The caption mentions outliers that are not drawn.
- */
+/** A bar's height is its bin's share of all values. The axis is linear if bins have equal widths, else logarithmic. */
 import { axisX, type AxisXOptions, rectY, ruleX, ruleY, text } from "@observablehq/plot"
 import type { Distribution, Histogram } from "../../domain/Distribution.ts"
 import { baseline, chart, halo } from "./charts.ts"
@@ -20,7 +17,6 @@ const binsOf = ({ counts, edges }: Histogram): ReadonlyArray<Bin> =>
 
 const total = (bins: ReadonlyArray<Bin>): number => bins.reduce((sum, bin) => sum + bin.count, 0)
 
-/** Whether values differ. A histogram of equal values would show nothing. */
 export const isSpread = ({ histogram, max, min }: Distribution): boolean =>
   histogram.counts.length > 0 && min !== null && max !== null && min < max
 
@@ -29,7 +25,6 @@ const isEven = (bins: ReadonlyArray<Bin>): boolean => {
   return Math.max(...widths) <= 1.5 * Math.min(...widths)
 }
 
-/** Leaves out bins at the ends that would take too much space: very wide bins, and nearly empty bins of equal width. */
 const drawnBins = (histogram: Histogram, unit: Unit): ReadonlyArray<Bin> => {
   const bins = binsOf(histogram)
   const inner = bins.slice(1, -1)
@@ -50,7 +45,6 @@ const values: Record<Unit, (value: number) => string> = {
   number: (value) => String(value),
 }
 
-/** Describes values that are not drawn, or returns an empty text. */
 export const leftOut = (histogram: Histogram, unit: Unit): string => {
   const drawn = drawnBins(histogram, unit)
   const [first, last] = [drawn[0], drawn.at(-1)]
@@ -71,7 +65,6 @@ const timeSteps = [
   1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600, 43_200, 86_400, 172_800, 604_800, 2_592_000,
 ]
 
-/** Numbers get Plot's own ticks. Times get ticks at round numbers of minutes, hours, or days. */
 export const ticksOf = (
   unit: Unit,
   isLog: boolean,
@@ -101,16 +94,13 @@ export const ticksOf = (
 
 export interface HistogramOptions {
   readonly unit: Unit
-  /** The label of the horizontal axis; null if the plot below shows it. */
   readonly label: string | null
   readonly fill: string
   readonly height?: number
   readonly marks?: ReadonlyArray<{ readonly at: number; readonly words: string; readonly dashed?: boolean }>
-  /** All histograms of a figure that share an axis for comparison. */
   readonly sharedAxis?: ReadonlyArray<Histogram>
 }
 
-/** Draws a histogram, which must have at least one value. `fill` is a color. */
 export const drawHistogram =
   (
     histogram: Histogram,
@@ -120,7 +110,7 @@ export const drawHistogram =
     const shared = sharedAxis.map((each) => drawnBins(each, unit))
     const edges = shared.flatMap((bins) => bins.flatMap(({ from, to }) => [from, to]))
     const isLog = edges.every((edge) => edge >= 0) && shared.some((bins) => !isEven(bins))
-    // A logarithmic axis has no 0. If a bin begins at 0, the axis begins at half of the smallest edge above 0.
+    // A logarithmic axis has no 0, so it begins at half of the smallest edge above 0.
     const low = isLog
       ? Math.min(...edges.map((edge) => edge || Infinity)) / (edges.includes(0) ? 2 : 1)
       : Math.min(...edges)

@@ -29,7 +29,6 @@ interface ColumnOptions {
   readonly sort?: "ascending" | "descending" | "none"
 }
 
-/** A table column. A string is the title of a column of numbers. */
 export type Column = string | ColumnOptions
 
 export const textColumn = (title: ComponentChildren, name?: string): Column => ({
@@ -38,23 +37,17 @@ export const textColumn = (title: ComponentChildren, name?: string): Column => (
   ...(name !== undefined && { class: name }),
 })
 
-interface TableRow {
-  readonly cells: ReadonlyArray<ComponentChildren>
-  readonly class?: string
-}
-
 interface TableProps {
   readonly label: string
   readonly columns: ReadonlyArray<Column>
-  readonly rows: ReadonlyArray<ReadonlyArray<ComponentChildren> | TableRow>
+  readonly rows: ReadonlyArray<
+    ReadonlyArray<ComponentChildren> | { readonly cells: ReadonlyArray<ComponentChildren>; readonly class?: string }
+  >
   readonly total?: ReadonlyArray<ComponentChildren> | undefined
   readonly class?: string
 }
 
-/**
- * A table whose rows begin with a heading. A wide table scrolls within the page. Roles are explicit, because the styles
- * for narrow screens turn rows into blocks, which removes their implicit roles.
- */
+/** Roles are explicit, because the styles for narrow screens remove a table's implicit roles. */
 export const Table = ({ label, columns: titles, rows, total, class: name }: TableProps) => {
   const columns = titles.map((column) => (typeof column === "string" ? { title: column } : column))
   const classOf = ({ class: name = "", isText }: ColumnOptions) => `${isText === true ? "" : "number"} ${name}`.trim()
@@ -96,14 +89,12 @@ export const Table = ({ label, columns: titles, rows, total, class: name }: Tabl
 
 export const ScreenReaderText = ({ text }: { readonly text: string }) => <span class="unseen">{text}</span>
 
-/** A bar whose length is a number's share of the maximum, `of`. The number is shown next to it. */
 export const Bar = ({ value, of }: { readonly value: number; readonly of: number }) => (
   <span class="bar" aria-hidden="true">
     {value > 0 && <span style={{ width: `${of > 0 ? (100 * value) / of : 0}%` }} />}
   </span>
 )
 
-/** Says how many elements of a list are shown. Renders nothing if all are shown. */
 export const More = ({ shown, of, what }: { readonly shown: number; readonly of: number; readonly what: string }) =>
   of > shown ? (
     <p class="muted small">

@@ -1,7 +1,4 @@
-/**
- * Draws answers on a scale of a few whole numbers as bars. The bars of several series are side by side. A bar's height
- * is its share of the answers in its series. `histogram.ts` draws other scales.
- */
+/** Answers on a scale of a few whole numbers, as bars side by side. A bar's height is its share of its series. */
 import { axisFx, barY, ruleY } from "@observablehq/plot"
 import type { Distribution } from "../../domain/Distribution.ts"
 import { baseline, chart } from "./charts.ts"
@@ -15,17 +12,12 @@ export interface Series {
 
 const maxSteps = 12
 
-/**
- * Returns the whole numbers from the lowest to the highest answer, with each series' number of answers. Returns
- * `undefined` if there are more than 12 numbers, or if a bin of a histogram has more than one number.
- */
 export const stepsOf = (
   series: ReadonlyArray<Series>,
 ): ReadonlyArray<{ readonly step: number; readonly counts: ReadonlyArray<number> }> | undefined => {
   const distributions = series.map(({ values }) => values).filter(({ count }) => count > 0)
   const isWhole = ({ histogram: { edges }, min }: Distribution) =>
     Number.isInteger(min) && edges.every((edge, i) => Number.isInteger(edge) && (i === 0 || edges[i - 1] === edge - 1))
-  // Each whole number needs a bin of its own, so the last edge must be greater than the maximum.
   if (!distributions.every((each) => isWhole(each) && each.histogram.edges.at(-1)! > each.max!)) return undefined
   const minimum = Math.min(...distributions.map(({ min }) => min!))
   const maximum = Math.max(...distributions.map(({ max }) => max!))

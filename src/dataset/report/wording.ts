@@ -1,12 +1,7 @@
-/**
- * Describes the report's numbers. The thresholds are conventions: kappa after Landis and Koch (1977, "The
- * Measurement of Observer Agreement for Categorical Data"), Cohen's d after Cohen (1988, "Statistical Power Analysis
- * for the Behavioral Sciences").
- */
+/** Thresholds: kappa after Landis and Koch (1977), Cohen's d after Cohen (1988). */
 import type { Check, FunnelStep, QualityReport } from "../../domain/QualityReport.ts"
 import { count, decimal, plural, share, shortShare } from "./format.ts"
 
-/** Joins words: `a`, `a and b`, `a, b and c`. */
 export const list = (words: ReadonlyArray<string>): string =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`
 
@@ -27,7 +22,6 @@ export const describeEffect = (d: number): string => {
 
 export const pValue = (p: number): string => (p < 0.001 ? "p < 0.001" : `p = ${decimal(p, 3)}`)
 
-/** Describes the p-value of a two-sided test for a difference between two halves. */
 export const describePValue = (p: number): string => {
   if (p >= 0.05) return `${pValue(p)}: chance often causes a difference like this one`
   if (p < 0.001) return `${pValue(p)}: chance alone is an unlikely cause`
@@ -104,7 +98,6 @@ export const headline = (report: QualityReport): string => {
   return `${plural(pairs, "preference pair")} from ${items}${parts}${by}.`
 }
 
-/** Names the step that lost the most. Used for a dataset without pairs. */
 export const describeMainLoss = (report: QualityReport): string | null => {
   const losses = report.funnel.flatMap(({ lost, step }) => lost.map((each) => ({ ...each, step })))
   const largest = losses.toSorted((a, b) => b.count - a.count)[0]

@@ -1,16 +1,11 @@
-/**
- * Counts the records of each key in each file, to decide whether each file contains the completions of one model. Add
- * all records of a file before those of the next. Memory: 16 bytes per key.
- */
+/** Decides whether each file has the completions of one model. Memory: 16 bytes per key. */
 import { grow } from "./KeyNumbers.ts"
 
-/** Marks a key that has different numbers of records in its files. */
 const unevenCount = 0xffff_ffff
 
 export class FileCounts {
   #files = 0
   #lastName: string | undefined
-  /** The index in these arrays is the key's number. */
   #lastFile = new Uint32Array(1024)
   #recordsInLastFile = new Uint32Array(1024)
   #recordsPerEarlierFile = new Uint32Array(1024)
@@ -39,16 +34,12 @@ export class FileCounts {
     return this.#filesOfKey[key]! < 2 || this.#recordsPerEarlierFile[key] === records ? records : unevenCount
   }
 
-  /** Models may be named after files if at least 3/4 of the keys with several records are even (see `evenKeys`). */
   areEven(keys: number): boolean {
     const { even, several } = this.evenKeys(keys)
     return 4 * even >= 3 * several
   }
 
-  /**
-   * Counts the keys with several records, and the even ones among them. An even key has the same number of records in
-   * each of its files, and is in more than half of all files.
-   */
+  /** An even key has the same number of records in each of its files, and is in more than half of all files. */
   evenKeys(keys: number): { readonly even: number; readonly several: number } {
     let several = 0
     let even = 0

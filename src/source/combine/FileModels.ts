@@ -1,17 +1,15 @@
-/** Names each model after its file, without folder and extensions. If two names would be equal, full paths are used. */
+/** Names each model after its file, without folder and extensions; by full paths if two names would be equal. */
 import type { Path } from "effect"
 import * as FileExtensions from "../place/FileExtensions.ts"
 import * as PlaceName from "../place/PlaceName.ts"
 
 export const of = (path: Path.Path, files: ReadonlyArray<string>): ReadonlyArray<string> => {
-  const names = files.map((file) => modelOf(path, file))
+  const names = files.map((file) => {
+    const name = path.basename(PlaceName.describe(file))
+    return FileExtensions.withoutCompression(name).replace(extension, "") || name
+  })
   return new Set(names).size === names.length ? names : files.map(PlaceName.describe)
 }
 
-/** Extensions begin with a letter, so `gpt-3.5` has no extension. */
+/** `gpt-3.5` has no extension, because extensions begin with a letter. */
 const extension = /\.[a-z][a-z0-9]*$/i
-
-const modelOf = (path: Path.Path, file: string): string => {
-  const name = path.basename(PlaceName.describe(file))
-  return FileExtensions.withoutCompression(name).replace(extension, "") || name
-}

@@ -1,4 +1,4 @@
-/** Remembers where each key first occurs in a file or a set of files. Memory: 12 bytes per key. */
+/** Remembers where each key first occurs. Memory: 12 bytes per key. */
 import type { Origin } from "../../domain/Origin.ts"
 import { grow } from "./KeyNumbers.ts"
 import { originOf } from "../record/Row.ts"
@@ -6,7 +6,6 @@ import { originOf } from "../record/Row.ts"
 export class FirstRows {
   readonly #names: Array<string> = []
   #fileStart = 0
-  /** The index in these arrays is the key's number. `#files` contains the index in `#names` plus one. */
   #files = new Uint32Array(1024)
   #lines = new Uint32Array(1024)
   #rows = new Uint32Array(1024)

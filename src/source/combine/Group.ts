@@ -1,8 +1,4 @@
-/**
- * Groups records with one completion each into items by their key, even across files. Rejects of unreadable records
- * come first. Then come the items in the order in which their keys first occur, each with its completions in the order
- * of the records. Each record's text is in an item or in a reject. Memory: about 50 bytes per key.
- */
+/** Groups records of one completion into items by key. Unreadable records come first. Memory: 50 bytes per key. */
 import { Array as Arr, Effect, type FileSystem, type Path, Result, Stream } from "effect"
 import { describe } from "../../domain/Origin.ts"
 import type { Prompt } from "../../domain/Message.ts"
@@ -25,21 +21,18 @@ import * as ScratchText from "./ScratchText.ts"
 
 export interface GroupOptions {
   readonly scratchDirectory?: string | undefined
-  /** Whether the key becomes the item's id. A key that is too long for an id is replaced by its SHA-256. */
   readonly keyIsId: boolean
-  /** The model of each file, for records that do not name a model. */
   readonly fileModels?: ReadonlyMap<string, string> | undefined
 }
 
 type Group = Arr.NonEmptyReadonlyArray<Part>
 
-/** The fields of a `Part` in the scratch file, except place and completion. `key` is `null` if it equals the prompt. */
+/** In the scratch file, `key` is `null` if it equals the prompt. */
 interface Head extends Omit<Part, "place" | "completion" | "key"> {
   readonly key: string | null
   readonly record: ScratchText.Cut | null
 }
 
-/** The long texts of a `Part`. `ScratchText.cut` removes them from the raw text, so that they are stored once. */
 const textsOf = (prompt: Prompt, completion: string): ReadonlyArray<string> => [
   typeof prompt === "string" ? prompt : JSON.stringify(prompt),
   completion,
@@ -62,7 +55,6 @@ const toPart = ({ head, origin, text: completion }: Scratch.Stored): Part => {
       return record === null ? undefined : ScratchText.restore(record, textsOf(prompt, completion))
     },
   }
-  // `toStored` writes a `null` key if the key equals the prompt. The prompt is then a string.
   return { ...fields, place, key: key ?? (typeof prompt === "string" ? prompt : ""), completion }
 }
 

@@ -1,10 +1,4 @@
-/**
- * Joins prompts in some files with completions in other files by a key, through a temporary file. The rows of the
- * prompts files come first, in order. Rejected rows of the completions files come last: invalid rows, repeated keys,
- * and rows without a prompt. If a prompt is rejected, its completions are not reported. If a prompt lists models, its
- * completions are in the order of this list, otherwise in the order of the files. Memory: 40 bytes per key plus the
- * key's length.
- */
+/** Joins prompts with completions through a temporary file. Memory: 40 bytes per key plus the key's length. */
 import { Effect, Result, Stream } from "effect"
 import { describe, type Origin } from "../../domain/Origin.ts"
 import type { PromptItem } from "../../domain/PromptItem.ts"
@@ -35,18 +29,15 @@ interface Joined {
   readonly file: number
   readonly origin: Origin
   readonly completion: string
-  /** Whether the completion is a conversation in JSON. It is decoded together with its prompt. */
   readonly isJson: boolean
   readonly model: string | null
   readonly metadata: PromptItem["metadata"] | null
 }
 
-/** Indices of lists in the scratch file. Completions with a prompt are in the lists from `completionLists` on. */
 const promptList = 0
 const rejectList = 1
 const completionLists = 2
 
-/** Tags of records in the first two lists. In the other lists, the tag is the index of the completions file. */
 const tags = { json: 0, textual: 1, reject: 2 } as const
 
 export const join = <R>(
@@ -126,7 +117,7 @@ interface Decoded extends Pick<Scratch.Stored, "tag" | "head" | "text"> {
 
 const decodePrompt = ({ promptKey }: Fields, { isTextual, json, place, value }: Row): Result.Result<Decoded, string> =>
   Result.map(ItemDecoder.decodeKey(promptKey.get(value, isTextual), promptKey.name), (key) =>
-    // Stores the record's own JSON text, because `JSON.stringify` may fail for deeply nested values.
+    // `JSON.stringify` may fail for deeply nested values, so the record's own text is stored.
     isTextual
       ? { key, tag: tags.textual, head: key, text: JSON.stringify([value, place.raw]) }
       : { key, tag: tags.json, head: key, text: json ?? place.raw ?? "null" },
@@ -158,7 +149,6 @@ const decodeCompletion = (fields: Fields, file: number, row: Row): Result.Result
   })
 }
 
-/** If the value is a list of one text, the completion is that text. A conversation is stored as JSON until the join. */
 const toCompletion = (
   value: unknown,
   name: string,
@@ -276,7 +266,6 @@ const joinPrompt = (fields: Fields, originalRow: Row, key: string, joinedRows: R
   })
 }
 
-/** Stands for the item while completion records are checked, because their prompts are unknown before the join. */
 export const emptyItem: UnusedContext.Shown = { prompt: "", completions: [] }
 
 export const unusedInPrompt = (fields: Fields, originalRow: Row): ReadonlyArray<UnusedContext.Unused> => {

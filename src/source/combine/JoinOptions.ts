@@ -14,12 +14,9 @@ import { withoutMembers } from "../record/Row.ts"
 import * as UnknownFields from "../detect/UnknownFields.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 
-/**
- * Paths are field paths such as `choices[0].message.content`, or templates. Files can also be folders, patterns, or
- * URLs.
- */
+/** Paths are field paths such as `choices[0].message.content`, or templates. Files can be folders or URLs. */
 export interface JoinOptions extends Format.FormatOptions {
-  /** Files with one prompt per record. No two records may have the same key, even if they are in different files. */
+  /** Files with one prompt per record. Keys are unique among all of them. */
   readonly prompts: string | ReadonlyArray<string>
   /** At least two files with one completion per record, one file for each model. */
   readonly completions: string | ReadonlyArray<string>
@@ -39,56 +36,31 @@ export interface JoinOptions extends Format.FormatOptions {
   readonly completionPath?: string | undefined
   /** The path of an object with metadata in the prompts files. Default: `metadata`. */
   readonly metadataPath?: string | undefined
-  /**
-   * Top-level members of both sides to keep in the metadata. `*` keeps all members that the item does not use.
-   * `Metadata.withCompletions` describes how the members of an item's completions are merged.
-   */
+  /** Top-level members of both sides to keep in the metadata. `*` keeps all members that the item does not use. */
   readonly keep?: ReadonlyArray<string> | undefined
   /** Top-level members of both sides to treat as absent. See `LayoutOptions.ignore`. */
   readonly ignore?: ReadonlyArray<string> | undefined
-  /**
-   * The path of the best answer in the prompts files. The answer is a model's name, an index into the record's own list
-   * of models, or an object with this index in `best_completion_index`. Default: `gold`.
-   */
+  /** The path of the best answer in the prompts files: a model's name, or an index into its list. Default: `gold`. */
   readonly goldPath?: string | undefined
-  /** The path of the model's name in the completions files. Default: the file's name, without folder and extensions. */
+  /** The path of the model's name in the completions files. Default: the file's name, without extensions. */
   readonly modelPath?: string | undefined
-  /**
-   * The path of a list of models in the prompts files. The list sets the order of the completions. Default: `models`,
-   * or the member `models` of the metadata.
-   */
+  /** The path of a list of models in the prompts files, which sets the order. Default: `models`, or the metadata's. */
   readonly modelsPath?: string | undefined
-  /**
-   * Whether to reject or keep a prompt if a file has no completion for the prompt. `keep` still rejects a prompt if it
-   * has fewer than two completions, or if its best completion (`goldPath`) is missing. Default: `reject`.
-   */
+  /** Whether to reject a prompt without a completion in a file, or `keep` it if it has two. Default: `reject`. */
   readonly missing?: "reject" | "keep" | undefined
-  /** The directory of the temporary file. Default: the system's temporary directory. */
+  /** The directory for temporary files. Default: the system's. */
   readonly scratchDirectory?: string | undefined
 }
 
 export const optionKinds: Kinds.KindsOf<JoinOptions> = {
   ...Format.optionKinds,
-  prompts: Kinds.any,
-  completions: Kinds.any,
-  key: Kinds.anyText,
-  promptKey: Kinds.anyText,
-  completionKey: Kinds.anyText,
-  promptPath: Kinds.anyText,
-  systemPath: Kinds.anyText,
-  historyPath: Kinds.anyText,
-  completionPath: Kinds.anyText,
+  ...Kinds.all(Kinds.any, "prompts completions"),
+  ...Kinds.all(Kinds.anyText, "key promptKey completionKey promptPath systemPath historyPath completionPath"),
   metadataPath: Kinds.anyText,
-  keep: Kinds.texts,
-  ignore: Kinds.texts,
-  goldPath: Kinds.anyText,
-  modelPath: Kinds.anyText,
-  modelsPath: Kinds.anyText,
-  missing: Kinds.anyText,
-  scratchDirectory: Kinds.anyText,
+  ...Kinds.all(Kinds.texts, "keep ignore"),
+  ...Kinds.all(Kinds.anyText, "goldPath modelPath modelsPath missing scratchDirectory"),
 }
 
-/** Replaces the options in a message by those of a join, such as `prompt` by `promptPath`. */
 export const inJoin = (message: string): string =>
   message.replace(
     /"(?:[^"\\\n]|\\.)*"|`(prompt|system|history|completion|metadata|gold|model)(?=[`:])/g,
@@ -124,7 +96,6 @@ export interface Members {
   readonly completions: ReadonlySet<string>
 }
 
-/** Applies the defaults and parses the paths. `isPromptChosen` is true if the prompt's path is set, not detected. */
 export const resolve = Effect.fnUntraced(function* (
   options: JoinOptions,
   files: Files,
@@ -158,7 +129,7 @@ export const resolve = Effect.fnUntraced(function* (
   const model =
     options.modelPath === undefined ? undefined : yield* parseCompletionField("modelPath", options.modelPath)
   const { ignore = [], keep = [] } = options
-  /** `*` also keeps the list of models, because the values in other kept lists may belong to these models. */
+  /** `*` also keeps the list of models, because the values in other kept lists may belong to them. */
   const keptOfPrompts = Metadata.make(metadata, keep, [promptKey, prompt, ...systems, history], gold)
   const keptOfCompletions = Metadata.make(undefined, keep, [completionKey, completion, model])
   const promptFields = [promptKey, prompt, ...systems, history, gold, metadata, models]
@@ -189,7 +160,6 @@ export const resolve = Effect.fnUntraced(function* (
       prompt,
       beside: isPromptChosen ? "chosen prompt" : "prompt",
     }),
-    /** A completion's record may repeat members that the prompt uses. These members count as used. */
     unusedOfCompletion: UnusedContext.finder({
       used: [...used, ...columnsOf(completionFields)],
       ignored: ignore,

@@ -1,10 +1,6 @@
-/**
- * Gives each key a number, in the order in which the keys first occur. Two keys are equal only if all their bytes are
- * equal. Memory: about 30 bytes per key plus the key's length.
- */
+/** Gives each key a number, in order of first occurrence. Memory: about 30 bytes per key plus its length. */
 const encoder = new TextEncoder()
 
-/** Returns an array of at least `length` numbers that begins with `numbers`. Do not use `numbers` afterward. */
 export const grow = (numbers: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> =>
   length <= numbers.length
     ? numbers
@@ -17,9 +13,6 @@ export class KeyNumbers {
   #bytes = new Uint8Array(65_536)
   readonly #ends: Array<number> = []
   #hashes = new Uint32Array(1024)
-  /**
-   * A hash table with linear probing, at most half full. A slot contains a key's number plus one, or 0 if it is empty.
-   */
   #slots = new Uint32Array(2048)
   #count = 0
 
@@ -40,9 +33,7 @@ export class KeyNumbers {
     return this.#add(slot, hash, end)
   }
 
-  /**
-   * Writes the key as UTF-8 and returns its size. Most keys are ASCII, for which this loop is faster than `encodeInto`.
-   */
+  /** Writes the key as UTF-8. For ASCII, this loop is faster than `encodeInto`. */
   #write(key: string, start: number): number {
     for (let i = 0; i < key.length; i++) {
       const unit = key.charCodeAt(i)
@@ -76,7 +67,6 @@ export class KeyNumbers {
     return number < 0 ? 0 : this.#ends[number]!
   }
 
-  /** FNV-1a with a final mixing step, because keys often differ only in their last digits. */
   #hash(start: number, end: number): number {
     let hash = 0x811c9dc5
     for (let at = start; at < end; at++) hash = Math.imul(hash ^ this.#bytes[at]!, 0x01000193)

@@ -1,10 +1,6 @@
-/**
- * Reads the records of a scratch file by key, like a partitioned hash join (Kitsuregawa, Tanaka, Moto-oka 1983). The
- * records of a key keep their order. A batch has at most `maxBatchBytes`, unless a single key has more.
- */
+/** Reads a scratch file by key, like a partitioned hash join. A batch exceeds `maxBatchBytes` only for a single key. */
 import type { Located, Place, Scratch } from "./Scratch.ts"
 
-/** Number of keys in each list (partition). */
 const keysPerList = 2048
 
 export const maxBatchBytes = 32 * 1024 * 1024
@@ -12,7 +8,6 @@ export const maxBatchBytes = 32 * 1024 * 1024
 export interface Batch {
   readonly from: number
   readonly to: number
-  /** The number of records if the batch is a single key with more than `maxBatchBytes`, otherwise absent. */
   readonly largeCount?: number
   readonly records: () => Generator<Located>
 }

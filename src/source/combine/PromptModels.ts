@@ -1,7 +1,4 @@
-/**
- * A prompt's record may list models. The joined completions are then in the order of this list, not of the files. A
- * gold answer is a model's name or an index into the list.
- */
+/** A prompt's list of models sets the order of its completions. Gold is a model's name or an index into the list. */
 import { Result } from "effect"
 import * as BestCompletion from "../item/BestCompletion.ts"
 import { fromText } from "../record/Field.ts"
@@ -39,7 +36,6 @@ export const goldOf = (
   if (BestCompletion.isNone(gold)) return Result.succeed(undefined)
   const answer = isObject(gold) ? gold["best_completion_index"] : gold
   const index = BestCompletion.indexOf(answer)
-  // Values that are neither an index nor a name stay unchanged, and the item's schema rejects them.
   if (index === undefined && (isObject(gold) || typeof gold !== "string")) return Result.succeed(gold)
   return Result.map(goldIndexOf(promptModels, index ?? String(answer), models), (best_completion_index) =>
     isObject(gold) ? { ...gold, best_completion_index } : { best_completion_index },

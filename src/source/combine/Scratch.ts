@@ -1,9 +1,4 @@
-/**
- * Lists of records in a temporary file, for joins and groups that exceed memory. Memory: two buffers of at most
- * `bufferBytes`. A list keeps the order of its records. Only the owner can read the file. The file is deleted when the
- * scope closes. If the system permits, the file is unlinked right after opening (`df` then shows its size, `du` does
- * not). Otherwise, a killed process leaves the file behind, and the next `make` in the same directory removes it.
- */
+/** Lists of records in a private temporary file. A file that a killed process left behind is removed by `make`. */
 import { Clock, Effect, FileSystem, Option, Path, Predicate, Stream } from "effect"
 import type { Origin } from "../../domain/Origin.ts"
 import * as ScratchFile from "../../node/ScratchFile.ts"
@@ -13,11 +8,9 @@ import { originOf } from "../record/Row.ts"
 import { fromPlatformError, ScratchFailed, SourceError } from "../record/SourceError.ts"
 
 export interface Stored {
-  /** `rank` and `tag` are integers below 2^32 that the caller chooses. */
   readonly rank: number
   readonly tag: number
   readonly origin: Origin
-  /** `head` and `text` are well-formed Unicode. */
   readonly head: string
   readonly text: string
 }
@@ -34,9 +27,7 @@ export interface Located extends Place {
 }
 
 export interface Scratch {
-  /** Throws if the file fails, as all functions below do. Call them inside `attempt` or `stream`. */
   readonly add: (list: number, record: Stored) => void
-  /** Writes the buffered records. Call it once, between the last `add` and the first read. */
   readonly finish: () => void
   readonly sizeOf: (list: number) => number
   readonly records: (list: number) => Generator<Located>
@@ -48,7 +39,7 @@ const prefix = "prefstream-scratch-"
 
 const bufferBytes = 16 * 1024 * 1024
 
-/** The header contains size, rank, tag, file number, line, row, and the head's length, 4 bytes each. */
+/** Size, rank, tag, file number, line, row, and the head's length, 4 bytes each. */
 const headerBytes = 28
 
 const maxChunkRecords = 256
@@ -68,7 +59,6 @@ const scratchFailure = (cause: unknown): SourceError => {
 export const attempt = <A>(evaluate: () => A): Effect.Effect<A, SourceError> =>
   Effect.try({ try: evaluate, catch: scratchFailure })
 
-/** Streams the values of a generator in arrays. The generator yields each value with its size in bytes. */
 export const stream = <A>(
   generate: () => Generator<readonly [value: A, size: number]>,
 ): Stream.Stream<A, SourceError> =>
@@ -98,7 +88,7 @@ export const make = Effect.fnUntraced(function* (directory: string | undefined) 
     attempt(() => ScratchFile.open(path.join(folder, "records"))),
     ({ close }) => Effect.sync(close),
   )
-  // If the system cannot remove an open file, the file stays until the scope closes.
+  // Some systems cannot remove an open file.
   yield* Effect.ignore(fs.remove(folder, { recursive: true }))
   return makeLists(file)
 })
@@ -137,7 +127,6 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
   let sorted = new Uint8Array(0)
   let used = 0
   const waiting: Array<Array<number> | undefined> = []
-  /** For each list, the ranges of its records in the file, as alternating starts and sizes. */
   const ranges: Array<Array<number> | undefined> = []
   const addRange = (list: number, start: number, size: number) => (ranges[list] ??= []).push(start, size)
 
@@ -166,7 +155,6 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
   }
 
   const add = (list: number, record: Stored): void => {
-    // A UTF-16 code unit takes at most three bytes.
     const maxBytes = headerBytes + 3 * (record.head.length + record.text.length)
     if (used + maxBytes > bufferBytes) flush()
     if (maxBytes > bufferBytes) {
@@ -226,10 +214,9 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
   return { add, finish, locate, read, records, sizeOf }
 }
 
-/** Minimum age of a directory to remove. In a younger directory, another process may be about to open its file. */
+/** In a younger directory, another process may be about to open its file. */
 const staleAfterMillis = 60_000
 
-/** Removes leftover directories. A directory that cannot be removed is in use or belongs to another user. */
 const removeStale = Effect.fnUntraced(
   function* (directory: string) {
     const fs = yield* FileSystem.FileSystem

@@ -1,11 +1,9 @@
-/** Removes long texts from a record's text, because they are stored separately. `restore` returns the original text. */
+/** Removes long texts from a record's text, because they are stored separately. */
 export interface Cut {
   readonly rest: string
-  /** The offset and encoding of each text, such as `120j 14v`. A dash stands for a text that was not removed. */
   readonly places: string
 }
 
-/** Encodings of a text in a record: verbatim, JSON, and a quoted CSV cell. */
 const encodings = {
   v: (text: string): string => text,
   j: (text: string): string => JSON.stringify(text).slice(1, -1),

@@ -1,8 +1,4 @@
-/**
- * Finds the completions by the names and shapes of members. The completions determine the layout. If there are several
- * candidates, the failure names them. Numbered columns (`response_a`, `output_2`) are sorted. Other columns keep the
- * order of the members.
- */
+/** Finds the completions, which determine the layout. If there are several candidates, the failure names them. */
 import { Result } from "effect"
 import * as OptionText from "../../io/OptionText.ts"
 import { isObject, joinWords, memberOf, type Members } from "../../io/Values.ts"
@@ -14,11 +10,9 @@ import * as Sample from "./Sample.ts"
 export type DetectedCompletions = { readonly members: ReadonlyArray<Sample.Member> } & (
   | { readonly layout: "items"; readonly completions: string; readonly model?: string }
   | { readonly layout: "wide" | "pairs"; readonly completions: ReadonlyArray<string> }
-  /** If `completion` is undefined, `members` contains one conversation, which ends with the completion. */
   | { readonly layout: "long"; readonly completion: string | undefined }
 )
 
-/** The option `completions` with one path per completion. */
 export const eachCompletion = OptionText.set({ completions: ["…", "…"] })
 
 const completionKinds: ReadonlyArray<Sample.Kind> = ["text", "message", "messages"]
@@ -72,7 +66,6 @@ const wide = ({ members }: Sample.Sample): ReadonlyArray<DetectedCompletions> =>
   const grouped = KnownNames.completionStems
     .map((stem) => [stem, columnsOf(columns, stem)] as const)
     .filter(([, group]) => group.length > 1)
-  // If other columns hold completions, columns such as `model_a` contain names of models.
   const texts = grouped.filter(([stem]) => !KnownNames.namingStems.has(stem))
   const compared = KnownNames.comparedColumns.map((names) =>
     columns.filter(({ plainName }) => names.includes(plainName)),
@@ -103,7 +96,6 @@ const columnsOf = (columns: ReadonlyArray<Sample.Member>, stem: string): Readonl
   const lettered = new RegExp(`^${stem}(?:_?(?:[a-h]|\\d+)|_[a-z])$`)
   const strict = columns.filter(({ plainName }) => lettered.test(plainName))
   if (strict.length > 1) return strict
-  // If a column is named like the stem, columns that begin with the stem describe that column.
   if (KnownNames.namingStems.has(stem) || columns.some(({ plainName }) => plainName === stem)) return []
   return columns.filter(
     ({ plainName }) =>
@@ -111,7 +103,6 @@ const columnsOf = (columns: ReadonlyArray<Sample.Member>, stem: string): Readonl
   )
 }
 
-/** Finds the model column of each completion column, such as `model_a` for `response_a`. All or none must have one. */
 export const modelColumns = (
   { members }: Sample.Sample,
   columns: ReadonlyArray<string>,

@@ -1,8 +1,4 @@
-/**
- * Detects a file's layout from the names (`KnownNames`) and the shapes of the members of its first records. Options
- * that are set are not detected. If there is no candidate, or more than one, the failure names the options to set.
- */
-/* oxlint-disable max-lines -- the layouts are told apart by the same few members */
+/** Detects the layout from names (`KnownNames`) and shapes. Options that are set are not detected. */
 import { Result } from "effect"
 import type { Row } from "../record/Row.ts"
 import * as BestCompletion from "../item/BestCompletion.ts"
@@ -91,7 +87,6 @@ const withCompletions = (
         : noCompletions(sample, options, layout)
     }
     const { members: _, ...paths } = detected
-    // Without a path of the completion, the last message of the conversation is the completion.
     const conversation =
       detected.layout === "long" && detected.completion === undefined
         ? { prompt: detected.members[0]!.path, ...PromptFinder.contextOf(sample, [detected.members[0]!.name]) }
@@ -104,7 +99,6 @@ const withCompletions = (
   })
 }
 
-/** Reads a text column as lists if each cell has a list of texts, and some cell is a Python list, not JSON. */
 const asList = ({ isTextual, members, rows }: Sample.Sample, path: string): string => {
   const column = members.find((member) => member.path === path)
   if (!isTextual || column?.kinds.size !== 1 || !column.kinds.has("texts")) return path
@@ -183,7 +177,7 @@ const promptOf = (
   )
 }
 
-/** The suggested template contains only fixed text and an id, because other fields might reveal the answer. */
+/** Other fields might reveal the answer. */
 const fixedWords = ({ members }: Sample.Sample): string => {
   const keys = [...KnownNames.ids, ...KnownNames.promptKeys, ...KnownNames.otherKeys]
   const id = members.find(
@@ -209,7 +203,6 @@ const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
   const model =
     options.modelsFromColumns === true ? undefined : CompletionFinder.modelColumns(sample, completions.map(columnOf))
   const detected = {
-    // If records name different models, a question may have several items, so its id cannot be an item's id.
     ...(model === undefined ? questionIdOf(sample) : undefined),
     ...idOf(sample),
     ...defined({ model }),
@@ -235,10 +228,7 @@ const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
   }))
 }
 
-/**
- * Chooses the id by the member's name, even if values repeat. Otherwise, new records in a file could change all ids,
- * and the items would be paid for again.
- */
+/** Chosen by name: new records in a file must not change all ids, or the items would be paid for again. */
 const idOf = (sample: Sample.Sample): LayoutOptions => {
   if (isOfDataset(sample)) return {}
   return defined({ id: keyNamed(sample, KnownNames.ids)?.path })
@@ -254,9 +244,6 @@ const questionIdOf = (sample: Sample.Sample): LayoutOptions => {
 
 const columnOf = (path: string): string => Field.columnsOf(path)[0] ?? path
 
-/**
- * Whether the records are pairs of a dataset that prefstream wrote. Several of these pairs may have the same item id.
- */
 const isOfDataset = ({ members }: Sample.Sample): boolean =>
   KnownNames.datasetMembers.every((memberName) => members.some(({ name }) => name === memberName))
 
@@ -267,7 +254,6 @@ const metadataOf = (sample: Sample.Sample): LayoutOptions => {
   return isObjects || isOfDataset(sample) ? { metadata: "metadata" } : {}
 }
 
-/** If a member has numbers, it must have as many distinct numbers as completions, or a name that ends in `_id`. */
 const goldOf = (sample: Sample.Sample, completions: ReadonlyArray<string>, { model }: LayoutOptions): LayoutOptions => {
   const best = BestCompletion.among(completions.map(columnOf))
   const names = typeof model === "string" || model === undefined ? [] : model.map(columnOf)

@@ -43,7 +43,6 @@ const misfit = (
         ]
       : []
   }
-  // The other completions of these prompts may be in the other files.
   if (fileCount > 1) return []
   const parts = rows.flatMap((row) => Result.getOrUndefined(layout.toPart(row)) ?? [])
   const isGuessed = completion === undefined && key === undefined && model === undefined
@@ -66,12 +65,10 @@ const models = ({ completions = [], layout, model, modelsFromColumns }: LayoutOp
       ]
 }
 
-/** A text that looks like a list stays a text. The hint names the option that reads it as a list. */
 const jsonTexts = (
   rows: ReadonlyArray<Row>,
   { completion, completions, layout, prompt }: LayoutOptions,
 ): ReadonlyArray<string> => {
-  // In `long` without a completion path, the prompt is already read as a list of messages.
   const prompts = layout === "long" && completion === undefined ? undefined : prompt
   const texts = layout === "items" || prompt === undefined ? completion : (completions ?? completion)
   return [

@@ -1,8 +1,4 @@
-/**
- * Finds the key that groups the records of a `long` file, and the member that names the model. A member such as
- * `prompt_id` is the key if most records have it. A member such as `id` is the key only if its value and the prompt
- * usually repeat together. A few exceptions do not count, so a file keeps its key and item ids when it grows.
- */
+/** Finds the key of `long`. A few exceptions do not count, so a growing file keeps its key and item ids. */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import * as KnownNames from "../record/KnownNames.ts"
@@ -25,7 +21,6 @@ export const key = (sample: Sample, prompts: ReadonlyArray<string>): string | un
   return member?.path
 }
 
-/** Whether values and prompts repeat together in most of the records in which either of them repeats. */
 const isKeyOfPrompts = (values: ReadonlyArray<unknown>, prompts: ReadonlyArray<string>): boolean => {
   const promptsOf = new Map<unknown, Set<string>>()
   const seenPrompts = new Set<string>()
@@ -45,7 +40,6 @@ const isKeyOfPrompts = (values: ReadonlyArray<unknown>, prompts: ReadonlyArray<s
 export const isKey = (value: unknown): boolean =>
   (typeof value === "string" && value.trim() !== "") || Number.isSafeInteger(value)
 
-/** A member `source` names the model only if it differs between completions of the same prompt. */
 export const model = (sample: Sample, prompts: ReadonlyArray<string>): string | undefined => {
   const named = find(sample, KnownNames.models, ["text"])
   if (named !== undefined) return named.path

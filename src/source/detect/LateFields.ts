@@ -1,7 +1,4 @@
-/**
- * Rejects a record with a value in a field that was empty in the first records, because the detected layout ignores
- * this field. Only fields that detection would have used for the prompt or a completion are checked.
- */
+/** Rejects a record with a value in a field that was empty in the first records, if it could change a shown text. */
 import { Result } from "effect"
 import { describeValue, isEmpty, isObject, plural } from "../../io/Values.ts"
 import { reject, type Row, type RowResult } from "../record/Row.ts"
@@ -15,14 +12,11 @@ export interface LateFields {
   readonly check: (row: Row) => RowResult
 }
 
-/** The options that decide which texts experts see. */
 const shownFieldsOf = ({ completion, completions, history, layout, prompt, system }: LayoutOptions): string =>
   JSON.stringify([layout, prompt, system, history, completions, completion])
 
-/** If the sample has more names, checks run detection with only the names that the layout uses, which is faster. */
 const maxSampleNames = 250
 
-/** Maximum number of names to remember as irrelevant to the layout. Further names are checked in each record. */
 const maxRememberedNames = 100_000
 
 export const of = (
@@ -42,7 +36,6 @@ export const of = (
       onSuccess: shownFieldsOf,
     })
   const parts = partsWith([])
-  /** Finds the names that change the layout: tries all of them together, then each half. */
   const layoutChangingNames = (names: ReadonlyArray<string>, row: Row): ReadonlyArray<string> => {
     const isTried = new Set(names)
     if (

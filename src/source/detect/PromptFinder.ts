@@ -33,7 +33,6 @@ export const prompt = (
   const isEarlier = texts.length > 0 && KnownNames.histories.includes(conversation?.plainName ?? "")
   if (conversation !== undefined && !isEarlier)
     return withContext(`${conversation.path}${sample.isTextual ? "[]" : ""}`)
-  // Files of OpenAI have the form `{input: {messages: […]}}`.
   const nested = members.find(
     ({ values }) =>
       values.length > 0 && values.every((value) => isObject(value) && kindOf(value["messages"]) === "messages"),
@@ -58,7 +57,6 @@ export const contextOf = ({ members }: Sample, usedNames: ReadonlyArray<string>)
   const rest = members.filter(({ name }) => !usedNames.includes(name))
   const [system] = findAll(rest, KnownNames.systemPrompts, ["text"])
   const history = named(rest, KnownNames.histories).find(({ plainName, values }) => {
-    // Empty lists also count, because a sample of only first turns has no earlier turns.
     const isKnown = plainName !== "context" || values.some(History.isTurns)
     return values.length > 0 && isKnown && values.every(History.isTurnsOrNone)
   })
@@ -80,7 +78,6 @@ export const areConversations = (sample: Sample, completions: ReadonlyArray<stri
   return filled.filter(({ cells }) => cells.every(SharedPrompt.isConversation)).length * 2 > filled.length
 }
 
-/** Finds a text column that repeats the prompt of most conversations. The prompt must be a single user message. */
 export const promptOfConversations = (sample: Sample, completions: ReadonlyArray<string>): string | undefined => {
   const prompt = find(sample, KnownNames.promptsOfConversations, ["text"])
   if (prompt === undefined) return undefined

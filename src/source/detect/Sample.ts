@@ -1,4 +1,4 @@
-/** The members of a file's first records, in order of first occurrence, with the kinds of their values. */
+/** The members of the first records, in order of first occurrence, with the kinds of their values. */
 import type { Row } from "../record/Row.ts"
 import { fromText } from "../record/Field.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
@@ -12,7 +12,6 @@ export interface Member {
   readonly name: string
   readonly path: string
   readonly plainName: string
-  /** The values that are not empty. JSON in text cells is parsed. */
   readonly values: ReadonlyArray<unknown>
   readonly kinds: ReadonlySet<Kind>
   readonly isTextual: boolean
@@ -80,7 +79,6 @@ export const findAll = (
 export const named = (members: ReadonlyArray<Member>, names: ReadonlyArray<string>): ReadonlyArray<Member> =>
   names.flatMap((name) => members.filter(({ plainName }) => plainName === name))
 
-/** Whether most values have one of the kinds. In files of text cells, such as CSV, filled members count as text. */
 export const has = ({ isTextual, values }: Member, kinds: ReadonlyArray<Kind>): boolean =>
   (isTextual && values.length > 0 && kinds.includes("text")) ||
   values.filter((value) => kinds.includes(kindOf(value))).length * 2 > values.length

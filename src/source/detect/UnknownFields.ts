@@ -5,7 +5,6 @@ import { quoteNames } from "../../io/Values.ts"
 import { fieldOptions, type LayoutOptions } from "../layout/Layout.ts"
 
 export interface UnknownFields {
-  /** Field names that no sample record has, each with its option, such as "label" (`gold`). */
   readonly columns: ReadonlyArray<string>
   readonly problem: string | undefined
 }

@@ -4,7 +4,6 @@ import { invalidOption, type SourceError, unreadable } from "../record/SourceErr
 
 type Bytes = Stream.Stream<Uint8Array, SourceError>
 
-/** @param label a label of the Encoding Standard: `windows-1252`, `utf-16le`, `shift_jis` */
 export const decoderOf = (label: string): Effect.Effect<(name: string) => (bytes: Bytes) => Bytes, SourceError> =>
   Effect.try({
     try: () => new TextDecoder(label).encoding,

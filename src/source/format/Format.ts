@@ -1,7 +1,4 @@
-/**
- * Opens files of any format. Compression is detected from the content, never from the name alone. If a file cannot be
- * read, the failure says what kind of file it is and what to do. The input audit gets the file's original bytes.
- */
+/** Opens files of any format. Compression is detected from the content. The input audit gets the original bytes. */
 import { Effect, Option, Stream } from "effect"
 import type { Duration, FileSystem, Path, Scope } from "effect"
 import type { FormatName } from "../place/FileExtensions.ts"
@@ -24,41 +21,28 @@ import * as Sniff from "./Sniff.ts"
 
 export interface FormatOptions
   extends Omit<Csv.CsvOptions, "format">, Pick<Lines.LinesOptions, "maxLineBytes">, ParquetOptions {
-  /** Default: detected, see `Sniff`. */
+  /** Default: detected. */
   readonly format?: FormatName | undefined
-  /**
-   * Encoding of text, as a label of the Encoding Standard such as `windows-1252`. Default: UTF-8. Without this option,
-   * a text that is probably not UTF-8 is refused.
-   */
+  /** Encoding of text, as a label of the Encoding Standard. Default: UTF-8; text that is probably not is refused. */
   readonly encoding?: string | undefined
   /** Maximum time without data from a remote file. Default: 2 minutes. */
   readonly idleTimeout?: Duration.Input | undefined
 }
 
 export const optionKinds: Kinds.KindsOf<FormatOptions> = {
-  format: Kinds.anyText,
-  encoding: Kinds.anyText,
-  delimiter: Kinds.anyText,
-  quote: Kinds.anyText,
+  ...Kinds.all(Kinds.anyText, "format encoding delimiter quote"),
   header: Kinds.flag,
-  maxLineBytes: Kinds.number,
-  maxRowGroupBytes: Kinds.number,
+  ...Kinds.all(Kinds.number, "maxLineBytes maxRowGroupBytes"),
   idleTimeout: Kinds.time,
 }
 
 export interface RowFile {
   readonly name: string
   readonly format: FormatName
-  /** Appears in messages: `JSONL`, `CSV with ";", gzip`, `Parquet, 1,000 rows`. */
   readonly description: string
-  /** The number of records, if the file states it. */
   readonly count: number | undefined
-  /**
-   * Reads the records from the file's start. @param columns top-level members to read. Others may be missing. Default:
-   * all
-   */
   readonly rows: (columns?: ReadonlyArray<string>) => Stream.Stream<RowResult, SourceError>
-  /** Reads the same records, but parses plain lines (`PlainLine`) in another thread. Set only if this saves time. */
+  /** The same records, with plain lines (`PlainLine`) parsed in a thread. Set only if this saves time. */
   readonly rowsByThread?: Stream.Stream<RowResult, SourceError> | undefined
 }
 
@@ -156,7 +140,6 @@ const textFormat = (
   }
 }
 
-/** If no record ends within this multiple of `maxLineBytes`, the file is refused. */
 const maxOpenRecords = 32
 
 const limitOpenBytes = (name: string, { maxLineBytes = Lines.defaultMaxLineBytes }: FormatOptions) => {
@@ -204,7 +187,7 @@ const rowsByThread = (name: string, begin: NonNullable<Input["begin"]>, options:
     return Stream.mapArray(PlainThread.rows(name, counted, options), reset)
   })
 
-/** Reads the first bytes for inspection. Ignores a later error, because the reader of the records will fail, too. */
+/** Ignores a later error, because the reader of the records will fail, too. */
 const beginningOf = Effect.fnUntraced(function* (bytes: Bytes) {
   const parts: Array<Uint8Array> = []
   let size = 0
@@ -222,9 +205,6 @@ const beginningOf = Effect.fnUntraced(function* (bytes: Bytes) {
   return { head: concat(parts, Sniff.headBytes), isWhole }
 })
 
-/**
- * Brotli has no magic number. An unknown binary file is Brotli if its name ends in `.br` or it decompresses to text.
- */
 const detectBrotli = Effect.fnUntraced(function* (name: string, { head }: Beginning) {
   if (head.length === 0 || Sniff.isPlainText(head) || Sniff.isKnownBinary(head)) return undefined
   if (Sniff.hasExtension(name, "br")) return "brotli" as const

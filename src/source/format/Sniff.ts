@@ -1,6 +1,5 @@
 /**
- * Detects a file's format from its first bytes, or from its name if the bytes are ambiguous. If the detected format is
- * wrong, records become rejects, but none is lost. An invalid line does not change the format of a file named `.jsonl`.
+ * Detects a format from the first bytes, or else the name. With a wrong format, no record is lost: each is a reject.
  */
 import { Result } from "effect"
 import * as FileExtensions from "../place/FileExtensions.ts"
@@ -39,9 +38,6 @@ export const check = (format: FormatName, head: Uint8Array, isDecoded = false): 
   return problem === undefined ? Result.succeed(format) : Result.fail(problem)
 }
 
-/**
- * Whether the bytes are UTF-8 without control characters other than white space. The last character may be incomplete.
- */
 export const isPlainText = (head: Uint8Array): boolean => {
   const text = Result.getOrUndefined(
     Result.try(() => new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true })),
@@ -96,7 +92,6 @@ const hasJsonLines = (text: string, isWhole: boolean): boolean => {
 
 const sniffArray = (text: string, formatOfName: FormatName | undefined): FormatName => {
   const line = /^[^\n]*/.exec(text)![0]
-  // If each line is a list of records, the lists are read as one.
   if (line.length < text.trimEnd().length && isJson(line)) return isListOfRecords(JSON.parse(line)) ? "json" : "jsonl"
   if (formatOfName !== "jsonl" && formatOfName !== "csv" && formatOfName !== "tsv") return "json"
   const inner = text.slice(1).trimStart()
@@ -106,13 +101,11 @@ const sniffArray = (text: string, formatOfName: FormatName | undefined): FormatN
   return inner.startsWith("]") || (inner.startsWith("{") && isList) ? "json" : formatOfName
 }
 
-/** A conversation is also a list of objects, but it is a single record. */
 const isListOfRecords = (value: unknown): boolean =>
   Array.isArray(value) &&
   value.length > 0 &&
   value.every((element) => isObject(element) && !Object.hasOwn(element, "role") && !Object.hasOwn(element, "from"))
 
-/** Distinguishes an object per line, objects over several lines, an object with the list of records, and other text. */
 const sniffObject = (
   text: string,
   formatOfName: FormatName | undefined,
@@ -144,13 +137,8 @@ const listNames = new Set(
   ),
 )
 
-interface Outline {
-  readonly end: number | undefined
-  readonly lists: ReadonlyArray<string>
-}
-
-const outline = (text: string): Outline => {
-  // An unclosed quote matches the rest of the text. Otherwise, the search would start again at each quote in the rest.
+const outline = (text: string) => {
+  // An unclosed quote matches the rest of the text, so that the search does not restart at each quote in it.
   const token = /"(?:[^"\\]|\\.?)*(?:"|$)|[{}[\]]/gs
   const listBegins = /\s*:\s*\[\s*\{/y
   let depth = 0

@@ -1,9 +1,4 @@
-/**
- * Finds the completion that a value names. The value is the column (`response_a`), a part of the column's name (`a`),
- * such a part after another word (`model_a`), or the model. A value that matches no completion or several completions
- * is a failure. A tie or an empty value is not a gold answer. A number is never an index, because some files count from
- * 0 and others from 1.
- */
+/** Finds the one completion that a value names. A number is never an index: some files count from 0, others from 1. */
 import { Result } from "effect"
 import * as KnownNames from "../record/KnownNames.ts"
 import { describeValue, isEmpty, quoteNames } from "../../io/Values.ts"
@@ -18,10 +13,6 @@ export const indexOf = (value: unknown): number | undefined => {
   return typeof value === "number" && Number.isSafeInteger(value) ? value : undefined
 }
 
-/**
- * The returned function gives the zero-based index of the completion. Do not call it with a value for which `isNone` is
- * true. A failure does not name the path of the field.
- */
 export const among = (
   names: ReadonlyArray<string>,
 ): ((value: unknown, models: ReadonlyArray<string | undefined>) => Result.Result<number, string>) => {
@@ -48,16 +39,12 @@ export const finder = (names: ReadonlyArray<string>) => {
   }
 }
 
-/** Longer names have no aliases, because there would be too many and nobody would write them. */
 const maxCharacters = 200
 const maxWords = 16
 
 const wordsEnd = /[_\s.:-]+|(?<=\p{Ll})(?=\p{Lu})|(?<=\p{L})(?=\p{N})/gu
 
-/**
- * Returns the lowercase aliases of a column's name: the name, each part before a word boundary, and each part after a
- * word boundary. Words such as `model` are also put before the last parts: `response_a` has the alias `model_a`.
- */
+/** Each part before or after a word boundary, in lowercase. `response_a` also has the alias `model_a`. */
 const aliasesOf = (name: string): ReadonlySet<string> => {
   const ends = name.length > maxCharacters ? [] : [...name.matchAll(wordsEnd)]
   if (ends.length >= maxWords) return new Set([name.toLowerCase()])

@@ -1,17 +1,11 @@
-/**
- * Reads a prompt or completion from a text cell. The text stays unchanged, even if it is JSON. Only a list of messages
- * in Python's notation is parsed. A list that cannot be parsed with certainty, such as a list that NumPy printed, is
- * refused.
- */
+/** Parses only a list of messages in Python's notation. A list as NumPy prints it is refused. */
 import { Result } from "effect"
 import * as Json from "../../io/Json.ts"
 import * as PythonText from "../record/PythonText.ts"
 import * as Messages from "./Messages.ts"
 
-/** A cell that begins like this is a list of messages, even if its end is missing. */
 const beginsWithMessage = /^\s*\[\s*\{\s*(["'])(?:role|content|from|value)\1\s*:/
 
-/** Parses a cell's messages in Python's notation. Other values stay unchanged. The failure names `path`. */
 export const read = (value: unknown, path: string, isTextual: boolean | undefined): Result.Result<unknown, string> => {
   if (isTextual !== true || typeof value !== "string" || !/^\s*\[/.test(value)) return Result.succeed(value)
   if (Result.isSuccess(Json.parse(value))) return Result.succeed(value)

@@ -1,10 +1,4 @@
-/**
- * Puts earlier turns before the prompt, which becomes a conversation. Turns are messages, or pairs of question and
- * answer: `[["Q", "A"], …]` (LLaMA-Factory) or `[{ "human": "Q", "assistant": "A" }]` (ModelScope). If the prompt
- * begins with the turns, or the turns end with the prompt, the common messages are not repeated. In all other cases,
- * the last turn must be a message of the assistant or the system. If it has another role, a message is missing, and the
- * turns are refused.
- */
+/** Puts earlier turns before the prompt: messages, `[["Q", "A"], …]`, or `[{ "human": "Q", "assistant": "A" }]`. */
 import { Result } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
 import { describeValue, isEmpty, isObject } from "../../io/Values.ts"

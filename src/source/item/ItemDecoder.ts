@@ -1,11 +1,4 @@
-/**
- * Decodes a value of any layout to a `SourceRecord`. The item satisfies `PromptItem`, and any JSON reader can read its
- * metadata. If the value is invalid, the reject's reason contains the field's path in the file, the expected value, and
- * the actual value.
- *
- * Messages may be in any form that `Messages` reads. A completion may be the assistant's message, gold and metadata may
- * be JSON text, and absent values may be null.
- */
+/** Decodes a value of any layout. A reject has the field's path in the file, and the expected and the actual value. */
 import { Result, Schema, type SchemaIssue } from "effect"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import * as IdLimit from "../../domain/IdLimit.ts"
@@ -46,11 +39,7 @@ export interface MemberNames {
   readonly metadata?: string
 }
 
-/**
- * @param isTextual whether the value is from text cells. If so, the lists of completions and models may be JSON text,
- * numbers may be text, and an empty text is an absent value
- * @param isWellFormed whether the caller knows that no text has a lone surrogate
- */
+/** @param isTextual from text cells: lists may be JSON text, numbers may be text, an empty text is absent */
 export const decode = (
   value: unknown,
   place: Place,
@@ -76,10 +65,6 @@ export const decodePrompt = (value: unknown, path: string): Result.Result<Prompt
     }),
   )
 
-/**
- * Decodes one completion, which is a text or messages. Messages become a text, unless they call tools. The failure
- * names `path`.
- */
 export const decodeCompletion = (
   value: unknown,
   prompt: Prompt | undefined,
@@ -93,11 +78,9 @@ export const decodeCompletion = (
       )
 }
 
-/** Decodes a completion's text, which may be blank. The failure names `path`. */
 export const decodeAnswer = (value: unknown, path: string): Result.Result<string, string> =>
   Result.mapError(parseAnswer(value), (error) => `${path}: ${firstProblem(error.issue).message}`)
 
-/** Decodes metadata. Null is absent metadata. The failure names `path`. */
 export const decodeMetadata = (value: unknown, path: string): Result.Result<Metadata | undefined, string> => {
   const metadata = isEmpty(value) ? undefined : fromText(value)
   if (metadata === undefined) return Result.succeed(undefined)
@@ -109,7 +92,7 @@ export const decodeMetadata = (value: unknown, path: string): Result.Result<Meta
 export const decodeText = (value: unknown, path: string): Result.Result<string, string> =>
   Result.mapError(parseText(value), (error) => `${path}: ${firstProblem(error.issue).message}`)
 
-/** Converts a safe integer to its digits. Refuses NUL, because databases cannot store it. The failure names `path`. */
+/** A safe integer becomes its digits. Databases cannot store NUL. */
 export const decodeKey = (value: unknown, path: string): Result.Result<string, string> => {
   if (Number.isSafeInteger(value)) return Result.succeed(String(value))
   if (typeof value !== "string")
@@ -172,7 +155,6 @@ const toPrompt = (value: unknown, path: string): Result.Result<Prompt, string> =
     : Result.fail(`${path}: expected text or a list of messages, found ${describeValue(value)}`)
 }
 
-/** If the value is not a list, it stays unchanged, and the schema refuses it. */
 const toCompletions = (
   value: unknown,
   prompt: Prompt,

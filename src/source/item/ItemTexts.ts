@@ -1,8 +1,4 @@
-/**
- * Copies the JSON of an item's texts from the item's line, because this is faster than `JSON.stringify`. The line must
- * begin with an optional id, the prompt, and the completions, as `JSON.stringify` or Python's `json.dumps` writes them.
- * The copied texts equal the output of `JSON.stringify`.
- */
+/** Copies the JSON of an item's texts from its line, which is faster than `JSON.stringify`. */
 import { Result } from "effect"
 import type { PromptItem } from "../../domain/PromptItem.ts"
 import * as Json from "../../io/Json.ts"
@@ -25,10 +21,7 @@ const endOf = (pattern: RegExp, line: string, at: number): number => {
   return pattern.test(line) ? pattern.lastIndex : -1
 }
 
-/**
- * @param line valid JSON without `\u`. Lines with `\/` are not copied, because `JSON.stringify` never writes this
- * escape
- */
+/** @param line valid JSON without `\u`; `JSON.stringify` never writes `\/`, so lines with it are not copied */
 const findTexts = (line: string, { completions }: PromptItem): ReadonlyArray<string> | undefined => {
   if (line.includes("\\/")) return undefined
   const texts: Array<string> = []

@@ -1,8 +1,4 @@
-/**
- * Decodes conversations into messages of `role` and `content`, with tool calls and results. Also accepts ShareGPT's
- * `{from, value}`, LLaMA-Factory's `function_call`, and lists of text parts as content. Other members are refused,
- * unless they are empty or known as metadata (`KnownNames.aboutMessages`).
- */
+/** Decodes `role` and `content`, ShareGPT's `{from, value}`, and LLaMA-Factory's `function_call`. */
 import { Array as Arr, Option, Result } from "effect"
 import { type Message, type Prompt, usesTools } from "../../domain/Message.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
@@ -73,7 +69,6 @@ const membersOfRole = new Map([
   ["tool", ["name", "tool_call_id"]],
 ])
 
-/** LLaMA-Factory's role for a turn with only calls. The turn's content is JSON text: one call, or a list of calls. */
 const callRole = "function_call"
 
 const shareGptRoles = new Map([
@@ -86,7 +81,6 @@ const shareGptRoles = new Map([
 
 const isIgnorable = (name: string, value: unknown): boolean => KnownNames.aboutMessages.has(name) || isBlankValue(value)
 
-/** Content may be empty if there are calls. A tool's result may be any JSON value, which becomes text. */
 const decodeContent = (
   content: unknown,
   role: string,
@@ -135,7 +129,6 @@ const partTypes: ReadonlySet<unknown> = new Set(
   "text image image_url input_text input_image input_audio audio audio_url video video_url file refusal".split(" "),
 )
 
-/** Accepts the assistant's turn, with or without the prompt before it. A turn without tool calls becomes text. */
 export const decodeCompletion = (
   values: ReadonlyArray<unknown>,
   prompt: Prompt | undefined,
@@ -163,7 +156,6 @@ const withoutPrompt = (prompt: Prompt, messages: Messages): ReadonlyArray<Messag
   return beginsWith(messages, first) ? messages.slice(first.length) : messages
 }
 
-/** Returns the assistant's turn as text, or as messages if it calls tools. None if there is more than one turn. */
 export const toTurn = (messages: ReadonlyArray<Message>): Option.Option<string | Messages> => {
   const [first, ...others] = messages
   if (first === undefined || first.role !== "assistant") return Option.none()

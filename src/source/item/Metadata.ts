@@ -1,8 +1,4 @@
-/**
- * Collects the metadata of an item: the metadata object of its record, and the members that `keep` names. If the
- * metadata object has another value for the name of a member, the record is rejected. The name `*` keeps all members
- * that no other option uses. If the completions are at `completions[].text`, `*` also keeps the members next to `text`.
- */
+/** Collects metadata. With completions at `completions[].text`, `*` also keeps the members next to `text`. */
 import { Result } from "effect"
 import type { Metadata } from "../../domain/PromptItem.ts"
 import * as ItemDecoder from "./ItemDecoder.ts"
@@ -18,10 +14,6 @@ export interface MetadataReader {
   readonly listsOf: (field: Field) => ReadonlyArray<ReadonlyArray<string | number>>
 }
 
-/**
- * @param keep names of members. `*` keeps all members that the other parameters do not read. If the value of `gold` is
- * an object, only its index and rationale are read
- */
 export const make = (
   metadata: Field | undefined,
   keep: ReadonlyArray<string>,
@@ -70,7 +62,6 @@ export const columnsWith = (
 
 type Path = ReadonlyArray<Step>
 
-/** If the path selects the elements of a list, returns the list's path. Otherwise, returns the path unchanged. */
 const listAt = (path: Path): ReadonlyArray<string | number> => {
   const elements = path.indexOf(null)
   return (elements === -1 ? path : path.slice(0, elements)).filter((step) => step !== null)
@@ -81,7 +72,6 @@ const goldMembers = [["best_completion_index"], ["rationale"]]
 const insideOf = (paths: ReadonlyArray<Path>, key: string | number): ReadonlyArray<Path> =>
   paths.flatMap(([step, ...rest]) => (step === key || (step === null && typeof key === "number") ? [rest] : []))
 
-/** Removes the parts that the paths select. Returns `undefined` if nothing remains. A list keeps its length. */
 const restOf = (value: unknown, paths: ReadonlyArray<Path>): unknown => {
   if (paths.length === 0 || typeof value !== "object" || value === null) {
     return paths.some(({ length }) => length === 0) ? undefined : value
@@ -112,7 +102,6 @@ const add = (
       )
     }
   }
-  // Assignment would fail for a member called `__proto__`.
   return Result.succeed(Object.fromEntries([...Object.entries(metadata), ...members]))
 }
 
@@ -121,9 +110,6 @@ export interface MergedMetadata {
   readonly lists: ReadonlyArray<string>
 }
 
-/**
- * Keeps a value once if all completions share it. Otherwise, makes a list of the values, with null for missing ones.
- */
 export const merge = (parts: ReadonlyArray<Metadata | undefined>): MergedMetadata => {
   if (parts.every((one) => one === undefined)) return { metadata: undefined, lists: [] }
   const lists: Array<string> = []
@@ -137,7 +123,6 @@ export const merge = (parts: ReadonlyArray<Metadata | undefined>): MergedMetadat
   return { metadata: Object.fromEntries([...names].map((name) => [name, valueOf(name)])), lists }
 }
 
-/** Adds the completions' merged metadata. If the item already has another value for a name, the name gets a prefix. */
 export const withCompletions = (
   metadata: Metadata | undefined,
   parts: ReadonlyArray<Metadata | undefined>,

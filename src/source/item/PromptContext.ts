@@ -1,8 +1,4 @@
-/**
- * Adds other members of a record to its item: earlier turns, a system prompt, and tools. If the prompt is text, the
- * new text is the system prompt, an empty line, and the prompt. If the prompt is a list of messages, the system prompt
- * becomes the first message, unless the list already begins with this message.
- */
+/** A system prompt becomes text and an empty line before a text, or the first message before messages. */
 import { Result } from "effect"
 import type { Prompt } from "../../domain/Message.ts"
 import { isEmpty } from "../../io/Values.ts"
@@ -15,11 +11,9 @@ import * as ToolCalls from "./ToolCalls.ts"
 
 export interface ContextFields {
   readonly history: Field | undefined
-  /** The first of these fields with text is used. */
   readonly systems: ReadonlyArray<Field>
 }
 
-/** Returns the prompt with its context. The failure names the field. */
 export const complete = (
   { history, systems }: ContextFields,
   row: Row,

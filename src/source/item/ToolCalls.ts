@@ -1,8 +1,4 @@
-/**
- * Decodes the tool calls in messages, and the tool definitions in records. Arguments and definitions become JSON text.
- * If they are text already, they stay unchanged. A call without arguments gets `{}`. Tools that are not functions, and
- * calls with unknown members, are refused.
- */
+/** Decodes tool calls and definitions to JSON text. Tools that are not functions are refused. */
 import { Array as Arr, Result } from "effect"
 import { isJsonObject, type ToolCall } from "../../domain/Message.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
@@ -33,7 +29,6 @@ export const decodeName = (value: unknown, path: string): Result.Result<string |
     : Result.fail(`${path}: expected text, found ${describeValue(value)}`)
 }
 
-/** Decodes a message's calls. At least one is required. The list and the arguments may be JSON text. */
 export const decode = (value: unknown, path: string): Result.Result<Arr.NonEmptyReadonlyArray<ToolCall>, string> => {
   const list = fromText(value)
   if (!Array.isArray(list)) return Result.fail(`${path}: expected a list of tool calls, found ${describeValue(value)}`)
@@ -56,7 +51,6 @@ const decodeCall = (call: unknown, path: string): Result.Result<ToolCall, string
     if (!isEmpty(type) && type !== "function") {
       return yield* Result.fail(`${path}.type: expected "function", found ${describeValue(type)}`)
     }
-    // Chat templates also accept the form `{name, arguments}` without `function`.
     const isFlat = !isObject(memberOf(call, "function")) && Object.hasOwn(call, "name")
     const definition = isFlat ? call : memberOf(call, "function")
     const at = isFlat ? path : `${path}.function`
@@ -89,7 +83,6 @@ export const column = "tools"
 export const definitionsOf = (record: unknown, path = column): Result.Result<string | undefined, string> => {
   if (!isObject(record)) return Result.succeed(undefined)
   const value = memberOf(record, column)
-  // In OpenAI's files, the definitions are in `input`.
   if (value === undefined && isObject(memberOf(record, "input"))) return definitionsOf(record["input"], "input.tools")
   const list = fromText(value)
   if (!Array.isArray(list) || !list.some(isObject)) return Result.succeed(undefined)

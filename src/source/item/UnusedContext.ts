@@ -1,8 +1,4 @@
-/**
- * Finds fields that no option uses, although experts may need them: texts, turns, and media. `KnownNames` has the names
- * of these fields. Fields with other names, and fields within objects, are not checked. Texts that also occur in the
- * item are not reported. Also finds placeholders for media in a prompt, such as `<image>`.
- */
+/** Finds fields and placeholders for media that no option uses, although experts may need to see them. */
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"
 import type { PromptItem } from "../../domain/PromptItem.ts"
@@ -36,13 +32,8 @@ const noFields: ReadonlyArray<Unused> = []
 
 export interface FinderOptions {
   readonly used: Iterable<string>
-  /** Columns that experts need not see. If a column of media (`images`) is ignored, `finder` ignores placeholders. */
   readonly ignored: ReadonlyArray<string>
   readonly prompt?: Field | undefined
-  /**
-   * Selects the names to search for, in addition to media. `prompt` selects all known names. `chosen prompt` leaves out
-   * names such as `question`. `completion` selects only contexts and histories.
-   */
   readonly beside: "prompt" | "chosen prompt" | "completion"
 }
 
@@ -62,7 +53,6 @@ export const finder = (options: FinderOptions): Finder => {
     if (kindsOfNames.has(name)) return kindsOfNames.get(name)
     const plain = KnownNames.plain(name)
     const kind = names[beside].has(plain) ? "context" : KnownNames.media.test(plain) ? "media" : undefined
-    // Limits the cache, because each record may contain new names.
     if (kindsOfNames.size === 1000) kindsOfNames.clear()
     kindsOfNames.set(name, kind)
     return kind
@@ -91,10 +81,9 @@ export const finder = (options: FinderOptions): Finder => {
   }
 }
 
-/** Deeper values are assumed to have content. */
 const maxDepth = 20
 
-/** Texts that tools write for an absent value. */
+/** Tools write these texts for an absent value. */
 const absentValue = /^\s*(?:\[\s*\]|\{\s*\}|null|none|nan|n\/a)?\s*$/i
 
 export const hasContent = (value: unknown, depth = 0): boolean => {
@@ -132,10 +121,7 @@ const shapeOf = (value: unknown): Unused["kind"] => {
   return isText ? "text" : "other"
 }
 
-/**
- * `<video>` and `<audio>` are also HTML, so they count only at the start or end of a text. An element with an end tag,
- * such as `<image>…</image>`, is markup and does not count.
- */
+/** `<video>` and `<audio>` are also HTML, so they count only at the start or end of a text. */
 const placeholders =
   /<\|(?:image|img|video|audio|vision|picture)[a-z_]*\d*\|>|<(image)(?:[ _]?\d+|_?placeholder|here)?>|<img>[^<]*<\/img>|^\s*<(video|audio)>|<(video|audio)>\s*$/i
 
@@ -150,7 +136,6 @@ const placeholderIn = (prompt: Prompt): string | undefined => {
   return undefined
 }
 
-/** The order of members in a template: instruction, context, prompt, question, input. */
 const rankOf = (name: string): number => {
   const plain = KnownNames.plain(name)
   const rank = [["instruction"], [...partsOfCompletions], ["prompt"]].findIndex((names) => names.includes(plain))
@@ -185,7 +170,6 @@ const optionsFor = (all: ReadonlyArray<Unused>): string => {
 
 const isMedia = ({ kind }: Unused): boolean => kind === "media" || kind === "placeholder"
 
-/** Returns the option that ignores media. If only placeholders were found, the option names `images`. */
 const ignoreMedia = (all: ReadonlyArray<Unused>): string => {
   const names = new Set(all.filter(({ kind }) => kind === "media").map(({ name }) => name))
   return OptionText.set({ ignore: names.size === 0 ? ["images"] : [...names] })
@@ -207,7 +191,6 @@ export const problemOf = (all: ReadonlyArray<Unused>): string | undefined => {
   }
 }
 
-/** Asks how to treat the unused fields of a sample, if any. Leaves out media, because media are rejected anyway. */
 export const question = (records: ReadonlyArray<ReadonlyArray<Unused>>): string | undefined => {
   const fields = new Map<string, Unused>()
   for (const one of records.flat()) if (!isMedia(one) && !fields.has(one.name)) fields.set(one.name, one)

@@ -1,8 +1,4 @@
-/**
- * Derives models from column names: `gpt-4` and `llama` from `answer_gpt-4` and `llama_response`. All columns must be
- * named after models. At least one name must be that of a known model, or contain a size such as `7b`. Names that only
- * distinguish columns (`response_a`, `chosen`) or number them (`claude-1`, `claude-2`) do not count.
- */
+/** Derives models from columns: `gpt-4` and `llama` from `answer_gpt-4` and `llama_response`; not from `response_a`. */
 import * as KnownNames from "../record/KnownNames.ts"
 import type { Field } from "../record/Field.ts"
 
@@ -14,7 +10,6 @@ export const ofColumns = (columns: ReadonlyArray<Field>): ReadonlyArray<string> 
   return areModels && new Set(models).size === models.length ? models : undefined
 }
 
-/** Uses the columns' names as models. Removes words such as `response`, unless only a letter or number would remain. */
 export const modelsFromNames = (columns: ReadonlyArray<Field>): ReadonlyArray<string> | undefined => {
   const names = columns.map((column) => nameIn(column, columns))
   if (!names.every((name) => name !== undefined)) return undefined

@@ -1,7 +1,4 @@
-/**
- * Reads records with a prompt and a list of completions. Records that are `PromptItem`s remain unchanged. A gold value
- * that is not an object is the zero-based index of the best completion, or the name of its model.
- */
+/** A gold value that is not an object is the zero-based index of the best completion, or the name of its model. */
 import { Result } from "effect"
 import * as ItemDecoder from "../item/ItemDecoder.ts"
 import * as ItemTexts from "../item/ItemTexts.ts"
@@ -59,10 +56,8 @@ export const toRecord = (fields: ItemsFields): ((row: Row) => SourceRecord) => {
   }
 }
 
-/** A list of empty values names no model, so it counts as absent. */
 const modelsOf = (models: unknown): unknown => (Array.isArray(models) && models.every(isEmpty) ? undefined : models)
 
-/** Returns `undefined` for an object or an absent value, which need no conversion. */
 const goldOf = (fields: ItemsFields, { isTextual, value }: Row): Result.Result<unknown, string> => {
   const fieldValue = fields.gold.get(value, isTextual)
   if (fieldValue === undefined) return Result.succeed(undefined)

@@ -1,7 +1,4 @@
-/**
- * Reads records with one completion each. Records of the same item have the same key: the value of the key field, or
- * the prompt if there is no key field.
- */
+/** Reads records with one completion each. An item's records have the same key, by default the prompt. */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"
@@ -21,9 +18,7 @@ import * as PromptContext from "../item/PromptContext.ts"
 export interface LongFields {
   readonly prompt: Field
   readonly context: PromptContext.ContextFields
-  /** If unset, the completion is the last message in the prompt. */
   readonly completion: Field | undefined
-  /** If unset, the prompt is the key. */
   readonly key: Field | undefined
   readonly model: Field | undefined
   readonly kept: MetadataReader
@@ -106,7 +101,7 @@ const splitConversation = (
   })
 }
 
-/** Returns the prompt's text, or its digest if the text has NUL, which databases cannot store. */
+/** Databases cannot store NUL. */
 const keyOf = (prompt: Prompt): string => {
   const text = Conversation.render(prompt)
   return text.includes("\0") ? Key.digest(text) : text

@@ -1,7 +1,4 @@
-/**
- * Makes a layout from the paths of its fields. If a path is not set, the layout's default is used, or the field is not
- * read. Unlike `Detect`, this does not use the records. `toRecord` and `toPart` never throw.
- */
+/** Makes a layout from the paths of its fields, without the records. `toRecord` and `toPart` never throw. */
 import { Record, Result } from "effect"
 import * as OptionText from "../../io/OptionText.ts"
 import { defined, joinWords } from "../../io/Values.ts"
@@ -38,7 +35,6 @@ type FieldOption = (typeof fieldOptions)[number]
 
 type Fields = { readonly [option in FieldOption]: ReadonlyArray<Field.Field> }
 
-/** Fails with a one-line message. @param isPromptChosen whether the user set the path of the prompt */
 export const make = (
   options: LayoutOptions,
   isPromptChosen = options.prompt !== undefined,

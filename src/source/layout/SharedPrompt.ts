@@ -1,9 +1,5 @@
 /**
- * Splits completions that are whole conversations into the prompt and one turn of the assistant per completion. The
- * prompt is the messages with which all conversations begin. Conversations that differ before the last turn are
- * refused. A conversation is a list of messages, or a transcript as in Anthropic's hh-rlhf (`\n\nHuman: …\n\nAssistant:
- * …`). Other text is refused, although TRL's `extract_prompt` splits it at the first difference. For hh-rlhf,
- * see Bai et al. 2022, Training a Helpful and Harmless Assistant with Reinforcement Learning from Human Feedback.
+ * Splits whole conversations (messages, or transcripts as in hh-rlhf) into their common beginning and one turn each.
  */
 import { Array as Arr, Option, Result } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
@@ -13,7 +9,6 @@ import * as Messages from "../item/Messages.ts"
 
 export interface Shared {
   readonly prompt: Arr.NonEmptyReadonlyArray<Message>
-  /** Texts, or messages for turns that call tools. */
   readonly completions: ReadonlyArray<Prompt>
 }
 
@@ -45,7 +40,6 @@ export const split = (
     others.every((other) => Messages.isEqual(first[sharedCount]!, other[sharedCount]))
   )
     sharedCount++
-  // A turn begins with the assistant's message, never with a tool's result.
   while (sharedCount > 0 && all.some((messages) => messages[sharedCount]?.role === "tool")) sharedCount--
   const prompt = first.slice(0, sharedCount)
   if (!Arr.isReadonlyArrayNonEmpty(prompt)) {

@@ -1,8 +1,4 @@
-/**
- * Reads records that have a column for each completion, in the layouts `wide` and `pairs`. If some completions are
- * missing, the gold answer still selects the same completion. A list of one text, as in the LMSYS Chatbot Arena, is
- * read as that text. Longer lists are refused, because the models' earlier turns differ.
- */
+/** A list of one text, as in the LMSYS Chatbot Arena, is that text; longer lists are refused. */
 import { Result } from "effect"
 import * as ItemDecoder from "../item/ItemDecoder.ts"
 import { reject, type Row } from "../record/Row.ts"
@@ -15,7 +11,6 @@ import * as SharedPrompt from "./SharedPrompt.ts"
 
 export interface WideFields {
   readonly id: Field | undefined
-  /** If unset, the completions are whole conversations. */
   readonly prompt: Field | undefined
   readonly completions: ReadonlyArray<Field>
   readonly models: ReadonlyArray<Field> | undefined
@@ -122,7 +117,6 @@ const namesOf = (
     return typeof name === "string" && name.trim() !== "" ? name : undefined
   })
 
-/** If every value is empty, a text, or a list of texts, replaces each list by its text. Fails if a list has several. */
 const unwrapTurns = (
   values: ReadonlyArray<unknown>,
   names: ReadonlyArray<string>,

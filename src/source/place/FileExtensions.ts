@@ -15,9 +15,7 @@ export const formatOf = (file: string): FormatName | undefined => {
   return formatNames.find((name) => name === extension)
 }
 
-/** Excludes hidden and temporary files, whose names begin with a dot or `_`. */
 export const isDataFile = (name: string): boolean =>
   /^[^._]/.test(name) && !descriptions.includes(name) && formatOf(name) !== undefined
 
-/** Metadata files of Hugging Face datasets and LLaMA-Factory. */
 const descriptions = ["dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json"]

@@ -1,10 +1,4 @@
-/**
- * Reads an object `gs://bucket/object` with the JSON API of Google Cloud Storage. Users of `gs://` must install
- * `google-auth-library`, which finds the application default credentials. Public objects need no credentials. The
- * object's name is not percent-encoded. Reading fails if the object has changed since it was opened. An object that is
- * stored with gzip is not decompressed. If `STORAGE_EMULATOR_HOST` is set, requests go to the emulator, without
- * credentials.
- */
+/** Reads `gs://bucket/object`. Fails if it has changed since it was opened. An emulator gets no credentials. */
 import { Effect, Option, Schema, type Scope } from "effect"
 import type { GoogleAuth } from "google-auth-library"
 import { variable } from "../../io/Environment.ts"
@@ -22,7 +16,7 @@ export const open = Effect.fn("GoogleObject.open")(function* (
   const { bucket, key } = yield* parse(name)
   const targetOf = yield* connect(name)
   const target = targetOf(`${encodeURIComponent(bucket)}/o/${encodeURIComponent(key)}?alt=media`)
-  // Without this header, the storage decompresses objects that are stored with gzip, and then supports no ranges.
+  // Otherwise, the storage decompresses objects that are stored with gzip, and then supports no ranges.
   const headers = Effect.map(target.headers, (headers) => ({ ...headers, "accept-encoding": "gzip" }))
   return yield* HttpFile.openTarget({ ...target, headers }).pipe(
     Effect.catchIf(
@@ -93,10 +87,7 @@ const refused = `the storage refuses the credentials (401), which may have expir
 const forbidden =
   "these credentials do not permit reading; they need storage.objects.get, and storage.objects.list for folders and patterns"
 
-/**
- * The library finds credentials by these variables. Finding credentials may run a program, so files share a
- * `GoogleAuth` if the variables have the same values.
- */
+/** The library may run a program to find credentials, so files share a `GoogleAuth` by these variables' values. */
 const credentialVariables = [
   "GOOGLE_APPLICATION_CREDENTIALS",
   "CLOUDSDK_CONFIG",
@@ -106,12 +97,12 @@ const credentialVariables = [
 ]
 const authByEnvironment = new Map<string, GoogleAuth>()
 
-/** Returns `undefined` without credentials. The library's errors are dropped, because they contain requests. */
+/** `undefined` without credentials. The library's errors contain requests, so they are dropped. */
 const findCredentials = Effect.fnUntraced(function* (name: string, key: string) {
   const { GoogleAuth } = yield* Remote.client(name, "Google Cloud Storage", "google-auth-library", () =>
     import("google-auth-library").catch(Remote.rethrow),
   )
-  // No request needs a project. But if none is set, the library runs `gcloud` for each file to find one.
+  // Without a project, the library runs `gcloud` for each file to find one. No request needs it.
   const auth =
     authByEnvironment.get(key) ??
     new GoogleAuth({ projectId: "none", scopes: "https://www.googleapis.com/auth/devstorage.read_only" })

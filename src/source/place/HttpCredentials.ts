@@ -1,9 +1,4 @@
-/**
- * Finds the credentials for a URL. User and password in the URL come first, then a token of `PREFSTREAM_HTTP_TOKENS`,
- * then the host's entry in `.netrc`. `PREFSTREAM_HTTP_TOKENS` has entries `HOST=TOKEN`, separated by spaces. A token is
- * for one host and port. Tokens and `.netrc` are not sent unencrypted, except to this machine. The entry `default` of
- * `.netrc` is ignored, because it would be sent to every host.
- */
+/** Finds a URL's credentials. Tokens and `.netrc`, without its `default`, are sent unencrypted only to this machine. */
 import { Effect, FileSystem, Path, Result } from "effect"
 import * as Base64 from "effect/encoding/Base64"
 import { variable } from "../../io/Environment.ts"

@@ -1,8 +1,7 @@
 /**
- * Reads a file at an `http://` or `https://` URL, byte for byte as stored. Also used for `gs://` and `hf://`.
- * Reading fails if the file has changed since it was opened (`ETag`, `Last-Modified`, size). Redirects from `https` to
- * `http` are refused. Authorization is sent only to the host in the URL. Names and messages omit user and query,
- * because these may be secret. A GET for the first byte opens the file, because signed URLs often permit only GET.
+ * Reads a file at a URL. Fails if it has changed since it was opened (`ETag`, `Last-Modified`, size). Redirects from
+ * `https` to `http` are refused, and authorization is sent only to the URL's host. Names and messages omit user and
+ * query, which may be secret. A GET for the first byte opens the file, because signed URLs often permit only GET.
  */
 import { Effect, type FileSystem, Layer, type Path, type Scope, Stream } from "effect"
 import type { HttpClientError, HttpClientResponse } from "effect/http"
@@ -25,19 +24,11 @@ export interface Answer {
 }
 
 export interface RemoteFile {
-  /** The name in messages and the manifest, without secrets. */
   readonly name: string
-  /** The URL without user and fragment. */
   readonly url: string
-  /** Headers that authorize a request. They are computed for each request, because tokens expire. */
   readonly headers: Effect.Effect<Headers, SourceError | Remote.ConnectionLost>
-  /**
-   * How a change of the file is detected. `conditional` sends `If-Range` and compares versions. `compared` only
-   * compares versions, because the server's `ETag` does not follow RFC 9110. `impossible` means that the bytes at the
-   * URL never change.
-   */
+  /** `compared`: without `If-Range`, for an `ETag` not of RFC 9110. `impossible`: the bytes never change. */
   readonly changes: "conditional" | "compared" | "impossible"
-  /** Returns the failure if an answer has a special meaning for this server; otherwise `undefined`. */
   readonly refusal: (answer: Answer) => SourceError | undefined
 }
 
@@ -84,7 +75,6 @@ export const openTarget = Effect.fnUntraced(function* (
   })
 })
 
-/** Requests the JSON at the URL. */
 export const json = Effect.fnUntraced(function* (target: RemoteFile) {
   const context = yield* Layer.build(NodeHttpClient.layer)
   const attempt = Effect.gen(function* () {
@@ -136,7 +126,7 @@ const request = Effect.fnUntraced(function* (target: RemoteFile, headers: Header
   const request = HttpClientRequest.get(target.url, {
     headers: { "accept-encoding": "identity", ...(yield* target.headers), ...headers },
   })
-  // The query may be secret, and a trace span would contain it.
+  // A trace span would contain the query, which may be secret.
   return yield* client.execute(request).pipe(
     Effect.catchTag("HttpClientError", (error) => Effect.fail(Remote.disconnected(target.name, error))),
     Effect.provideService(HttpClient.TracerDisabledWhen, () => true),
@@ -173,7 +163,7 @@ export const failureOf = (
   return unreadable(name, refusals.get(status) ?? `the server answered ${status}`)
 }
 
-/** Returns the seconds until an exhausted limit is reset. For example, `"api";r=0;t=55` means 55 seconds. */
+/** In seconds, if the limit is exhausted: `"api";r=0;t=55` means 55. */
 const resetOf = (rateLimit = ""): string | undefined => /;\s*r=0\s*;\s*t=(\d+)/.exec(rateLimit)?.[1]
 
 const storable: ReadonlySet<string> = new Set(["identity", "gzip", "x-gzip", "zstd"])
@@ -208,7 +198,6 @@ const requireUnchanged = (
   const currentVersion = versionOf(response, sizeOf(response))
   const differs = (key: keyof SizedVersion) =>
     openedVersion[key] !== undefined && currentVersion[key] !== undefined && openedVersion[key] !== currentVersion[key]
-  // If the tag matches, the date is irrelevant.
   const isChanged = differs("size") || differs("etag") || (openedVersion.etag === undefined && differs("last_modified"))
   return isChanged ? Effect.fail(unreadable(name, "the file changed since it was opened; run again")) : Effect.void
 }

@@ -1,9 +1,4 @@
-/**
- * Reads files of a dataset on the Hugging Face Hub: `hf://datasets/USER/NAME[@REVISION][/PATH]`. Users of `hf://` must
- * install the Hub's client. A branch or tag is resolved to its commit once. The names of files contain the commit, so
- * that all files have the same version, and the manifest shows the version. In a revision, `/` is written `%2F`, except
- * in `refs/convert/parquet` and `refs/pr/1`. A path is not percent-encoded.
- */
+/** A branch or tag of `hf://datasets/USER/NAME[@REVISION][/PATH]` is resolved to its commit once, for all files. */
 import { Data, Effect, type FileSystem, Glob, type Path, Redacted, Result, type Scope, Stream } from "effect"
 import * as Hub from "../../io/Hub.ts"
 import { fileNotFound, type SourceError, unreadable } from "../record/SourceError.ts"
@@ -21,7 +16,6 @@ export const open = Effect.fn("HubDataset.open")(function* (
   return yield* openFile(path)
 })
 
-/** Returns the names of all data files that `name` means. These names contain the commit. */
 export const expand = Effect.fn("HubDataset.expand")(function* (name: string) {
   const dataset = yield* connect(name)
   const path = dataset.path.replace(/\/+$/, "")
@@ -63,7 +57,6 @@ const frontMatter = Effect.fnUntraced(function* (dataset: Effect.Success<ReturnT
   })
 })
 
-/** The Hub's answer to a refused request. */
 class Refused extends Data.TaggedError("Refused")<HttpFile.Answer> {}
 
 const connect = Effect.fnUntraced(function* (name: string) {
@@ -100,7 +93,6 @@ const connect = Effect.fnUntraced(function* (name: string) {
   return {
     path,
     nameOf,
-    /** Lists the paths of files. */
     list: (path: string, recursive: boolean) =>
       Effect.map(
         ask((access) => collect(hub.listFiles({ repo, path, revision: commit, recursive, ...access }))),
@@ -144,7 +136,7 @@ const collect = <A>(iterator: AsyncIterator<A, undefined>, values: Array<A> = []
     return collect(iterator, values)
   })
 
-/** The Hub answers 401 to a wrong token, but also if a dataset does not exist. */
+/** The Hub also answers 401 if a dataset does not exist. */
 const refusalOf =
   (repository: string, revision: string, page: string, hasToken: boolean) =>
   (name: string, { headers, status }: HttpFile.Answer): SourceError | undefined => {

@@ -1,9 +1,4 @@
-/**
- * Finds the data files of a Hugging Face dataset by the rules of `datasets.load_dataset`. If the dataset's card lists
- * files (`configs`), these are the data. Otherwise, the data are the files whose folder or name contains the name of a
- * split, or else all files. Files of all splits are read. A dataset with several configurations and no default is
- * refused, because joining them would be a guess.
- */
+/** Finds data files as `datasets.load_dataset` does. Several configurations without a default are refused. */
 import { Glob, Result, Schema } from "effect"
 import * as SchemaIssues from "../../io/SchemaIssues.ts"
 import * as FileExtensions from "./FileExtensions.ts"
@@ -24,10 +19,6 @@ type Configuration = typeof Configuration.Type
 const Card = Schema.NullishOr(Schema.Struct({ configs: Schema.optionalKey(Schema.Array(Configuration)) }))
 const decodeCard = Schema.decodeUnknownResult(Card, { reportInput: true })
 
-/**
- * @param card the card's front matter; null or undefined if there is none
- * @returns the paths of the data files, in the order of the card or sorted; a failure describes the problem
- */
 export const dataFiles = (
   paths: ReadonlyArray<string>,
   card: unknown,
@@ -80,14 +71,10 @@ const patternsOf = ({ data_dir, data_files = [] }: Configuration): ReadonlyArray
 const isVisible = (path: string): boolean =>
   !/(^|\/)(\.|__)/.test(path) && FileExtensions.isDataFile(path.replace(/^.*\//, ""))
 
-/** The characters between the words of a file name. */
 const separator = "[-._ 0-9]"
 const split = `(?:train|training|validation|valid|dev|val|test|testing|eval|evaluation)`
 
-/**
- * The first expression that matches a file selects the data files.
- * See https://huggingface.co/docs/hub/datasets-file-names-and-splits
- */
+/** See https://huggingface.co/docs/hub/datasets-file-names-and-splits */
 const layouts: ReadonlyArray<RegExp> = [
   /^data\/[^/]+-\d{5}-of-\d{5}[^/]*$/,
   new RegExp(`(?:^|/)(?:[^/]*${separator})?${split}(?:${separator}[^/]*)?/`),

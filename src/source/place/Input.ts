@@ -1,27 +1,18 @@
-/**
- * An opened file. Each run of `bytes` returns the complete file as it was when opened, or fails if bytes are missing or
- * changed.
- */
+/** An opened file. Each run of `bytes` returns the complete file as it was when opened, or fails. */
 import type { Effect, Scope, Stream } from "effect"
 import type { SourceError } from "../record/SourceError.ts"
 
 export interface Input {
-  /** The name in messages, rejects, and the manifest: a path, a URL, or `standard input`. */
   readonly name: string
   readonly size: number | undefined
   readonly bytes: Stream.Stream<Uint8Array, SourceError>
-  /** Opens the file to read it into the caller's buffers. Fails like `bytes`. Only local files support this. */
   readonly begin?: Effect.Effect<ReadInto, SourceError, Scope.Scope>
-  /** Reads from `start` to `end` (exclusive). `undefined` if the file can only be read from its beginning. */
+  /** `end` is exclusive. `undefined` if the file can only be read from its beginning. */
   readonly slice: ((start: number, end: number) => Effect.Effect<Uint8Array, SourceError>) | undefined
-  /**
-   * For the audit of a file that is read in slices: a stream of the whole file, or the version that the server
-   * reported. The stream fails if the file has changed.
-   */
   readonly sliced?: Stream.Stream<Uint8Array, SourceError> | Version
 }
 
-/** Reads the next bytes into the buffer. Returns their number, or 0 at the end of the file. */
+/** Returns the number of bytes, 0 at the end of the file. */
 export type ReadInto = (buffer: Uint8Array) => Effect.Effect<number, SourceError>
 
 export interface Version {

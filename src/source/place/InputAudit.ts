@@ -1,7 +1,4 @@
-/**
- * Reports each file that was read to its end, with size and digest, for a dataset's manifest. A remote file that was
- * read in slices has the server's version instead of a digest.
- */
+/** Reports each file that was read to its end, with size and digest, or the server's version if read in slices. */
 import { Context, Effect, Stream } from "effect"
 import type { InputFile } from "../../domain/InputFile.ts"
 import * as Sha256 from "../../node/Sha256.ts"
@@ -17,7 +14,6 @@ export const audited =
   <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
     Stream.unwrap(Effect.map(InputAudit, (report) => (report === undefined ? bytes : withDigest(file, report)(bytes))))
 
-/** Audits a file that is spooled before it is read. After `bytes` has ended, `report` reports the file. */
 export const auditedLater = (file: string, bytes: Input["bytes"]) => {
   let inputFile: InputFile | undefined
   return {

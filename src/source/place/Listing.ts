@@ -1,9 +1,4 @@
-/**
- * Expands files, folders, patterns such as `items/*.jsonl.gz`, URLs, and `-` to a list of files, without repetitions
- * and in the order of the arguments. The files of a folder or pattern are sorted by code unit. From a folder, only the
- * data files directly in it are read. From a dataset that prefstream wrote, the files with pairs are read. A missing
- * file is an error. A folder or pattern without files is reported.
- */
+/** Expands files, folders, patterns, URLs, and `-`. A folder means the data files directly in it, sorted. */
 import { Effect, FileSystem, Glob, Option, Path, type PlatformError, Schema } from "effect"
 import * as FileExtensions from "./FileExtensions.ts"
 import { describeValue } from "../../io/Values.ts"
@@ -16,7 +11,6 @@ export interface Listed {
   readonly empty: ReadonlyArray<string>
 }
 
-/** Fails unless the value is a list of texts: programs may be written without a type check. */
 export const checkNames = (names: unknown): Effect.Effect<void, SourceError> => {
   const wrong: ReadonlyArray<unknown> = Array.isArray(names)
     ? names.filter((name) => typeof name !== "string")
@@ -86,7 +80,6 @@ const localFiles = Effect.fnUntraced(function* (
       onSuccess: ({ type }) => type !== "Directory",
       onFailure: (error) => fromPlatformError(path, error),
     })
-  // A file's name may look like a pattern, such as `[1].jsonl`.
   if (yield* fs.exists(name)) {
     if (yield* isFile(name)) return [name]
     const all = yield* fs.readDirectory(name)

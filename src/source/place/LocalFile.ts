@@ -1,18 +1,12 @@
-/**
- * Reads a file on this machine. A stream ends at the size that the file had when the stream began, and fails if the
- * file became shorter. If the file is removed or replaced, open streams still read the old file. Overwritten bytes are
- * not noticed. All slices read the same open file. If this file changed after the first slice, the stream `sliced`
- * fails at the end.
- */
+/** Reads a local file up to its size at the start. Open streams read a replaced file. */
 import { Array, Cause, Effect, FileSystem, Option, type PlatformError, type Pull, Scope, Stream } from "effect"
 import { fromPlatformError, type SourceError, unreadable } from "../record/SourceError.ts"
 import type { Input, ReadInto } from "./Input.ts"
 import * as Pipe from "./Pipe.ts"
 
-/** Size of the pieces to decode. Smaller and larger pieces were slower. */
 const pieceBytes = 64 * 1024
 
-/** Number of pieces in one read. Several are read at once, because each read needs a round trip to another thread. */
+/** Each read needs a round trip to another thread. */
 const piecesPerRead = 4
 
 export const open = Effect.fn("LocalFile.open")(function* (name: string) {
@@ -52,7 +46,6 @@ const changedFailure = (name: string) => unreadable(name, "the file changed whil
 
 const modifiedAt = ({ mtime }: FileSystem.File.Info): number | undefined => Option.getOrUndefined(mtime)?.getTime()
 
-/** Makes an input from an open file. The file must stay open, and no other code may move its cursor. */
 export const ofHandle = (name: string, file: FileSystem.File, size: number): Input => ({
   name,
   size,

@@ -1,8 +1,4 @@
-/**
- * Input that is sent only once: standard input, a FIFO, `<(zcat items.gz)`. It can be read again while at most
- * `memoryLimitBytes` have been read, or after it was copied to a file (`Spool`). Otherwise, only the reader that is
- * furthest ahead can continue. A FIFO with several writers in turn is read as one file.
- */
+/** Input that is sent only once: it can be read again up to `memoryLimitBytes`, or after `Spool` has copied it. */
 import { Array, Cause, Effect, type Pull, Result, Stream } from "effect"
 import { type IncomingBytes, pipe, StandardInput } from "../../node/IncomingBytes.ts"
 import { type SourceError, unreadable } from "../record/SourceError.ts"
@@ -11,7 +7,6 @@ import type { Input } from "./Input.ts"
 export const memoryLimitBytes = 16 * 1024 * 1024
 
 interface Memory {
-  /** All pieces so far. The array is emptied when the pieces exceed the limit. */
   pieces: Array<Uint8Array>
   isDiscarded: boolean
   count: number
@@ -30,7 +25,6 @@ export const standardInput: Effect.Effect<Input> = Effect.map(StandardInput, (in
 
 const pipesByName = new Map<string, IncomingBytes>()
 
-/** @param inode distinguishes a pipe from an earlier one with the same name */
 export const byName = (name: string, inode: bigint | undefined): Input => {
   const id = `${inode} ${name}`
   const incoming = pipesByName.get(id) ?? pipe(name)
@@ -53,7 +47,6 @@ const open = (name: string, incoming: IncomingBytes): Input => {
   return input
 }
 
-/** Makes later readers of the input read the copy. The copy must exist until the process ends. */
 export const replaceByCopy = (input: Input, copy: Input): void => {
   const memory = origins.get(input)
   if (memory === undefined) return

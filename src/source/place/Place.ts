@@ -1,4 +1,4 @@
-/** Opens files by name. `open` only checks that a file exists. The stream reads the file. */
+/** `open` only checks that the file exists. The stream reads it. */
 import { Effect } from "effect"
 import type { FileSystem, Path, Scope } from "effect"
 import { type SourceError, unreadable } from "../record/SourceError.ts"

@@ -1,7 +1,6 @@
 /** Classifies and describes file names: local, standard input, HTTP, S3, Google Cloud Storage, Hugging Face Hub. */
 export type Kind = "local" | "standard input" | "http" | "s3" | "gs" | "hf" | "unknown"
 
-/** A URL with another scheme is `unknown`. A name without a scheme is a path. */
 export const kindOf = (name: string): Kind => {
   if (standardInputNames.has(name)) return "standard input"
   const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(name) ?? []
@@ -14,7 +13,6 @@ const schemes = ["s3", "gs", "hf"] as const
 
 export const isPattern = (text: string): boolean => /[*?[{]/.test(text)
 
-/** Returns the name for messages, rejects, the ledger, and datasets, without the secret parts of a URL. */
 export const describe = (name: string): string => {
   const kind = kindOf(name)
   if (kind === "standard input") return kind

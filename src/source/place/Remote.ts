@@ -1,7 +1,4 @@
-/**
- * Reads remote files. After a lost connection, reading resumes at the same byte. Reading fails after `retries` retries
- * without a byte, or if a request returns no byte for the time `idle`. The total time is unlimited.
- */
+/** After a lost connection, reading resumes at the same byte, up to `retries` times in a row. */
 import { Context, Duration, Effect, Predicate, Schedule, Schema, type Scope, Stream } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
 import * as HttpFailure from "../../io/HttpFailure.ts"
@@ -10,7 +7,6 @@ import type { Input, Version } from "./Input.ts"
 
 export class ConnectionLost extends Schema.TaggedError<ConnectionLost>()("ConnectionLost", {
   problem: Schema.String,
-  /** The wait that the server requests, in milliseconds. */
   retryAfter: Schema.optionalKey(Schema.Number),
   cause: Schema.optionalKey(Schema.Defect()),
 }) {}
@@ -19,18 +15,17 @@ const isConnectionLost = Schema.is(ConnectionLost)
 
 export interface RemoteTimeouts {
   readonly idle: Duration.Duration
-  /** Maximum number of consecutive retries that receive no data. */
+  /** Consecutive retries that receive no data. */
   readonly retries: number
-  /** The wait before the first retry. It doubles with each retry, up to `maxPause`. */
+  /** Before the first retry. Doubles with each retry, up to `maxPause`. */
   readonly pause: Duration.Duration
 }
 
-/** Timeouts and retries of remote files. Each file uses the values that were set when it was opened. */
 export const RemoteTimeouts = Context.Reference<RemoteTimeouts>("prefstream/source/place/Remote/RemoteTimeouts", {
   defaultValue: () => ({ idle: Duration.minutes(2), retries: 5, pause: Duration.millis(500) }),
 })
 
-/** If a server that supports ranges stops sending for a quarter of `idle`, a new connection resumes reading. */
+/** After a quarter of `idle` without data, a new connection resumes reading if the server supports ranges. */
 const shareOfIdle = 4
 
 const maxPause = Duration.seconds(60)
@@ -40,7 +35,6 @@ export interface Remote {
   readonly size: number | undefined
   readonly hasRanges: boolean
   readonly version: Version
-  /** @param range the value of the header `Range`, or `undefined` for the whole file */
   readonly read: (
     start: number,
     range: string | undefined,
@@ -131,7 +125,6 @@ const pieces = (
       Stream.mapEffect(count),
       Stream.concat(Stream.fromEffectDrain(requireComplete)),
       Stream.mapError((error) =>
-        // If all bytes have arrived, resuming cannot correct a failure, such as a failed check of the whole file.
         isConnectionLost(error) && at > 0 && (!remote.hasRanges || at === expected)
           ? unreadable(
               remote.name,
@@ -173,12 +166,7 @@ export const disconnected = (name: string, error: unknown): SourceError | Connec
 const innermost = (error: unknown): unknown =>
   Predicate.hasProperty(error, "cause") && error.cause !== undefined ? innermost(error.cause) : error
 
-/**
- * Loads the client library of a storage service. The library is an optional package.
- *
- * @param load imports the library and calls `catch` on the promise. Without this `catch`, bundlers report an error if
- *   the package is not installed.
- */
+/** @param load calls `catch` on its import; otherwise, bundlers report an error if the package is not installed */
 export const client = <A>(name: string, place: string, library: string, load: () => Promise<A>) =>
   Effect.tryPromise({
     try: load,

@@ -1,9 +1,4 @@
-/**
- * Wraps the client library for S3-compatible storage. The library finds credentials, region, and endpoint in the usual
- * places (`AWS_PROFILE`, `AWS_ENDPOINT_URL_S3`, …). With a custom endpoint, URLs have the bucket in the path, and no
- * region is required. Only programs that use S3 must install the library, because it is loaded on first use and none of
- * its types is exported.
- */
+/** The optional client library for S3. A custom endpoint needs no region, and has the bucket in the path. */
 import { Data, Effect, Predicate, type Scope } from "effect"
 import { variable } from "../../io/Environment.ts"
 import * as HttpFailure from "../../io/HttpFailure.ts"
@@ -25,20 +20,17 @@ export interface ListAnswer {
 export interface ListRequest {
   readonly bucket: string
   readonly prefix: string
-  /** Whether to exclude keys with another `/` after the prefix. */
   readonly isFlat: boolean
   readonly next?: string | undefined
 }
 
 export interface Connection {
-  /** Returns `undefined` if the requested range is beyond the end of the object. */
   readonly get: (request: {
     readonly bucket: string
     readonly key: string
     readonly range?: string | undefined
     readonly etag?: string | undefined
   }) => Effect.Effect<ObjectAnswer | undefined, SourceError | Remote.ConnectionLost>
-  /** Lists up to 1,000 keys. */
   readonly list: (request: ListRequest) => Effect.Effect<ListAnswer, SourceError | Remote.ConnectionLost>
 }
 
@@ -124,7 +116,6 @@ export const connect = Effect.fnUntraced(function* (
 
 class RequestFailed extends Data.TaggedError("Refused")<{ readonly cause: unknown }> {}
 
-/** Storage services without regions accept this region. */
 const endpointRegion = "us-east-1"
 
 const endpointIsSet = Effect.map(

@@ -1,7 +1,4 @@
-/**
- * Reads an object `s3://bucket/key`. The key is not percent-encoded. Fails if the object has changed since it was
- * opened.
- */
+/** Reads `s3://bucket/key`. The key is not percent-encoded. Fails if the object has changed since it was opened. */
 import { Effect, type Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../record/SourceError.ts"
 import type { Input } from "./Input.ts"
@@ -58,19 +55,17 @@ export const parse = (name: string) => {
     : Effect.succeed({ bucket, key })
 }
 
-/** Requests the first byte, because a response to HEAD does not show whether the bucket or the key is missing. */
+/** Unlike HEAD, a request for the first byte shows whether the bucket or the key is missing. */
 const head = Effect.fnUntraced(function* (connection: S3Client.Connection, bucket: string, key: string) {
   const first = yield* connection.get({ bucket, key, range: "bytes=0-0" })
   if (first === undefined) return { size: 0, etag: undefined }
   const [, total] = /\/(\d+)$/.exec(first.range ?? "") ?? []
   const size = total === undefined ? first.length : Number(total)
-  if (size !== 0) yield* discard(first)
+  if (size !== 0) yield* Effect.ignore(Stream.runHead(bytesOf("", first)))
   return { size, etag: first.etag }
 })
 
 const changedFailure = (name: string) => unreadable(name, "the object changed since it was opened; run again")
-
-const discard = (answer: S3Client.ObjectAnswer) => Effect.ignore(Stream.runHead(bytesOf("", answer)))
 
 const bytesOf = (name: string, { body }: S3Client.ObjectAnswer) =>
   body === undefined ? Stream.empty : Stream.fromAsyncIterable(body, (error) => Remote.disconnected(name, error))

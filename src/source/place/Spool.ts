@@ -1,7 +1,4 @@
-/**
- * Copies input that cannot be read in slices to a private file. The file exists until the scope closes. For a pipe,
- * the file exists until the process ends.
- */
+/** Copies input that cannot be read in slices to a private file. The copy of a pipe stays until the process ends. */
 import { Effect, FileSystem, type Path, type PlatformError, Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../record/SourceError.ts"
 import type { Input } from "./Input.ts"
@@ -28,7 +25,7 @@ const copyToFile = Effect.fnUntraced(function* (input: Input) {
     )
   const directory = yield* Effect.mapError(fs.makeTempDirectoryScoped({ prefix: "prefstream-spool-" }), toFailure)
   const file = yield* Effect.mapError(fs.open(`${directory}/input`, { flag: "w+", mode: 0o600 }), toFailure)
-  // An open file can be read after its removal. If the removal fails, the file is deleted when the scope closes.
+  // An open file can be read after its removal.
   yield* Effect.ignore(fs.remove(directory, { recursive: true }))
   yield* Stream.runForEach(input.bytes, (bytes) => Effect.mapError(file.writeAll(bytes), toFailure))
   const { size } = yield* Effect.mapError(file.stat, toFailure)

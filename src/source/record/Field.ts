@@ -8,9 +8,8 @@
  * {instruction}\n\n{input}     a template: fields in braces
  * ```
  *
- * In a template, `{{` and `}}` mean braces, and `\n`, `\t`, and `\\` mean line feed, tab, and backslash. A paragraph is
- * left out if all its fields are absent, null, or blank. If no paragraph with a field is left, the template has no
- * value. If a field is a list of texts, the template has all these texts, separated by empty lines.
+ * In a template, `{{` and `}}` mean braces, and `\n`, `\t`, and `\\` mean line feed, tab, and backslash. A paragraph
+ * whose fields are all absent or blank is left out. A list of texts becomes all texts, separated by empty lines.
  */
 import { Result } from "effect"
 import * as FieldPath from "../../io/FieldPath.ts"
@@ -18,24 +17,15 @@ import * as Json from "../../io/Json.ts"
 import { depthProblem } from "../../io/JsonProblem.ts"
 import * as PythonText from "./PythonText.ts"
 
-/** The name of a member, the index of an element, or null for all elements of a list. */
 export type Step = string | number | null
 
 export interface Field {
   readonly text: string
-  /** `text` with escaped line breaks, for rejects. */
   readonly name: string
-  /** The name for users. If the path is a single member, this is the member's name. */
   readonly label: string
   readonly isTemplate: boolean
   readonly paths: ReadonlyArray<ReadonlyArray<Step>>
   readonly columns: ReadonlyArray<string>
-  /**
-   * Returns the value. If a template refers to a field that cannot be written as text, returns an object with only
-   * this field.
-   *
-   * @param isTextual whether cells may be JSON text
-   */
   readonly get: (record: unknown, isTextual?: boolean) => unknown
   readonly nameAt: (index: number) => string
 }
@@ -47,7 +37,7 @@ const quotedName = /\["(?:[^"\\]|\\.)*"\]/gs
 
 export const ofMember = (name: string): string => FieldPath.format([name])
 
-/** If a field is the plain name of a member, such as `Antwort A` or `model.v2`, converts the name to a path. */
+/** A field may be the plain name of a member, such as `Antwort A` or `model.v2`. */
 export const ofMembers = (text: string, members: ReadonlySet<string>): string => {
   if (members.has(text)) return ofMember(text)
   const [list = "", ...rest] = text.split("[]")
@@ -73,7 +63,6 @@ const parsePath = (text: string): Result.Result<Field, string> => {
   const listPath = text.slice(0, elements)
   const elementPath = text.slice(elements + 2)
   return Result.flatMap(FieldPath.parse(listPath), (list) =>
-    // `FieldPath` cannot parse `[]`, so `[0]` replaces it.
     Result.map(FieldPath.parse(`[0]${elementPath}`), (element) => ({
       ...field(text, [[...list.keys, null, ...element.keys.slice(1)]]),
       ...(elementPath === "" && list.keys.length === 1 ? { label: onOneLine(String(list.keys[0])) } : undefined),
@@ -107,9 +96,6 @@ const getAt = (record: unknown, keys: ReadonlyArray<string | number>, isTextual:
     ? FieldPath.followAll(fromText(FieldPath.followAll(record, keys.slice(0, 1))), keys.slice(1))
     : FieldPath.followAll(record, keys)
 
-/**
- * Parses a list or object that a cell contains as JSON or Python text. Other or deeply nested values stay unchanged.
- */
 export const fromText = (cell: unknown): unknown => {
   if (typeof cell !== "string" || !/^\s*[[{]/.test(cell)) return cell
   const value = Result.getOrUndefined(Result.orElse(Json.parse(cell), () => PythonText.parse(cell)))
@@ -201,7 +187,6 @@ const parsePieces = (text: string): Result.Result<ReadonlyArray<Piece>, string> 
 
 const toParagraphs = (pieces: ReadonlyArray<Piece>): ReadonlyArray<Paragraph> => {
   const paragraphs: Array<{ gap: string; pieces: Array<Piece> }> = [{ gap: "", pieces: [] }]
-  // Joins adjacent texts, so that an empty line between them is recognized.
   const joinedPieces = pieces.reduce<Array<Piece>>((all, piece) => {
     const last = all.at(-1)
     if (typeof piece === "string" && typeof last === "string") all[all.length - 1] = last + piece

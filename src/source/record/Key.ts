@@ -8,7 +8,4 @@ export const toId = (key: string): string => (IdLimit.fits(key) ? key : digest(k
 
 const maxLength = 64
 
-/**
- * Replaces a long key, or one with NUL, by its digest. Digests are longer than other keys, so all keys stay different.
- */
 export const toTableKey = (key: string): string => (key.length <= maxLength && !key.includes("\0") ? key : digest(key))

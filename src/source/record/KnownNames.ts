@@ -1,23 +1,16 @@
-/**
- * Names that data sets use for the parts of an item, in order of preference, and names of models. Compare names in the
- * form that `plain` returns. `detect` also checks the values.
- */
+/** Names of an item's parts, in order of preference, and of models. Compare them in the form that `plain` returns. */
 const words = (text: string): ReadonlyArray<string> => text.split(" ")
 const wordSet = (text: string): ReadonlySet<string> => new Set(words(text))
 
 export const plain = (name: string): string => name.trim().toLowerCase().replaceAll(/[ -]/g, "_")
 
-/** Names of the prompt in records whose completions are conversations that contain the prompt. */
 export const promptsOfConversations = words("prompt instruction question input")
-/** Names of lists of messages in files whose cells are all text, such as CSV files. */
 export const conversations = words("messages conversations conversation dialog dialogue")
-/** Names of lists of messages in files with lists as values, such as JSON and Parquet files. */
 export const promptLists = [...conversations, ...words("context history input")]
 export const promptTexts = words(
   "instruction question query input problem user_prompt context history user_input user_query user_message post",
 )
 export const systemPrompts = words("system system_prompt system_message")
-/** Earlier turns of a conversation, as messages or as pairs of texts. */
 export const histories = words(
   "history chat_history conversation_history dialog_history dialogue_history message_history past_messages previous_messages previous_turns context",
 )
@@ -34,10 +27,8 @@ export const partsOfPrompts: ReadonlySet<string> = new Set([
   ...histories,
   ...contexts,
 ])
-/** Columns of images, audio, and video, such as `images`, `image_path`, and `input_image_2`. */
 export const media =
   /^(?:(?:input|prompt|question|query|user|instruction|context)_)?(?:images?|imgs?|pictures?|photos?|screenshots?|videos?|audios?|media|multimodal_data|multi_modal_data|pixel_values|attachments?)(?:_?\d+|_?(?:path|file|url|uri|name|filename|bytes|base64|b64|data|content)s?)*$/
-/** Columns of media to read even if the first records lack them. */
 export const mediaColumns = words("image images video videos audio audios")
 
 export const completionLists = words(
@@ -47,21 +38,17 @@ export const elementTexts = words(
   "completion response output answer text content generation generated_text message messages value reply",
 )
 export const elementModels = words("model model_id model_name generator")
-/** Each pair begins with the better completion. */
 export const completionPairs = [words("chosen rejected"), words("preferred_output non_preferred_output")] as const
 export const completionTexts = words("completion response output generation generated_text model_output model_response")
 export const otherCompletionTexts = words("answer prediction candidate reply assistant chosen")
 export const completionStems = words(
   "response output completion answer generation generations candidate assistant conversation reply summary human_ref model bot chatbot system agent",
 )
-/** Stems that need a suffix, as in `bot_a`. If other columns hold completions, columns with these stems name models. */
 export const namingStems = wordSet("model bot chatbot system agent")
-/** Pairs of columns that an experiment compares. One name is from the first list, and one is from the second. */
 export const comparedColumns = [
   words("baseline control champion production incumbent left"),
   words("candidate treatment variant experiment challenger test right"),
 ] as const
-/** Endings of columns that describe a completion, such as `response_tokens`. */
 export const aboutCompletions = wordSet(
   "model models model_name model_id id ids name names len length token tokens num_tokens token_count lang language score scores " +
     "rating ratings rank ranks type types source sources time date timestamp format role roles label labels count counts url urls " +
@@ -69,27 +56,20 @@ export const aboutCompletions = wordSet(
 )
 
 export const promptKeys = words("prompt_id question_id instruction_id query_id problem_id")
-/** Keys of prompts that may also be ids of rows or subjects. */
 export const otherKeys = words(
   "item_id group_id group id key task_id example_id instance_id conversation_id uid idx index",
 )
 export const ids = words("id item_id uid uuid")
-/** Columns that may be the id of an item or, if the models differ between records, the id of a prompt. */
 export const questionIds = words("question_id")
 export const golds = words(
   "label winner preference preferred best best_response best_completion better_response_id gold choice",
 )
-/** Words for a choice that prefers no completion, in the form that `outcomeWord` returns. */
 export const ties = wordSet(
   "tie ties tied tieinconsistent draw equal equallygood same thesame aboutthesame both bothgood tiebothgood nopreference",
 )
-/** Words for a choice that calls all completions bad, in the form that `outcomeWord` returns. */
 export const allBad = wordSet("bothbad tiebothbad allbad tieallbad equallybad bothequallybad botharebad neitherisgood")
-/** Gold values that name no completion. In a vote, their meaning is unclear: a tie, all completions bad, or no vote. */
 export const noGold = wordSet("none neither null")
-/** Returns a value in lower case without spaces and punctuation. `tie (both bad)` becomes `tiebothbad`. */
 export const outcomeWord = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "")
-/** Words before the letter or number of a completion in a gold value, such as `model_a`. */
 export const completionWords = words(
   "model response output completion answer generation candidate assistant option conversation system",
 )
@@ -97,15 +77,12 @@ export const datasetMembers = words("item_id task_id chosen_index rejected_index
 
 export const models = words("model model_id model_name generator model_used llm engine")
 export const modelLists = words("models model_names generators generation_models generation_model")
-/** Beginnings of columns that name the model of one completion, such as `model_a`. */
 export const modelColumnStems = words("model models model_name model_id generator llm")
-/** Families of models, and training methods that distinguish models of a family. */
 export const modelFamilies = wordSet(
   "alpaca aya baichuan bard bloom bloomz chatglm chatgpt claude davinci dbrx deepseek dolly ernie exaone falcon flan gemini gemma glm " +
     "gpt granite grok guanaco hermes hunyuan internlm jamba kimi koala llama mistral mixtral mpt nemotron oasst olmo openassistant " +
     "orca palm phi pythia qwen qwq smollm stablelm starcoder starling tulu ultralm vicuna wizardlm yi zephyr dpo ppo rlhf sft",
 )
-/** Words in column names that distinguish completions without naming a model. */
 export const genericWords = wordSet(
   "response output completion answer generation reply summary prediction candidate assistant model text option choice conversation generated " +
     "chosen rejected preferred dispreferred non better worse best worst good bad winner loser winning losing win lose " +

@@ -1,7 +1,4 @@
-/**
- * Refuses unknown options and suggests the nearest known name, and refuses values of the wrong kind, for programs
- * without a type check.
- */
+/** Refuses unknown options, and values of the wrong kind, for programs without a type check. */
 import { Effect } from "effect"
 import * as Kinds from "../../io/SettingKinds.ts"
 import { isObject } from "../../io/Values.ts"

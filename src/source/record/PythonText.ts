@@ -1,12 +1,7 @@
-/**
- * Reads lists and dictionaries that Python wrote as text (`repr`), for example in CSV files. Also reads lists of
- * dictionaries that NumPy wrote without commas. NumPy's lists of texts are refused, because Python would read adjacent
- * texts as one text.
- */
+/** Reads lists and dictionaries in Python's `repr`. NumPy's lists of texts are refused: Python would join them. */
 import { Result } from "effect"
 import { isObject, type Members } from "../../io/Values.ts"
 
-/** The reason why a list or dictionary is not read. `undefined` if the text is neither. */
 export type Problem = "no commas between its elements" | '"..." in place of omitted elements' | undefined
 
 export const parse = (text: string): Result.Result<unknown, Problem> => {
@@ -26,7 +21,6 @@ const space = /\s*/y
 const plainCharacters = { "'": /[^'\\\n]*/y, '"': /[^"\\\n]*/y }
 const escape = /\\(?:([\\'"abfnrtv])|x([\da-fA-F]{2})|u([\da-fA-F]{4})|U(000[\da-fA-F]{5}|0010[\da-fA-F]{4}))/y
 
-// `nan` becomes null, like `NaN` in `JsonRecord`.
 const constants: Members = { True: true, False: false, None: null, nan: null }
 const escapes: { readonly [letter: string]: string } = {
   a: "\x07",

@@ -1,7 +1,4 @@
-/**
- * A record of a file before its layout is known. Values are JSON values: null, text, numbers, booleans, arrays, and
- * plain objects, in which `__proto__` is an ordinary member.
- */
+/** A record of a file before its layout is known. Values are JSON values, with `__proto__` as an ordinary member. */
 import { Result } from "effect"
 import type { Origin } from "../../domain/Origin.ts"
 import type { ItemIdentity, PromptItem } from "../../domain/PromptItem.ts"
@@ -16,16 +13,16 @@ export interface Place extends Origin {
 export interface Row {
   readonly place: Place
   readonly value: unknown
-  /** Set if all cells are text, as in CSV. Lists, objects, and numbers are then also text. */
+  /** All cells are text, as in CSV: also lists, objects, and numbers. */
   readonly isTextual?: true | undefined
-  /** Set if no text can have a lone surrogate, because the record was decoded from UTF-8 and has no escapes. */
+  /** No text has a lone surrogate: the record was decoded from UTF-8 and has no escapes. */
   readonly isWellFormed?: boolean | undefined
   readonly json?: string | undefined
   readonly plain?: PlainItem | undefined
 }
 
 export interface PlainItem {
-  /** The value from which `item` was read. If the row now has another value, `item` is outdated. */
+  /** The value from which `item` was read. The row may now have another one. */
   readonly of: unknown
   readonly item: PromptItem
   readonly identity: ItemIdentity

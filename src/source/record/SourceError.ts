@@ -1,4 +1,4 @@
-/** Errors that end the reading of a source, unlike rejects. Messages name the file or option and say what to do. */
+/** Errors that end the reading of a source, unlike rejects. */
 import * as OptionText from "../../io/OptionText.ts"
 import { type PlatformError, Predicate, Schema } from "effect"
 
@@ -62,7 +62,7 @@ export class ScratchFailed extends Schema.TaggedError<ScratchFailed>()("ScratchF
   }
 }
 
-/** Ends the reading of a source. `reason` is one of the errors above. */
+/** Ends the reading of a source. */
 export class SourceError extends Schema.TaggedError<SourceError>()("SourceError", {
   /** Callers can distinguish the errors by `_tag`. */
   reason: Schema.Union([FileNotFound, FileUnreadable, InvalidOption, LayoutUnknown, ScratchFailed]),

@@ -1,4 +1,4 @@
-/** The interface of all sources. Each record becomes an item or a reject. Blank lines are not records. */
+/** Each record of a source becomes an item or a reject. Blank lines are not records. */
 import type { Effect, FileSystem, Path, Result, Stream } from "effect"
 import type { SourceItem } from "../../domain/PromptItem.ts"
 import type { Reject } from "../../domain/Reject.ts"
@@ -16,28 +16,28 @@ export interface InputSummary {
   }>
   /** Number of files. */
   readonly count: number
-  /** Number of files with completions in a join. These files are at the end of `files`. */
+  /** Number of files with completions in a join, which are at the end of `files`. */
   readonly joined?: number | undefined
   /** Folders and patterns that match no file. */
   readonly empty: ReadonlyArray<string>
   /** For example, `wide: prompt at "input", completions at "output_1" and "output_2"`. `undefined` without records. */
   readonly layout: string | undefined
-  /** Paths that no sampled record has, each with the option that names the path, such as "winer" (`gold`). */
+  /** Paths that no sampled record has, each with its option, such as "winer" (`gold`). */
   readonly unknownFields: ReadonlyArray<string>
   /** Other ways to read the records, and the options that select them. */
   readonly hints: ReadonlyArray<string>
-  /** Top-level members that are neither used nor ignored, each with the share of sampled records that have a value. */
+  /** Top-level members that are neither used nor ignored, each with its share of sampled records. */
   readonly unused: ReadonlyArray<{ readonly name: string; readonly share: number }>
 }
 
 /** A source of prompt items. Reading it may fail with `E`, and requires the services `R`. */
 export interface Source<out E = SourceError, out R = FileSystem.FileSystem | Path.Path> {
-  /** Appears in messages: `question.jsonl with 3 inputs of completions, joined by question_id`. */
+  /** For messages: `question.jsonl with 3 inputs of completions, joined by question_id`. */
   readonly description: string
-  /** Describes the layout of the first records before all records are read. */
+  /** Describes the layout of the first records. */
   readonly summary?: Effect.Effect<InputSummary, E, R> | undefined
-  /** The default of the pipeline's option `maxPlanned` for this source. If undefined, there is no limit. */
+  /** The default of the pipeline's option `maxPlanned`. If undefined, there is no limit. */
   readonly maxPlanned?: number | undefined
-  /** The records, in one array for each piece of the input. Fails only with errors that end the run. */
+  /** Fails only with errors that end the run. */
   readonly records: Stream.Stream<SourceRecord, E, R>
 }

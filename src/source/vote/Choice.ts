@@ -1,7 +1,4 @@
-/**
- * Finds the completion that a vote's value identifies, or a tie. A value that matches no completion, or several, is a
- * failure, never a guess. Without a `Reading`, a number must be a completion's text, column, or model.
- */
+/** Finds the completion that a vote's value identifies. No match, or several, is a failure, never a guess. */
 import { Array as Arr, Result } from "effect"
 import type { Ranking } from "../../domain/Ranking.ts"
 import * as OptionText from "../../io/OptionText.ts"
@@ -13,9 +10,9 @@ import { isOne, isZero, partsOf, unwrap } from "./ChoiceValue.ts"
 
 /**
  * `index` counts from 0. `number` counts from 1, and 0 is a tie. On a `scale`, a number below 0 means the first of two
- * completions, a number above 0 the second, and 0 a tie. `text` is the text of the completion. `name` is its letter,
- * column, model, or side (`left`, `right`). `scores`, `ranks`, and `one-hot` have a value for each completion. The
- * highest score or the lowest rank is the best. In `one-hot`, the chosen completion has 1.
+ * completions, above 0 the second, and 0 a tie. `text` is the completion's text. `name` is its letter, column, model,
+ * or side (`left`, `right`). `scores`, `ranks`, and `one-hot` have a value per completion. In `one-hot`, the chosen
+ * completion has 1.
  */
 export const choiceKinds = ["index", "number", "scale", "text", "name", "scores", "ranks", "one-hot"] as const
 /** How a value identifies a completion. */
@@ -27,14 +24,11 @@ export const isPerCompletion = (kind: ChoiceKind | undefined): boolean =>
 export interface Reading {
   readonly kind?: ChoiceKind | undefined
   readonly map?: ChoiceMap | undefined
-  /** If choices are read from the column of a completion, such as `chosen`, the index of this completion. */
   readonly constantChoice?: number | undefined
 }
 
 export interface ParsedChoice {
-  /** `undefined` is a tie between all completions. */
   readonly choice: number | undefined
-  /** The strength of the preference: the distance from a scale's middle, or the number of signs in `A>>B`. */
   readonly strength?: number | undefined
   readonly ranking?: Ranking | undefined
   readonly allBad?: true | undefined
@@ -45,7 +39,6 @@ export interface ColumnValues {
   readonly values: ReadonlyArray<unknown>
 }
 
-/** `undefined` if the choice map says that the value is not a vote. */
 export type ReadResult = Result.Result<ParsedChoice | undefined, string>
 
 const tie: ParsedChoice = { choice: undefined }
@@ -77,7 +70,6 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
     const outcome = outcomeOf(value, item)
     if (outcome !== undefined) return Result.succeed(outcome)
     const { completions } = item
-    // If some columns are empty, a position among the columns differs from the position among the completions.
     if (lacksSome(item)) return readByTextOrModel(value, item)
     const number = numberOf(value)
     const range = (from: number) => {
@@ -147,7 +139,6 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
       : (readComparison(text, item) ?? result)
   }
 
-  /** Reads `A>B`, `B<A`, `A=B`, and `A>>B`. Each completion must occur once. */
   const readComparison = (text: string, item: ChoiceNames.Item): Result.Result<ParsedChoice, string> | undefined => {
     const [first = "", ...rest] = text.split(/\s*(>+|<+|=+)\s*/)
     const signs = rest.filter((_, i) => i % 2 === 0)
@@ -261,7 +252,6 @@ const columnOutcome = (column: string, item: ChoiceNames.Item): ParsedChoice | u
     .map((part) => outcomeOf(part, item))
     .find((outcome) => outcome !== undefined)
 
-/** Accepts consecutive numbers from 0 or from 1, each once and in any order. */
 const numbersIn = (names: ReadonlyArray<string>): ReadonlyArray<Result.Result<ParsedChoice, string>> | undefined => {
   const numbers = names.map(Number)
   const from = Math.min(...numbers)

@@ -1,7 +1,4 @@
-/**
- * Finds columns that together contain a choice (`winner_model_a`, `winner_tie`), or a value for each completion
- * (`score_0`, `score_1`). Scores and ranks are only suggested, because a high number may be good or bad.
- */
+/** Finds columns that together contain a choice. Scores and ranks are only suggested: a high number may be bad. */
 import * as OptionText from "../../io/OptionText.ts"
 import { isObject, joinWords, memberOf, type Members } from "../../io/Values.ts"
 import * as Sample from "../detect/Sample.ts"
@@ -10,7 +7,6 @@ import * as FieldPath from "../../io/FieldPath.ts"
 import { numberOf } from "./ChoiceMap.ts"
 import { isOne, isZero } from "./ChoiceValue.ts"
 
-/** Finds columns such as `winner_a` and `winner_b`: in each record, exactly one of them is 1, and the others are 0. */
 export const oneHot = ({ members, records }: Sample.Sample, names: ReadonlyArray<string>): ReadonlyArray<string> => {
   for (const name of names) {
     const columns = members.filter(

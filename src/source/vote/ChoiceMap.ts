@@ -1,9 +1,4 @@
-/**
- * The meanings of a choice's values: `0=first,1=second,2=tie`. A value has the meaning of its own entry. Without an
- * entry, it has the meaning of the first comparison that is true, such as `>0.5=second`. Numbers are compared as
- * numbers. Texts are compared without regard to case and outer spaces. An empty entry (`=none`) is the meaning of a
- * missing value.
- */
+/** A choice's meanings: `0=first,1=second,2=tie`, or comparisons such as `>0.5=second`; `=none` for a missing value. */
 import { Result } from "effect"
 import { isEmpty } from "../../io/Values.ts"
 
@@ -11,13 +6,12 @@ export const places = [
   "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
 ] // prettier-ignore
 
-/** Meanings other than names of columns or models. `all_bad` is a tie of bad completions. `none` is not a vote. */
+/** `all_bad` is a tie of bad completions. `none` is not a vote. */
 export const meanings = [...places, "tie", "all_bad", "none"]
 
 export interface ChoiceMap {
   readonly text: string
   readonly meaningOf: (value: unknown) => string | undefined
-  /** The columns and models that the map names. */
   readonly names: ReadonlyArray<string>
 }
 
@@ -84,7 +78,7 @@ export const quoted = (text: string): string =>
 
 const entry = /\s*(?:("(?:[^"\\]|\\.)*")|([^,]*))\s*=\s*(?:("(?:[^"\\]|\\.)*")|([^,=]*?))\s*(?:,|$)/y
 
-/** Parses `0=first,1=second`. A part that contains a comma, an equals sign, or a quote must be a JSON string. */
+/** A part that contains a comma, an equals sign, or a quote must be a JSON string. */
 export const parse = (text: string): Result.Result<{ readonly [value: string]: string }, string> => {
   const entries = new Map<string, string>()
   const unquote = (quote: string | undefined, plain: string | undefined) =>

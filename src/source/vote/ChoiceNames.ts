@@ -1,7 +1,4 @@
-/**
- * Finds all completions that a value or a column's name may identify: by column, model, letter, side, or position.
- * Exact names take precedence over derived names, and derived names over positions.
- */
+/** Exact names take precedence over derived names, and derived names over positions. */
 import * as BestCompletion from "../item/BestCompletion.ts"
 import { numberOf, places } from "./ChoiceMap.ts"
 import { partsOf } from "./ChoiceValue.ts"
@@ -11,7 +8,6 @@ export interface Item {
   readonly models?: ReadonlyArray<string> | undefined
 }
 
-/** Matches the letter of a position, with or without a word before it, such as `model_a`. */
 const byLetter = BestCompletion.finder(
   Array.from({ length: 26 }, (_, i) => `completion_${String.fromCharCode(97 + i)}`),
 )
@@ -27,12 +23,10 @@ export const finder = (labels: ReadonlyArray<string> | undefined) => {
   const matchesOf = (kind: string | undefined, value: unknown, { completions, models = [] }: Item) => {
     const text = typeof value === "string" || typeof value === "number" ? String(value) : undefined
     if (text === undefined) return []
-    // The text of a completion takes precedence over other meanings.
     const at = kind === "name" ? -1 : completions.indexOf(text)
     if (at >= 0 || kind === "text") return at < 0 ? [] : [at]
     const word = text.trim().toLowerCase()
     const place = completions.length === 2 ? Math.max(sides.indexOf(word), places.indexOf(word)) : places.indexOf(word)
-    // A number may be a position. It matches a part of a column's name only if `kind` is `name`.
     const mayBePart = kind === "name" || numberOf(text) === undefined
     const finders = [
       () => indicesOf(labels ?? [], text),
@@ -55,7 +49,6 @@ export const finder = (labels: ReadonlyArray<string> | undefined) => {
     return matches.find(({ length }) => length === 1) ?? matches.find(({ length }) => length > 1) ?? []
   }
 
-  /** Returns the completions that each column describes. `score_a` and `a_score` describe `response_a`. */
   const placesOf = (columns: ReadonlyArray<string>, item: Item): ReadonlyArray<ReadonlyArray<number>> => {
     if (labels === undefined) return columns.map(() => [])
     return matchByDifference(columns, labels)?.map((index) => [index]) ?? columns.map((column) => placeOf(column, item))
@@ -64,7 +57,7 @@ export const finder = (labels: ReadonlyArray<string> | undefined) => {
   return { named: matchesOf, placesOf }
 }
 
-/** Matches columns by the part in which their names differ: `a.rank` and `b.rank` describe `a.text` and `b.text`. */
+/** By the part in which names differ: `a.rank` and `b.rank` describe `a.text` and `b.text`. */
 const matchByDifference = (
   columns: ReadonlyArray<string>,
   labels: ReadonlyArray<string>,

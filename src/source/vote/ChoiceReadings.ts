@@ -1,9 +1,4 @@
-/**
- * Decides how to read choices, from the choices of the first records. Without an option, values are read only if a
- * single reading is possible. Numbers have several readings, unless the choices are exactly 1, 2, … up to the number of
- * completions. If several readings are possible, the failure shows two records under each reading, with the option that
- * selects the reading. The frequency of values has no effect.
- */
+/** Decides how to read choices from the first records. A single reading must be possible. */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { SourceItem } from "../../domain/PromptItem.ts"
@@ -23,9 +18,7 @@ export interface SampledChoice extends SourceItem {
 
 export interface Naming {
   readonly labels: ReadonlyArray<string> | undefined
-  /** Whether choices are indices from 0. */
   readonly isIndex: boolean
-  /** Whether each choice names a completion by the last part of its column name. */
   readonly isId: boolean
 }
 
@@ -101,7 +94,6 @@ export const decide = (
       ? ask(choices, [...ofMap("true=first,false=second"), ...ofMap("true=second,false=first")], labels)
       : Result.fail(unknownTexts(choices))
   }
-  // The choices are texts of completions, and some of these texts are numbers.
   if (counted.length < choices.length && choices.every(isText)) return Result.succeed({ kind: "text" })
   const reads = (reading: Choice.Reading) => {
     const read = Choice.reader(reading, labels)
@@ -116,8 +108,6 @@ export const decide = (
     ...(labels === undefined ? [] : [ofKind("name")]),
   ].filter(reads)
   const outcomes = possibleReadings.map((reading) => outcomesOf(reading, counted, labels).join())
-  // Drops `name` if an earlier reading has the same outcomes. Keeps all other readings, because later values may have
-  // different outcomes.
   const distinctReadings = possibleReadings.filter(
     ({ kind }, i) => kind !== "name" || outcomes.indexOf(outcomes[i]!) === i,
   )
@@ -132,7 +122,6 @@ export const decide = (
     : ask(counted, distinctReadings, labels)
 }
 
-/** Whether a cell has no value. Spreadsheets, R, and pandas write these texts for a missing value. */
 export const isMissing = (value: unknown): boolean =>
   isEmpty(value) || Number.isNaN(value) || (typeof value === "string" && /^\s*(?:na|n\/a|nan|null)?\s*$/i.test(value))
 
@@ -198,7 +187,6 @@ const ask = (
   const isFirst = ({ value }: SampledChoice, i: number) =>
     choices.findIndex((other) => String(other.value) === String(value)) === i
   const different = choices.filter(isFirst)
-  // Selects about 12 values from the whole range.
   const sampleChoices = different
     .toSorted((a, b) => Number(a.value) - Number(b.value))
     .filter((_, i, { length }) => i === length - 1 || i % Math.ceil(length / 12) === 0)

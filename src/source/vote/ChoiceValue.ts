@@ -3,7 +3,6 @@ import { isObject } from "../../io/Values.ts"
 import { fromText } from "../record/Field.ts"
 import { numberOf, truthOf } from "./ChoiceMap.ts"
 
-/** Unwraps lists of one element and Label Studio's flat exports. Returns the text of a completion unchanged. */
 export const unwrap = (rawValue: unknown, completions: ReadonlyArray<string>): unknown => {
   let value = rawValue
   for (let depth = 0; depth < 4; depth++) {
@@ -16,7 +15,6 @@ export const unwrap = (rawValue: unknown, completions: ReadonlyArray<string>): u
   return value
 }
 
-/** The name, its endings, and its beginnings: `winner_model_a`, `model_a`, `a`, `winner_model`, `winner`. */
 export const partsOf = (name: string): ReadonlyArray<string> => {
   const gaps = [...name.matchAll(/[_\s.:-]+/g)]
   return [

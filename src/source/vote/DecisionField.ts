@@ -1,7 +1,4 @@
-/**
- * Reads the decision of a lead or of the service, in the form that `export-votes` writes. An object is a decision if it
- * has `chosen_index`, or if it has only members of `Decision` and is not empty. Other values are ignored.
- */
+/** Ignores objects with members other than `Decision`'s, and those without `chosen_index`. */
 import { Result, Schema, Struct } from "effect"
 import { Decision } from "../../domain/Decision.ts"
 import { describeValue, isObject } from "../../io/Values.ts"

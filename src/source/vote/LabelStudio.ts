@@ -1,14 +1,10 @@
-/**
- * Rewrites exports of Label Studio as records with a list `votes`, without skipped votes.
- * https://labelstud.io/guide/task_format, https://labelstud.io/tags/pairwise, https://labelstud.io/tags/ranker;
- * JSON-MIN and CSV: https://labelstud.io/guide/export.
- */
+/** Rewrites exports of Label Studio (https://labelstud.io/guide/export) with a list `votes`, without skipped votes. */
 import { Predicate, Struct } from "effect"
 import { isEmpty, isObject, type Members } from "../../io/Values.ts"
 import { fromText } from "../record/Field.ts"
 import { isRationale, object, objects, type Shape } from "./ToolShape.ts"
 
-/** The format `{ data, annotations: [{ completed_by, result: […] }] }`. Before version 1, the list is `completions`. */
+/** `{ data, annotations: [{ completed_by, result: […] }] }`. Before version 1, the list is `completions`. */
 export const labelStudio: Shape = {
   name: "Label Studio",
   is: ({ completions, annotations = completions, data }) =>
@@ -18,7 +14,6 @@ export const labelStudio: Shape = {
   toRecord: ({ completions: old, annotations = old, data, id }) => {
     const { id: dataId, ...parts } = object(data)
     const list = listOf(parts)
-    // Label Studio's template for pairwise comparison uses these names.
     const pair = [parts["text1"], parts["text2"]]
     const isPair = pair.every((text) => typeof text === "string") && parts["text3"] === undefined
     const votes = objects(annotations)
@@ -76,10 +71,6 @@ export const labelStudioFlat: Shape = {
   },
 }
 
-/**
- * Returns the result of a control tag in the form of the JSON export. A list of one text is not a result, because it
- * may be part of the item.
- */
 const controlIn = (value: unknown): Members | undefined => {
   const [one, ...more] = objects(fromText(value))
   if (one === undefined || more.length > 0) return undefined
@@ -88,7 +79,6 @@ const controlIn = (value: unknown): Members | undefined => {
   return Array.isArray(one["choices"]) ? { type: "choices", value: one } : undefined
 }
 
-/** The side in `Pairwise`, or the choice in `Choices` and `Rating`. */
 const choiceOf = ({ type, value }: Members): ReadonlyArray<unknown> => {
   const { choices, selected } = object(value)
   if (type === "pairwise") return isEmpty(selected) ? [] : [selected]
@@ -105,7 +95,6 @@ const listOf = (data: Members) =>
       : []
   })[0]
 
-/** The groups of a `Ranker`, best first. Buckets keep their order. Items outside all buckets come last. */
 const rankingOf = (
   { type, value }: Members,
   ids: ReadonlyArray<unknown>,

@@ -1,9 +1,4 @@
-/**
- * Recognizes exports of annotation tools, and prefstream's own tables, by the shape of the first records. Rewrites each
- * record so that it has a list `votes`. A record without answers may lack the shape, but all its members must occur in
- * records that have the shape. Votes that were skipped or not submitted are left out.
- * https://docs.argilla.io/latest/reference/argilla/records/responses
- */
+/** A record gets a list `votes`. See https://docs.argilla.io/latest/reference/argilla/records/responses */
 import { Record } from "effect"
 import * as VoteRow from "../../domain/VoteRow.ts"
 import * as SpreadsheetCell from "../../io/SpreadsheetCell.ts"
@@ -15,7 +10,7 @@ import type { Row } from "../record/Row.ts"
 import { labelStudio, labelStudioFlat } from "./LabelStudio.ts"
 import { isRationale, object, objects, type Shape } from "./ToolShape.ts"
 
-/** The format `{ "fields": {…}, "responses": { "QUESTION": [{ "value": …, "user_id": … }] } }`. */
+/** `{ "fields": {…}, "responses": { "QUESTION": [{ "value": …, "user_id": … }] } }` */
 const argilla: Shape = {
   name: "Argilla",
   is: ({ fields, responses }) =>
@@ -35,7 +30,7 @@ const argilla: Shape = {
   }),
 }
 
-/** The format `{ fields, responses: [{ user_id, status: "submitted", values: { QUESTION: { value } } }] }`. */
+/** `{ fields, responses: [{ user_id, status: "submitted", values: { QUESTION: { value } } }] }` */
 const argillaServer: Shape = {
   name: "Argilla (server)",
   is: ({ fields, responses }) =>
@@ -81,10 +76,7 @@ const argillaColumns = (record: Members) =>
 
 const isUnanswered = (value: unknown): boolean => Array.isArray(value) && value.length === 0
 
-/**
- * The format `{ FIELD: …, "QUESTION": [{ "user_id": …, "value": …, "status": "submitted" }] }`. `QUESTION` may also be
- * an object with one list per member.
- */
+/** `{ FIELD: …, "QUESTION": [{ "user_id": …, "value": …, "status": "submitted" }] }`, or an object of lists. */
 const argillaOnHub: Shape = {
   name: "Argilla (feedback dataset)",
   is: (record) => argillaColumns(record).length > 0,
@@ -97,9 +89,7 @@ const argillaOnHub: Shape = {
   },
 }
 
-/**
- * The format `{ FIELD, "QUESTION.responses": […], "QUESTION.responses.users": […], "QUESTION.responses.status": […] }`.
- */
+/** `{ FIELD, "QUESTION.responses": […], "QUESTION.responses.users": […], "QUESTION.responses.status": […] }` */
 const argillaFlat: Shape = {
   name: "Argilla (flat)",
   is: (record) => Object.keys(record).some((name) => name.endsWith(".responses.users")),
@@ -131,7 +121,7 @@ interface Answers {
   readonly answers: ReadonlyArray<Members>
 }
 
-/** The ranked elements. Argilla's server writes ranks. Its SDK writes names, the best first. */
+/** Argilla's server writes ranks. Its SDK writes names, the best first. */
 const ranksIn = (value: unknown): ReadonlyArray<Members> | undefined => {
   if (!Array.isArray(value) || value.length < 2) return undefined
   if (isRanking(value)) return objects(value)
@@ -143,10 +133,6 @@ const ranksIn = (value: unknown): ReadonlyArray<Members> | undefined => {
 const isRanking = (value: unknown): boolean =>
   Array.isArray(value) && value.length > 1 && value.every((one) => isObject(one) && "rank" in one && "value" in one)
 
-/**
- * Returns the question with the choice: a ranking, or else a question with a usual name, or else the only question that
- * is not a rationale.
- */
 const choiceAmong = (columns: ReadonlyArray<Answers>): Answers | undefined => {
   const others = columns.filter(({ question }) => !isRationale(question))
   const named = KnownNames.golds.flatMap((name) =>
@@ -161,10 +147,6 @@ const choiceAmong = (columns: ReadonlyArray<Answers>): Answers | undefined => {
   )
 }
 
-/**
- * Combines questions that rate one completion each, such as `rating_1` for the field `response_1`, to one question with
- * rankings. If a user has rated only some completions, the ranking is incomplete, and is refused later.
- */
 const ratingsAmong = (columns: ReadonlyArray<Answers>, fields: ReadonlyArray<string>): Answers | undefined => {
   const numberIn = (name: string) => /\d+/.exec(name)?.[0]
   const ratings = columns.flatMap(({ answers, question }) => {
@@ -185,7 +167,6 @@ const answersToVotes = (columns: ReadonlyArray<Answers>, fields: ReadonlyArray<s
   const choiceQuestion = choice ?? ratingsAmong(columns, fields)
   const submitted = (answers: ReadonlyArray<Members>) =>
     answers.filter(({ status }) => isEmpty(status) || status === "submitted")
-  // A rationale for a rating is about one completion, so it is not the rationale of the vote.
   const rationaleQuestion = choice && columns.find(({ question }) => isRationale(question))
   return submitted(choiceQuestion?.answers ?? []).flatMap(({ user_id, value }): ReadonlyArray<Members> => {
     if (isEmpty(value)) return []
@@ -198,19 +179,17 @@ const answersToVotes = (columns: ReadonlyArray<Answers>, fields: ReadonlyArray<s
   })
 }
 
-/** Whether prefstream added apostrophes for spreadsheets to the record. In other records, apostrophes are content. */
+/** prefstream added apostrophes for spreadsheets. In other records, apostrophes are content. */
 const isNeutralized = (record: Members): boolean =>
   !Object.hasOwn(record, VoteRow.rawColumn) && VoteRow.columns.every((name) => Object.hasOwn(record, name))
 
 const restoreText = (cell: unknown): unknown => (typeof cell === "string" ? SpreadsheetCell.restore(cell) : cell)
 
-/** Whether prefstream wrote the record of a vote. */
 export const isOwnVote = (record: Members): boolean =>
   ["item_id", "prompt", "completions", "expert", "vote", "chosen_index", "task_id"].every((name) =>
     Object.hasOwn(record, name),
   )
 
-/** A CSV table that prefstream wrote. The messages of a prompt are JSON text. */
 const voteTable: Shape = {
   name: "prefstream",
   is: isOwnVote,

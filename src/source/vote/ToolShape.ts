@@ -4,9 +4,7 @@ import { isObject, type Members } from "../../io/Values.ts"
 export interface Shape {
   readonly name: string
   readonly is: (record: Members) => boolean
-  /** Whether the shape applies only to text cells. */
   readonly isTextual?: true
-  /** Rewrites a record. The result has the item's parts as top-level members with known names, and the list `votes`. */
   readonly toRecord: (record: Members) => Members
 }
 

@@ -1,8 +1,4 @@
-/**
- * Reads a vote's `all_bad`, `edited`, `aspects`, `details`, and `kind` (the kind of expert), in the form of `VoteRow`.
- * Other tables may use these names differently. If a record lacks `all_bad` or `aspects`, its `details` and text cells
- * are ignored, and its `kind` is read only if the built-in service uses this kind.
- */
+/** Other tables may use these names: without `all_bad` and `aspects`, `details` and text cells are ignored. */
 import { Option, Predicate, Record, Schema } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
 import * as ExpertKind from "../../domain/ExpertKind.ts"
@@ -15,7 +11,6 @@ const isValue: { readonly [name: string]: (cell: unknown) => boolean } = Record.
   (field: Schema.Top) => Schema.is(field),
 )
 
-/** Reads a member from a text cell, which contains a text, or another value as JSON. */
 const fromCell = (cell: unknown, name: string): unknown => {
   if (isValue[name]!(cell)) return cell
   const value = Predicate.isString(cell) ? Option.getOrUndefined(parseScalar(cell)) : undefined

@@ -1,7 +1,4 @@
-/**
- * Finds and reads the votes of a record. A record may have one choice, a column for each expert, several columns for
- * one choice, or a list of votes. Options that are not set are detected from names and values in the first records.
- */
+/** Finds the votes of a record: one choice, a column per expert, several columns for one choice, or a list. */
 import { Array as Arr, Option, Result, Schema } from "effect"
 import type { VotedItem } from "../../domain/VotedItem.ts"
 import type { ImportedVote } from "../../domain/Vote.ts"
@@ -25,9 +22,9 @@ import * as VoteRanking from "./VoteRanking.ts"
 /** Field paths of the parts of a vote. Options that are not set are detected. */
 export interface VoteOptions {
   /**
-   * The path of the choice. If there are several experts, this is one path per expert, and experts are named after the
-   * paths. If `choiceAs` is `scores`, `ranks`, or `one-hot`, this is the path of a list with one value per completion,
-   * or it is one path per completion. If `votes` is set, paths begin at the elements of that list.
+   * The path of the choice; with several experts, one path per expert, after which they are named. For `scores`,
+   * `ranks`, or `one-hot`, the path of a list with one value per completion, or one path per completion. If `votes` is
+   * set, paths begin at the elements of that list.
    */
   readonly choice?: string | ReadonlyArray<string> | undefined
   /** The path of the list with one element per vote. */
@@ -43,9 +40,9 @@ export interface VoteOptions {
   /** How a choice identifies a completion. Default: detected, if only one way is possible. */
   readonly choiceAs?: Choice.ChoiceKind | undefined
   /**
-   * The meaning of each value, instead of `choiceAs`. A meaning is a position (`first`, `second`, …), `tie`, `all_bad`,
-   * `none`, or the name of a column or model. `all_bad` is a tie of bad completions, and `none` means no vote.
-   * A value may be a comparison: `{ ">0.5": "second" }`. With `one-hot`, this is the meaning of each column.
+   * The meaning of each value, instead of `choiceAs`: a position (`first`, `second`, …), `tie`, `all_bad` (a tie of bad
+   * completions), `none` (no vote), or the name of a column or model. A value may be a comparison: `{ ">0.5": "second"
+   * }`. With `one-hot`, the meaning of each column.
    */
   readonly choiceMap?: { readonly [value: string]: string } | undefined
 }
@@ -58,7 +55,6 @@ export const optionKinds: Kinds.KindsOf<VoteOptions> = {
 }
 
 export interface VoteFields {
-  /** A single choice, one choice per expert, or one value per completion. */
   readonly choices: ReadonlyArray<Field.Field>
   readonly isPerCompletion: boolean
   readonly list?: Field.Field | undefined
@@ -109,7 +105,6 @@ export const detect = (sample: Sample.Sample, options: VoteOptions): Result.Resu
     const list = listPath === undefined ? undefined : yield* parserOf(sample)(listPath, "votes.votes")
     const voteSample = list === undefined ? sample : Sample.of(elementsOf(sample, list).map(asRow))
     const find = (names: ReadonlyArray<string>) => memberOf(voteSample, names)
-    // Leaves out members whose values are only objects without id or name. They are reported as unused.
     const texts = {
       members: voteSample.members.filter(
         ({ isTextual, values }) => isTextual || values.some((value) => readableValue(value) !== undefined),
@@ -153,7 +148,6 @@ export const detect = (sample: Sample.Sample, options: VoteOptions): Result.Resu
     }
   })
 
-/** Returns the id or name of an object. Returns other values unchanged. */
 const readableValue = (rawValue: unknown): unknown => {
   let value = rawValue
   while (isObject(value)) value = value["id"] ?? value["name"] ?? value["username"]
@@ -171,9 +165,7 @@ interface RawVote {
   readonly expert: unknown
   readonly record: unknown
   readonly isTextual: true | undefined
-  /**
-   * Set if the cell in an expert's column is empty. The cell is then not a vote, unless `choiceMap` gives it a meaning.
-   */
+  /** The cell in an expert's column is empty. It is a vote only if `choiceMap` gives it a meaning. */
   readonly isOptional?: boolean
 }
 

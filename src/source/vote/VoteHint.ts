@@ -12,10 +12,6 @@ import { isOne, isZero } from "./ChoiceValue.ts"
 import * as ToolExports from "./ToolExports.ts"
 import { expertColumn, voteNames } from "./VoteNames.ts"
 
-/**
- * If the rows seem to contain votes, suggests `prefstream import`. Signs of votes are the format of a tool's export,
- * columns with experts, and a choice column that is not used as gold.
- */
 export const of = (
   rows: ReadonlyArray<Row>,
   { completions, gold }: LayoutOptions = {},
@@ -38,7 +34,6 @@ export const of = (
   return `${where}: prefstream import reads existing votes; a run sends the items to experts again`
 }
 
-/** If most values are gold answers, describes the first other value. This value prevents detection as gold. */
 const oddLabel = (
   { records, rows }: Sample.Sample,
   name: string,

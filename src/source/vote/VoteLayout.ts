@@ -1,7 +1,4 @@
-/**
- * Adapts the detected layout to votes. A path is used for ids only if each id in the first records belongs to one item.
- * Each item must also have one id, except in tables that prefstream wrote.
- */
+/** In the first records, an id must belong to one item, and an item must have one id, except in prefstream's tables. */
 import { Result } from "effect"
 import { content } from "../../domain/PromptItem.ts"
 import { defined, isObject } from "../../io/Values.ts"
@@ -30,7 +27,7 @@ export const withoutVotes = (
     ...(detectedId === undefined ? [] : [detectedId]),
   ]
   const id = candidates.find((path) => namesItems(sample, layoutOptions, path))
-  // If no path names items, layout `items` gets a path that matches no record. The default `id` might name votes.
+  // The default `id` of layout `items` might name votes, so a path that matches no record replaces it.
   return { ...layoutOptions, ...(id === undefined ? (layoutOptions.layout === "items" ? { id: '[""]' } : {}) : { id }) }
 }
 

@@ -1,4 +1,4 @@
-/** Names of a vote's parts, in order of preference, in the form that `KnownNames.plain` returns. */
+/** In order of preference, in the form that `KnownNames.plain` returns. */
 export const voteNames = {
   choice: [
     "chosen_index", "best_completion_index", "choice", "vote", "preference", "preferred", "winner", "label", "best",

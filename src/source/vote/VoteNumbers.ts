@@ -1,11 +1,7 @@
-/**
- * In vote tables that prefstream wrote, the column `vote` numbers the votes on an item. If such a table has lost its
- * column `chosen_index`, `find` recognizes `vote`, so that the numbers are not read as choices.
- */
+/** The column `vote` numbers the votes on an item, and must not be read as choices. */
 import type * as Sample from "../detect/Sample.ts"
 import { numberOf } from "./ChoiceMap.ts"
 
-/** Returns `vote` if its values differ within each item. Experts' choices for an item would usually repeat. */
 export const find = ({ members, records }: Pick<Sample.Sample, "members" | "records">): Sample.Member | undefined => {
   const member = (name: string) => members.find((each) => each.name === name)
   if (member("item_id") === undefined || member("expert") === undefined || member("chosen_index") !== undefined)

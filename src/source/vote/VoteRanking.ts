@@ -1,4 +1,4 @@
-/** Reads the rankings in votes. Every completion must occur once. */
+/** Every completion must occur once. */
 import { Option, Result, Schema } from "effect"
 import { Ranking } from "../../domain/Ranking.ts"
 import * as OptionText from "../../io/OptionText.ts"
@@ -15,7 +15,6 @@ export const isPermutation = (indices: ReadonlyArray<number>, length: number): b
   new Set(indices).size === length &&
   indices.every((index) => index >= 0 && index < length)
 
-/** Reads a ranking of indices. A flat list has no ties. */
 export const ofIndices = (value: unknown, length: number): Ranking | undefined => {
   const groups = Array.isArray(value)
     ? value.map((group: unknown) => (Array.isArray(group) ? group : [group]))
@@ -23,7 +22,6 @@ export const ofIndices = (value: unknown, length: number): Ranking | undefined =
   return Option.getOrUndefined(Option.filter(decodeRanking(groups), (ranking) => isPermutation(ranking.flat(), length)))
 }
 
-/** Fails for a list of numbers that may be an order or ranks, if `choice` does not show which it is. */
 export const checkOrder = (value: unknown, length: number, choice: number | undefined): Result.Result<void, string> => {
   const isFlat = Array.isArray(value) && value.every((one): one is number => typeof one === "number")
   if (!isFlat || !isPermutation(value, length) || value.every((one, i) => value[one] === i)) return Result.void
@@ -34,7 +32,6 @@ export const checkOrder = (value: unknown, length: number, choice: number | unde
       )
 }
 
-/** Reads elements with a rank and the name of a completion (Argilla's ranking questions). */
 export const byName = (
   value: unknown,
   length: number,

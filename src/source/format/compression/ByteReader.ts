@@ -7,7 +7,6 @@ export type Chunks<E> = Pull.Pull<Array.NonEmptyReadonlyArray<Uint8Array>, E>
 
 export class ByteReader<E> {
   readonly #pull: Effect.Effect<ReadonlyArray<Uint8Array>, Pull.ExcludeDone<E>>
-  /** Chunks that were pulled but not read, in reverse order: the next chunk to read is the last element. */
   #pending: Array<Uint8Array> = []
   #pulledBytes = 0
   #isEnded = false
@@ -38,7 +37,6 @@ export class ByteReader<E> {
     if (bytes.length > 0) this.#pending.push(bytes)
   }
 
-  /** Reads `count` bytes, or fewer at the end. */
   readonly take = Effect.fnUntraced(function* (this: ByteReader<E>, count: number) {
     const parts: Array<Uint8Array> = []
     let missing = count

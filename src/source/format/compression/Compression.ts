@@ -1,10 +1,7 @@
 /**
- * Decompresses gzip (RFC 1952), Zstandard (RFC 8878), and Brotli (RFC 7932) while files are read. All members or frames
- * of a file are read. If a file is truncated, damaged, or followed by other bytes, the stream returns the data before
- * the fault, except the last 64 kB, and then fails with a `SourceError`. Damage without a checksum can go unnoticed.
- * The decoder's window is at most 128 MiB. A file is refused if it expands to more than 1 GiB and to more than 1,000
- * times its size (texts expand to less than 20 times). `Unpacker` reads members and frames itself, because Node's
- * streams ignore bytes after them.
+ * Decompresses gzip (RFC 1952), Zstandard (RFC 8878), and Brotli (RFC 7932). A truncated or damaged file fails after
+ * the data before the fault, except its last 64 kB. Damage without a checksum can go unnoticed. A file is refused if it
+ * expands to more than 1 GiB and 1,000 times its size, or has a window above 128 MiB.
  */
 import { Cause, Effect, Option, Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../../record/SourceError.ts"
@@ -15,21 +12,17 @@ import * as Unpacker from "./Unpacker.ts"
 export type Compression = "gzip" | "zstd" | "brotli"
 
 export interface ExpansionLimit {
-  /** Files up to this decompressed size are always accepted. */
   readonly bytes: number
-  /** The maximum ratio of decompressed to compressed size for files that decompress to more than `bytes`. */
   readonly times: number
 }
 
 const defaultLimit: ExpansionLimit = { bytes: 1024 ** 3, times: 1000 }
 
-/** Detects the compression by the first bytes, except Brotli, which has no magic number. */
 export const detect = (head: Uint8Array): Exclude<Compression, "brotli"> | undefined => {
   if (head[0] === 0x1f && head[1] === 0x8b) return "gzip"
   return Unpacker.isZstd(head) ? "zstd" : undefined
 }
 
-/** Truncated data is accepted as Brotli if it decompresses to at least this many bytes. */
 const minBrotliBytes = 1000
 
 export const tryBrotli = (head: Uint8Array): Effect.Effect<Option.Option<Uint8Array>> =>

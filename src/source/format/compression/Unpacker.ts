@@ -1,7 +1,4 @@
-/**
- * Decodes the members of a compressed file. Fails for truncated members and for bytes after the last member. Node's own
- * streams ignore such bytes, and some versions of Node accept a truncated Zstandard frame.
- */
+/** Node's own streams ignore bytes after the last member, and some versions accept a truncated Zstandard frame. */
 import { Data, Effect } from "effect"
 import * as Decompress from "../../../node/Decompress.ts"
 import type { SourceError } from "../../record/SourceError.ts"
@@ -80,7 +77,6 @@ export const gzip = (reader: Reader): Unpacker => {
   let checksum = 0
   let size = 0
   const begin = Effect.gen(function* () {
-    // Zero bytes after a member are padding.
     if (!isFirst && !(yield* skipTo(reader, (byte) => byte !== 0))) return undefined
     const beginning = yield* reader.take(9)
     if (beginning.length === 0) return undefined
@@ -129,7 +125,6 @@ export const gzip = (reader: Reader): Unpacker => {
 
 const zstdMagic = 0xfd2fb528
 
-/** The last four bits of the magic number of a skippable frame can have any value. */
 const isSkippable = (magic: number): boolean => (magic & 0xfffffff0) >>> 0 === 0x184d2a50
 
 export const isZstd = (head: Uint8Array): boolean => {
@@ -137,14 +132,13 @@ export const isZstd = (head: Uint8Array): boolean => {
   return magic === zstdMagic || isSkippable(magic)
 }
 
-/** The default limit of `node:zlib`. */
 const maxWindowBytes = 128 * 1024 * 1024
 
 const windowOf = (descriptor: number): number => 2 ** (10 + (descriptor >> 3)) * (1 + (descriptor & 7) / 8)
 
 const blockTypes = { rle: 1, reserved: 3 }
 
-/** Follows RFC 8878, 3.1.1. Node's decoder may accept a truncated frame and ignores bytes after the last frame. */
+/** RFC 8878, 3.1.1. */
 export const zstd = (reader: Reader): Unpacker => {
   const decoder = Decompress.make("zstd")
   const take = (count: number) => takeWhole(reader, count, "Zstandard")

@@ -1,14 +1,9 @@
 /**
  * Reads CSV and TSV (RFC 4180). No cell is altered, guessed, or shifted. A record with more or fewer cells than the
- * header is rejected. A TSV record is also rejected if it may be several unquoted lines. The file is refused if its
- * header is unreadable or has two columns with the same name. A column without a name is named by its position. Quotes
- * also enclose the cells of TSV, as in pandas and DuckDB, unless the beginning of the file shows otherwise (`quoteOf`).
- * Blank lines and a byte order mark are ignored. A first line `sep=;`, as Excel writes it, sets the delimiter.
+ * header is rejected, as is a TSV record that may be several unquoted lines. The file is refused if its header is
+ * unreadable or repeats a name. Excel's first line `sep=;` sets the delimiter.
  *
- * prefstream has its own reader, because others do not handle faulty quotes. At the first faulty quote, Effect's `Csv`
- * stops, and `csv-parse` 7.0.3 stops or skips the rest of the file. Both read text, so a record with invalid UTF-8
- * cannot be rejected alone. Effect's `Csv` does not distinguish `""` from an empty cell. `csv-parse` counts CR LF
- * within quotes twice, and is 2 to 7 times slower.
+ * At the first faulty quote, Effect's `Csv` stops, and `csv-parse` 7.0.3 stops or skips the rest of the file.
  */
 import { Effect, Result, Stream } from "effect"
 import { reject, type Row, type RowResult } from "../../record/Row.ts"
@@ -21,7 +16,6 @@ import { plural } from "../../../io/Values.ts"
 export interface CsvDialect {
   readonly delimiter: string
   readonly header: boolean
-  /** Whether quotes enclose cells. By default they do, but a record that may be several unquoted lines is rejected. */
   readonly quote?: "double" | "none"
   readonly hasSeparatorLine?: boolean
   readonly description: string
@@ -32,11 +26,8 @@ export interface CsvOptions {
   readonly delimiter?: string | undefined
   /** With `double`, quotes enclose cells and are doubled in them. With `none`, quotes are text. Default: detected. */
   readonly quote?: "double" | "none" | undefined
-  /**
-   * Whether the first record names the columns. If not, the columns are named `column_1`, `column_2`, … Default: true.
-   */
+  /** Whether the first record names the columns. Otherwise, they are `column_1`, `column_2`, … Default: true. */
   readonly header?: boolean | undefined
-  /** `tsv` sets the delimiter to a tab. */
   readonly format?: "csv" | "tsv" | undefined
 }
 
@@ -44,10 +35,6 @@ const delimiters = [",", "\t", ";", "|"]
 
 const sniffedRecords = 200
 
-/**
- * Detects the dialect. A delimiter qualifies if it splits at least half of the records into as many cells as the first
- * record. The best delimiter does so for the most records.
- */
 export const sniff = (head: Uint8Array, options: CsvOptions = {}, isWhole = true): CsvDialect => {
   const header = options.header ?? true
   const [, separator] = separatorLine.exec(decodeBeginning(head) ?? "") ?? []
@@ -73,7 +60,6 @@ export const sniff = (head: Uint8Array, options: CsvOptions = {}, isWhole = true
 
 const LF = 0x0a
 
-/** Matches a first line `sep=;`, which may be enclosed in quotes. */
 const separatorLine = /^\uFEFF?"?sep=([^"\r\n])"?\r?\n/i
 
 const nameOf = (delimiter: string): string => {
@@ -93,8 +79,6 @@ const sniffDelimiter = (
     ),
   }))
   const withSeveralCells = candidates.filter(({ cells, share }) => cells > 1 && share >= 0.5)
-  // If no delimiter qualifies, the file has one column. A delimiter that never occurs is then best, because it splits
-  // no record.
   const usable =
     withSeveralCells.length > 0 ? withSeveralCells : candidates.map((candidate) => ({ ...candidate, cells: 1 }))
   return usable.reduce((best, candidate) =>
@@ -117,11 +101,7 @@ const fit = (records: ReadonlyArray<RecordResult>) => {
   return { cells, fitting, share: fitting / Math.max(records.length, 1) }
 }
 
-/**
- * Returns `none` for TSV if quotes are probably plain text. More records must then fit the header without quoting, and
- * at most half of the cells that begin with a quote may end with a quote. Other delimiters, such as commas, are common
- * in texts, so records that do not fit prove nothing about quotes.
- */
+/** `none` for TSV if quotes are probably text: more records fit the header, and most quoted cells do not end in one. */
 const quoteOf = (head: Uint8Array, delimiter: string, isWhole: boolean): "none" | undefined => {
   if (delimiter !== "\t") return undefined
   const whole = isWhole ? head : head.subarray(0, head.lastIndexOf(LF) + 1)
@@ -260,5 +240,4 @@ const namesOf = (cells: CsvRecord["cells"]): Result.Result<ReadonlyArray<string>
 }
 
 const toObject = (columns: ReadonlyArray<string>, cells: CsvRecord["cells"]): Record<string, string | null> =>
-  // Assignment would fail for a column called `__proto__`.
   Object.fromEntries(columns.map((name, at) => [name, cells[at]!]))

@@ -1,16 +1,7 @@
 /**
- * Splits a CSV file's bytes into records and cells in one pass. Chunks may end anywhere. Each byte is in a record, in a
- * reject, or in a blank line. An empty cell without quotes is `null`. A quote inside an unquoted cell (`5" pipe`) is
- * plain text, as in DuckDB and pandas. A record is rejected if it is not UTF-8, exceeds the limit, or has malformed
- * quotes.
- *
- * After text behind a closing quote (`"abc"def`), the record ends at the first LF outside quotes. An LF is outside if
- * the number of quotes before the LF is even. An LF is also outside if the last quote before the LF stands directly
- * before a delimiter or a line end.
- *
- * After an unclosed quote, the rest of the file is one reject, because its lines may belong to a truncated cell. After
- * a record with malformed quotes, a quote in an unquoted cell may be the end of the malformed record. The record with
- * this cell is therefore rejected.
+ * Splits a CSV file's bytes into records and cells in one pass. A quote inside an unquoted cell (`5" pipe`) is text, as
+ * in DuckDB and pandas. After text behind a closing quote (`"abc"def`), the record ends at the first LF after an even
+ * number of quotes. After an unclosed quote, the rest of the file is one reject.
  */
 import { Result } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
@@ -44,15 +35,11 @@ interface Cell {
 
 interface Fault {
   readonly cell: number
-  /** The line of the closing quote. If the quote is never closed, the line of the opening quote. */
   readonly line: number
-  /** The offset after the closing quote. `undefined` if the quote is never closed. */
   readonly offset: number | undefined
 }
 
-/**
- * The next byte decides whether the cell ends after its quote (`quoteSeen`), or after a quote and a CR (`returnSeen`).
- */
+/** After a quote (`quoteSeen`), or a quote and a CR (`returnSeen`), the next byte decides whether the cell ends. */
 type State = "cellStart" | "unquoted" | "quoted" | "quoteSeen" | "returnSeen"
 
 export class CsvReader {
@@ -60,7 +47,6 @@ export class CsvReader {
   readonly #delimiter: number
   readonly #quote: number
   #records: Array<RecordResult> = []
-  /** The first bytes, until they suffice to recognize a byte order mark. */
   #first: RecordBuffer | undefined = new RecordBuffer(Infinity)
   readonly #held: RecordBuffer
   #state: State = "cellStart"
@@ -73,7 +59,6 @@ export class CsvReader {
   #quoteAt = 0
   #openLine = 1
   #isEscaped = false
-  /** Whether an earlier record had malformed quotes and no valid record followed it. */
   #isDoubtful = false
 
   constructor(options: CsvReaderOptions) {
@@ -112,7 +97,6 @@ export class CsvReader {
   }
 
   #scan(chunk: Uint8Array): void {
-    /** The start of the record in the chunk. Negative if the record began in an earlier chunk. */
     let start = -this.#held.size
     let delimiterAt = -1
     let lineFeedAt = -1
@@ -162,7 +146,6 @@ export class CsvReader {
     this.#state = "quoteSeen"
   }
 
-  /** Handles a byte after a quote in a quoted cell, or in a malformed record. Returns whether the record ends. */
   #endsRecord(byte: number, offset: number): boolean {
     const state = this.#state
     if (byte === LF && (state !== "quoted" || !this.#isOdd)) {
@@ -199,7 +182,6 @@ export class CsvReader {
     this.#state = "cellStart"
   }
 
-  /** @param record `size` is the size of the whole record; `bytes` may be only its beginning */
   #endRecord({ bytes, size }: { readonly bytes: Uint8Array; readonly size: number }): void {
     const { maxLineBytes } = this.#options
     const fault = this.#fault

@@ -1,12 +1,4 @@
-/**
- * Reads the elements of JSON arrays, or JSON values in sequence. Memory: the current element. Each element becomes one
- * record with its first line and its number. An element that is not JSON, not UTF-8, or too large is rejected, and
- * reading continues. If brackets or quotes are missing, or other content follows an array, the rest of the file is one
- * reject.
- *
- * Effect's `JsonArray` and other parsers of JSON streams stop at the first broken element and report neither its text
- * nor its line. This reader counts brackets outside strings and leaves the elements to `JSON.parse`.
- */
+/** A bad element is rejected; if brackets or quotes are missing, the rest of the file is one reject. */
 import { Result } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
 import type { RowResult } from "../../record/Row.ts"
@@ -42,25 +34,19 @@ class ElementScanner {
   #phase: "start" | "array" | "values" | "behind the array" = "start"
   #passedBytes = 0
   #markBytes = 0
-  /** Whether an element must follow, because the last token in the array was a comma. */
   #isElementDue = false
 
-  /** The number of line feeds in all earlier chunks and before `#countedTo` in this chunk. */
   #lineEnds = 0
   #countedTo = 0
 
-  /** The first line of the current element, or 0 between elements. */
   #line = 0
   #start = 0
   readonly #held: RecordBuffer
   #braces = 0
   #brackets = 0
   #isInString = false
-  /** Whether the last chunk ended with a backslash in a string, so that the next byte is escaped. */
   #isEscaped = false
-  /** Whether the value is neither an object nor an array. It then ends at the end of its line. */
   #isBare = false
-  /** Whether the element's end cannot be found. The element then extends to the end of the file. */
   #isLost = false
 
   constructor(file: string, maxBytes: number) {
@@ -129,7 +115,6 @@ class ElementScanner {
         return true
       }
       this.#phase = byte === OPEN_BRACKET ? "array" : "values"
-      // Bytes of an incomplete byte order mark are content.
       if (this.#markBytes % 3 > 0) this.#held.add(byteOrderMark.subarray(0, this.#markBytes))
       else if (byte === OPEN_BRACKET) return true
     }

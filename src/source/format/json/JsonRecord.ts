@@ -1,8 +1,4 @@
-/**
- * Parses the JSON of one record by RFC 8259, with two exceptions. `NaN`, which Python writes for missing values,
- * becomes null, as in Parquet. A byte order mark, which concatenated files may contain, is removed. `JsonRecord.json`
- * is the text after these changes.
- */
+/** Python writes `NaN` for missing values: it becomes null, as in Parquet. A byte order mark is removed. */
 import { Result } from "effect"
 import * as Json from "../../../io/Json.ts"
 import { type Place, reject, type RowResult } from "../../record/Row.ts"
@@ -29,7 +25,6 @@ export const toRow = (place: Place, text: string, end?: string, isWellFormed?: b
     onSuccess: ({ json, value }) => Result.succeed({ place, value, json, isWellFormed }),
   })
 
-/** Replaces each `NaN` outside strings with null. The text may be truncated. */
 export const nanAsNull = (text: string): string => {
   let output = ""
   let from = 0

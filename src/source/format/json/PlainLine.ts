@@ -1,13 +1,4 @@
-/**
- * Reads an item `{"id": …, "prompt": "…", "completions": ["…", …]}` without a JSON parser. It accepts only lines
- * exactly as `JSON.stringify` or Python's `json.dumps` writes them. A line must also meet these conditions:
- *
- * - The id is absent, a text of 1 to 200 characters that is not blank, or an integer of up to 15 digits.
- * - The prompt is not blank.
- * - At least two distinct completions are not blank.
- *
- * `JsonLines` reads all other lines. Texts get the escapes of `JSON.stringify`, so equal texts have equal bytes.
- */
+/** Reads an item of JSON Lines without a JSON parser. `JsonLines` reads all lines that are not in its exact form. */
 import type { ItemBytes } from "../../../domain/ItemBytes.ts"
 
 export type Id = string | number | undefined
@@ -16,13 +7,11 @@ export interface PlainLine {
   readonly id: Id
   readonly prompt: string
   readonly isSpaced: boolean
-  /** For each text, two numbers: its start and its end, including the quotes. The prompt comes first. */
   readonly texts: ReadonlyArray<number>
 }
 
 const [QUOTE, BACKSLASH, SPACE, ZERO, NINE] = [0x22, 0x5c, 0x20, 0x30, 0x39]
 
-/** The letters that may follow a backslash. `JSON.stringify` does not write `\/`. */
 const isEscape = new Uint8Array(256)
 for (const letter of '"\\bfnrt') isEscape[letter.charCodeAt(0)] = 1
 
@@ -47,12 +36,11 @@ const afterWord = (bytes: Buffer, at: number, word: Buffer): number => {
   return at + word.length
 }
 
-/** Returns the offset after the text at `start`, or -1 if `JSON.stringify` would write the text differently. */
+/** Returns -1 if `JSON.stringify` would write the text differently. */
 const afterText = (bytes: Buffer, view: DataView, start: number, end: number): number => {
   if (bytes[start] !== QUOTE) return -1
   let at = start + 1
   while (at < end) {
-    // Checks four bytes at once for a quote, a backslash, or a control character.
     while (at + 4 <= end) {
       const four = view.getInt32(at)
       const quote = four ^ 0x22222222
@@ -93,7 +81,6 @@ const areDistinct = (bytes: Buffer, texts: ReadonlyArray<number>): boolean => {
   return false
 }
 
-/** @param view a view of the same bytes, which must be UTF-8 from `start` to `end` */
 export const parse = (bytes: Buffer, view: DataView, start: number, end: number): PlainLine | undefined => {
   let id: Id
   let at = afterWord(bytes, start, compact.id)

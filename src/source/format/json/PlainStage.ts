@@ -1,7 +1,4 @@
-/**
- * Reads plain lines (`PlainLine`) in its own thread. The answers contain all lines in order: plain lines as items, and
- * other lines as bytes. A line longer than `maxHeldBytes` may be divided. Memory: one message and a part of a line.
- */
+/** Reads plain lines (`PlainLine`) in its own thread. The answers contain all lines in order, others as bytes. */
 import type { ItemBytes } from "../../../domain/ItemBytes.ts"
 import { sorted } from "../../../domain/ItemBytes.ts"
 import * as Sha256 from "../../../node/Sha256.ts"
@@ -14,7 +11,6 @@ export interface Setup {
   readonly maxHeldBytes: number
 }
 
-/** A message with `size` bytes of the file. The answer returns the buffer. `isLast` marks the end of the file. */
 export interface Ask {
   readonly buffer: Uint8Array<ArrayBuffer>
   readonly size: number
@@ -23,19 +19,14 @@ export interface Ask {
 
 export interface Answer {
   readonly buffer: Uint8Array<ArrayBuffer>
-  /** The items in the form of `domain/ItemBytes`, and the original bytes of other lines. */
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** Groups of three numbers: the number of items, then start and end of the other lines that follow these items. */
+  /** Triples: a number of items, then start and end of the other lines that follow them. */
   readonly runs: Int32Array<ArrayBuffer>
-  /**
-   * For each item: its start in `bytes`, its end in `bytes`, 1 for a line with spaces or else 0, the length of its
-   * `ItemBytes.starts`, and the numbers in `ItemBytes.starts`.
-   */
+  /** For each item: start and end in `bytes`, whether the line has spaces, and the length and list of its starts. */
   readonly places: Int32Array<ArrayBuffer>
   readonly ids: ReadonlyArray<PlainLine.Id>
   readonly prompts: ReadonlyArray<string>
   readonly contentHashes: ReadonlyArray<string>
-  /** Hash of each item with sorted completions. Undefined if the input has them sorted, or if the item has an id. */
   readonly sortedHashes: ReadonlyArray<string | undefined>
   readonly sha256?: string
 }
@@ -119,7 +110,6 @@ export const start = ({ isDigested, maxHeldBytes }: Setup): Stage<Ask, Answer> =
   let work = Buffer.alloc(0)
   let view = new DataView(work.buffer)
   let heldBytes = 0
-  /** Whether an earlier answer contained the beginning of the line. */
   let isCut = false
 
   const add = (bytes: Uint8Array) => {

@@ -1,8 +1,4 @@
-/**
- * Reads JSON Lines with a thread for plain lines (`PlainStage`). The rows equal those of `JsonLines`, but a row of a
- * plain line also contains the item and the item's identity. The input audit gets the file after its last byte was
- * read.
- */
+/** JSON Lines with a thread for plain lines. The rows equal those of `JsonLines`, and also have the item's identity. */
 import { Array as Arr, Cause, Context, Effect, type Pull, Result, type Scope, Stream } from "effect"
 import type { ItemBytes } from "../../../domain/ItemBytes.ts"
 import { LazyItem } from "../../../domain/LazyItem.ts"
@@ -16,10 +12,7 @@ import * as JsonLines from "./JsonLines.ts"
 import * as PlainLine from "./PlainLine.ts"
 import type { Answer, Ask, Setup } from "./PlainStage.ts"
 
-/**
- * Whether completions stay undecoded until they are used (`LazyItem`). Such an item keeps a whole message of the thread
- * in memory, so the program must soon release the item.
- */
+/** Such an item keeps a whole message of the thread in memory, so the program must soon release it. */
 export const LazyItems = Context.Reference<boolean>("prefstream/source/LazyItems", { defaultValue: () => false })
 
 const stage: Thread.StageModule<Setup, Ask, Answer> = {
@@ -31,12 +24,11 @@ const messageBytes = 512 * 1024
 
 const maxHeldBytes = 1024 * 1024
 
-/** Maximum number of messages that are in the thread or have unread rows. */
 const maxMessages = 4
 
 const minFileBytes = 8 * 1024 * 1024
 
-/** Whether a thread saves time. Returns false if a plain line could exceed `maxLineBytes`, which the thread ignores. */
+/** The thread ignores `maxLineBytes`, so no plain line may exceed it. */
 export const isWorthwhile = (size: number | undefined, maxLineBytes = Lines.defaultMaxLineBytes): boolean =>
   size !== undefined && size >= minFileBytes && maxLineBytes >= messageBytes + maxHeldBytes
 
@@ -163,7 +155,6 @@ export const rows = (
         yield* fill
         const answer = answers.shift()
         if (answer === undefined) {
-          // Rows before a failure are returned first.
           if (openMessages === 0) return yield* failure ?? Cause.done()
           yield* failing(openMessages < maxMessages ? thread.drain : thread.room)
           continue

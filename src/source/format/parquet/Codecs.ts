@@ -1,10 +1,7 @@
 /**
- * Decompresses pages with `node:zlib`, and Snappy and LZ4 with our own code. `hyparquet`'s Snappy (1.31.5, from
- * `snappyjs`) never returns for a literal whose length has its top bit set. The LZ4 of `hyparquet-compressors` returns
- * zeros if a block lacks bytes. The result has exactly `size` bytes in its own buffer, or an error is thrown.
- * https://github.com/google/snappy/blob/main/format_description.txt
- * https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md
- * https://github.com/apache/parquet-format/blob/master/Compression.md (LZ4 in Hadoop's frames)
+ * Decompresses pages. `hyparquet`'s Snappy (1.31.5) never returns for a literal whose length has its top bit set, and
+ * the LZ4 of `hyparquet-compressors` returns zeros if a block lacks bytes. See google/snappy format_description.txt,
+ * lz4/lz4 lz4_Block_format.md, and apache/parquet-format Compression.md.
  */
 import * as Zlib from "../../../node/ParquetCodecs.ts"
 import * as Zstd from "../../../node/Zstd.ts"
@@ -22,7 +19,6 @@ const writeLiteral = (from: Uint8Array, start: number, length: number, to: Outpu
   to.at += length
 }
 
-/** If source and target overlap, the copied bytes repeat. */
 const writeCopy = (offset: number, length: number, to: Output): void => {
   const start = to.at - offset
   if (offset === 0 || start < 0 || to.at + length > to.bytes.length) corrupt("a compressed page is damaged")
@@ -42,7 +38,6 @@ const decompressSnappy = (from: Uint8Array, size: number): Uint8Array => {
     return value
   }
   let at = 0
-  // Skips the length, which is also in the page's header.
   while (at < from.length && from[at++]! >= 128);
   while (at < from.length) {
     const tag = from[at++]!
@@ -77,7 +72,6 @@ const lz4Block = (from: Uint8Array, to: Output): void => {
     const length = lengthOf(token >> 4)
     writeLiteral(from, at, length, to)
     at += length
-    // The last sequence has only literals.
     if (at === from.length) return
     const offset = next() + next() * 256
     writeCopy(offset, lengthOf(token & 15) + 4, to)
@@ -90,9 +84,7 @@ const decompressLz4 = (from: Uint8Array, size: number): Uint8Array => {
   return requireFull(to)
 }
 
-/**
- * In Hadoop's format, two big-endian sizes precede each block. Some writers omit the sizes and write a single block.
- */
+/** Two big-endian sizes precede each block. Some writers omit them and write a single block. */
 const decompressLz4Hadoop = (from: Uint8Array, size: number): Uint8Array => {
   const view = new DataView(from.buffer, from.byteOffset, from.length)
   const blocks: Array<{ readonly start: number; readonly end: number; readonly size: number }> = []
@@ -126,10 +118,9 @@ const decompressors: Readonly<Record<string, (bytes: Uint8Array, size: number) =
 
 export const isSupported = (codec: string): boolean => Object.hasOwn(decompressors, codec)
 
-/** @throws CorruptFile, or an error of `node:zlib` */
 export const decompress = (codec: string, bytes: Uint8Array, size: number): Uint8Array => {
   const decompressed = size === 0 ? bytes.subarray(0, 0) : decompressors[codec]!(bytes, size)
   if (decompressed.length !== size) corrupt(`expected a page of ${size} bytes, found ${decompressed.length}`)
-  // The page needs its own buffer, because hyparquet reads a value beyond the page's end up to the buffer's end.
+  // hyparquet reads a value beyond the page's end up to the buffer's end.
   return decompressed.buffer.byteLength === size ? decompressed : Uint8Array.from(decompressed)
 }

@@ -1,7 +1,4 @@
-/**
- * A problem of a Parquet file. Synchronous decoders throw it, and `RowGroup` and `Footer` convert it to a
- * `SourceError`.
- */
+/** Decoders throw this. `RowGroup` and `Footer` convert it to a `SourceError`. */
 import { Schema } from "effect"
 import { causeMessage } from "../../../io/Values.ts"
 

@@ -1,8 +1,4 @@
-/**
- * Reads a Parquet file's schema and the offsets of its row groups. The footer is checked before `hyparquet` parses it,
- * because some footers make `hyparquet` loop or fill memory. The row counts of the groups must add up to the row count
- * of the file. Each group must have one chunk per column.
- */
+/** Reads a Parquet file's schema and row groups, after checks: some footers make `hyparquet` loop or fill memory. */
 import { Effect } from "effect"
 import type { ColumnChunk, FileMetaData } from "hyparquet"
 import { parquetMetadata } from "hyparquet/src/metadata.js"
@@ -21,7 +17,6 @@ export interface Chunk {
 
 export interface RowGroup {
   readonly rows: number
-  /** A chunk for each leaf of the schema, or the reason why it cannot be read. */
   readonly chunks: ReadonlyArray<Chunk | string>
 }
 
@@ -31,19 +26,14 @@ export interface Footer {
   readonly groups: ReadonlyArray<RowGroup>
 }
 
-/** Number of bytes to read first. Most footers are smaller, so one read is enough. */
 const tailBytes = 64 * 1024
 
-/** Enough for a table with a thousand columns and a thousand row groups. */
 const maxFooterBytes = 64 * 1024 * 1024
 const maxValues = 8_000_000
 
-/** The trailer contains the footer's length and `PAR1`. */
 const trailerBytes = 8
 
-type Slice = Exclude<Input["slice"], undefined>
-
-export const read = Effect.fnUntraced(function* (name: string, size: number, slice: Slice) {
+export const read = Effect.fnUntraced(function* (name: string, size: number, slice: NonNullable<Input["slice"]>) {
   const fail = (problem: string) => Effect.fail(unreadable(name, problem))
   if (size < trailerBytes + 4) return yield* fail(`not a Parquet file: only ${size} bytes`)
   const tail = yield* slice(Math.max(0, size - tailBytes), size)
@@ -64,7 +54,6 @@ export const read = Effect.fnUntraced(function* (name: string, size: number, sli
   })
 })
 
-/** @throws CorruptFile, or an error of `hyparquet` */
 const parse = (bytes: Uint8Array, end: number): Footer => {
   new ThriftReader(bytes.subarray(0, -trailerBytes), 0, "the footer", maxValues).skipStruct()
   const metadata = parquetMetadata(bytes, { geoparquet: false, parsers })
@@ -79,7 +68,6 @@ const parse = (bytes: Uint8Array, end: number): Footer => {
   return { rows: total, schema, groups }
 }
 
-/** Statistics are not used, so their parsers return nothing. */
 const parsers = {
   stringFromBytes: () => "",
   dateFromDays: () => 0,

@@ -1,9 +1,4 @@
-/**
- * Reads the pages of a column chunk. Each page is checked before `hyparquet` decodes it, so that decoding never loops,
- * fills memory, or reads beyond the page. Fails if the number of values differs from the footer's, or if a checksum is
- * wrong. Without a checksum, changed bytes can still result in wrong values.
- * https://github.com/apache/parquet-format/blob/master/Encodings.md
- */
+/** Checks each page of a column chunk, because `hyparquet` may loop, fill memory, or read beyond a damaged one. */
 import type { ColumnDecoder, DecodedArray, PageHeader, SchemaTree } from "hyparquet/src/types.js"
 import { parquetHeader, readPage } from "hyparquet/src/column.js"
 import { convert, DEFAULT_PARSERS } from "hyparquet/src/convert.js"
@@ -27,16 +22,13 @@ interface Page {
   readonly stored: Uint8Array
 }
 
-/** Subtracts bytes from the row group's memory limit. @throws CorruptFile if the limit is exceeded */
 export type Spend = (bytes: number) => void
 
-/** Maximum size of a decompressed page. Most writers make pages of about 1 MB, some of 100 MB. */
 const maxPageBytes = Zstd.maxOutputBytes
 
 /** Larger arrays become hash tables in JavaScript engines. */
 const maxPageValues = 1 << 24
 
-/** Memory per value in `hyparquet`: an array slot for its level, and one for the value. */
 const valueBytes = 16
 
 export class Pages {
@@ -47,7 +39,6 @@ export class Pages {
   #hasDictionary = false
   #rows = 0
 
-  /** @throws CorruptFile */
   constructor(leaf: Leaf, chunk: Chunk, bytes: Uint8Array, spend: Spend) {
     this.#leaf = leaf
     this.#chunk = chunk
@@ -67,7 +58,6 @@ export class Pages {
     }
   }
 
-  /** Decodes one page per step. @throws CorruptFile, or errors of `hyparquet` and `node:zlib` */
   *decode(rows: number, table: SchemaTree): Generator<undefined, DecodedArray> {
     const schemaPath = getTreePath(table, [...this.#leaf.keys])
     const decoder: ColumnDecoder = {
@@ -97,10 +87,7 @@ export class Pages {
     return flatten(parts)
   }
 
-  /**
-   * Copies the page to its own buffer, because `hyparquet` may read beyond the page. `isEmpty` tells whether all values
-   * are null.
-   */
+  /** The page needs its own buffer, because `hyparquet` may read beyond it. `isEmpty`: all values are null. */
   #unpack(page: Page): { readonly bytes: Uint8Array; readonly isEmpty: boolean } {
     const { header, stored } = page
     const levels = levelBytes(header)
@@ -136,7 +123,7 @@ export class Pages {
     return { ...this.#withoutNeedlessLevels(header, stored), encoding: details.encoding, count }
   }
 
-  /** Removes the levels that some writers add to columns that need none, because `hyparquet` would misread them. */
+  /** Some writers add levels to columns that need none. `hyparquet` would misread them. */
   #withoutNeedlessLevels(header: PageHeader, stored: Uint8Array): Pick<Page, "header" | "stored"> {
     const { data_page_header_v2: details, type } = header
     if (type !== "DATA_PAGE_V2" || details === undefined) return { header, stored }
@@ -179,10 +166,6 @@ export class Pages {
     if (!isSupported) corrupt(`unsupported encoding ${encoding} in a page of ${type}`)
   }
 
-  /**
-   * Counts the values that are not null. Also counts the bytes that the last run lacks if the writer omitted its
-   * padding.
-   */
   #checkData(
     { count, encoding, header }: Page,
     bytes: Uint8Array,
@@ -249,7 +232,6 @@ const encodedTypes: Readonly<Record<string, ReadonlyArray<string>>> = {
 
 const isDictionary = (encoding: string): boolean => encoding === "RLE_DICTIONARY" || encoding === "PLAIN_DICTIONARY"
 
-/** Changes the header of a page that has only null values, so that `hyparquet` reads no values. */
 const withPlainValues = (header: PageHeader): PageHeader => ({
   ...header,
   ...(header.data_page_header && { data_page_header: { ...header.data_page_header, encoding: "PLAIN" } }),
@@ -271,7 +253,6 @@ const levelBytes = ({ data_page_header_v2: details, type }: PageHeader): number 
     ? 0
     : sizeOf(details.repetition_levels_byte_length) + sizeOf(details.definition_levels_byte_length)
 
-/** Checks a size that a header states. In a damaged file, it may be any value. */
 const sizeOf = (value: unknown): number =>
   typeof value === "number" && value >= 0 ? value : corrupt("a page is damaged")
 

@@ -1,10 +1,4 @@
-/**
- * Reads Parquet with `hyparquet`, after our own checks. If the number of records differs from the footer's, reading
- * fails and names the row group and column. Damage is detected only by checksums, if the writer added them, or by
- * impossible values. A row is rejected if it has invalid UTF-8, invalid JSON, or a missing value. Memory: one row
- * group.
- * https://github.com/apache/parquet-format
- */
+/** Reads Parquet. Damage is detected only by checksums, if the writer added them, or by impossible values. */
 import { Effect, Stream } from "effect"
 import type { Input } from "../../place/Input.ts"
 import { number, plural } from "../../../io/Values.ts"
@@ -17,7 +11,6 @@ import * as Schema from "./Schema.ts"
 export interface ParquetFile {
   readonly count: number
   readonly description: string
-  /** @param columns top-level names; unknown names are ignored */
   readonly rows: (columns?: ReadonlyArray<string>) => Stream.Stream<RowResult, SourceError>
 }
 

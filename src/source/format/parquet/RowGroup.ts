@@ -1,8 +1,4 @@
-/**
- * Reads the rows of a row group in arrays. If the number of rows differs from the footer's, reading fails and names the
- * row group and column. Only the chunks of the requested columns are read, and all of these are in memory at once. If
- * they need more than `maxBytes`, reading fails.
- */
+/** All requested columns of a row group are in memory at once, within `maxBytes`. */
 import { Array, Effect, Option, Result, Stream } from "effect"
 import type { DecodedArray } from "hyparquet"
 import { assembleNested } from "hyparquet/src/assemble.js"
@@ -29,7 +25,6 @@ export interface Part {
   readonly group: RowGroup
   readonly number: number
   readonly firstRow: number
-  /** Maximum memory for the requested columns after decompression. */
   readonly maxBytes: number
 }
 
@@ -135,7 +130,7 @@ const decode = Effect.fnUntraced(function* (
       const step = yield* Effect.try({ try: () => steps.next(), catch: (cause) => inColumn(leaf.path, cause) })
       if (step.done === true) parts.set(leaf.keys.join("."), step.value)
       isDone = step.done === true
-      // Lets other fibers run between two pages. One of them may interrupt this fiber.
+      // Other fibers can run between two pages, and interrupt this one.
       yield* Effect.yieldNow
     }
   }

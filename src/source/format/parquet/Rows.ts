@@ -1,12 +1,8 @@
-/**
- * Converts assembled values of `hyparquet` to rows of JSON values. A null list and an empty list remain different. If a
- * value is missing instead of null, reading the row throws `CorruptFile`.
- */
+/** Converts assembled values of `hyparquet` to rows of JSON values. A null list and an empty list remain different. */
 import { corrupt } from "./CorruptFile.ts"
 import type { Node } from "./Schema.ts"
 import { Unusable } from "./Values.ts"
 
-/** Maximum number of list elements in a row, in all columns together. */
 const maxElements = 4_000_000
 
 export interface RowState {
@@ -50,7 +46,6 @@ const content = (node: Node, state: RowState): Read => {
     case "struct": {
       const members = node.fields.map((field) => ({ name: field.name, key: field.key, read: reader(field, state) }))
       return (value) => {
-        // Assignment would fail for a member called `__proto__`.
         return Object.fromEntries(members.map(({ name, key, read }) => [name, read(memberOf(value, key))]))
       }
     }

@@ -1,14 +1,9 @@
-/**
- * Checks Parquet's packed integers, because `hyparquet` decodes them without bounds.
- * https://github.com/apache/parquet-format/blob/master/Encodings.md
- */
+/** Checks Parquet's packed integers, because `hyparquet` decodes them without bounds (parquet-format, Encodings.md). */
 import { corrupt } from "./CorruptFile.ts"
 import { ThriftReader } from "./Thrift.ts"
 
-/** Sufficient for dictionaries of up to 16 million values. */
 const maxBits = 24
 
-/** Maximum number of values that writers add to pad the last run. */
 const maxPadding = 1024
 
 const bitsAt = (bytes: Uint8Array, first: number, bits: number): number => {
@@ -27,11 +22,6 @@ export interface Runs {
   readonly missingBytes: number
 }
 
-/**
- * Checks runs and bit-packed values, which encode levels and dictionary indices.
- *
- * @param max the highest level, if the values are levels
- */
 export const checkRuns = (bytes: Uint8Array, bits: number, count: number, max?: number): Runs => {
   const tally = Array.from({ length: (max ?? 0) + 1 }, () => 0)
   if (bits > maxBits) corrupt("a page is damaged")
@@ -60,10 +50,6 @@ export const checkRuns = (bytes: Uint8Array, bits: number, count: number, max?: 
 
 const maxBlockValues = 1 << 20
 
-/**
- * Checks DELTA_BINARY_PACKED integers, and returns the offset after them. If `lengths` is set, the integers are written
- * to `lengths`, and a negative integer is an error.
- */
 export const checkDeltas = (bytes: Uint8Array, start: number, count: number, lengths?: Int32Array): number => {
   const reader = new ThriftReader(bytes, start)
   const blockSize = reader.varint()

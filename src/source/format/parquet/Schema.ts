@@ -1,7 +1,6 @@
 /**
- * Converts the footer's flat schema to a tree, and to schemas for `hyparquet`. The schemas for `hyparquet` have names
- * of our own (`c1`), because `hyparquet` loses members called `__proto__`. They have no annotations, because
- * `hyparquet` reads decimals as doubles. Names are unique among siblings.
+ * Converts the footer's flat schema to a tree, and to schemas for `hyparquet`. These have our own names (`c1`), because
+ * `hyparquet` loses members called `__proto__`, and no annotations, because it reads decimals as doubles.
  * https://github.com/apache/parquet-format/blob/master/LogicalTypes.md (Lists, Maps)
  */
 import { Array } from "effect"
@@ -34,12 +33,10 @@ export interface Struct extends Place {
 
 export interface List extends Place {
   readonly kind: "list"
-  /** The repeated node, which is the element or a group around it. */
   readonly repeated: Node
   readonly element: Node
 }
 
-/** A map without values is a set. */
 export interface Dictionary extends Place {
   readonly kind: "map"
   readonly repeated: Struct
@@ -153,7 +150,7 @@ const group = (element: SchemaElement, place: Place, nodes: ReadonlyArray<Node>)
   return { kind: "struct", ...place, fields: nodes }
 }
 
-/** In older files, the repeated node is the element, without a group around it. The names show which form is used. */
+/** In older files, the repeated node is the element, without a group around it. The names tell. */
 const elementOf = (repeated: Node, list: string): Node => {
   const isWrapper =
     repeated.kind === "struct" &&

@@ -1,8 +1,4 @@
-/**
- * Checks Thrift's compact protocol before `hyparquet` parses it. The check itself never loops, recurses deeply, or
- * allocates much.
- * https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
- */
+/** Checks Thrift's compact protocol (doc/specs/thrift-compact-protocol.md) before `hyparquet` parses it. */
 import { corrupt } from "./CorruptFile.ts"
 
 /** Parquet's own structs are at most six levels deep. */
@@ -33,7 +29,6 @@ export class ThriftReader {
     return this.bytes[this.skip(1)]!
   }
 
-  /** Reads a varint. Values up to 2^53 are exact. */
   varint(): number {
     let value = 0
     for (let i = 0; i < 10; i++) {

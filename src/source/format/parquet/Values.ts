@@ -32,16 +32,13 @@ export class Unusable {
 }
 
 export interface Conversion {
-  /** The annotation that selects one of the `parsers`. `hyparquet` calls the parser once per dictionary value. */
   readonly annotation: Pick<SchemaElement, "converted_type" | "logical_type">
-  /** Converts a value of `hyparquet` by the column's annotation. */
   readonly convert: (value: unknown) => unknown
   readonly unsupported?: string
 }
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
-/** Checks only texts with a replacement character, because only these may have been invalid UTF-8. */
 const utf8 = (bytes: Uint8Array): string | undefined => {
   const text = decoder.decode(bytes)
   return text.includes("\uFFFD") && !Utf8.isValid(bytes) ? undefined : text
@@ -51,7 +48,6 @@ const notUtf8 = new Unusable("invalid_utf8", "expected UTF-8, found invalid byte
 
 const base64 = (bytes: Uint8Array) => ({ base64: bufferOf(bytes).toString("base64") })
 
-/** `hyparquet` calls these parsers for each page, so that it need not keep the page's bytes. */
 export const parsers = {
   stringFromBytes: (bytes: Uint8Array) => utf8(bytes) ?? notUtf8,
   jsonFromBytes: (bytes: Uint8Array) => {
@@ -59,9 +55,7 @@ export const parsers = {
     if (text === undefined) return notUtf8
     return Result.getOrElse(Json.parse(text), (problem) => new Unusable("invalid_json", problem))
   },
-  /** `hyparquet` calls it for bytes without an annotation. */
   geometryFromBytes: (bytes: Uint8Array) => utf8(bytes) ?? base64(bytes),
-  /** `hyparquet` calls it for INT96. */
   timestampFromNanoseconds: (value: bigint) => timestamp("NANOS", "")(value),
 }
 
@@ -77,14 +71,12 @@ const ofInteger = (value: bigint): number | string => {
   return Number.isSafeInteger(number) ? number : String(value)
 }
 
-/** Decodes two's complement, most significant byte first. */
 const bigEndian = (bytes: Uint8Array): bigint =>
   bytes.length === 0 ? 0n : BigInt.asIntN(bytes.length * 8, BigInt(`0x${bufferOf(bytes).toString("hex")}`))
 
 /** Spark and DuckDB allow 38 digits, and Arrow allows 76. */
 const maxPrecision = 200
 
-/** A double is exact for decimals of up to this many digits. */
 const maxDoubleDigits = 15
 
 const decimal =
@@ -104,7 +96,6 @@ const inSeconds = (value: bigint, unit: TimeUnit): readonly [bigint, string] => 
   return [(value - fraction) / perSecond, `.${String(fraction).padStart(digitsOf[unit], "0")}`]
 }
 
-/** Returns, for example, `2026-03-01T13:00:00`, or `undefined` for years that a date cannot have (beyond ±271,821). */
 const isoSeconds = (seconds: number): string | undefined => {
   const date = Option.getOrUndefined(DateTime.make(seconds * 1000))
   return date && DateTime.formatIso(date).slice(0, -".000Z".length)
