@@ -10,6 +10,7 @@ import { cases, drawn } from "../support/cases.ts"
 import * as readers from "../support/datasetReaders.ts"
 import { difficultPairs, difficultTexts, pair } from "../support/pairs.ts"
 import { effectTest } from "../support/effectTest.ts"
+import { column } from "../support/columns.ts"
 
 const scratch = mkdtempSync(join(tmpdir(), "prefstream-files-"))
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
@@ -157,10 +158,11 @@ it.layer(NodeServices.layer)("the dataset's files", (it) => {
       ),
     )
     const rows = yield* Effect.promise(() => readers.jsonl(files.jsonl))
-    assert.deepStrictEqual(
-      rows.map(({ prompt }) => prompt),
-      ["Hello", "[system]\nBe terse.\n\n[user]\nHello", "[system]\nBe terse."],
-    )
+    assert.deepStrictEqual(column(rows, "prompt"), [
+      "Hello",
+      "[system]\nBe terse.\n\n[user]\nHello",
+      "[system]\nBe terse.",
+    ])
   })
 
   it.effect.prop(
@@ -189,10 +191,7 @@ it.layer(NodeServices.layer)("the dataset's files", (it) => {
       assert.deepStrictEqual<unknown>([row, others], [rowOf(pair(8), shape), []])
       assert.strictEqual(files.info.rows, 1)
       assert.strictEqual(files.info.omitted.count, 8)
-      assert.deepStrictEqual(
-        files.info.omitted.first.map(({ field }) => field),
-        [...fields, "prompt"],
-      )
+      assert.deepStrictEqual(column(files.info.omitted.first, "field"), [...fields, "prompt"])
       assert.strictEqual(files.info.omitted.first[0]?.item_id, "item-0")
       assert.include(files.info.omitted.first[0]?.reason, "surrogate")
     }

@@ -385,32 +385,6 @@ describe("exports of annotation tools", () => {
 })
 
 describe("choices", () => {
-  for (const [first, second] of [
-    ["response_a", "response_b"],
-    ["output1", "output2"],
-    ["answer_left", "answer_right"],
-    ["completion_model_a", "completion_model_b"],
-  ] as const) {
-    test(`places are those of the names, whatever the order of the members: ${first}`, function* () {
-      for (const winners of [
-        [1, 2],
-        ["left", "right"],
-        ["A", "b"],
-        [first, second],
-      ]) {
-        if (winners[0] === "A" && !first.endsWith("a")) continue
-        const { votes } = yield* read(
-          winners.map((winner, i) => ({ prompt: `P ${i}`, [second]: "two", [first]: "one", winner })),
-        )
-        assert.deepStrictEqual(
-          votes.map(({ item, votes }) => [item.completions, votes[0]?.choice]),
-          [0, 1].map((choice) => [["one", "two"], choice]),
-          JSON.stringify(winners),
-        )
-      }
-    })
-  }
-
   test("the models' columns go with those of the completions", function* () {
     const record = (winner: string) => ({
       prompt: `P ${winner}`,

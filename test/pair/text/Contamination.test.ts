@@ -1,8 +1,6 @@
-import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import * as Contamination from "../../../src/pair/text/Contamination.ts"
-import { sharedData } from "../../support/sharedData.ts"
 import { hostile, words } from "./support.ts"
 
 const { below, text } = words(1)
@@ -22,8 +20,6 @@ const coverageOf = (evaluation: string, within: string): number => {
   )
   return covered.length / of.length
 }
-
-const arena = sharedData("arena-hard")
 
 describe("Contamination", () => {
   it("finds each evaluation prompt within a longer text, whatever its case, spacing and punctuation", () => {
@@ -151,23 +147,4 @@ describe("Contamination", () => {
     assert.strictEqual(of.find("tostring valueof __proto__ constructor hasownproperty")?.promptOrdinal, hostile.length)
     assert.isUndefined(Contamination.make([]).find("anything"))
   })
-
-  it.skipIf(arena === undefined)(
-    "finds each question of Arena-Hard in itself, and none in another (needs arena-hard)",
-    () => {
-      const questions = readFileSync(`${arena!}/question.jsonl`, "utf8")
-        .trim()
-        .split("\n")
-        .map(
-          (line) => (JSON.parse(line) as { readonly turns: readonly [{ readonly content: string }] }).turns[0].content,
-        )
-      const all = Contamination.make(questions)
-      questions.forEach((question, i) =>
-        assert.deepStrictEqual(all.find(`Answer this:\n${question}\nThink well.`), { promptOrdinal: i, coverage: 1 }),
-      )
-      const [some, others] = [questions.slice(0, 250), questions.slice(250)]
-      const half = Contamination.make(some)
-      for (const question of others) assert.isUndefined(half.find(question))
-    },
-  )
 })

@@ -263,19 +263,6 @@ describe("Splits", () => {
     assert.strictEqual(train, count / 2)
   })
 
-  it("assigns the same where signatures are computed in a thread", async () => {
-    const prompts = Array.from({ length: 40 }, (_, i) => family(i)).flat()
-    const options = { shares: quarters, seed: 3 }
-    const inThread = await Effect.runPromise(Effect.provideService(settled(prompts, options), Threads, "always"))
-    const { crossSplitNearDuplicates, earliestOf, splitOf } = settle(prompts, options)
-    assert.strictEqual(inThread.crossSplitNearDuplicates, crossSplitNearDuplicates)
-    prompts.forEach((_, i) => {
-      assert.strictEqual(inThread.earliestOf(i), earliestOf(i))
-      assert.strictEqual(inThread.splitOf(i), splitOf(i))
-    })
-    assert.isUndefined(inThread.splitOf(prompts.length))
-  })
-
   it("refuses shares that are none, with the field and what was expected", () => {
     const refused = (options: unknown) => {
       const exit = Effect.runSyncExit(Effect.flip(Effect.scoped(Splits.make(options as Splits.SplitsOptions))))
