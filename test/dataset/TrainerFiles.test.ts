@@ -144,27 +144,6 @@ it.layer(NodeServices.layer)("the dataset's files", (it) => {
     )
   })
 
-  test("as text, a conversation is rendered, and a single user message is its text", function* () {
-    const files = yield* written(
-      Stream.make(
-        pair(0, { prompt: [{ role: "user", content: "Hello" }] }),
-        pair(1, {
-          prompt: [
-            { role: "system", content: "Be terse." },
-            { role: "user", content: "Hello" },
-          ],
-        }),
-        pair(2, { prompt: [{ role: "system", content: "Be terse." }] }),
-      ),
-    )
-    const rows = yield* Effect.promise(() => readers.jsonl(files.jsonl))
-    assert.deepStrictEqual(column(rows, "prompt"), [
-      "Hello",
-      "[system]\nBe terse.\n\n[user]\nHello",
-      "[system]\nBe terse.",
-    ])
-  })
-
   it.effect.prop(
     "Parquet and JSONL hold the same rows, whatever they are",
     [Schema.Array(AnyPair)],

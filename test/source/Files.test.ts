@@ -140,7 +140,6 @@ describe("files", () => {
         ["prompt,chosen,rejected", `Q,${conversation("A", ", ")},${conversation("B", "\n ")}`],
         ["Q|A|B"],
       ],
-      ["the assistant's turn alone, beside a text", [pair, `Q,"[${message}]",B`, "R,C,D"], ["Q|A|B", "R|C|D"]],
       [
         "the prompt's messages",
         [pair, `"[{'role': 'system', 'content': 'S'}, {'role': 'user', 'content': 'Q'}]",A,B`],
@@ -158,7 +157,6 @@ describe("files", () => {
         ["Q|A|B"],
         [refused("response", noCommas)],
       ],
-      ["lists of one text", [pair, `['Q'],['A'],['B']`, `['R'],"[""A's""]",['B']`], ["Q|A|B", "R|A's|B"]],
       [
         "what NumPy printed of texts",
         [pair, `Q,['A' 'B'],C`, `Q,C,"['A' 'B' ... 'Y' 'Z']"`],

@@ -132,12 +132,6 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
     ],
     [
       "trl",
-      "strings and lists in one column",
-      [row("q", "a", "b"), row([q], "a", "b")],
-      ["2: prompt: expected a string, found an array"],
-    ],
-    [
-      "trl",
       "a stray column named completion",
       [row("q", "a", "b", { completion: "c" })],
       [stray("1: completion", '"c"')],
@@ -198,12 +192,6 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
       "empty texts and lone surrogates",
       [row("\ud800", "", "b")],
       ['1: prompt: expected well-formed Unicode, found "\\ud800"', '1: chosen: expected text, found ""'],
-    ],
-    [
-      "trl-implicit",
-      "completions that begin alike, which DPO and KTO cut",
-      [sides("q\n\nThe one", "q\n\nThe other")],
-      [cutTo("The one", "ne")],
     ],
     [
       "trl-implicit",

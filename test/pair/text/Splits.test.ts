@@ -111,14 +111,6 @@ describe("Splits", () => {
     assert.strictEqual(crossSplitNearDuplicates, 0)
   })
 
-  it("draws otherwise by another seed, and the same by the same", () => {
-    const { text } = words(5)
-    const prompts = Array.from({ length: 200 }, () => text(12))
-    const drawn = (seed: number) => assign(prompts, { shares: quarters, seed }).map(({ split }) => split)
-    assert.deepStrictEqual(drawn(1), drawn(1))
-    assert.notDeepEqual(drawn(1), drawn(2))
-  })
-
   it("keeps what test and validation have when their shares grow", () => {
     const { text } = words(6)
     const prompts = Array.from({ length: 2_000 }, () => text(12))

@@ -409,15 +409,6 @@ describe("the margin of a pair", () => {
     assert.strictEqual(marginOf(votes, 0, 1), (1 - 1 + 0 + 1) / 4)
     assert.strictEqual(marginOf(votes, 2, 1), (0 - 1 + 1 + 1) / 4)
   })
-
-  const Choices = Schema.NonEmptyArray(Schema.Literals([0, 1, 2]))
-
-  it.prop("is mirrored where the two change places, and within −1 and 1", [Choices], ([[first, ...more]]) => {
-    const votes = votesOf(judgedItem(abc, [{ best: first }, ...more.map((best) => ({ best }))]))
-    const margin = marginOf(votes, 0, 2)
-    assert.closeTo(margin, -marginOf(votes, 2, 0), 1e-12)
-    assert.isAtMost(Math.abs(margin), 1)
-  })
 })
 
 describe("what votes say besides the choice", () => {

@@ -233,7 +233,7 @@ describe("Routing", () => {
   describe(`${seeds.length} seeds`, () => {
     const worlds = seeds.map((seed) => planted(seed, correlation))
 
-    it("routing has the accuracy of three people for about half of their cost", { timeout: 120_000 }, () => {
+    it("routing has the accuracy of three people for about half of their cost", () => {
       const found = worlds.map((of) => {
         const fixed = fixedPolicies(of)
         const policy = routed(of, { bound: 0.9, confidence: 0.9, most: 7 })
@@ -250,16 +250,12 @@ describe("Routing", () => {
       for (const { ofJury, ofOne } of found) assert.isAtLeast(Math.min(ofJury, ofOne), 0.05, details)
     })
 
-    it(
-      "a jury counts as certain as it is, where judges taken as independent count as more certain",
-      { timeout: 120_000 },
-      () => {
-        const gains = worlds.map(
-          (of) => accuracyOf(routed(of, { bound: 0.9 })) - accuracyOf(routed(of, { bound: 0.9, jury: false })),
-        )
-        assert.isAbove(mean(gains), 0.01, JSON.stringify(gains))
-        assert.isAbove(Math.min(...gains), 0, JSON.stringify(gains))
-      },
-    )
+    it("a jury counts as certain as it is, where judges taken as independent count as more certain", () => {
+      const gains = worlds.map(
+        (of) => accuracyOf(routed(of, { bound: 0.9 })) - accuracyOf(routed(of, { bound: 0.9, jury: false })),
+      )
+      assert.isAbove(mean(gains), 0.01, JSON.stringify(gains))
+      assert.isAbove(Math.min(...gains), 0, JSON.stringify(gains))
+    })
   })
 })

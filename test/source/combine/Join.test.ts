@@ -97,33 +97,6 @@ describe("join", () => {
     assert.lengthOf((yield* run({ prompts, a: a!, b: b! }, set)).items, 2)
   })
 
-  test("completions stand in the order of their files, prompts in the order of theirs", function* () {
-    const { items, rejects } = yield* run({
-      prompts: [prompt("2", { metadata: { topic: "x" }, gold: "c" }), prompt("1")],
-      a: rows("a", "1", "2"),
-      b: rows("b", "2", "1"),
-      c: rows("c", "2", "1"),
-    })
-    assert.deepStrictEqual(
-      items.map(({ item, origin }) => [origin.line, item]),
-      [
-        [
-          1,
-          {
-            id: "2",
-            prompt: "prompt 2",
-            completions: ["a2", "b2", "c2"],
-            models: ["a", "b", "c"],
-            metadata: { topic: "x" },
-            gold: { best_completion_index: 2 },
-          },
-        ],
-        [2, { id: "1", prompt: "prompt 1", completions: ["a1", "b1", "c1"], models: ["a", "b", "c"] }],
-      ],
-    )
-    assert.deepStrictEqual(rejects, [])
-  })
-
   test("values are found where the paths say", function* () {
     const answer = (q: number, text: string) => ({ for: { q }, out: [{ text }] })
     const { items } = yield* run(
