@@ -91,13 +91,4 @@ describe("Krippendorff's alpha", () => {
     assert.isNull(ofUnits([]))
     assert.isNull(ofTable([]))
   })
-
-  it("can be asked for on the way", () => {
-    const { add, alpha } = KrippendorffAlpha.make()
-    add([2, 0])
-    add([0, 2])
-    assert.strictEqual(alpha(), 1)
-    add([1, 1])
-    assert.isBelow(alpha()!, 1)
-  })
 })

@@ -32,26 +32,6 @@ describe("Contamination", () => {
     })
   })
 
-  it("finds nothing in other texts", () => {
-    for (let i = 0; i < 500; i++) assert.isUndefined(contamination.find(text(100)))
-  })
-
-  it("is not content with one 8-gram in common where that is less than half", () => {
-    const evaluation = text(17)
-    const tokens = evaluation.split(" ")
-    const of = Contamination.make([evaluation])
-    assert.isUndefined(of.find(`${text(20)} ${tokens.slice(4, 12).join(" ")} ${text(20)}`))
-    // Two 8-grams in a row cover nine tokens.
-    assert.deepStrictEqual(of.find(`${text(20)} ${tokens.slice(4, 13).join(" ")} ${text(20)}`), {
-      promptOrdinal: 0,
-      coverage: 9 / 17,
-    })
-    // Half is not more than half.
-    assert.isUndefined(
-      Contamination.make([text(8) + " " + tokens.slice(0, 8).join(" ")]).find(tokens.slice(0, 8).join(" ")),
-    )
-  })
-
   it("finds the same as counting token by token, also where evaluation prompts have much in common", () => {
     const token = fc.oneof(fc.constant("0"), fc.integer({ min: 0, max: 3 }).map(String))
     const sequence = fc.array(token, { minLength: 8, maxLength: 40 })
@@ -123,15 +103,6 @@ describe("Contamination", () => {
     assert.strictEqual(of.find("すみません、日本の首都は何ですか")?.promptOrdinal, 2)
     assert.isUndefined(of.find("请解释一下经典计算机的历史"))
     assert.isUndefined(of.find("日本語を教えて"))
-  })
-
-  it("names the first of evaluation prompts that are equal", () => {
-    const of = Contamination.make([
-      text(20),
-      "one two three four five six seven eight nine",
-      "One, two, three, four, five, six, seven, eight, nine!",
-    ])
-    assert.strictEqual(of.find("one two three four five six seven eight nine")?.promptOrdinal, 1)
   })
 
   it("takes any text, on either side", () => {

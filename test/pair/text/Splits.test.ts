@@ -70,16 +70,6 @@ describe("Splits", () => {
     )
   })
 
-  it("keeps near-duplicates together that would fall apart by their hashes", () => {
-    const prompts = family(3)
-    const apart = assign(prompts, { shares: quarters, threshold: 1 })
-    const together = assign(prompts, { shares: quarters })
-    const perFamily = (assigned: ReturnType<typeof assign>) =>
-      Array.from({ length: 12 }, (_, i) => new Set(assigned.slice(6 * i, 6 * i + 4).map(({ split }) => split)).size)
-    assert.isTrue(perFamily(apart).some((count) => count > 1))
-    assert.isTrue(perFamily(together).every((count) => count === 1))
-  })
-
   it("keeps chains together, whose ends do not resemble each other", () => {
     const { below, text } = words(8)
     const likeness = (one: string, other: string) => similarity(signature(one), signature(other))
