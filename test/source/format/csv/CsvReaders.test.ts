@@ -1,4 +1,4 @@
-/** What other programs write as CSV, and what other programs read in it. */
+/** What other programs write as CSV. */
 import { assert, describe, it } from "@effect/vitest"
 import { stringify } from "csv-stringify/sync"
 import { Effect, Result, Schema, Stream } from "effect"
