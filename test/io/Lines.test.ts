@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Result, Schema, Stream } from "effect"
+import { Effect, FileSystem, Result, Schema, Stream } from "effect"
 import { Base64 } from "effect/encoding"
 import * as Lines from "../../src/io/Lines.ts"
+import { platform, writeFiles } from "../source/support.ts"
 import { cut } from "../source/format/support.ts"
 import { effectTest } from "../support/effectTest.ts"
 
@@ -80,6 +81,16 @@ describe("Lines", () => {
     assert.strictEqual(lines.length, 2)
     assert.strictEqual(Result.getOrThrow(lines[0]!).text, text)
   })
+
+  it.effect("chunks of a file become arrays of lines", () =>
+    Effect.gen(function* () {
+      const [file] = yield* writeFiles({ "a.txt": "0123456789\n".repeat(20_000) })
+      const fs = yield* FileSystem.FileSystem
+      const arrays = yield* fs.stream(file!).pipe(Lines.fromBytes(file!), Stream.chunks, Stream.runCollect)
+      assert.strictEqual(arrays.flat().length, 20_000)
+      assert.isBelow(arrays.length, 6)
+    }).pipe(Effect.provide(platform)),
+  )
 
   const Byte = Schema.Literals(["a", "é", "😀", "\n", "\r", " ", "\uFEFF", "bad", "long"])
   const Size = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 40 }))

@@ -101,6 +101,7 @@ describe("files", () => {
     assert.deepStrictEqual(yield* hintsOf([...apart, ...apart]), [])
     const several = yield* writeFiles({ "A.jsonl": toLines(apart), "B.jsonl": toLines(apart) })
     assert.deepStrictEqual((yield* Source.files(several).summary!).hints, [])
+    assert.strictEqual(Source.files(several).description, "2 inputs")
     assert.deepStrictEqual(yield* hintsOf(apart, { layout: "long" }), [])
     assert.deepStrictEqual(yield* hintsOf([{ prompt: "Q", answers: [{ text: "A" }] }]), [
       "the detected layout does not fit the first record (answers[].text: expected at least two distinct completions, found 1): set `layout` and `prompt`, and either `completion` or `completions`",
@@ -145,6 +146,8 @@ describe("files", () => {
         [pair, `"[{'role': 'system', 'content': 'S'}, {'role': 'user', 'content': 'Q'}]",A,B`],
         ["[system]\nS\n\n[user]\nQ|A|B"],
       ],
+      ["the assistant's turn alone, beside a text", [pair, `Q,"[${message}]",B`, "R,C,D"], ["Q|A|B", "R|C|D"]],
+      ["lists of one text", [pair, `['Q'],['A'],['B']`, `['R'],"[""A's""]",['B']`], ["Q|A|B", "R|A's|B"]],
       [
         "items",
         ["prompt,completions", `Q,"['A', ""B's""]"`, `R,"['A' 'B']"`],

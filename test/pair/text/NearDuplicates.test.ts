@@ -1,8 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Array as Arr, Effect } from "effect"
+import * as ScratchFile from "../../../src/node/ScratchFile.ts"
 import { Threads } from "../../../src/node/Thread.ts"
+import * as MinHash from "../../../src/pair/text/MinHash.ts"
 import * as NearDuplicates from "../../../src/pair/text/NearDuplicates.ts"
 import * as NormalizedPrompt from "../../../src/pair/text/NormalizedPrompt.ts"
+import * as Signatures from "../../../src/pair/text/Signatures.ts"
 import { edited, hostile, signature, similarity, words } from "./support.ts"
 
 /** Adds texts, 1,000 at a time. */
@@ -181,6 +184,26 @@ describe("NearDuplicates", () => {
       assert.deepStrictEqual(
         [...found.at(-1)!],
         normal.map((text) => normal.indexOf(text)),
+      )
+    })
+
+    it("has the records of the normal forms, in order", async () => {
+      const records = await Effect.runPromise(
+        Effect.gen(function* () {
+          const signatures = yield* Signatures.make(yield* ScratchFile.temporary())
+          for (const text of texts) signatures.add(text)
+          yield* signatures.flush
+          assert.strictEqual(signatures.count(), texts.length)
+          return texts.map((_, ordinal) => {
+            const bytes = new Uint8Array(MinHash.signatureBytes)
+            signatures.read(ordinal, bytes)
+            return bytes
+          })
+        }).pipe(Effect.scoped, Effect.provideService(Threads, "always")),
+      )
+      assert.deepStrictEqual(
+        records,
+        texts.map((text) => signature(NormalizedPrompt.ofText(text))),
       )
     })
   })

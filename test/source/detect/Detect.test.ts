@@ -251,6 +251,23 @@ const shapes: ReadonlyArray<Shape> = [
     `wide: prompt at "prompt", completions at "baseline" and "candidate", id at "question_id"`,
     { id: "7" },
   ],
+  [
+    "columns named after models",
+    [{ question: "Q", "response_gpt-4": "A", response_llama: "B", response_length: 4 }],
+    `wide: prompt at "question", completions at "response_gpt-4" and "response_llama", models "gpt-4" and "llama"`,
+    { models },
+  ],
+  [
+    "columns that are called after bots",
+    [{ Prompt: "Q", "Bot B": "B", "Bot A": "A" }],
+    `wide: prompt at "Prompt", completions at "Bot A" and "Bot B"`,
+  ],
+  [
+    "an id of questions, beside lists",
+    [{ question_id: "x", prompt: "Q", completions: ["A", "B"] }],
+    `items: prompt at "prompt", completions at "completions", id at "question_id"`,
+    { id: "x" },
+  ],
 ]
 
 /** Records whose values are all text, as cells of CSV are. */
