@@ -228,13 +228,6 @@ describe("prefstream export", () => {
     assert.notMatch(forced.stderr, line)
     assert.notStrictEqual(written(directory), dataset)
     assert.deepStrictEqual({ ...report, seconds: 0 }, { ...reportOf(forced), seconds: 0 })
-
-    yield* write(file, [...itemLines(6), "{"])
-    const grown = yield* cli(run, to(service))
-    assert.notMatch(grown.stderr, line)
-    assert.match(grown.stdout, /6 pairs/)
-    assert.notMatch((yield* cli([...exportIt, "--split", "test=0.5"])).stderr, line)
-    assert.match((yield* cli([...exportIt, "--split", "test=0.5"])).stderr, line)
   })
 
   /** Runs commands, and checks after each that an export, skipped or not, leaves what `--force` writes. */

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { start, token } from "../service/support.ts"
-import { cli, ends, folderWithItems, quick, reportOf, to } from "../support/cli.ts"
+import { cli, ends, folderWithItems, printed, quick, reportOf, to, votesOf } from "../support/cli.ts"
 import { test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
@@ -25,14 +25,12 @@ interface Created {
   readonly results: ReadonlyArray<{ readonly annotations: { readonly votes: ReadonlyArray<Vote> } }>
 }
 
-const items = Array.from({ length: 4 }, (_, i) =>
-  JSON.stringify({
-    id: `item-${i}`,
-    prompt: `prompt ${i}`,
-    completions: [`a much longer answer ${i}`, `b ${i}`, `another one ${i}`],
-    models: ["one", "two", "three"],
-  }),
-)
+const items = Array.from({ length: 4 }, (_, i) => ({
+  id: `item-${i}`,
+  prompt: `prompt ${i}`,
+  completions: [`a much longer answer ${i}`, `b ${i}`, `another one ${i}`],
+  models: ["one", "two", "three"],
+}))
 
 /** A proxy in front of the built-in service that keeps what it was sent and what it answered. */
 const recording = (base: string) => {
@@ -113,27 +111,10 @@ describe("--votes 3", () => {
     const { body } = yield* Effect.promise(() => documentOf(base))
     const { answer, tasks } = recording(base)
     const one = yield* ScriptedService.make(answer, {}, body)
+    const flags = "--votes 3 --batch-size 3 --price 0.5 --format trl --expert-names --pairs best-against-rest --json"
     const run = (name: string, baseUrl: string, secret: string) =>
       cli(
-        [
-          "run",
-          `${folder}/items.jsonl`,
-          "--dir",
-          `${folder}/${name}/job`,
-          "--votes",
-          "3",
-          "--batch-size",
-          "3",
-          "--price",
-          "0.5",
-          "--format",
-          "trl",
-          "--expert-names",
-          "--pairs",
-          "best-against-rest",
-          "--json",
-          ...quick,
-        ],
+        ["run", `${folder}/items.jsonl`, "--dir", `${folder}/${name}/job`, ...flags.split(" "), ...quick],
         to({ baseUrl, token: secret }),
       ).pipe(ends(0))
     const together = reportOf(yield* run("together", one.baseUrl, Redacted.value(token)))
@@ -158,15 +139,12 @@ describe("--votes 3", () => {
     assert.deepStrictEqual(report(files["report.json"]), report(others["report.json"]))
     assert.deepStrictEqual(together.spending, apart.spending)
     assert.deepStrictEqual([together.tasks.completed.items, apart.tasks.completed.items], [12, 12])
-    const votesOf = Effect.fnUntraced(function* (name: string) {
-      const { stdout } = yield* cli(["export-votes", "--dir", `${folder}/${name}/job`]).pipe(ends(0))
-      return stdout
-        .trim()
-        .split("\n")
-        .map((line) => ({ ...JSON.parse(line), task_id: null, judged_at: null }))
-    })
-    const votes = yield* votesOf("together")
-    assert.deepStrictEqual(votes, yield* votesOf("apart"))
+    const votesIn = (name: string) =>
+      Effect.map(votesOf(`${folder}/${name}/job`), (rows) =>
+        rows.map((row) => ({ ...row, task_id: null, judged_at: null })),
+      )
+    const votes = yield* votesIn("together")
+    assert.deepStrictEqual(votes, yield* votesIn("apart"))
     assert.deepStrictEqual(
       votes.slice(0, 3).map(({ expert, vote }) => [vote, expert]),
       [
@@ -181,22 +159,22 @@ describe("--votes 3", () => {
   })
 })
 
-const declaring = (maximum: number) => ({
+const declaring = (maximum: number, type = "integer") => ({
   paths: {
     "/v1/tasks": {
       post: {
         requestBody: {
-          content: { "application/json": { schema: { properties: { votes: { type: "integer", maximum } } } } },
+          content: { "application/json": { schema: { properties: { votes: { type, maximum } } } } },
         },
       },
     },
   },
 })
 
-const bodiesOf = ({ received }: ScriptedService.ScriptedService) =>
-  received
-    .filter(ScriptedService.isPost)
-    .map(({ body }) => JSON.parse(body) as { prompts: ReadonlyArray<Prompt>; votes?: number })
+const bodiesOf = (service: ScriptedService.ScriptedService) =>
+  ScriptedService.posts(service).map(
+    ({ body }) => JSON.parse(body) as { prompts: ReadonlyArray<Prompt>; votes?: number },
+  )
 
 const submitted = Effect.fnUntraced(function* (
   {
@@ -257,11 +235,8 @@ describe("a task", () => {
       ],
     )
     assert.match(said.stdout + said.stderr, /9 votes/)
-    const preview = yield* cli(
-      ["submit", `${folder}/items.jsonl`, "--dir", `${folder}/other`, ...flags, "--dry-run", "--json"],
-      to(service),
-    ).pipe(ends(0))
-    const { new_votes, requests } = JSON.parse(preview.stdout)
+    const preview = ["submit", `${folder}/items.jsonl`, "--dir", `${folder}/other`, ...flags, "--dry-run"]
+    const { new_votes, requests } = yield* printed(preview, to(service))
     assert.deepStrictEqual([new_votes, requests], [9, 2])
   })
 
@@ -291,22 +266,14 @@ test("serve --votes is the default alone: a job's --votes is not multiplied by i
       to({ baseUrl: service.baseUrl, token: Redacted.value(token) }),
     )
     assert.include([0, 4], said.status, said.stderr)
-    const { stdout } = yield* cli(["export-votes", "--dir", `${folder}/${name}`]).pipe(ends(0))
+    const rows = yield* votesOf(`${folder}/${name}`)
     yield* cli(["ledger", "check", "--dir", `${folder}/${name}`]).pipe(ends(0))
     return {
       asked: bodiesOf(service)
         .slice(before)
         .map(({ votes }) => votes),
-      votes: stdout.trim().split("\n").length,
-      experts: new Set(
-        stdout
-          .trim()
-          .split("\n")
-          .map((line) => {
-            const { expert, item_id } = JSON.parse(line)
-            return `${item_id} ${expert}`
-          }),
-      ).size,
+      votes: rows.length,
+      experts: new Set(rows.map(({ expert, item_id }) => `${item_id} ${expert}`)).size,
     }
   })
   assert.deepStrictEqual(yield* run("default"), { asked: [undefined], votes: 16, experts: 16 })
@@ -365,15 +332,7 @@ describe("a document that cannot be read", () => {
   })
 
   test("differs from none, and from one whose members are of another type: each vote has its own task", function* () {
-    const other = { name: "votes", type: "string" }
-    const path = "/v1/tasks"
-    const document = {
-      paths: {
-        [path]: {
-          post: { requestBody: { content: { "application/json": { schema: { properties: { votes: other } } } } } },
-        },
-      },
-    }
+    const document = declaring(25, "string")
     for (const answer of [{ status: 404 }, { status: 200, body: document }]) {
       const { votes: sent } = yield* served([answer], ...votes)
       assert.deepStrictEqual(sent, [undefined, undefined, undefined])
@@ -384,16 +343,8 @@ describe("a document that cannot be read", () => {
 describe("a result of a task that asked for several votes", () => {
   const exported = Effect.fnUntraced(function* (annotations: object, choice: number, votes: number) {
     const folder = yield* folderWithItems(items)
-    const service = yield* ScriptedService.make(
-      (request, before) => {
-        if (ScriptedService.isPost(request)) return { status: 201, body: { task_id: "task_1" } }
-        const { prompts } = JSON.parse(before.find(ScriptedService.isPost)!.body) as { prompts: ReadonlyArray<Prompt> }
-        const results = prompts.map(({ prompt }) => ({ prompt, best_completion_index: choice, annotations }))
-        return { status: 200, body: { task_id: "task_1", status: "completed", results } }
-      },
-      {},
-      declaring(25),
-    )
+    const judging = ScriptedService.judging(() => ({ best_completion_index: choice, annotations }))
+    const service = yield* ScriptedService.make(judging, {}, declaring(25))
     const flags = ["--votes", String(votes), "--no-shuffle", "--ties", "keep", "--json", ...quick]
     const said = yield* cli(["run", `${folder}/items.jsonl`, "--dir", `${folder}/job`, ...flags], to(service))
     return { said, example: reportOf(said).example! }
