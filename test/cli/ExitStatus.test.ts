@@ -25,10 +25,8 @@ describe("0: done", () => {
 describe("1: failure", () => {
   test("a result that does not fit its task: named, and the dataset holds the others", function* () {
     const job = yield* folderWithItems(4)
-    const service = yield* ScriptedService.make((request, before) =>
-      request.path.endsWith("/task_1")
-        ? ScriptedService.completedBy(before, "task_1", 7)
-        : ScriptedService.obliging(request, before),
+    const service = yield* ScriptedService.except(
+      ({ path }, before) => path.endsWith("/task_1") && ScriptedService.completedBy(before, "task_1", 7),
     )
     const args = ["run", `${job}/items.jsonl`, "--dir", job, "--batch-size", "1", ...quick]
     const said = yield* cli(args, to(service)).pipe(ends(1))
@@ -39,10 +37,10 @@ describe("1: failure", () => {
     assert.strictEqual((yield* cli(["status", "--dir", job])).status, 1)
 
     // Asked again by the next run; once the service has mended it, nothing is wrong any more.
-    const mended = yield* ScriptedService.make((request, before) =>
-      request.method === "POST"
-        ? ScriptedService.obliging(request, before)
-        : ScriptedService.completedBy(service.received, request.path.split("/").at(-1)!),
+    const mended = yield* ScriptedService.except(
+      (request) =>
+        !ScriptedService.isPost(request) &&
+        ScriptedService.completedBy(service.received, ScriptedService.taskOf(request)),
     )
     // It listens elsewhere now, which is refused unless it is said to be the same service.
     assertTold(yield* cli(args, to(mended)), 1, /this job's tasks are at .*, not at .*--moved/)
@@ -53,10 +51,8 @@ describe("1: failure", () => {
 
   test("a service that refuses everything: told with its reason, and no task is lost", function* () {
     const job = yield* folderWithItems(3)
-    let answer: ScriptedService.Answer | undefined = { status: 402, body: { detail: "no funds" } }
-    const service = yield* ScriptedService.make(
-      (request, before) => answer ?? ScriptedService.obliging(request, before),
-    )
+    let answer: ScriptedService.Answer | false = { status: 402, body: { detail: "no funds" } }
+    const service = yield* ScriptedService.except(() => answer)
     const args = ["run", `${job}/items.jsonl`, "--dir", job, "--batch-size", "1", "--concurrency", "1", ...quick]
     assertTold(yield* cli(args, to(service)), 1, /refuses every request \(402 Payment Required\): no funds/)
     assert.lengthOf(service.received, 1)
@@ -64,7 +60,7 @@ describe("1: failure", () => {
     const refused = yield* cli(args, to(service)).pipe(ends(1))
     assert.match(refused.stdout, /^Ended .*: the service refused all 3 tasks\. First reason: refused \(422\): too odd/)
     service.received.length = 0
-    answer = undefined
+    answer = false
     yield* cli([...args, "--resubmit", "refused"], to(service)).pipe(ends(0))
     assert.strictEqual((yield* pairsOf(job)).length, 3)
   })
@@ -218,10 +214,8 @@ test("3: waiting: run with slow experts and a time limit; then status, submit an
   assert.match(ran.stdout, /^Results are outstanding/)
   assert.strictEqual((yield* cli(["status", "--dir", job])).status, 3)
 
-  const service = yield* ScriptedService.make((request, before) =>
-    request.method === "GET"
-      ? { status: 200, body: { task_id: request.path.split("/").at(-1)!, status: "in_progress" } }
-      : ScriptedService.obliging(request, before),
+  const service = yield* ScriptedService.except(
+    (request) => !ScriptedService.isPost(request) && ScriptedService.pending(request),
   )
   const other = `${job}/other`
   yield* cli(["submit", sample, "--dir", other, ...quick], to(service)).pipe(ends(0))
@@ -237,9 +231,7 @@ test("3: waiting: run with slow experts and a time limit; then status, submit an
 describe("4: in doubt", () => {
   test("a connection that breaks off, where keys are ignored; not sent again by a later run", function* () {
     const job = yield* folderWithItems(3)
-    const service = yield* ScriptedService.make((request, before) =>
-      request.body.includes("prompt 1") ? "reset" : ScriptedService.obliging(request, before),
-    )
+    const service = yield* ScriptedService.except(({ body }) => body.includes("prompt 1") && "reset")
     const args = ["run", `${job}/items.jsonl`, "--dir", job, "--batch-size", "1", ...quick]
     const said = yield* cli(args, to(service)).pipe(ends(4))
     assert.match(said.stdout, /^in doubt: task \d+: /m)

@@ -170,10 +170,8 @@ describe("the example pipelines run", () => {
     yield* fs.makeDirectory(`${folder}/items`)
     yield* write(`${folder}/items/today.jsonl`, itemLines(3))
     let isJudged = false
-    const service = yield* ScriptedService.make((request, before) =>
-      !ScriptedService.isPost(request) && !isJudged
-        ? ScriptedService.pending(request)
-        : ScriptedService.obliging(request, before),
+    const service = yield* ScriptedService.except(
+      (request) => !isJudged && !ScriptedService.isPost(request) && ScriptedService.pending(request),
     )
     const env = {
       PREFSTREAM_BASE_URL: service.baseUrl,

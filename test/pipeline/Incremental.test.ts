@@ -17,11 +17,8 @@ const makeJob = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const directory = yield* temporaryDirectory
   let held = false
-  const service = yield* ScriptedService.make(
-    (request, before) =>
-      held && !ScriptedService.isPost(request)
-        ? ScriptedService.pending(request)
-        : ScriptedService.obliging(request, before),
+  const service = yield* ScriptedService.except(
+    (request) => held && !ScriptedService.isPost(request) && ScriptedService.pending(request),
     { concurrency: 1 },
   )
   const dataset = Effect.map(fs.readFileString(`${directory}/dataset/jsonl/train-00000-of-00001.jsonl`), (text) =>

@@ -71,8 +71,8 @@ describe("verify --from-votes", () => {
         tools,
       })),
     )
-    const service = yield* ScriptedService.make((request, before) =>
-      ScriptedService.isPost(request) ? ScriptedService.obliging(request, before) : ScriptedService.pending(request),
+    const service = yield* ScriptedService.except(
+      (request) => !ScriptedService.isPost(request) && ScriptedService.pending(request),
     )
     yield* cli(["submit", `${folder}/waiting.jsonl`, "--dir", `${folder}/job`, ...quick], to(service)).pipe(ends(0))
     const votes = yield* votesOf(folder, "--pseudonyms")

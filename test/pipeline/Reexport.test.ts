@@ -253,10 +253,8 @@ describe("prefstream export", () => {
   test("leaves what --force writes, whatever commands came before", function* () {
     const directory = yield* temporaryDirectory
     const file = `${directory}/items.jsonl`
-    const service = yield* ScriptedService.make((request, before) =>
-      request.method === "POST" && request.body.includes("prompt 3")
-        ? { status: 422, body: { title: "no" } }
-        : ScriptedService.obliging(request, before),
+    const service = yield* ScriptedService.except(
+      ({ body }) => body.includes("prompt 3") && { status: 422, body: { title: "no" } },
     )
     const run = (skipped: boolean, ...flags: ReadonlyArray<string>) => ({
       args: ["run", file, "--batch-size", "1", ...quick, ...flags],

@@ -157,10 +157,8 @@ describe("rejects.jsonl", () => {
     const job = yield* temporaryDirectory
     const file = `${job}/items.jsonl`
     yield* write(file, ["{", ...itemLines(4)])
-    const service = yield* ScriptedService.make((request, before) =>
-      request.body.includes("prompt 2")
-        ? { status: 422, body: { title: "No", detail: "prompt 2 is not for our experts" } }
-        : ScriptedService.obliging(request, before),
+    const service = yield* ScriptedService.except(
+      ({ body }) => body.includes("prompt 2") && { status: 422, body: { detail: "prompt 2 is not for our experts" } },
     )
     const args = ["run", file, "--dir", job, "--batch-size", "2", "--json", ...quick]
     const said = yield* cli(args, to(service)).pipe(ends(0))

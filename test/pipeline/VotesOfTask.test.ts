@@ -122,11 +122,8 @@ describe("--votes 3", () => {
       separate([...tasks].map(([task_id, task]) => ({ task_id, ...task }) as Created)),
     )
     const apart = reportOf(yield* run("apart", several.baseUrl, several.token))
-    assert.deepStrictEqual([tasks.size, several.received.filter(ScriptedService.isPost).length], [2, 6])
-    assert.deepStrictEqual(
-      one.received.filter(ScriptedService.isPost).map((request) => JSON.parse(request.body).votes),
-      [3, 3],
-    )
+    assert.deepStrictEqual([tasks.size, ScriptedService.posts(several).length], [2, 6])
+    for (const { votes } of bodiesOf(one)) assert.strictEqual(votes, 3)
     const [files, others] = [filesOf(`${folder}/together/job/dataset`), filesOf(`${folder}/apart/job/dataset`)]
     assert.deepStrictEqual(Object.keys(files), Object.keys(others))
     for (const name of Object.keys(files).filter((name) => !/^(report|manifest|README)/.test(name))) {
@@ -176,64 +173,47 @@ const bodiesOf = (service: ScriptedService.ScriptedService) =>
     ({ body }) => JSON.parse(body) as { prompts: ReadonlyArray<Prompt>; votes?: number },
   )
 
+/** What is sent of four items: prompts and votes of each task. */
 const submitted = Effect.fnUntraced(function* (
-  {
-    flags,
-    maximum,
-    refusesMany = false,
-  }: { readonly flags: ReadonlyArray<string>; readonly maximum: number; readonly refusesMany?: boolean },
+  flags: ReadonlyArray<string>,
+  maximum: number,
+  maxPrompts = 4,
   status = 0,
 ) {
   const folder = yield* folderWithItems(items)
   const service = yield* ScriptedService.make(
-    ({ body, path }, before) => {
-      if (path !== "/v1/tasks") return { status: 200, body: { task_id: path.split("/").at(-1), status: "open" } }
-      return refusesMany && JSON.parse(body).prompts.length > 2
-        ? { status: 413 }
-        : { status: 201, body: { task_id: `task_${before.length}` } }
+    (request, before) => {
+      if (!ScriptedService.isPost(request)) return ScriptedService.pending(request)
+      const isTooLarge = JSON.parse(request.body).prompts.length > maxPrompts
+      return isTooLarge ? { status: 413 } : { status: 201, body: { task_id: `task_${before.length}` } }
     },
     {},
     declaring(maximum),
   )
-  const said = yield* cli(["submit", `${folder}/items.jsonl`, "--dir", `${folder}/job`, ...flags], to(service)).pipe(
-    ends(status),
-  )
+  const args = ["submit", `${folder}/items.jsonl`, "--dir", `${folder}/job`, ...flags]
+  const said = yield* cli(args, to(service)).pipe(ends(status))
   yield* cli(["ledger", "check", "--dir", `${folder}/job`]).pipe(ends(0))
-  return { bodies: bodiesOf(service), said, folder, service }
+  return { tasks: bodiesOf(service).map(({ prompts, votes }) => [prompts.length, votes]), said, folder, service }
 })
 
 describe("a task", () => {
-  test("asks for no votes without --votes, so that the service's default applies", function* () {
-    const { bodies } = yield* submitted({ flags: [], maximum: 25 })
-    assert.deepStrictEqual(
-      bodies.map((body) => "votes" in body),
-      [false],
-    )
-  })
-
-  test("asks for one vote with --votes 1, and for one where the service takes fewer than are wanted", function* () {
-    const one = yield* submitted({ flags: ["--votes", "1"], maximum: 25 })
-    assert.deepStrictEqual(
-      one.bodies.map(({ votes }) => votes),
-      [1],
-    )
-    const three = yield* submitted({ flags: ["--votes", "3"], maximum: 2 })
-    assert.deepStrictEqual(
-      three.bodies.map(({ votes }) => votes),
-      [1, 1, 1],
-    )
-  })
+  for (const [what, flags, maximum, tasks] of [
+    ["no votes without --votes, so that the service's default applies", [], 25, [[4, undefined]]],
+    ["one vote with --votes 1", ["--votes", "1"], 25, [[4, 1]]],
+    ["one vote where the service takes fewer than are wanted", ["--votes", "3"], 2, [1, 2, 3].map(() => [4, 1])],
+  ] as const) {
+    test(`asks for ${what}`, function* () {
+      assert.deepStrictEqual<unknown>((yield* submitted(flags, maximum)).tasks, tasks)
+    })
+  }
 
   test("costs as many votes as it asks for: a budget is as exact as with a task for each vote", function* () {
     const flags = ["--votes", "3", "--price", "0.5", "--budget", "4.6", "--batch-size", "2"]
-    const { bodies, folder, said, service } = yield* submitted({ flags, maximum: 3 }, 8)
-    assert.deepStrictEqual(
-      bodies.map(({ prompts, votes }) => [prompts.length, votes]),
-      [
-        [2, 3],
-        [1, 3],
-      ],
-    )
+    const { folder, said, service, tasks } = yield* submitted(flags, 3, 4, 8)
+    assert.sameDeepMembers(tasks, [
+      [2, 3],
+      [1, 3],
+    ])
     assert.match(said.stdout + said.stderr, /9 votes/)
     const preview = ["submit", `${folder}/items.jsonl`, "--dir", `${folder}/other`, ...flags, "--dry-run"]
     const { new_votes, requests } = yield* printed(preview, to(service))
@@ -241,14 +221,10 @@ describe("a task", () => {
   })
 
   test("that is split keeps the votes that it asks for", function* () {
-    const { bodies } = yield* submitted({ flags: ["--votes", "3"], maximum: 3, refusesMany: true })
+    const { tasks } = yield* submitted(["--votes", "3"], 3, 2)
     assert.deepStrictEqual(
-      bodies.map(({ prompts, votes }) => [prompts.length, votes]),
-      [
-        [4, 3],
-        [2, 3],
-        [2, 3],
-      ],
+      tasks,
+      [4, 2, 2].map((prompts) => [prompts, 3]),
     )
   })
 })
@@ -292,10 +268,10 @@ describe("a document that cannot be read", () => {
     const folder = yield* folderWithItems(items)
     let reads = 0
     const service = yield* ScriptedService.make(
-      ({ path }, before) =>
-        path === "/v1/tasks"
+      (request, before) =>
+        ScriptedService.isPost(request)
           ? { status: 201, body: { task_id: `task_${before.length}` } }
-          : { status: 200, body: { task_id: path.split("/").at(-1), status: "open" } },
+          : ScriptedService.pending(request),
       {},
       () => answers[Math.min(reads++, answers.length - 1)],
     )

@@ -168,3 +168,9 @@ export const judging =
     const results = prompts.map((asked) => ({ prompt: asked.prompt, best_completion_index: 0, ...judge(asked, id) }))
     return { status: 200, body: { task_id: id, status: "completed", results } }
   }
+
+/** A service that completes every task at once, except where `odd` has another answer. */
+export const except = (
+  odd: (request: Received, before: ReadonlyArray<Received>) => Answer | false,
+  ...rest: Parameters<typeof make> extends readonly [unknown, ...infer Rest] ? Rest : never
+) => make((request, before) => odd(request, before) || obliging(request, before), ...rest)
