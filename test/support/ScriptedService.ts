@@ -20,6 +20,12 @@ export interface Received {
 
 export const isPost = ({ method }: Received) => method === "POST"
 
+/** The requests that created tasks, or tried to. */
+export const posts = ({ received }: Pick<ScriptedService, "received">) => received.filter(isPost)
+
+/** The id of the task that is polled. */
+export const taskOf = ({ path }: Received): string => path.split("/").at(-1)!
+
 /** An answer; `reset` breaks the connection off instead, `breaksOff` in the middle of the body. */
 export type Answer =
   | {
@@ -145,3 +151,26 @@ export const obliging = (request: Received, before: ReadonlyArray<Received>): An
   const ordinal = before.filter(({ method }) => method === "POST").length
   return { status: 201, body: { task_id: `task_${ordinal}`, status: "pending" } }
 }
+
+/** The answer to a poll of a task that has no results yet. */
+export const pending = (request: Received): Answer => ({
+  status: 200,
+  body: { task_id: taskOf(request), status: "pending" },
+})
+
+/** Takes every task, and answers each of its prompts with these members of a result; the first completion is the default. */
+export const judging =
+  (judge: (asked: TaskRequest["prompts"][number], taskId: string) => object) =>
+  (request: Received, before: ReadonlyArray<Received>): Answer => {
+    if (isPost(request)) return obliging(request, before)
+    const id = taskOf(request)
+    const { prompts } = JSON.parse(before.filter(isPost)[Number(id.replace("task_", ""))]!.body) as TaskRequest
+    const results = prompts.map((asked) => ({ prompt: asked.prompt, best_completion_index: 0, ...judge(asked, id) }))
+    return { status: 200, body: { task_id: id, status: "completed", results } }
+  }
+
+/** A service that completes every task at once, except where `odd` has another answer. */
+export const except = (
+  odd: (request: Received, before: ReadonlyArray<Received>) => Answer | false,
+  ...rest: Parameters<typeof make> extends readonly [unknown, ...infer Rest] ? Rest : never
+) => make((request, before) => odd(request, before) || obliging(request, before), ...rest)
