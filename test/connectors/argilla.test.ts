@@ -1,6 +1,6 @@
 /** `pipelines/connectors/argilla.ts`, from a file to the dataset, at the fake of the server. */
 import { assert, describe } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { protocol, settings } from "../../pipelines/connectors/argilla.ts"
 import { test } from "../support/job.ts"
 import * as Argilla from "./argilla.ts"
@@ -158,17 +158,6 @@ describe("the connector of Argilla", () => {
     )
   })
 
-  test("ends at a wrong key, and at that of an annotator", function* () {
-    const service = yield* fake()
-    const wrong = yield* Job.make({ ...service, token: "wrong-key" }, items, job)
-    const failure = String(yield* Effect.flip(wrong.submit))
-    assert.match(failure, /refuses the token \(401\).*Could not validate credentials/)
-    assert.notInclude(failure, "wrong-key")
-    const annotator = yield* Job.make({ ...service, token: service.annotatorKey }, items, job)
-    assert.match(String(yield* Effect.flip(annotator.submit)), /refuses the token \(403\).*Operation not allowed/)
-    assert.lengthOf(service.created(), 0)
-  })
-
   test("creates each record once if answers are lost and requests are refused with 429", function* () {
     const service = yield* fake()
     let writes = 0
@@ -190,26 +179,5 @@ describe("the connector of Argilla", () => {
     service.judge(longest)
     yield* finish
     assert.lengthOf(yield* pairs, 6)
-  })
-
-  test("polls at once after a signed webhook of a completed record, and after no other", function* () {
-    const service = yield* fake()
-    const { hinted, submit } = yield* Job.make(service, items, {
-      ...job,
-      service: { ...settings, ...Job.seldom },
-      batch: { maxPrompts: 3, maxBytes: 1_000_000 },
-    })
-    yield* submit
-    service.judge(longest)
-    const polls = () => service.requests().filter(({ url }) => url.pathname.endsWith("/search")).length
-    const webhook = { secrets: [Redacted.make(`whsec_${Argilla.secret}`)] } as const
-    const { tasks } = yield* hinted(webhook, async (url) => {
-      const forged = Buffer.alloc(64).toString("base64")
-      await service.notify(url, forged)
-      assert.isTrue(service.deliveries.every((status) => status === 401))
-      assert.strictEqual(polls(), 0)
-      await service.notify(url)
-    })
-    assert.deepStrictEqual([tasks.completed.items, tasks.completed.tasks], [6, 2])
   })
 })

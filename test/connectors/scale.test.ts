@@ -1,6 +1,6 @@
 /** `pipelines/connectors/scale.ts`, from a file to the dataset, at the fake of the service. */
 import { assert, describe } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { protocol, settings } from "../../pipelines/connectors/scale.ts"
 import { test } from "../support/job.ts"
 import * as Job from "./job.ts"
@@ -22,9 +22,6 @@ const job = { protocol: protocol({ project: Scale.project }), service: settings 
 
 const longest = (_: string, completions: ReadonlyArray<string>) =>
   completions.reduce((best, text, i) => (text.length > completions[best]!.length ? i : best), 0)
-
-const webhook = (secret: string) =>
-  ({ scheme: { header: "scale-callback-auth", digest: "none" }, secrets: [Redacted.make(secret)] }) as const
 
 describe("the connector of Scale", () => {
   test("makes a dataset with strength, rationale and ranks from the turn with a selected model", function* () {
@@ -110,15 +107,6 @@ describe("the connector of Scale", () => {
     assert.deepStrictEqual([dataset?.rows, rejected], [6, 1])
   })
 
-  test("ends at a wrong token, which no message shows", function* () {
-    const service = yield* fake()
-    const { submit } = yield* Job.make({ ...service, token: "wrong-key" }, items, job)
-    const failure = yield* Effect.flip(submit)
-    assert.match(String(failure), /refuses the token \(401\): No valid API key provided/)
-    assert.notInclude(String(failure), "wrong-key")
-    assert.lengthOf(service.created(), 0)
-  })
-
   test("creates each task once if answers are lost and requests are refused with 429", function* () {
     const service = yield* fake()
     const writes = new Map<string, number>()
@@ -144,25 +132,5 @@ describe("the connector of Scale", () => {
     service.judge(longest)
     yield* finish
     assert.lengthOf(yield* pairs, 8)
-  })
-
-  test("polls at once after a callback with the service's header, and after no other", function* () {
-    const service = yield* fake()
-    const callbackUrl = "https://prefstream.example/webhook"
-    const { hinted, submit } = yield* Job.make(service, items, {
-      protocol: protocol({ project: Scale.project, callbackUrl }),
-      service: { ...settings, ...Job.seldom },
-    })
-    yield* submit
-    assert.isTrue(service.tasks().every(({ callback_url }) => callback_url === callbackUrl))
-    service.judge(longest)
-    const polls = () => service.requests().filter(({ url }) => url.pathname === "/v2/task").length
-    const { tasks } = yield* hinted(webhook(Scale.callbackKey), async (url) => {
-      await service.notify(url, "forged-callback-key")
-      assert.deepStrictEqual(service.deliveries, [401, 401, 401, 401])
-      assert.strictEqual(polls(), 0)
-      await service.notify(url)
-    })
-    assert.deepStrictEqual([tasks.completed.tasks, polls()], [4, 4])
   })
 })

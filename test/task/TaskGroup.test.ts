@@ -167,15 +167,3 @@ test("a lost ledger names the group of a later campaign, with which a new ledger
     [before!.headers["idempotency-key"], before!.body],
   )
 })
-
-test("jobs in equally named folders have different groups", function* () {
-  const folder = yield* temporaryDirectory
-  const service = yield* ScriptedService.make(created(), {}, declaring("group"))
-  yield* write(`${folder}/items.jsonl`, items(1))
-  for (const project of ["one", "two"]) {
-    yield* cli(["submit", `${folder}/items.jsonl`, "--dir", `${folder}/${project}/prefstream-job`], to(service)).pipe(
-      ends(0),
-    )
-  }
-  assert.deepStrictEqual(groupsAt(service), ["one/prefstream-job, campaign 1", "two/prefstream-job, campaign 1"])
-})

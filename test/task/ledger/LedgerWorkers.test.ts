@@ -38,7 +38,7 @@ describe.skipIf(notInstalled)("two workers", () => {
         Context.get(context, Ledger),
       )
     const [one, other] = [yield* open("one"), yield* open("other")]
-    yield* plan(newTasks(Array.from({ length: tasks }, () => 1))).pipe(Effect.provideService(Ledger, one))
+    yield* plan(newTasks(tasks)).pipe(Effect.provideService(Ledger, one))
     const connect = Effect.map(Layer.build(Layer.fresh(PostgresClient.layer({ url }))), (context) =>
       Context.get(context, SqlClient.SqlClient),
     )

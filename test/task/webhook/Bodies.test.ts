@@ -7,7 +7,7 @@ import { TestClock } from "effect/testing"
 import { Ledger } from "../../../src/task/ledger/Ledger.ts"
 import { effectTest } from "../../support/effectTest.ts"
 import { test } from "../../support/job.ts"
-import { completed, deliver, otherSecret, secrets, send, signed } from "../../support/webhooks.ts"
+import { completed, deliver, otherSecret, send, signed } from "../../support/webhooks.ts"
 import {
   dial,
   dialled,
@@ -173,20 +173,6 @@ describe("a receiver of webhooks", () => {
     assert.deepStrictEqual(lines, [
       "a webhook delivery was refused: its body is compressed (Content-Encoding), which is not supported",
     ])
-  })
-
-  test("takes a limit of one's own for bodies, and says it", function* () {
-    const lines = yield* logged(
-      received(
-        function* (url) {
-          assert.strictEqual(yield* deliver(url, { task_id: "task_0", padding: "x".repeat(5_000) }), 413)
-          assert.strictEqual(yield* deliver(url, { task_id: "task_1", padding: "x".repeat(3_000) }), 204)
-          assert.deepStrictEqual(yield* due, ["task_1"])
-        },
-        { secrets, bodyLimit: "4 KiB" },
-      ),
-    )
-    assert.deepStrictEqual(lines, ["a webhook delivery was refused: its body is larger than 4 KiB"])
   })
 
   testReceived("takes any of the signatures where the header came twice, and no two ids or times", function* (url) {

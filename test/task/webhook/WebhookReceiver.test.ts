@@ -95,22 +95,10 @@ describe("WebhookReceiver", () => {
 
   const forged: ReadonlyArray<readonly [string, number, () => Parameters<typeof send>[1]]> = [
     ["another body", 401, () => ({ ...signed(completed(["task_0"])), body: JSON.stringify(completed(["task_1"])) })],
-    ["another id", 401, () => changed({ "webhook-id": "msg_other" })],
-    ["another time", 401, () => changed({ "webhook-timestamp": String(Math.floor(Date.now() / 1000) - 9) })],
-    ["a signature of nothing", 400, () => changed({ "webhook-signature": "v1," })],
-    ["a cut signature", 400, () => changed({ "webhook-signature": "v1,AAAA" })],
-    ["a signature of another version", 400, () => changed({ "webhook-signature": "v1a,AAAA" })],
     ["a secret that is not ours", 401, () => signed(completed(["task_0"]), { secret: otherSecret })],
     ["a time that is 6 minutes ago", 401, () => signed(completed(["task_0"]), { at: minutesAgo(6) })],
-    ["a time that is in 6 minutes", 401, () => signed(completed(["task_0"]), { at: minutesAgo(-6) })],
-    ["a time that is no time", 400, () => changed({ "webhook-timestamp": "now" })],
-    ["no signature", 400, () => changed({ "webhook-signature": "" })],
     ["no headers at all", 400, () => ({ body: JSON.stringify(completed(["task_0"])) })],
   ]
-  const changed = (headers: Record<string, string>) => {
-    const delivery = signed(completed(["task_0"]))
-    return { ...delivery, headers: { ...delivery.headers, ...headers } }
-  }
   testReceived("refuses a forged delivery, says nothing of why, and changes nothing", function* (url) {
     const sql = yield* SqlClient.SqlClient
     for (const [what, status, make] of forged) {
@@ -142,12 +130,6 @@ describe("WebhookReceiver", () => {
     ])
   })
 
-  testReceived("takes a time that is 4 minutes off", function* (url) {
-    assert.strictEqual(yield* deliver(url, completed(["task_0"]), { at: minutesAgo(4) }), 204)
-    assert.strictEqual(yield* deliver(url, completed(["task_1"]), { at: minutesAgo(-4) }), 204)
-    assert.deepStrictEqual(yield* due, ["task_0", "task_1"])
-  })
-
   testReceived(
     "answers a repetition with 204, and changes nothing; the same message sent anew counts",
     function* (url) {
@@ -177,17 +159,6 @@ describe("WebhookReceiver", () => {
     assert.deepStrictEqual(yield* due, [])
     assert.strictEqual((yield* send(url, announced(signed(padded(1_048_576))))).status, 204)
     assert.deepStrictEqual(yield* due, ["task_0"])
-  })
-
-  testReceived("answers other methods with 405, and other paths with 404", function* (url) {
-    for (const method of ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"]) {
-      const { headers, status } = yield* send(url, { ...signed(completed(["task_0"])), method })
-      assert.deepStrictEqual([status, headers["allow"]], [405, "POST"], method)
-    }
-    for (const path of ["/", "/webhook/x", "/v1/tasks"]) {
-      assert.strictEqual((yield* send(new URL(path, url).href, signed(completed(["task_0"])))).status, 404, path)
-    }
-    assert.deepStrictEqual(yield* due, [])
   })
 
   testReceived("answers 500 while the ledger can't record, so that it is sent again", function* (url) {
