@@ -16,25 +16,12 @@ import * as RubricAnswers from "../../src/pair/report/RubricAnswers.ts"
 import { wilsonInterval } from "../../src/domain/Interval.ts"
 import * as Distribution from "../../src/pair/stats/Distribution.ts"
 import * as hostileTexts from "./hostile.ts"
+import { normal, seeded } from "../pair/stats/support.ts"
 import { judgedItem } from "./judged.ts"
 
-/** Uniform numbers in [0, 1): mulberry32, by Tommy Ettinger. */
-const generator = (seed: number) => {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
-/** Log-normal numbers, by Box and Muller. */
+/** Log-normal numbers. */
 const logNormal = (random: () => number, n: number, median: number, sigma: number): Array<number> =>
-  Array.from(
-    { length: n },
-    () => median * Math.exp(sigma * Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())),
-  )
+  Array.from({ length: n }, () => median * Math.exp(sigma * normal(random)))
 
 const languages = (items: { readonly [language: string]: number }, isSample = false): QualityReport["languages"] => {
   const all = Object.values(items).reduce((sum, count) => sum + count, 0)
@@ -46,7 +33,7 @@ const languages = (items: { readonly [language: string]: number }, isSample = fa
 
 /** Of 600 items, three votes each, on two of the models, of which the first are better. */
 const leaderboard = (models: ReadonlyArray<string>): QualityReport["leaderboard"] => {
-  const random = generator(9)
+  const random = seeded(9)
   const board = Leaderboard.make()
   for (let i = 0; i < 600; i++) {
     const a = Math.floor(random() * models.length)
@@ -76,7 +63,7 @@ const fiveSteps = [1, 2, 3, 4, 5]
 
 /** Of 500 items of two completions, three votes each: the better a completion, the higher its ratings by aspect. */
 const rubric = (aspectNames: ReadonlyArray<string>): NonNullable<QualityReport["rubric"]> => {
-  const random = generator(31)
+  const random = seeded(31)
   const answers = RubricAnswers.make()
   const pick = <A>(of: ReadonlyArray<A>, shift: number): A =>
     of[Math.min(of.length - 1, Math.max(0, Math.floor(random() * of.length + shift)))]!
@@ -252,7 +239,7 @@ const check = (
 
 /** Three votes each, twelve experts, gold items, and limits of which two failed. */
 export const full = (): QualityReport => {
-  const random = generator(7)
+  const random = seeded(7)
   const pairs = 12_630
   const length = lengths(random, pairs)
   const { longer_chosen, shorter_chosen } = length
@@ -462,7 +449,7 @@ export const full = (): QualityReport => {
 
 /** One vote each, no gold items, an order that is not known, no limits. */
 export const minimal = (): QualityReport => {
-  const random = generator(11)
+  const random = seeded(11)
   const experts: ReadonlyArray<ExpertRow> = [
     {
       expert: null,
@@ -597,7 +584,7 @@ export const hostile = (): QualityReport => {
 /** Five hundred experts, forty languages, items of 2 to 12 completions, many examples and checks. */
 export const large = (): QualityReport => {
   const base = full()
-  const random = generator(23)
+  const random = seeded(23)
   const codes =
     "en es fr de it pt nl sv da fi no pl cs sk hu ro bg el tr ru uk ar he fa hi bn ur ta te th vi id ms zh ja ko sw am ka hy"
   return {

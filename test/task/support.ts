@@ -42,7 +42,7 @@ export const newTasks = (
   first = 0,
 ): ReadonlyArray<ReturnType<typeof newTask>> => {
   let next = first
-  return Arr.map(typeof sizes === "number" ? Arr.makeBy(sizes, () => 1) : sizes, (size) => {
+  return (typeof sizes === "number" ? Array.from({ length: sizes }, () => 1) : sizes).map((size) => {
     next += size
     return newTask(batchItems(next - size, size))
   })

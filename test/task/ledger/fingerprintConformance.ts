@@ -4,7 +4,17 @@ import { Effect, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { otherTaskColumns, taskColumns } from "../../../src/task/ledger/Fingerprint.ts"
 import { Ledger } from "../../../src/task/ledger/Ledger.ts"
-import { batchItems, newTask, newTasks, nothing, plan, recordStep, reject, submitted, type LedgerTest } from "../support.ts"
+import {
+  batchItems,
+  newTask,
+  newTasks,
+  nothing,
+  plan,
+  recordStep,
+  reject,
+  submitted,
+  type LedgerTest,
+} from "../support.ts"
 
 const all = Option.none<number>()
 

@@ -1,5 +1,4 @@
-import { createServer } from "node:http"
-import { connect, type AddressInfo } from "node:net"
+import { connect } from "node:net"
 import { assert, describe } from "@effect/vitest"
 import { Effect, Layer, Predicate, Redacted } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
@@ -9,6 +8,7 @@ import { AnnotationClient } from "../../../src/task/client/AnnotationClient.ts"
 import type { Protocol } from "../../../src/task/client/Protocol.ts"
 import * as WebhookReceiver from "../../../src/task/webhook/WebhookReceiver.ts"
 import { test } from "../../support/job.ts"
+import { listening } from "../../support/listening.ts"
 import { completed, deliver, otherSecret, secret, secrets, send, signed } from "../../support/webhooks.ts"
 import { due, logged, looked, outstanding, received, receiving, testReceived, withLedger } from "./webhookSupport.ts"
 
@@ -214,13 +214,7 @@ describe("WebhookReceiver", () => {
   })
 
   testReceived("refuses a port that is in use, and a secret that is none, in words", function* () {
-    const server = yield* Effect.acquireRelease(
-      Effect.callback<ReturnType<typeof createServer>>((resume) => {
-        const server = createServer().listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
-      }),
-      (server) => Effect.sync(() => server.close()),
-    )
-    const { port } = server.address() as AddressInfo
+    const { port } = yield* listening(() => {})
     const inUse = yield* Effect.flip(receiving({ secrets, port }))
     assert.strictEqual(
       inUse.message,

@@ -1,13 +1,14 @@
 /** The handlers for Fetch and for `node:http`, each over real sockets. */
 import { createHmac } from "node:crypto"
 import { once } from "node:events"
-import { createServer, type RequestListener } from "node:http"
-import { connect, type AddressInfo } from "node:net"
+import type { RequestListener } from "node:http"
+import { connect } from "node:net"
 import { ReadableStream } from "node:stream/web"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Webhooks from "../../../src/task/webhook/Webhooks.ts"
 import { test } from "../../support/job.ts"
+import { listening as serving } from "../../support/listening.ts"
 import { type Answer, send } from "../../support/webhooks.ts"
 
 const secret = "It's a Secret to Everybody"
@@ -16,14 +17,7 @@ const body = '{"zen":"Grüße"}'
 const signature = (content: string) => `sha256=${createHmac("sha256", secret).update(content).digest("hex")}`
 const genuine = { body, headers: { "X-Hub-Signature-256": signature(body) } }
 
-const listening = Effect.fnUntraced(function* (listener: RequestListener) {
-  const server = createServer(listener)
-  yield* Effect.acquireRelease(
-    Effect.promise(() => once(server.listen(0, "127.0.0.1"), "listening")),
-    () => Effect.promise(() => new Promise((resolve) => (server.close(resolve), server.closeAllConnections()))),
-  )
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?a=b`
-})
+const listening = (listener: RequestListener) => Effect.map(serving(listener), ({ origin }) => `${origin}/hook?a=b`)
 
 type Adapter = (options: Webhooks.HandlerOptions, handle: Webhooks.Handle) => RequestListener
 
