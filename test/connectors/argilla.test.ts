@@ -20,9 +20,6 @@ const items = Array.from({ length: 6 }, (_, i) => ({
 
 const job = { protocol: protocol({ dataset: Argilla.dataset }), service: settings }
 
-const longest = (_: string, completions: ReadonlyArray<string>) =>
-  completions.reduce((best, text, i) => (text.length > completions[best]!.length ? i : best), 0)
-
 /** A ranking of all options of the question. Those without a completion have the text "". */
 const ranked = (completions: ReadonlyArray<string>, rankOf: (text: string, index: number) => number) =>
   Array.from({ length: 8 }, (_, i) => ({
@@ -47,7 +44,7 @@ describe("the connector of Argilla", () => {
     )
     const says = (user: string, isRight: boolean, strength: number) =>
       service.respond(user, (record) => {
-        const best = longest("", Argilla.completionsOf(record))
+        const best = Job.longest("", Argilla.completionsOf(record))
         const preference = `response${1 + (isRight ? best : 1 - best)}`
         return { status: "submitted", preference, strength, rationale: `${user} says so.` }
       })
@@ -114,7 +111,7 @@ describe("the connector of Argilla", () => {
     yield* submit
     const answer =
       (status: "draft" | "submitted" | "discarded") => (record: Parameters<typeof Argilla.completionsOf>[0]) =>
-        ({ status, preference: `response${1 + longest("", Argilla.completionsOf(record))}` }) as const
+        ({ status, preference: `response${1 + Job.longest("", Argilla.completionsOf(record))}` }) as const
     service.respond("ann", answer("submitted"))
     service.respond("bob", answer("draft"))
     service.respond("eve", answer("discarded"))
@@ -148,7 +145,7 @@ describe("the connector of Argilla", () => {
     const { finish, pairs, submit } = yield* Job.make(service, odd, job)
     const { tasks } = yield* submit
     assert.deepStrictEqual([tasks.submitted.items, tasks.refused.items], [5, 1])
-    service.judge(longest, { reversed: true })
+    service.judge(Job.longest, { reversed: true })
     const { issues, rejected } = yield* finish
     assert.strictEqual(rejected, 1)
     assert.match(issues.map(({ reason }) => reason).join("\n"), /found fields values for non configured fields/)
@@ -176,7 +173,7 @@ describe("the connector of Argilla", () => {
       [...service.created()],
       items.map(({ prompt }) => prompt),
     )
-    service.judge(longest)
+    service.judge(Job.longest)
     yield* finish
     assert.lengthOf(yield* pairs, 6)
   })

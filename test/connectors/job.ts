@@ -16,6 +16,10 @@ const quick: Partial<ServiceSettings> = {
   pollInterval: { min: "1 milli", max: "5 millis" },
 }
 
+/** The index of the longest completion. */
+export const longest = (_: string, completions: ReadonlyArray<string>) =>
+  completions.reduce((best, text, i) => (text.length > completions[best]!.length ? i : best), 0)
+
 export interface Job extends Partial<Pipeline.Settings> {
   readonly protocol: Tasks.Protocol
   readonly service: Partial<ServiceSettings>

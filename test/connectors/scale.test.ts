@@ -20,9 +20,6 @@ const items = Array.from({ length: 4 }, (_, i) => ({
 
 const job = { protocol: protocol({ project: Scale.project }), service: settings }
 
-const longest = (_: string, completions: ReadonlyArray<string>) =>
-  completions.reduce((best, text, i) => (text.length > completions[best]!.length ? i : best), 0)
-
 describe("the connector of Scale", () => {
   test("makes a dataset with strength, rationale and ranks from the turn with a selected model", function* () {
     const service = yield* fake()
@@ -30,7 +27,7 @@ describe("the connector of Scale", () => {
     yield* submit
     assert.sameMembers([...service.created()], ["Why 0?", "Why 1?", "Why 2?", "Why 3?"])
     service.decide(({ prompt, responses }) => {
-      const best = longest(prompt, responses)
+      const best = Job.longest(prompt, responses)
       const others = [0, 1, 2].filter((index) => index !== best)
       const likert = prompt === "Why 0?" ? 1 : 6
       return { best, ranking: [[best], others], likert, justification: `It is ${responses[best]}` }
@@ -102,7 +99,7 @@ describe("the connector of Scale", () => {
     const report = yield* submit
     assert.deepStrictEqual([report.tasks.submitted.tasks, report.tasks.refused.tasks], [3, 1])
     assert.sameMembers([...service.created()], ["Why 0?", "Why 1?", "Why 3?"])
-    service.judge(longest, { reversed: true })
+    service.judge(Job.longest, { reversed: true })
     const { dataset, rejected } = yield* finish
     assert.deepStrictEqual([dataset?.rows, rejected], [6, 1])
   })
@@ -129,7 +126,7 @@ describe("the connector of Scale", () => {
       service.requests().filter(({ url }) => url.pathname === "/v1/tasks"),
       2,
     )
-    service.judge(longest)
+    service.judge(Job.longest)
     yield* finish
     assert.lengthOf(yield* pairs, 8)
   })

@@ -52,18 +52,6 @@ it.layer(layer)("FileLock", (it) => {
     yield* FileLock.acquire(path)
   })
 
-  test("the lock of a process that was killed is free, whatever it left behind", function* () {
-    const path = yield* temporaryPath("ledger.db")
-    const holder = yield* start("lockHolder.ts", path)
-    yield* holder.kill
-    const fs = yield* FileSystem.FileSystem
-    assert.isTrue(yield* fs.exists(`${path}.lock.json`))
-
-    yield* FileLock.acquire(path)
-    const child = yield* start("lockHolder.ts", path)
-    assert.include(child.firstLine, `process ${process.pid} on `)
-  })
-
   it.effect(
     "of several processes that want it again and again, one has it at a time; also after one was killed with it",
     () =>

@@ -109,29 +109,6 @@ describe("SqliteClient", () => {
   })
 
   describe("statements", () => {
-    testInMemory("raw tells what changed; values, valuesUnprepared and unprepared read the same", function* (sql) {
-      yield* withEntries(sql)
-      const raw = yield* sql`INSERT INTO entry (id, name) VALUES (7, 'a'), (8, 'b')`.raw
-      assert.deepInclude(raw as object, { changes: 2, lastInsertRowid: 8 })
-      const statement = sql`SELECT id, name FROM entry ORDER BY id`
-      assert.deepStrictEqual(yield* statement.raw, [
-        { id: 7, name: "a" },
-        { id: 8, name: "b" },
-      ])
-      assert.deepStrictEqual(yield* statement.values, [
-        [7, "a"],
-        [8, "b"],
-      ])
-      assert.deepStrictEqual(yield* statement.valuesUnprepared, [
-        [7, "a"],
-        [8, "b"],
-      ])
-      assert.deepStrictEqual(yield* statement.unprepared, [
-        { id: 7, name: "a" },
-        { id: 8, name: "b" },
-      ])
-    })
-
     testInMemory("more statements than the cache holds", function* (sql) {
       for (let n = 0; n < 250; n++)
         assert.deepStrictEqual(yield* sql.unsafe(`SELECT ${n % 210} AS n`), [{ n: n % 210 }])

@@ -381,13 +381,4 @@ describe("nextLook", () => {
     assert.strictEqual(pollDelay(profile, 60_000), 30_000)
     assert.strictEqual(pollDelay(profile, Duration.toMillis("3 days")), 300_000)
   })
-  it("is longer while deliveries arrive: from the upper bound to an hour, or the upper bound where that is longer", () => {
-    const hour = 3_600_000
-    assert.strictEqual(pollDelay(profile, 0, true), 300_000)
-    assert.strictEqual(pollDelay(profile, hour, true), hour / 2)
-    assert.strictEqual(pollDelay(profile, Duration.toMillis("3 days"), true), hour)
-    const slow = { pollInterval: { min: "2 seconds", max: "6 hours" } } as const
-    assert.strictEqual(pollDelay(slow, 0, true), 6 * hour)
-    assert.strictEqual(pollDelay(slow, Duration.toMillis("3 days"), true), 6 * hour)
-  })
 })

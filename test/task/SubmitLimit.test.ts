@@ -94,6 +94,16 @@ describe("submit with a share of rejects", () => {
     assert.strictEqual(report.max_rejects, "1.5%")
   })
 
+  test("reads on where the first are bad, and enough good ones follow", function* () {
+    const service = yield* ScriptedService.make(ScriptedService.obliging)
+    const { ended } = yield* runOver(
+      input(900, (i) => i < 9),
+      { maxRejects: "1%" },
+      service,
+    )
+    assert.strictEqual(ended, "through")
+  })
+
   test("counts what the service refuses", function* () {
     const service = yield* refusing(({ prompts }) => prompts.some(({ prompt }) => /^prompt 1[45]\d$/.test(prompt)))
     const good = input(400, () => false)

@@ -267,39 +267,6 @@ describe("Throttle", () => {
     },
   )
 
-  for (const [what, ask] of [
-    ["a pause", (throttle: Throttle.Throttle<string>) => throttle.pause(7_200_000, "used up for 7200000")],
-    [
-      "a quota",
-      (throttle: Throttle.Throttle<string>) =>
-        throttle.quota({ halvings: 0, ordinal: 1 }, [{ name: "default", remaining: 0, reset: 7_200_000 }]),
-    ],
-  ] as const) {
-    test(`fails what would have to wait for ${what} for longer than its patience, and lets the rest wait`, function* () {
-      const logs = Logs.make()
-      yield* Effect.gen(function* () {
-        const throttle = yield* make()
-        const asked = yield* asking(throttle)
-        for (let i = 0; i < 9; i++) yield* asked.ask()
-        for (let i = 0; i < 20; i++) yield* settle
-        const late = yield* asked.ask("create")
-        yield* ask(throttle)
-        assert.match(yield* Effect.flip(Fiber.join(late)), /^used up for 7200000$/)
-        assert.match(yield* Effect.flip(Fiber.join(yield* asked.ask("poll"))), /^used up for 7[12]\d{5}$/)
-        yield* TestClock.adjust("61 minutes")
-        yield* Effect.forEach(asked.underWay.slice(), ({ answer }) => answer)
-        const patient = yield* asked.ask("poll")
-        yield* TestClock.adjust("58 minutes")
-        assert.strictEqual(asked.underWay.length, 8)
-        yield* TestClock.adjust("2 minutes")
-        assert.strictEqual(asked.underWay.length, 9)
-        yield* asked.underWay[8]!.answer
-        yield* Fiber.join(patient)
-      }).pipe(Effect.scoped, logs.during)
-      assert.deepStrictEqual(logs.messages, [])
-    })
-  }
-
   test("loses no turn to those who give up waiting", function* () {
     const throttle = yield* make({ concurrency: 1, requestsPerSecond: 10 })
     const { ask, underWay } = yield* asking(throttle)

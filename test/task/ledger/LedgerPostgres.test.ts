@@ -12,6 +12,7 @@ import * as LedgerMaintenance from "../../../src/task/ledger/care/LedgerMaintena
 import * as LedgerLocation from "../../../src/task/ledger/LedgerLocation.ts"
 import { notInstalled, password, Server } from "../../support/postgres.ts"
 import { ledgerConformance } from "./ledgerConformance.ts"
+import { openShared, twoWorkers } from "./workers.ts"
 import { newTasks, plan, recordStep } from "../support.ts"
 import { column, columns } from "../../support/columns.ts"
 import { effectTest } from "../../support/effectTest.ts"
@@ -256,16 +257,8 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
         /** Two workers of one job of two tasks, each of which is a part. */
         const two = Effect.gen(function* () {
           const url = yield* newUrl
-          const open = (name: string) =>
-            Effect.map(Layer.build(Ledger.layerPostgres({ url, shared: { by: "worker", name } })), (context) =>
-              Context.get(context, Ledger),
-            )
-          const [one, other] = [yield* open("one"), yield* open("other")]
-          yield* plan(newTasks([1, 1])).pipe(Effect.provideService(Ledger, one))
+          const { one, other, sql } = yield* twoWorkers(url, 2)
           const take = (ledger: (typeof Ledger)["Service"], part: number) => Effect.asVoid(ledger.takePart(part))
-          const sql = yield* Effect.map(Layer.build(PostgresClient.layer({ url })), (context) =>
-            Context.get(context, SqlClient.SqlClient),
-          )
           const states = Effect.map(
             sql<{ state: string; taskId: string | null }>`SELECT state, task_id AS "taskId" FROM task ORDER BY seq`,
             (rows) => rows.map(({ state, taskId }) => [state, taskId]),
@@ -275,10 +268,7 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
           return { one, other, later, states, take, url }
         })
 
-        const aCommand = (url: Redacted.Redacted<string>) =>
-          Effect.map(Layer.build(Ledger.layerPostgres({ url, shared: { by: "command", name: "" } })), (context) =>
-            Context.get(context, Ledger),
-          )
+        const aCommand = (url: Redacted.Redacted<string>) => openShared(url, { by: "command", name: "" })
 
         describe("who reads", () => {
           /** A process beside others, with an effect by which it is the one that reads. */

@@ -243,15 +243,6 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
         assert.isTrue(ledger.planned.isOpen())
       })
 
-      test("opens `planned` for a step with tasks only", function* (ledger) {
-        const run = yield* ledger.startRun()
-        const step = { known: [], rejects: [], counts: nothing, finished: false }
-        yield* ledger.record(run, { ...step, tasks: [] })
-        assert.isFalse(ledger.planned.isOpen())
-        yield* ledger.record(run, { ...step, tasks: newTasks([1]) })
-        assert.isTrue(ledger.planned.isOpen())
-      })
-
       it.effect("takes ids of items and of tasks, and names of jobs, as long as they may be", () =>
         Effect.gen(function* () {
           const client = yield* SqlClient.SqlClient
@@ -777,19 +768,6 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
         )
       })
 
-      test("may be read while tasks are being completed", function* (ledger) {
-        yield* submitted(40)
-        for (let seq = 0; seq < 20; seq++) yield* ledger.markCompleted(seq, "{}")
-        const found = yield* ledger.completed.pipe(
-          Stream.tap(({ seq }) => (seq < 20 ? ledger.markCompleted(seq + 20, "{}") : Effect.void)),
-          Stream.runCollect,
-        )
-        assert.deepStrictEqual(
-          seqs(found),
-          Array.from({ length: 40 }, (_, i) => i),
-        )
-      })
-
       test("of refused tasks are what was asked and why it was refused, over more than a page", function* (ledger) {
         const tasks = newTasks(50)
         yield* plan(tasks)
@@ -1049,15 +1027,6 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
         assert.isFalse(yield* look(0, hint("g", ["task_1"])))
         assert.isFalse(yield* look(2, hint("h", ["task_x"])))
         assert.isFalse(yield* look(1, Effect.void))
-      })
-
-      test("that overtake the answer which tells the task's id are not lost", function* (ledger) {
-        yield* plan(newTasks([1, 1]))
-        yield* claimAll
-        assert.strictEqual(yield* ledger.recordDelivery(delivery("a", 1, ["task_1", "elsewhere"])), "unknown")
-        yield* ledger.markSubmitted(0, "task_0", 60_000)
-        yield* ledger.markSubmitted(1, "task_1", 60_000)
-        assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_1"])
       })
 
       test("of tasks of others are not kept where each task's id is known", function* (ledger) {

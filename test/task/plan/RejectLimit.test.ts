@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Option } from "effect"
+import { Effect, Option } from "effect"
 import * as fc from "fast-check"
 import {
   allows,
@@ -111,67 +111,5 @@ describe("TooManyRejects", () => {
     [{ read: 1, rejected: 1, limit: "0.5%" }, "1 of 1 record was rejected, but `maxRejects` allows 0.5%"],
   ] as const)("tells how many of how many, and what is allowed: %j", (members, message) => {
     assert.strictEqual(new TooManyRejects(members).message, message)
-  })
-})
-
-describe("RejectLimit.counter", () => {
-  /** Whether each step is allowed; at last, the end. */
-  const outcomes = Effect.fnUntraced(function* (
-    limit: RejectLimit | undefined,
-    steps: ReadonlyArray<readonly [read: number, rejected: number]>,
-  ) {
-    const { add, end, isTooMany } = counter(limit)
-    return yield* Effect.forEach(
-      [...steps.map(([read, rejected]) => add({ read, rejected })), end],
-      Effect.fnUntraced(function* (step) {
-        const exit = yield* Effect.exit(step)
-        assert.strictEqual(isTooMany(), Exit.isFailure(exit))
-        return Exit.isSuccess(exit)
-      }),
-    )
-  })
-
-  test("holds to a number at once", function* () {
-    assert.deepStrictEqual(
-      yield* outcomes(1, [
-        [1, 1],
-        [1, 0],
-        [0, 1],
-      ]),
-      [true, true, false, false],
-    )
-    assert.deepStrictEqual(yield* outcomes(undefined, [[9, 9]]), [true, true])
-  })
-
-  test("holds to a share from the 1,000th record on, and at the end", function* () {
-    assert.deepStrictEqual(yield* outcomes("1%", [[999, 500]]), [true, false])
-    assert.deepStrictEqual(
-      yield* outcomes("1%", [
-        [999, 11],
-        [1, 0],
-      ]),
-      [true, false, false],
-    )
-    assert.deepStrictEqual(
-      yield* outcomes("1%", [
-        [999, 10],
-        [1, 0],
-      ]),
-      [true, true, true],
-    )
-    assert.deepStrictEqual(
-      yield* outcomes("1%", [
-        [999, 11],
-        [101, 0],
-      ]),
-      [true, true, true],
-    )
-    assert.deepStrictEqual(
-      yield* outcomes("1%", [
-        [1000, 10],
-        [0, 1],
-      ]),
-      [true, false, false],
-    )
   })
 })

@@ -19,6 +19,19 @@ const genuine = { body, headers: { "X-Hub-Signature-256": signature(body) } }
 
 const listening = (listener: RequestListener) => Effect.map(serving(listener), ({ origin }) => `${origin}/hook?a=b`)
 
+/** What is written to `console.error` in a scope. */
+const loggedErrors = Effect.suspend(() => {
+  const lines: Array<string> = []
+  const log = console.error
+  return Effect.acquireRelease(
+    Effect.sync(() => {
+      console.error = (...some) => void lines.push(some.join(" "))
+      return lines
+    }),
+    () => Effect.sync(() => (console.error = log)),
+  )
+})
+
 type Adapter = (options: Webhooks.HandlerOptions, handle: Webhooks.Handle) => RequestListener
 
 const adapters: { readonly [name: string]: Adapter } = {
@@ -73,12 +86,7 @@ for (const [name, adapter] of Object.entries(adapters)) {
     })
 
     test("answers with the response, and with 500 if handling fails", function* () {
-      const lines: Array<string> = []
-      const log = console.error
-      yield* Effect.acquireRelease(
-        Effect.sync(() => (console.error = (...some) => void lines.push(some.join(" ")))),
-        () => Effect.sync(() => (console.error = log)),
-      )
+      const lines = yield* loggedErrors
       const url = yield* listening(
         adapter(options, async ({ text }) => {
           await Promise.resolve()
@@ -131,12 +139,7 @@ test("a response that breaks off ends the connection, and not the program", func
 })
 
 test("a body that was read before is an error of the program, not of the sender", function* () {
-  const lines: Array<string> = []
-  const log = console.error
-  yield* Effect.acquireRelease(
-    Effect.sync(() => (console.error = (...some) => void lines.push(some.join(" ")))),
-    () => Effect.sync(() => (console.error = log)),
-  )
+  const lines = yield* loggedErrors
   const node = Webhooks.nodeHandler(options, () => {})
   const url = yield* listening(
     (request, response) => void request.resume().on("end", () => void node(request, response)),

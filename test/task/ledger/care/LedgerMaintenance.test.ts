@@ -337,16 +337,4 @@ it.layer(NodeServices.layer)("LedgerMaintenance", (it) => {
     yield* LedgerMaintenance.compact(location)
     assert.deepStrictEqual(yield* payloads, packed)
   })
-
-  test("leaves a PostgreSQL database to its own tools", function* () {
-    const location = yield* LedgerLocation.of({ ledger: "postgres://me:hidden@127.0.0.1:1/db", file: "" })
-    for (const care of [
-      Effect.asVoid(LedgerMaintenance.backup(location, "x")),
-      Effect.asVoid(LedgerMaintenance.compact(location)),
-    ]) {
-      const failure = yield* Effect.flip(care)
-      assert.strictEqual(failure._tag, "NotForPostgres")
-      assert.notInclude(failure.message, "hidden")
-    }
-  })
 })
