@@ -1,16 +1,11 @@
 /** `pipelines/connectors/argilla.ts`, from a file to the dataset, at the fake of the server. */
 import { assert, describe } from "@effect/vitest"
-import { Effect } from "effect"
 import { protocol, settings } from "../../pipelines/connectors/argilla.ts"
 import { test } from "../support/job.ts"
 import * as Argilla from "./argilla.ts"
 import * as Job from "./job.ts"
 
-const fake = (options?: Argilla.Settings) =>
-  Effect.acquireRelease(
-    Effect.promise(() => Argilla.make(options)),
-    (service) => Effect.promise(service.close),
-  )
+const fake = (options?: Argilla.Settings) => Job.served(() => Argilla.make(options))
 
 const items = Array.from({ length: 6 }, (_, i) => ({
   id: `item-${i}`,

@@ -16,6 +16,10 @@ const quick: Partial<ServiceSettings> = {
   pollInterval: { min: "1 milli", max: "5 millis" },
 }
 
+/** A fake of a service for the time of a scope. */
+export const served = <A extends FakeService>(make: () => Promise<A>) =>
+  Effect.acquireRelease(Effect.promise(make), ({ close }) => Effect.promise(close))
+
 /** The index of the longest completion. */
 export const longest = (_: string, completions: ReadonlyArray<string>) =>
   completions.reduce((best, text, i) => (text.length > completions[best]!.length ? i : best), 0)
@@ -39,6 +43,7 @@ export const make = Effect.fnUntraced(function* (
     service: Tasks.ServiceProfile.layer({ ...quick, ...service, baseUrl, token: Redacted.make(token) }),
   })
   return {
+    pipeline,
     submit: Pipeline.submit(pipeline),
     /** Collects the results and writes the dataset. */
     finish: Pipeline.run(pipeline),

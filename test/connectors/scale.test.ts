@@ -1,16 +1,11 @@
 /** `pipelines/connectors/scale.ts`, from a file to the dataset, at the fake of the service. */
 import { assert, describe } from "@effect/vitest"
-import { Effect } from "effect"
 import { protocol, settings } from "../../pipelines/connectors/scale.ts"
 import { test } from "../support/job.ts"
 import * as Job from "./job.ts"
 import * as Scale from "./scale.ts"
 
-const fake = (options?: Parameters<typeof Scale.make>[0]) =>
-  Effect.acquireRelease(
-    Effect.promise(() => Scale.make(options)),
-    (service) => Effect.promise(service.close),
-  )
+const fake = (options?: Parameters<typeof Scale.make>[0]) => Job.served(() => Scale.make(options))
 
 const items = Array.from({ length: 4 }, (_, i) => ({
   id: `item-${i}`,

@@ -32,10 +32,10 @@ import {
   batchItems,
   newTask,
   newTasks,
-  nothing,
   plan,
   reject,
   type LedgerTest,
+  bring,
   claimAll,
   recordStep,
   split,
@@ -1064,23 +1064,15 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           })
           const work = Effect.fnUntraced(function* (job: string) {
             const ledger = yield* Ledger
-            const run = yield* ledger.startRun()
+            const run = yield* plan(newTasks(5))
             assert.strictEqual(run.run, 1)
-            yield* ledger.record(run, {
-              tasks: newTasks([1, 1, 1, 1, 1]),
-              known: [],
-              rejects: [reject(1)],
-              counts: { ...nothing, read: 6, new: 5, rejected: 1 },
-              finished: true,
-            })
+            yield* recordStep(run, { read: 6, new: 5, rejected: 1 }, { rejects: [reject(1)] })
             yield* ledger.bindService(job, false)
-            yield* claimAll
-            yield* ledger.markSubmitted(0, "task_0", 5_000)
-            yield* ledger.markSubmitted(1, "task_1", 0)
-            yield* ledger.markCompleted(1, "{}")
-            yield* ledger.markRefused(2, "no")
-            yield* ledger.markSubmitted(3, "task_3", 0)
-            yield* ledger.markInvalid(3, "", "odd")
+            for (const [seq, state] of (
+              ["submitted", "completed", "refused", "invalid", "submitting"] as const
+            ).entries()) {
+              yield* bring(seq, state)
+            }
           })
           const empty = yield* state.pipe(inJob("b"))
           yield* work("a").pipe(inJob("a"))
