@@ -89,6 +89,16 @@ describe("submit", () => {
     )
   })
 
+  test("stops at once where the token is refused, and keeps the tasks for later", function* () {
+    const { failed, posts, stateNow } = yield* job(() => problem(401, "unknown token"), { concurrency: 1 })
+    const failure = yield* failed(items(20))
+    assert.strictEqual(failure._tag, "AnnotationClientError")
+    assert.match(failure.message, /refuses the token .*unknown token/)
+    assert.notInclude(failure.message, "secret-token")
+    assert.strictEqual(posts().length, 1)
+    assert.deepStrictEqual((yield* stateNow).counts.planned, { tasks: 10, items: 20 })
+  })
+
   test("stops at once where it is to be paid first, and keeps the tasks for later, also those that are polled", function* () {
     let isSettled = false
     const { failed, posts, process, stateNow, submitted } = yield* job(

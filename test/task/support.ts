@@ -10,7 +10,7 @@ import * as Sha256 from "../../src/node/Sha256.ts"
 import * as Payload from "../../src/task/ledger/schema/Payload.ts"
 import type { BatchItem } from "../../src/task/ledger/schema/Model.ts"
 import { Ledger, type LedgerReader } from "../../src/task/ledger/Ledger.ts"
-import type { NewTask, ReadCounts, Run, TaskState } from "../../src/task/ledger/schema/Model.ts"
+import type { NewTask, ReadCounts, Run, StateCounts, TaskState } from "../../src/task/ledger/schema/Model.ts"
 import { halve } from "../../src/task/plan/TaskRequests.ts"
 import { items } from "../support/items.ts"
 
@@ -168,3 +168,9 @@ export const split = Effect.fnUntraced(function* (seq: number, vote = 1) {
   yield* ledger.split(seq, halves)
   return halves
 })
+
+/** How many items are in each state that has some. */
+export const itemsByState = (counts: StateCounts): Record<string, number> =>
+  Object.fromEntries(Object.entries(counts).flatMap(([state, { items }]) => (items === 0 ? [] : [[state, items]])))
+
+export const statesOf = Ledger.use((ledger) => Effect.map(ledger.counts, itemsByState))

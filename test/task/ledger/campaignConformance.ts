@@ -9,6 +9,7 @@ import {
   batchItem,
   batchItems,
   bring,
+  itemsByState,
   newTasks,
   nothing,
   plan,
@@ -21,14 +22,14 @@ import {
 const kind: CampaignTerms = { guidelines: "Be kind.\nBe brief." }
 const strict: CampaignTerms = { guidelines: "Be kind.\nBe strict." }
 
-const states = Effect.gen(function* () {
-  const ledger = yield* Ledger
-  const { countsOf } = yield* ledger.progress
-  return (campaign: number) =>
-    Object.fromEntries(
-      Object.entries(countsOf(campaign)).flatMap(([state, { items }]) => (items === 0 ? [] : [[state, items]])),
-    )
-})
+const states = Ledger.use((ledger) =>
+  Effect.map(
+    ledger.progress,
+    ({ countsOf }) =>
+      (campaign: number) =>
+        itemsByState(countsOf(campaign)),
+  ),
+)
 
 export const campaignConformance = (test: LedgerTest) =>
   describe("campaigns", () => {

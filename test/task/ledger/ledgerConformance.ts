@@ -14,7 +14,6 @@ import {
   type Delivery,
   type ItemDetails,
   type Run,
-  type StateCounts,
   TaskState,
 } from "../../../src/task/ledger/schema/Model.ts"
 import * as Sha256 from "../../../src/node/Sha256.ts"
@@ -36,27 +35,16 @@ import {
   reject,
   type LedgerTest,
   bring,
+  itemsByState,
   claimAll,
   recordStep,
   split,
+  statesOf,
   submitted,
 } from "../support.ts"
 import { column, columns } from "../../support/columns.ts"
 
 type Service = (typeof Ledger)["Service"]
-
-const untouched: StateCounts = {
-  planned: { tasks: 0, items: 0 },
-  submitting: { tasks: 0, items: 0 },
-  submitted: { tasks: 0, items: 0 },
-  completed: { tasks: 0, items: 0 },
-  invalid: { tasks: 0, items: 0 },
-  failed: { tasks: 0, items: 0 },
-  refused: { tasks: 0, items: 0 },
-  in_doubt: { tasks: 0, items: 0 },
-  superseded: { tasks: 0, items: 0 },
-  given_up: { tasks: 0, items: 0 },
-}
 
 /** Identities stand in text columns, which not every database fills with every text. */
 const withoutNul = (text: string) => text.replaceAll("\0", "")
@@ -284,16 +272,8 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           ),
         )
         yield* plan([task])
-        assert.deepStrictEqual(yield* planned, [
-          {
-            seq: 0,
-            part: 0,
-            itemCount: task.items.length,
-            vote: 1,
-            idempotencyKey: task.idempotencyKey,
-            sentAt: undefined,
-            wasDoubted: false,
-          },
+        assert.deepStrictEqual(columns(yield* planned, "seq", "itemCount", "idempotencyKey"), [
+          [0, task.items.length, task.idempotencyKey],
         ])
         const question = yield* ledger.request(0)
         assert.strictEqual(Payload.decode(question.body), Payload.decode(task.body))
@@ -389,12 +369,7 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           const claimed = (yield* planned)[1]!
           yield* ledger.claim(claimed)
           yield* move(ledger)
-          assert.deepStrictEqual(
-            yield* ledger.counts,
-            to === "planned"
-              ? { ...untouched, planned: { tasks: 3, items: 9 } }
-              : { ...untouched, planned: { tasks: 2, items: 7 }, [to]: { tasks: 1, items: 2 } },
-          )
+          assert.deepStrictEqual(yield* statesOf, to === "planned" ? { planned: 9 } : { planned: 7, [to]: 2 })
           const { idempotencyKey } = claimed
           const issue = { number: 4, seq: 3, campaign: 1, attempt: 1, state: to, idempotencyKey, items: 2, sentAt: 0 }
           assert.deepStrictEqual(yield* ledger.issues(10), trouble === undefined ? [] : [{ ...issue, ...trouble }])
@@ -450,13 +425,8 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           yield* Effect.forEach([first!, second!, third!], ledger.claim)
           yield* ledger.markSubmitted(0, "task_x", 0)
           yield* ledger.settleInterrupted(outcome)
-          assert.deepStrictEqual(yield* ledger.counts, {
-            ...untouched,
-            submitted: { tasks: 1, items: 1 },
-            ...(outcome === "planned"
-              ? { planned: { tasks: 3, items: 9 } }
-              : { planned: { tasks: 1, items: 4 }, in_doubt: { tasks: 2, items: 5 } }),
-          })
+          const rest = outcome === "planned" ? { planned: 9 } : { planned: 4, in_doubt: 5 }
+          assert.deepStrictEqual(yield* statesOf, { submitted: 1, ...rest })
           const issues = yield* ledger.issues(10)
           assert.deepStrictEqual(seqs(issues), outcome === "planned" ? [] : [1, 3])
           for (const { reason } of issues) assert.match(reason ?? "", /may have been sent/)
@@ -684,14 +654,7 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
         assert.deepStrictEqual(ids(yield* ledger.due(10, never)), [])
         yield* ledger.recheck
         assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_1", "task_2"])
-        assert.deepStrictEqual(yield* ledger.counts, {
-          ...untouched,
-          submitted: { tasks: 1, items: 1 },
-          invalid: { tasks: 1, items: 1 },
-          failed: { tasks: 1, items: 1 },
-          in_doubt: { tasks: 1, items: 1 },
-          completed: { tasks: 1, items: 1 },
-        })
+        assert.deepStrictEqual(yield* statesOf, { submitted: 1, invalid: 1, failed: 1, in_doubt: 1, completed: 1 })
         // Whoever looks at them may be stopped before that: the reasons are there.
         assert.deepStrictEqual(column(yield* ledger.issues(9, ["failed", "invalid"]), "reason"), ["odd", "gone"])
         yield* ledger.markFailed(2, "still gone")
@@ -1078,7 +1041,7 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           yield* work("a").pipe(inJob("a"))
           const worked = yield* state.pipe(inJob("a"))
           assert.deepStrictEqual(yield* state.pipe(inJob("b")), empty)
-          assert.deepStrictEqual(empty.counts, untouched)
+          assert.deepStrictEqual(itemsByState(empty.counts), {})
 
           // Bound to a service of its own, which may change while it has no tasks itself.
           const bind = (service: string) => Ledger.use((ledger) => ledger.bindService(service, false))

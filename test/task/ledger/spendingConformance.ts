@@ -11,7 +11,7 @@ import { newTasks } from "../../../src/task/plan/TaskRequests.ts"
 import { seeded } from "../../pair/stats/support.ts"
 import { cases } from "../../support/cases.ts"
 import { column } from "../../support/columns.ts"
-import { batchItems, bring, nothing, split, type LedgerTest } from "../support.ts"
+import { batchItems, bring, nothing, split, statesOf, type LedgerTest } from "../support.ts"
 
 const costs: SpendingTerms = { price: "0.40", budget: "4.00" }
 
@@ -78,14 +78,6 @@ const charges = Ledger.use((ledger) =>
 )
 
 const byKind = { default: "0.40", judge: "0.01", specialist: "2.5" }
-
-const statesOf = Effect.gen(function* () {
-  const ledger = yield* Ledger
-  const counts = yield* ledger.counts
-  return Object.fromEntries(
-    Object.entries(counts).flatMap(([state, { items }]) => (items === 0 ? [] : [[state, items]])),
-  )
-})
 
 export const spendingConformance = (test: LedgerTest) =>
   describe("budgets", () => {
