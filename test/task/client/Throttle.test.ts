@@ -102,26 +102,6 @@ describe("Throttle", () => {
     })
   }
 
-  for (const [many, few] of [
-    ["poll", "create"],
-    ["create", "poll"],
-  ] as const) {
-    test(`lets three that create go for one that looks, however long the others' line is: ${many}`, function* () {
-      const { ask, underWay } = yield* asking(yield* make({ concurrency: 1 }))
-      for (let i = 0; i < 60; i++) yield* ask(many)
-      for (let i = 0; i < 6; i++) yield* ask(few)
-      for (let i = 0; i < 40; i++) {
-        for (let k = 0; k < 3; k++) yield* settle
-        yield* underWay.at(-1)!.answer
-      }
-      const kinds = underWay.map(({ kind }) => kind)
-      const mixed = few === "create" ? 8 : 24
-      assert.strictEqual(kinds.slice(0, mixed).filter((kind) => kind === few).length, 6)
-      assert.deepStrictEqual(kinds.slice(0, 4), ["create", "create", "create", "poll"])
-      assert.deepStrictEqual(new Set(kinds.slice(mixed)), new Set([many]))
-    })
-  }
-
   test("halves both numbers once for all that was under way, and says so once; lets them grow again", function* () {
     const logs = Logs.make()
     yield* Effect.gen(function* () {

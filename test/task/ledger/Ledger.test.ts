@@ -1,9 +1,9 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, it } from "@effect/vitest"
-import { Context, Effect, FileSystem, Layer, Stream } from "effect"
+import { Context, Effect, Layer, Stream } from "effect"
 import * as SqliteClient from "../../../src/node/SqliteClient.ts"
 import { Ledger, LedgerReader } from "../../../src/task/ledger/Ledger.ts"
-import { start, temporaryPath } from "../../node/support.ts"
+import { temporaryPath } from "../../node/support.ts"
 import { ledgerConformance } from "./ledgerConformance.ts"
 import { bring, newTasks, plan, recordStep, reject } from "../support.ts"
 import { effectTest } from "../../support/effectTest.ts"
@@ -16,14 +16,6 @@ ledgerConformance(
     Layer.provide(NodeServices.layer),
   ),
 )
-
-const open = (path: string) => Effect.provide(Effect.void, Ledger.layerFile(path))
-
-const lockedBy = Effect.fnUntraced(function* (path: string) {
-  const failure = yield* Effect.flip(open(path))
-  assert(failure._tag === "FileLockError" && failure.reason._tag === "FileLocked")
-  return failure.reason
-})
 
 const look = LedgerReader.use((ledger) =>
   Effect.all({
@@ -52,15 +44,6 @@ it.layer(NodeServices.layer)("a ledger's file", (it) => {
     assert.deepStrictEqual(yield* look.pipe(Effect.provide(Layer.fresh(file))), before)
   })
 
-  test("is worked by one process at a time", function* () {
-    const path = yield* newPath
-    const holder = yield* start("lockHolder.ts", path)
-    const reason = yield* lockedBy(path)
-    assert.strictEqual(reason.holder?.pid, holder.pid)
-    yield* holder.kill
-    yield* open(path)
-  })
-
   test("shows a reader what was recorded after it was opened, and takes nothing from it", function* () {
     const path = yield* newPath
     const writing = yield* Effect.map(Layer.build(Ledger.layerFile(path)), Context.get(Ledger))
@@ -70,13 +53,5 @@ it.layer(NodeServices.layer)("a ledger's file", (it) => {
     assert.strictEqual((yield* reading.counts).planned.tasks, 2)
     assert.notProperty(reading, "startRun")
     assert.strictEqual((yield* writing.startRun()).run, 2)
-  })
-
-  test("must exist to be read, and is not created by reading", function* () {
-    const path = yield* newPath
-    const failure = yield* Effect.flip(Effect.provide(Effect.void, LedgerReader.layerFile(path)))
-    assert.strictEqual(failure._tag, "SqlError")
-    assert.include(failure.message, path)
-    assert.isFalse(yield* FileSystem.FileSystem.use((fs) => fs.exists(path)))
   })
 })
