@@ -1,6 +1,6 @@
 /** A JSON API on loopback, whose state is in memory: what the fakes of services have in common. */
 import type { IncomingHttpHeaders } from "node:http"
-import { bodyOf, listen } from "../support/listening.ts"
+import { listen, withBody } from "../support/listening.ts"
 
 export interface ApiRequest {
   readonly method: string
@@ -22,8 +22,8 @@ export type Disturbance = "busy" | "lost" | undefined
 export const serve = async (answer: (request: ApiRequest) => ApiAnswer) => {
   const requests: Array<ApiRequest> = []
   let disturbance: (request: ApiRequest) => Disturbance = () => undefined
-  const { close, origin } = await listen((incoming, response) => {
-    void bodyOf(incoming).then((bytes) => {
+  const { close, origin } = await listen(
+    withBody((incoming, response, bytes) => {
       const text = bytes.toString()
       const { headers, method = "", url = "" } = incoming
       let result: ApiAnswer
@@ -42,8 +42,8 @@ export const serve = async (answer: (request: ApiRequest) => ApiAnswer) => {
       const retry = fault === "busy" ? { "retry-after": "0" } : {}
       response.writeHead(result.status, { "content-type": "application/json", ...retry })
       response.end(result.body === undefined ? "" : JSON.stringify(result.body))
-    })
-  })
+    }),
+  )
   return {
     origin,
     requests: (): ReadonlyArray<ApiRequest> => requests,

@@ -7,7 +7,7 @@ import { pipeline } from "node:stream/promises"
 import { Effect, Layer, Redacted } from "effect"
 import { ServiceProfile, type ServiceSettings } from "../../src/api/ServiceProfile.ts"
 import type { TaskRequest } from "../../src/domain/Task.ts"
-import { bodyOf, listening } from "./listening.ts"
+import { listening, withBody } from "./listening.ts"
 
 export interface Received {
   readonly method: string
@@ -51,11 +51,8 @@ export const make = (
 ) =>
   Effect.suspend(() => {
     const received: Array<Received> = []
-    const serving = listening((request, response) => {
-      // A request that breaks off gets no answer.
-      const reading = bodyOf(request).catch(() => undefined)
-      void reading.then((body) => {
-        if (body === undefined) return
+    const serving = listening(
+      withBody((request, response, body) => {
         const { headers, method = "", url: path = "" } = request
         const got: Received = { method, path, headers, body: body.toString(), at: performance.now() }
         if (got.path === "/v1/openapi.json") {
@@ -82,8 +79,8 @@ export const make = (
           return breaksOff ? response.write(text, () => request.socket.destroy()) : response.end(text)
         }
         void send()
-      })
-    })
+      }),
+    )
     return Effect.map(serving, ({ close, origin }) => {
       const baseUrl = `${origin}/v1`
       return {

@@ -4,7 +4,7 @@
  */
 import type { ServerResponse } from "node:http"
 import { Effect } from "effect"
-import { bodyOf, listening } from "./listening.ts"
+import { listening, withBody } from "./listening.ts"
 import * as JudgeStub from "./judgeStub.ts"
 
 export interface InputLine {
@@ -190,8 +190,8 @@ export const make = (first: Options = {}) =>
       return [200, shown(batch)]
     }
 
-    const serving = listening((request, response) => {
-      void bodyOf(request).then((bytes) => {
+    const serving = listening(
+      withBody((request, response, bytes) => {
         const url = new URL(request.url ?? "", "http://stub")
         const step = stepOf(request.method ?? "", url.pathname)
         const at = { step, nth: steps.filter((other) => other === step).length }
@@ -205,8 +205,8 @@ export const make = (first: Options = {}) =>
           else request.socket.destroy()
         }
         options.onStep?.(at, "done")
-      })
-    })
+      }),
+    )
     return Effect.map(serving, ({ close, origin }): BatchStub & { readonly close: Effect.Effect<void> } => ({
       baseUrl: `${origin}/v1`,
       steps,

@@ -1,6 +1,6 @@
 /** A collector of OpenTelemetry on loopback, which keeps what it is sent as OTLP over HTTP with JSON. */
 import { Effect } from "effect"
-import { bodyOf, listening } from "./listening.ts"
+import { listening, withBody } from "./listening.ts"
 
 export interface Span {
   readonly traceId: string
@@ -33,12 +33,12 @@ const valuesOf = (attributes: Attributes) =>
 /** `endpoint` is that of `OTEL_EXPORTER_OTLP_ENDPOINT`; the rest tells what came until now. */
 export const make = Effect.suspend(() => {
   const texts: Array<string> = []
-  const receiving = listening((request, response) => {
-    void bodyOf(request).then((body) => {
+  const receiving = listening(
+    withBody((_, response, body) => {
       texts.push(body.toString())
       response.writeHead(200, { "content-type": "application/json" }).end("{}")
-    })
-  })
+    }),
+  )
   return Effect.map(receiving, ({ origin }) => {
     const sent = (member: string): ReadonlyArray<Sent> =>
       texts.flatMap((text) => (JSON.parse(text) as Readonly<Record<string, ReadonlyArray<Sent>>>)[member] ?? [])

@@ -1,5 +1,11 @@
 /** Servers of `node:http` on a free port of loopback, for fakes of services. */
-import { createServer, type RequestListener, type ServerOptions } from "node:http"
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerOptions,
+  type ServerResponse,
+} from "node:http"
 import type { AddressInfo } from "node:net"
 import { Effect } from "effect"
 
@@ -27,3 +33,14 @@ export const listening = (listener: RequestListener) =>
     Effect.promise(() => listen(listener)),
     ({ close }) => Effect.promise(close),
   )
+
+/** Answers requests once they are here as a whole. One that breaks off gets no answer. */
+export const withBody =
+  (answer: (request: IncomingMessage, response: ServerResponse, body: Buffer) => void): RequestListener =>
+  (request, response) => {
+    const read = async () => {
+      const body = await bodyOf(request).catch(() => undefined)
+      if (body !== undefined) answer(request, response, body)
+    }
+    void read()
+  }

@@ -4,7 +4,7 @@ import type { ServiceSettings } from "../../../src/api/ServiceProfile.ts"
 import type { AnnotationClient } from "../../../src/task/client/AnnotationClient.ts"
 import type { AnnotationClientError } from "../../../src/task/client/AnnotationClientError.ts"
 import * as Logs from "../../support/logs.ts"
-import * as ScriptedService from "../../support/ScriptedService.ts"
+import type * as ScriptedService from "../../support/ScriptedService.ts"
 import { column } from "../../support/columns.ts"
 import { type Arrival, create as createTask, inVirtualTime, poll } from "./support.ts"
 
