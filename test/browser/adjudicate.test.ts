@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Browser, browser } from "../service/web/http.ts"
-import { joined } from "../service/web/support.ts"
+import { joined, judgeAll } from "../service/web/support.ts"
 import { fillIn, inBrowser, lead, signIn } from "../support/browserService.ts"
 import { picture, screenshot } from "../support/pictures.ts"
 
@@ -17,19 +17,10 @@ const prompts = colors.map((color) => ({
   completions: [`The ${color} one.`, `Another one than ${color}.`, "Neither."],
 }))
 
-/** An expert who votes, on each item that comes, for the completion that begins so. */
+/** A new expert who votes, on each item that comes, for the completion that begins so. */
 const judge = Effect.fnUntraced(function* (base: string, operator: Browser, name: string, beginsWith: string) {
-  const expert = yield* joined(base, operator, name)
-  let work = yield* expert.ask("POST", "/annotate/api/next")
-  while (work.json.item !== null) {
-    const { completions, item_id } = work.json.item as { completions: ReadonlyArray<string>; item_id: number }
-    const best = completions.findIndex((text) => text.startsWith(beginsWith))
-    const assessment = { strength: 2, all_bad: false, edited: null, flags: [], aspects: {} }
-    const vote = { best, ranking: null, rationale: `${name} says so.`, seconds: 3, assessment }
-    const given = yield* expert.ask("POST", `/annotate/api/items/${item_id}/vote`, vote)
-    assert.strictEqual(given.status, 200, given.text)
-    work = given
-  }
+  const assessment = { strength: 2, all_bad: false, edited: null, flags: [], aspects: {} }
+  yield* judgeAll(yield* joined(base, operator, name), beginsWith, { rationale: `${name} says so.`, assessment })
 })
 
 inBrowser(

@@ -9,7 +9,8 @@ import { browser } from "../service/web/http.ts"
 import { colorItems, inBrowser, lead } from "../support/browserService.ts"
 import { picture } from "../support/pictures.ts"
 
-const group = "week-48"
+/** A name whose characters mean something else in an address. */
+const group = "night/ä 48"
 
 inBrowser(
   "a lead pauses a group, withdraws a prompt, reopens the task, and downloads its votes",
@@ -36,7 +37,6 @@ inBrowser(
       })
       // Her vote on the item of a paused group is refused.
       const ann = yield* open({ refusals: [409] })
-      const phone = { width: 390, height: 844 }
 
       // Ann has an item open when its group is paused.
       yield* Effect.promise(async () => {
@@ -130,14 +130,6 @@ inBrowser(
           rows.map((row) => (JSON.parse(row) as { readonly prompt: string }).prompt),
           ["Which is **red**?", "Which is **green**?", "Which is **blue**?"],
         )
-        // All links of an admin are in sight.
-        await page.setViewportSize(phone)
-        await page.goto(`${origin}/dashboard/#/developer`)
-        const links = page.getByRole("navigation", { name: "Main" }).getByRole("link")
-        await page.getByRole("heading", { name: "Developer settings", level: 1 }).waitFor()
-        const boxes = await Promise.all((await links.all()).map((link) => link.boundingBox()))
-        for (const box of boxes) assert.isAtMost(box!.x + box!.width, phone.width)
-        await picture(page, "lifecycle-9-navigation")
       })
     }),
 )

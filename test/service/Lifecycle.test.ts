@@ -50,23 +50,6 @@ const rowsOf = (text: string) =>
     .map((line) => decodeRow(line))
 
 describe("a manager's desk, over HTTP", () => {
-  test("a pause takes an open item from its expert; the page is told, and the client sees no change", function* () {
-    const { base, operator } = yield* started()
-    const taskId = yield* create(base, { ...task([["sky", "blue", "green"]]), group: "night/ä" })
-    const ann = yield* joined(base, operator, "Ann")
-    const { json: work } = yield* ann.ask("POST", "/annotate/api/next")
-    const pause = (paused: boolean) =>
-      operator.ask("PUT", `/dashboard/api/groups/${encodeURIComponent("night/ä")}/paused`, { paused })
-    assert.strictEqual((yield* pause(true)).status, 204)
-    const vote = { best: 0, ranking: null, rationale: "", seconds: 1 }
-    assertProblem(yield* ann.ask("POST", `/annotate/api/items/${work.item.item_id}/vote`, vote), 409, "conflict")
-    assert.isNull((yield* ann.ask("POST", "/annotate/api/next")).json.item)
-    assert.strictEqual((yield* call("GET", `${base}/v1/tasks/${taskId}`)).json.status, "in_progress")
-    assert.strictEqual((yield* pause(false)).status, 204)
-    assert.strictEqual(yield* judgeNext(ann, "blue"), "sky")
-    assert.strictEqual((yield* call("GET", `${base}/v1/tasks/${taskId}`)).json.status, "completed")
-  })
-
   test("a withdrawn prompt is no judgment for the pipeline: counted, in no pair, and not sent again", function* () {
     const { base, folder, operator, prefstream } = yield* started()
     const fs = yield* FileSystem.FileSystem
@@ -128,20 +111,6 @@ describe("a manager's desk, over HTTP", () => {
     assert.match(none.stderr, /is kept/)
     const status = reportOf(yield* prefstream("status", "--json"))
     assert.deepInclude(status, { status: "done" })
-  })
-
-  test("a reopened task keeps its result for the client until the votes are there", function* () {
-    const { base, operator } = yield* started()
-    const taskId = yield* create(base, task([["sky", "blue", "green"]]))
-    const [ann, bob] = [yield* joined(base, operator, "Ann"), yield* joined(base, operator, "Bob")]
-    yield* judgeNext(ann, "blue")
-    const read = Effect.map(call("GET", `${base}/v1/tasks/${taskId}`), ({ json }) => json)
-    const before = yield* read
-    const reopened = yield* operator.ask("POST", `/dashboard/api/tasks/${taskId}/reopen`, { votes: 1, prompts: [0] })
-    assert.deepStrictEqual(reopened.json, { prompts: 1 })
-    assert.deepStrictEqual([before.status, yield* read], ["completed", before])
-    assert.strictEqual(yield* judgeNext(bob, "green"), "sky")
-    assert.lengthOf((yield* read).results[0].annotations.votes, 2)
   })
 })
 
