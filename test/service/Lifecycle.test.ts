@@ -10,7 +10,7 @@ import { cli, reportOf } from "../support/cli.ts"
 import { liveOver } from "../support/effectTest.ts"
 import { temporaryDirectory } from "../support/job.ts"
 import { build, call, platform, task, token } from "./support.ts"
-import { assertProblem, type Browser } from "./web/http.ts"
+import { type Browser } from "./web/http.ts"
 import { cheap, joined, signedIn } from "./web/support.ts"
 
 const test = liveOver(platform)

@@ -104,26 +104,6 @@ describe("tasks that ask for the same", () => {
     assert.deepStrictEqual(yield* Effect.forEach(tasks, votersOf), [[ann], [bob], [cem]])
   })
 
-  test("go to different people again under other guidelines, and in another group", function* () {
-    const [ann, bob, cem] = yield* people("Ann", "Bob", "Cem")
-    const rounds = [
-      {},
-      { guidelines: "Be strict." },
-      { group: "job, campaign 1" },
-      { group: "job, campaign 2" },
-      { group: "job, campaign 2", guidelines: "Be strict." },
-    ]
-    for (const options of rounds) {
-      const tasks = yield* Effect.forEach([abc, bca, cab], (item) => create([item], options))
-      // Each of them would take all that there is.
-      const judged = yield* Effect.forEach([ann!, bob!, cem!], judgeAll)
-      assert.deepStrictEqual(
-        judged,
-        tasks.map((task) => [task]),
-      )
-    }
-  })
-
   repeating("and that one has passed are there again once everybody has met the content", function* () {
     const queue = yield* VoteQueue
     const [ann, bob] = yield* people("Ann", "Bob")
@@ -327,12 +307,6 @@ describe("tasks that ask for the same", () => {
     assert.deepStrictEqual([row!.item_cursor, row!.left], [row!.last, 2])
     yield* judgeNext(bob!)
     assert.lengthOf(yield* judgeAll(ann!), 1)
-  })
-
-  test("are those of one organization", function* () {
-    const [ann] = yield* people("Ann", "Bob")
-    const tasks = [yield* create([abc]), yield* create([abc], { organization: "other" })]
-    assert.deepStrictEqual(yield* judgeAll(ann!), tasks)
   })
 })
 

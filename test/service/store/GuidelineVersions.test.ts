@@ -4,7 +4,7 @@ import { Desk } from "../../../src/service/store/Desk.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
-import { create, next, person, results, store, voteFor } from "./support.ts"
+import { create, next, person, prompts, results, store, voteFor } from "./support.ts"
 import { testOver } from "../../support/effectTest.ts"
 
 const test = testOver(store(":memory:"))
@@ -19,7 +19,6 @@ const judge = Effect.fnUntraced(function* (expertId: string, guidelines_version?
   })
   return item
 })
-const prompts = (n: number) => Array.from({ length: n }, (_, i) => [`p${i}`, "a", "b"] as const)
 const sent = "---\nrubric:\n  all_bad: true\n---\nBe fair."
 
 describe("guidelines with versions", () => {
@@ -93,21 +92,6 @@ describe("guidelines with versions", () => {
     assert.strictEqual(refused._tag, "MalformedRequest")
     yield* queue.vote(eva, item.item_id, { ...voteFor(item, "a"), assessment: { ...said, edited: null } })
     assert.deepInclude((yield* results(one))[0].annotations.votes[0], { all_bad: true, guidelines_version: 2 })
-  })
-
-  test("are listed with who made them, also for a task that came without any", function* () {
-    const task = yield* create(prompts(1))
-    yield* edit(task, "Be fair.", 1)
-    assert.strictEqual((yield* Effect.flip(edit("none", "x", 1)))._tag, "NotFound")
-    const desk = yield* Desk
-    assert.deepStrictEqual(Option.getOrThrow(yield* desk.guidelines(task)), {
-      has_rubric: false,
-      versions: [
-        { version: 2, text: "Be fair.", by: "Lea", at: 0 },
-        { version: 1, text: "", by: null, at: null },
-      ],
-    })
-    assert.isTrue(Option.isNone(yield* desk.guidelines("none")))
   })
 
   test("are what automatic experts get, and their votes say which version that was", function* () {

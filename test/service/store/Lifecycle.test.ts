@@ -9,6 +9,7 @@ import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
 import {
   assertCounters,
+  colors,
   create,
   draftOf,
   detailOf,
@@ -28,11 +29,6 @@ const test = testOver(store(":memory:"))
 
 /** A test of the events that are stored for webhooks. */
 const told = testOver(store(":memory:", { webhooks: layer }))
-
-const colors = [
-  ["sky", "blue", "green"],
-  ["grass", "green", "blue"],
-] as const
 
 const automatic = { experts: ["longest"], tasks: 10, createdBefore: Number.MAX_SAFE_INTEGER, isAvailable: () => true }
 

@@ -62,34 +62,6 @@ const reasonOf = (exit: Exit.Exit<unknown, unknown>) => {
 }
 
 describe("a new person", () => {
-  test("judges the qualification items before anything else, and then gets work", function* () {
-    yield* require({ items: 3, guidelines: "Prefer what is right." })
-    const task = yield* tasks(1)
-    const eva = yield* person("Eva")
-    const seen: Array<string> = []
-    for (const judged of [0, 1, 2]) {
-      const item = yield* next(eva)
-      assert.deepInclude(item, {
-        qualification: true,
-        task: { task_id: "", prompts: 3, judged, number: judged + 1 },
-      })
-      assert.strictEqual(item.guidelines, "Prefer what is right.")
-      assert.deepStrictEqual(yield* standing(eva), ["qualifying", Math.min(judged, 2), judged])
-      seen.push(yield* judge(eva, judged === 2 ? "other" : "right"))
-    }
-    assert.strictEqual(new Set(seen).size, 3)
-    assert.deepStrictEqual(yield* standing(eva), ["working", 2, 3])
-    assert.strictEqual(yield* judge(eva, "right"), "work 0")
-    const [result] = yield* results(task)
-    assert.deepStrictEqual(
-      result.annotations.votes.map(({ expert }: { readonly expert: string }) => expert),
-      [eva],
-    )
-    const [summary] = yield* (yield* Experts).list
-    assert.strictEqual(summary!.judged, 1)
-    assert.deepInclude(yield* (yield* VoteQueue).progress(eva), { judged: 4, judged_today: 4, undoable: false })
-  })
-
   test("who judged too few right is told so, gets nothing, and can be let in or qualify again with other items", function* () {
     yield* require({ items: 3 })
     yield* tasks(2)
@@ -254,6 +226,8 @@ describe("a pause", () => {
     for (const choice of ["right", "right", "right", "other", "other"]) yield* judge(eva, choice)
     assert.deepStrictEqual(yield* standing(eva), ["working", 3, 5])
     for (let i = 0; i < 25; i++) yield* judge(eva, "right")
+    // The qualification is no part of what the expert has judged.
+    assert.strictEqual((yield* (yield* Experts).list)[0]!.judged, 25)
     assert.deepStrictEqual(yield* standing(eva), ["working", 20, 20])
     for (let i = 0; i < 8; i++) yield* judge(eva, "other")
     assert.deepStrictEqual(yield* standing(eva), ["working", 12, 20])

@@ -1,6 +1,6 @@
 /** The table of the store's votes: what it holds in memory, what is in it, and that a break is logged. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Logger, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import { parse } from "csv-parse/sync"
 import type { VoteRow } from "../../../src/domain/VoteRow.ts"
 import * as SpreadsheetCell from "../../../src/io/SpreadsheetCell.ts"
@@ -8,8 +8,9 @@ import * as VotesApi from "../../../src/service/http/VotesApi.ts"
 import { Desk } from "../../../src/service/store/Desk.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
-import { create, experts, judge, next, store, voteFor } from "./support.ts"
+import { create, experts, judge, next, prompts, store, voteFor } from "./support.ts"
 import { testOver } from "../../support/effectTest.ts"
+import * as Logs from "../../support/logs.ts"
 
 const test = testOver(store(":memory:"))
 
@@ -30,10 +31,7 @@ describe("the table of votes", () => {
     const long = "x".repeat(100_000)
     yield* create([[long, "a", "b"]], { votes: 4 })
     for (const person of people) yield* judge(person, "a")
-    yield* create(
-      Array.from({ length: 150 }, (_, i) => [`prompt ${i}`, "a", "b"] as const),
-      { votes: 2 },
-    )
+    yield* create(prompts(150), { votes: 2 })
     const [ann = "", bob = ""] = people
     for (let i = 0; i < 300; i++) yield* judge(i % 2 === 0 ? ann : bob, "b")
     const chunks = yield* chunksOf()
@@ -42,7 +40,7 @@ describe("the table of votes", () => {
       rows.map(({ expert, prompt }) => [prompt, expert]),
       [
         ...people.map((person) => [long, person]),
-        ...Array.from({ length: 300 }, (_, i) => [`prompt ${i >> 1}`, i % 2 === 0 ? ann : bob]),
+        ...Array.from({ length: 300 }, (_, i) => [`p${i >> 1}`, i % 2 === 0 ? ann : bob]),
       ],
     )
     for (const chunk of chunks) assert.isBelow(chunk.length, 64 * 1024 + long.length + 1_000)
@@ -52,10 +50,7 @@ describe("the table of votes", () => {
 
   test("has all votes, where those of few items are large", function* () {
     const [ann = "", bob = ""] = yield* experts
-    yield* create(
-      Array.from({ length: 3 }, (_, i) => [`prompt ${i}`, "a", "b"] as const),
-      { votes: 2 },
-    )
+    yield* create(prompts(3), { votes: 2 })
     const queue = yield* VoteQueue
     const rationale = "y".repeat(1_500_000)
     for (let i = 0; i < 3; i++) {
@@ -67,7 +62,7 @@ describe("the table of votes", () => {
     const seen = rowsOf(yield* chunksOf()).map((row) => [row.prompt, row.expert, row.rationale?.length])
     assert.deepStrictEqual(
       seen,
-      Array.from({ length: 6 }, (_, i) => [`prompt ${i >> 1}`, i % 2 === 0 ? ann : bob, rationale.length]),
+      Array.from({ length: 6 }, (_, i) => [`p${i >> 1}`, i % 2 === 0 ? ann : bob, rationale.length]),
     )
     assert.lengthOf(rowsOf(yield* chunksOf({ expert: bob })), 3)
   })
@@ -119,17 +114,14 @@ describe("the table of votes", () => {
   })
 
   it.effect("is logged as broken off, whatever the cause", () => {
-    const logged: Array<string> = []
-    const logger = Logger.make(({ message }) => {
-      logged.push(String(message))
-    })
+    const { during, messages } = Logs.make()
     return Effect.gen(function* () {
       const desk = yield* Desk
       const broken = { ...desk, exportVotes: () => Stream.die(new RangeError("Invalid string length")) }
       const { body } = VotesApi.respond(broken, "jsonl", {})
       assert.strictEqual(body._tag, "Stream")
       if (body._tag === "Stream") yield* Effect.exit(Stream.runDrain(body.stream))
-      assert.include(logged.join("\n"), "The vote export failed before all votes were sent")
-    }).pipe(Effect.provide(Layer.provideMerge(store(":memory:"), Logger.layer([logger]))))
+      assert.include(messages.join("\n"), "The vote export failed before all votes were sent")
+    }).pipe(Effect.provide(store(":memory:")), during)
   })
 })

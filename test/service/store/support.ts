@@ -140,14 +140,25 @@ export const statusOf = Effect.fnUntraced(function* (taskId: string) {
 
 export const experts = Effect.suspend(() => Effect.forEach(["Ann", "Bob", "Cleo", "Dan"], person))
 
-/** The expert votes for these texts, each on the item that comes next. */
-export const judge = Effect.fnUntraced(function* (expertId: string, ...texts: ReadonlyArray<string>) {
+/** The expert votes for these texts, each on the item that comes next. The last item. */
+export const judge = Effect.fnUntraced(function* (expertId: string, ...texts: readonly [string, ...Array<string>]) {
   const queue = yield* VoteQueue
+  const items: Array<HeldItem> = []
   for (const text of texts) {
     const item = yield* next(expertId)
     yield* queue.vote(expertId, item.item_id, voteFor(item, text, `${text} is right`))
+    items.push(item)
   }
+  return items.at(-1)!
 })
+
+/** Prompts with two completions. */
+export const prompts = (n: number) => Array.from({ length: n }, (_, i) => [`p${i}`, "a", "b"] as const)
+
+export const colors = [
+  ["sky", "blue", "green"],
+  ["grass", "green", "blue"],
+] as const
 
 /** What the dashboard shows of a task, from that prompt on. */
 export const detailOf = (taskId: string, from = 0) =>
