@@ -2,8 +2,6 @@ import { connect } from "node:net"
 import { assert, describe, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
-import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
-import { AnnotationApi, OrganizationToken } from "../../src/api/AnnotationApi.ts"
 import { ServiceProfile } from "../../src/api/ServiceProfile.ts"
 import * as ServiceLayers from "../../src/service/ServiceLayers.ts"
 import type { Expert } from "../../src/service/expert/ScriptedExperts.ts"
@@ -177,27 +175,6 @@ layer(Service.layer)("AnnotationService", (it) => {
       const answer = yield* completed(base, created.json.task_id)
       assert.strictEqual(answer.json.results[0].prompt, prompt)
     })
-
-    it.effect("are read by the client of the same definition", () =>
-      Effect.gen(function* () {
-        const base = yield* Service
-        const client = yield* HttpApiClient.make(AnnotationApi, { baseUrl: `${base}/v1` })
-        const created = yield* client.tasks.create({ payload: body, headers: {} })
-        const { task_id } = created.body
-        const result = yield* client.tasks
-          .get({ params: { task_id } })
-          .pipe(Effect.repeat({ until: (result) => result.status === "completed" }))
-        assert.strictEqual(result.results?.[0]?.best_completion_index, 0)
-        const missing = yield* Effect.flip(client.tasks.get({ params: { task_id: "task_0" } }))
-        assert.strictEqual(missing._tag, "TaskNotFound")
-      }).pipe(
-        Effect.provide(
-          HttpApiMiddleware.layerClient(OrganizationToken, ({ next, request }) =>
-            next(HttpClientRequest.bearerToken(request, token)),
-          ),
-        ),
-      ),
-    )
   })
 
   test("without the organization's token both endpoints answer 401; the scheme's case does not matter", function* () {

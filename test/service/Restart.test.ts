@@ -3,15 +3,14 @@ import { readFileSync, statSync } from "node:fs"
 import { connect } from "node:net"
 import { dirname, join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Layer, Redacted, Scope, Stream } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
 import { HttpServer } from "effect/http"
-import { ChildProcess } from "effect/process"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as NodeServer from "../../src/node/HttpServer.ts"
 import * as SqliteClient from "../../src/node/SqliteClient.ts"
 import * as ServiceLayers from "../../src/service/ServiceLayers.ts"
-import { call, completed, platform, start, task, temporaryFile, token } from "./support.ts"
+import { call, completed, platform, spawned, start, task, temporaryFile, token } from "./support.ts"
 import { liveOver, testOver } from "../support/effectTest.ts"
 
 const test = testOver(platform)
@@ -102,17 +101,10 @@ describe("restart", () => {
     () =>
       Effect.gen(function* () {
         const database = yield* temporaryFile("service.sqlite")
-        const fixture = `${import.meta.dirname}/fixtures/serve.ts`
 
         const taskIds = yield* Effect.scoped(
           Effect.gen(function* () {
-            const child = yield* ChildProcess.make(process.execPath, [fixture, database], { stderr: "inherit" })
-            const base = yield* child.stdout.pipe(
-              Stream.decodeText,
-              Stream.splitLines,
-              Stream.runHead,
-              Effect.flatMap(Effect.fromOption),
-            )
+            const { base, child } = yield* spawned("serve.ts", database)
             const answers = yield* Effect.forEach(
               Array.from({ length: 20 }, (_, i) => `key ${i}`),
               (key) => call("POST", `${base}/v1/tasks`, { body, headers: { "idempotency-key": key } }),

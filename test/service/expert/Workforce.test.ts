@@ -387,12 +387,6 @@ describe("what no expert has an answer to", () => {
       (effect) => effect.pipe(Effect.scoped, Effect.provide(store(file), { local: true })),
     )
 
-  testOver(platform)("is tried again at the next start, when it was cancelled", function* () {
-    const session = sessions(yield* temporaryFile("service.db"))
-    const task = yield* session([never("silent")], "cancelled")
-    yield* session([always("silent", 0)], "completed", task)
-  })
-
   testOver(platform)("is cancelled at each start anew, with the votes that it has", function* () {
     const session = sessions(yield* temporaryFile("service.db"))
     const one = always("one", 0)

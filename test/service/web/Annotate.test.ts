@@ -1,6 +1,5 @@
 import { assert, describe } from "@effect/vitest"
 import { Context, Duration, Effect } from "effect"
-import * as Conversation from "../../../src/domain/Conversation.ts"
 import { Database } from "../../../src/service/database/Database.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
@@ -235,22 +234,6 @@ test("an expert corrects a judgment until its task is completed, and the earlier
   assertProblem(yield* expert.ask("PUT", path, ranked), 409, "conflict")
   assertProblem(yield* expert.ask("GET", path), 409, "conflict")
   assert.isFalse((yield* expert.ask("GET", "/annotate/api/judgments")).json[0].is_open)
-})
-
-test("a conversation comes as its turns, and a text as none", function* () {
-  const { expert, service } = yield* atWork()
-  const turns = [
-    { role: "system", content: "Be terse." },
-    { role: "user", content: "Hello\n\n[there]" },
-  ] as const
-  yield* taskOf(service, [
-    [Conversation.render(turns), "a", "b"],
-    ["Hello", "a", "b"],
-  ])
-  const { json: first } = yield* expert.ask("POST", "/annotate/api/next")
-  assert.deepStrictEqual(first.item.turns, turns)
-  const { json: second } = yield* expert.ask("POST", `/annotate/api/items/${first.item.item_id}/vote`, vote(0))
-  assert.isNull(second.item.turns)
 })
 
 describe("a rubric", () => {
