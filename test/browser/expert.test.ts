@@ -5,7 +5,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
-import { inBrowser, invite, type Service, signIn } from "../support/browserService.ts"
+import { inBrowser, invite, press, type Service, signIn } from "../support/browserService.ts"
 import { picture } from "../support/pictures.ts"
 
 /** The link for an expert, and a page on which to follow it. */
@@ -41,8 +41,7 @@ inBrowser("nothing can be chosen before the texts are shown", {}, (service) =>
       })
       await page.goto(link)
       await page.locator("article").first().waitFor({ state: "attached" })
-      await page.keyboard.press("1")
-      await page.keyboard.press("Enter")
+      await press(page, "1", "Enter")
       const { x, y } = (await page.locator("article button").last().boundingBox())!
       await page.mouse.click(x + 5, y + 5)
       const chip = (await page.locator(".chip").last().boundingBox())!
@@ -256,8 +255,7 @@ inBrowser(
         await picture(page, "expert-4-images")
         await page.keyboard.press("v")
         await page.getByText(`![small](`).waitFor()
-        await page.keyboard.press("v")
-        await page.keyboard.press("f")
+        await press(page, "v", "f")
         await page.getByRole("dialog", { name: "Full screen" }).getByRole("img").first().waitFor()
         const asked = service.accounts.flatMap(({ requests }) => requests)
         assert.deepStrictEqual(

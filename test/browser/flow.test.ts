@@ -7,7 +7,7 @@ import { createServer } from "node:net"
 import type { AddressInfo } from "node:net"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { fillIn, inBrowser, invite, jobOf } from "../support/browserService.ts"
+import { fillIn, inBrowser, invite, jobOf, press } from "../support/browserService.ts"
 import { picture } from "../support/pictures.ts"
 
 const freePort = () =>
@@ -58,7 +58,6 @@ inBrowser(
         await picture(page, "4-webhook")
 
         const invitation = await invite(page, "Grace Hopper")
-        await picture(page, "5-invitation")
         return { token, secret, invitation }
       })
       assert.match(token, /^pst_/)
@@ -97,9 +96,7 @@ inBrowser(
               assert.isFalse(isCut, `the hint is cut off at ${width} pixels`)
             }
             await expert.setViewportSize(size)
-            await expert.keyboard.press(right)
-            await expert.keyboard.press("ArrowRight")
-            await expert.keyboard.press(right === "1" ? "2" : "1")
+            await press(expert, right, "ArrowRight", right === "1" ? "2" : "1")
           } else {
             if (i === 4) await expert.keyboard.press("r")
             await expert.keyboard.press(right)
@@ -113,7 +110,6 @@ inBrowser(
             await expert.keyboard.press("Space")
             await expert.keyboard.type("Mine.")
             assert.strictEqual(await expert.getByLabel("In your own words").inputValue(), "Mine.")
-            await picture(expert, "6-flag")
             await expert.keyboard.press("Escape")
             // The dialog gives the focus back when it goes.
             await expert.getByRole("dialog").waitFor({ state: "detached" })
@@ -147,7 +143,6 @@ inBrowser(
 
       yield* Effect.promise(async () => {
         await page.getByText("Completed", { exact: true }).first().waitFor()
-        await picture(page, "8-tasks")
         await page.getByRole("link", { name: /^task_/ }).click()
         await page
           .getByRole("heading", { name: /^Task in / })
@@ -160,7 +155,6 @@ inBrowser(
         await picture(page, "10-deliveries")
         await page.goto(`${origin}/dashboard/#/experts`)
         await page.getByRole("row", { name: /Grace Hopper/ }).waitFor()
-        await picture(page, "11-experts")
       })
 
       assert.deepStrictEqual(

@@ -4,7 +4,7 @@
  */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { inBrowser, invite, signIn } from "../support/browserService.ts"
+import { inBrowser, invite, press, signIn } from "../support/browserService.ts"
 import { picture } from "../support/pictures.ts"
 
 const rubric = "---\nrubric:\n  all_bad: true\n---\n\n"
@@ -58,8 +58,7 @@ inBrowser("a lead edits the guidelines, and the expert hears of it before the ne
       await page.getByRole("heading", { name: "Guidelines, version 4" }).waitFor()
 
       // The item that was open is judged by what was shown; then comes the notice, once.
-      await at.keyboard.press("1")
-      await at.keyboard.press("Enter")
+      await press(at, "1", "Enter")
       await at.getByRole("heading", { name: "Guidelines changed: version 4" }).waitFor()
       await at.locator("ins", { hasText: "kinder" }).waitFor()
       await picture(at, "guidelines-4-changed")
@@ -69,8 +68,7 @@ inBrowser("a lead edits the guidelines, and the expert hears of it before the ne
       await at.keyboard.press("Enter")
       await at.getByText("Item two").waitFor()
       await at.getByRole("button", { name: "Guidelines, version 4" }).waitFor()
-      await at.keyboard.press("1")
-      await at.keyboard.press("Enter")
+      await press(at, "1", "Enter")
       await at.getByText("Item three").waitFor()
 
       await page.reload()

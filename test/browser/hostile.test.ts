@@ -8,7 +8,7 @@ import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { renderMarkdown } from "../../src/service/pages/shared/markdown.ts"
 import type { Account } from "../support/browser.ts"
-import { inBrowser, invite, signIn } from "../support/browserService.ts"
+import { inBrowser, invite, press, signIn } from "../support/browserService.ts"
 import * as hostile from "../support/hostile.ts"
 
 const perPrompt = 12
@@ -190,16 +190,12 @@ inBrowser("renders attacks inert, for the expert and for the operator", {}, (ser
 
         await page.keyboard.press("v")
         await isInert()
-        await page.keyboard.press("v")
-        await page.keyboard.press("d")
+        await press(page, "v", "d")
         await isInert()
-        await page.keyboard.press("d")
-        await page.keyboard.press("f")
+        await press(page, "d", "f")
         await page.getByRole("dialog").waitFor()
         await isInert()
-        await page.keyboard.press("Escape")
-        await page.keyboard.press("1")
-        await page.keyboard.press("e")
+        await press(page, "Escape", "1", "e")
         await page.keyboard.insertText(hostile.html.join(" "))
         await page.keyboard.press("Control+Enter")
       }

@@ -2,7 +2,7 @@
 import { basename, dirname } from "node:path"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { colorItems, inBrowser, invite, jobOf, signIn } from "../support/browserService.ts"
+import { colorItems, inBrowser, invite, jobOf, press, signIn } from "../support/browserService.ts"
 import { picture } from "../support/pictures.ts"
 
 inBrowser(
@@ -32,19 +32,16 @@ inBrowser(
           `${name}, campaign 1`,
           `${name}, campaign 1`,
         ])
-        await picture(page, "jobs-1-tasks")
         await page
           .getByRole("link", { name: /^task_/ })
           .last()
           .click()
         await page.getByRole("heading", { name: `Task in ${name}, campaign 1` }).waitFor()
-        await picture(page, "jobs-2-task")
         const invitation = await invite(page, "Ann")
         await expert.goto(invitation)
         for (let item = 0; item < 4; item++) {
           await expert.getByRole("button", { name: /^Submit/ }).waitFor()
-          await expert.keyboard.press("1")
-          await expert.keyboard.press("Enter")
+          await press(expert, "1", "Enter")
         }
         await expert
           .getByText(/Nothing|No items/)

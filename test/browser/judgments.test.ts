@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
-import { fillIn, inBrowser, invite, jobOf, signIn } from "../support/browserService.ts"
+import { fillIn, inBrowser, invite, jobOf, press, signIn } from "../support/browserService.ts"
 import { picture, screenshot } from "../support/pictures.ts"
 
 const rubric = `strength: true
@@ -89,7 +89,6 @@ inBrowser(
         await keyboard.type(" It is the first.")
         for (const key of ["Escape", "e"]) await keyboard.press(key)
         await keyboard.type("It is red.")
-        await picture(page, "1-annotate-keyboard")
         await keyboard.press("Control+Enter")
         // Taken back, and given again as it was.
         await placeOf(page, "green")
@@ -138,8 +137,7 @@ inBrowser(
       yield* Effect.promise(async () => {
         const page = cleo
         await page.goto(invitations[2]!)
-        await page.keyboard.press(String(await placeOf(page, "blue")))
-        await page.keyboard.press("n")
+        await press(page, String(await placeOf(page, "blue")), "n")
         await picture(page, "4-all-bad")
         await page.keyboard.press("Enter")
         await page.getByText("Which one is blue?").waitFor({ state: "detached" })
@@ -160,7 +158,6 @@ inBrowser(
         await page.getByRole("checkbox", { name: "Flagged" }).check()
         await page.getByRole("button", { name: "Filter", exact: true }).click()
         await table.getByRole("row", { name: /green/ }).waitFor({ state: "detached" })
-        await picture(page, "5-filter-flagged")
         await page.getByRole("link", { name: "Clear" }).click()
         await page.getByRole("button", { name: /^Open: .*green/ }).focus()
         await page.keyboard.press("Enter")
@@ -171,11 +168,9 @@ inBrowser(
         await page.keyboard.press("Enter")
         await page.getByRole("form", { name: "Decide prompt 2" }).waitFor()
         await page.waitForFunction(() => document.activeElement instanceof HTMLInputElement)
-        await page.keyboard.press("Space")
-        await page.keyboard.press("Tab")
+        await press(page, "Space", "Tab")
         await page.keyboard.type("Only it is green.")
-        await page.keyboard.press("Tab")
-        await page.keyboard.press("Enter")
+        await press(page, "Tab", "Enter")
         await page.getByText("Prompt 2 is decided for A.").waitFor()
         await page.getByRole("link", { name: "Experts", exact: true }).click()
         await page.getByRole("link", { name: "Bob" }).click()

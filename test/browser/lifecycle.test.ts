@@ -118,7 +118,6 @@ inBrowser(
       yield* Effect.promise(async () => {
         await page.getByRole("link", { name: "Items", exact: true }).click()
         await page.getByRole("table", { name: "Items" }).waitFor()
-        await picture(page, "lifecycle-8-items")
         const [download] = await Promise.all([
           page.waitForEvent("download"),
           page.getByRole("link", { name: "JSON Lines" }).click(),

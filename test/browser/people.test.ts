@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { fillIn, inBrowser, invite, signIn } from "../support/browserService.ts"
+import { fillIn, inBrowser, invite, press, signIn } from "../support/browserService.ts"
 import { picture } from "../support/pictures.ts"
 
 // The service refuses the wrong password, the removal of the last admin, and the ended session.
@@ -20,8 +20,7 @@ inBrowser("an admin adds a viewer, who sees no controls; each changes the own pa
       await page.getByRole("heading", { name: "Operators", level: 1 }).waitFor()
       await page.getByRole("textbox", { name: "Name of the operator" }).focus()
       await page.keyboard.type("Vic")
-      await page.keyboard.press("Tab")
-      await page.keyboard.press("ArrowUp")
+      await press(page, "Tab", "ArrowUp")
       assert.isTrue(await page.getByRole("radio", { name: /Viewer/ }).isChecked())
       await page.keyboard.press("Enter")
       const invitation = await page.getByRole("textbox", { name: "Sign-in link" }).inputValue()
@@ -135,7 +134,6 @@ inBrowser(
           .getByText("Grace Hopper")
           .waitFor()
         assert.deepStrictEqual(await groups.allTextContents(), ["release", "nightly"])
-        await picture(page, "queue-2")
       })
     }),
 )

@@ -4,7 +4,7 @@
  */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { inBrowser, invite, jobOf, signIn } from "../support/browserService.ts"
+import { inBrowser, invite, jobOf, press, signIn } from "../support/browserService.ts"
 import { picture } from "../support/pictures.ts"
 
 const call = (name: string, id: string, args: unknown) => ({
@@ -93,8 +93,7 @@ inBrowser(
         const reader = page.getByRole("dialog", { name: "Full screen" })
         await reader.getByRole("heading", { name: "Assistant calls book_flight call_3" }).waitFor()
         await picture(page, "11-tools-reader")
-        await page.keyboard.press("Escape")
-        await page.keyboard.press("Enter")
+        await press(page, "Escape", "Enter")
 
         await page.getByRole("heading", { name: "Item 2 of 2", level: 1 }).waitFor()
         const question = turns.last().getByText("Why is the sky blue?")
@@ -107,8 +106,7 @@ inBrowser(
         })
         assert.strictEqual(inSight, "Why is the sky blue?", "what the completions answer is in sight")
         await picture(page, "12-conversation")
-        await page.keyboard.press("1")
-        await page.keyboard.press("Enter")
+        await press(page, "1", "Enter")
       })
       yield* Effect.promise(() => pipeline.ended)
       const [pair] = pairs()

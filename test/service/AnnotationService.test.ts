@@ -5,7 +5,8 @@ import { HttpClient, HttpClientRequest } from "effect/http"
 import { ServiceProfile } from "../../src/api/ServiceProfile.ts"
 import * as ServiceLayers from "../../src/service/ServiceLayers.ts"
 import type { Expert } from "../../src/service/expert/ScriptedExperts.ts"
-import { type Answer, call, completed, platform, start, task, temporaryFile, token } from "./support.ts"
+import { call, completed, platform, start, task, temporaryFile, token } from "./support.ts"
+import { assertProblem } from "./web/http.ts"
 import { type Body, testOver } from "../support/effectTest.ts"
 
 /** Answers like `first`, except that it has no answer where the prompt says so. */
@@ -25,14 +26,6 @@ class Service extends Context.Service<Service, string>()("test/Service") {
       return yield* start({ experts: [moody, "longest"], limits })
     }),
   ).pipe(Layer.provideMerge(platform))
-}
-
-const assertProblem = (answer: Answer, status: number, name: string) => {
-  assert.strictEqual(answer.status, status, answer.text)
-  assert.strictEqual(answer.headers["content-type"], "application/problem+json")
-  assert.strictEqual(answer.json.type, `tag:prefstream,2026:${name}`)
-  assert.strictEqual(answer.json.status, status)
-  assert.isString(answer.json.title)
 }
 
 const body = task([["What is 2 + 2?", "4", "five"]])

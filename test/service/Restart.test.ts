@@ -11,6 +11,7 @@ import * as NodeServer from "../../src/node/HttpServer.ts"
 import * as SqliteClient from "../../src/node/SqliteClient.ts"
 import * as ServiceLayers from "../../src/service/ServiceLayers.ts"
 import { call, completed, platform, spawned, start, task, temporaryFile, token } from "./support.ts"
+import { assertProblem } from "./web/http.ts"
 import { liveOver, testOver } from "../support/effectTest.ts"
 
 const test = testOver(platform)
@@ -135,9 +136,7 @@ test("a failing store is a 500 that says nothing about the cause", function* () 
     const base = HttpServer.formatAddress((yield* HttpServer.HttpServer).address)
     yield* (yield* SqlClient.SqlClient)`DROP TABLE task_result`
     const answer = yield* call("GET", `${base}/v1/tasks/task_0`)
-    assert.strictEqual(answer.status, 500)
-    assert.strictEqual(answer.headers["content-type"], "application/problem+json")
-    assert.strictEqual(answer.json.type, "tag:prefstream,2026:service-failure")
+    assertProblem(answer, 500, "service-failure")
     assert.notInclude(answer.text, "task_result")
   }).pipe(Effect.provide(service))
 })
@@ -158,9 +157,8 @@ test("a request that comes before the service is up is answered 503, whatever it
     { concurrency: "unbounded" },
   )
   for (const answer of tooEarly) {
-    assert.deepStrictEqual([answer.status, answer.headers["retry-after"]], [503, "1"])
-    assert.strictEqual(answer.headers["content-type"], "application/problem+json")
-    assert.strictEqual(answer.json.type, "tag:prefstream,2026:service-unavailable")
+    assertProblem(answer, 503, "service-unavailable")
+    assert.strictEqual(answer.headers["retry-after"], "1")
   }
 
   const database = yield* Deferred.make<void>()

@@ -132,6 +132,11 @@ export const fillIn = async (page: Page, label: string, text: string) => {
   await field.press("Enter")
 }
 
+/** Presses keys, one after the other. */
+export const press = async (page: Page, ...keys: ReadonlyArray<string>) => {
+  for (const key of keys) await page.keyboard.press(key)
+}
+
 const password = "correct horse battery"
 
 /** First sign-in. */

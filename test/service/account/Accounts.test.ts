@@ -1,13 +1,14 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { dirname } from "node:path"
 import { assert, describe } from "@effect/vitest"
-import { Effect, Fiber, Layer, Option } from "effect"
+import { Effect, Fiber, Layer, Option, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import * as Password from "../../../src/node/Password.ts"
 import { Database } from "../../../src/service/database/Database.ts"
 import { Accounts } from "../../../src/service/account/Accounts.ts"
 import { Operators } from "../../../src/service/account/Operators.ts"
 import { Sessions } from "../../../src/service/account/Sessions.ts"
+import { Tokens } from "../../../src/service/account/Tokens.ts"
 import { accountsOver, inProcess, platform, temporaryFile } from "../web/support.ts"
 import { testOver } from "../../support/effectTest.ts"
 
@@ -95,12 +96,13 @@ describe("Accounts", () => {
     }
   })
 
-  testOver(platform)("passwords, codes and sessions stand nowhere in the files", function* () {
+  testOver(platform)("passwords, codes, sessions and tokens stand nowhere in the files", function* () {
     const file = yield* temporaryFile
     yield* Effect.gen(function* () {
       const accounts = yield* Accounts
       const { session } = yield* operator()
       const open = yield* code
+      const { token } = yield* Tokens.use((tokens) => tokens.create("pipeline"))
       yield* accounts.signIn("Ann", password, here)
       const folder = dirname(file)
       const texts = readdirSync(folder).map((name) => readFileSync(`${folder}/${name}`, "latin1"))
@@ -108,7 +110,7 @@ describe("Accounts", () => {
         texts.some((text) => text.includes("$scrypt$")),
         "what is stored is looked into",
       )
-      for (const secret of [session, open, password]) {
+      for (const secret of [session, open, password, Redacted.value(token).slice(8)]) {
         assert.isFalse(texts.some((text) => text.includes(secret)))
       }
     }).pipe(Effect.provide(cheap), inProcess(file))

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Clock, Effect, Exit, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { Database } from "../../../src/service/database/Database.ts"
@@ -276,47 +276,32 @@ describe("settings", () => {
   })
 })
 
-it.effect(
+testOver(platform)(
   "a restart with another gold file: judged items count, the shown one is replaced, and nobody gets past it",
-  () =>
-    Effect.gen(function* () {
-      const file = yield* temporaryFile
-      const run = <A, E>(
-        gold: ReadonlyArray<GoldItem> | undefined,
-        effect: Effect.Effect<A, E, Store | Qualification>,
-      ) => effect.pipe(Effect.provide(store(file, { goldItems: gold, goldAnswer })))
-      const eva = yield* run(
-        goldItems("a", "b", "c"),
-        Effect.gen(function* () {
-          yield* require({ items: 3 })
-          yield* tasks(1)
-          const eva = yield* person("Eva")
-          yield* judge(eva, "right")
-          yield* next(eva)
-          return eva
-        }),
-      )
-      yield* run(
-        goldItems("x"),
-        Effect.gen(function* () {
-          assert.strictEqual(yield* judge(eva, "right"), "gold x")
-          assert.deepStrictEqual(yield* standing(eva), ["unavailable", 2, 2])
-          assert.isTrue(yield* isOut(eva))
-          assert.match((yield* stopped(eva))!, /no more items for your qualification/)
-        }),
-      )
-      yield* run(
-        undefined,
-        Effect.gen(function* () {
-          assert.isTrue(yield* isOut(eva))
-        }),
-      )
-      yield* run(
-        goldItems("x", "y"),
-        Effect.gen(function* () {
-          assert.strictEqual(yield* judge(eva, "right"), "gold y")
-          assert.strictEqual(yield* judge(eva, "right"), "work 0")
-        }),
-      )
-    }).pipe(Effect.scoped, Effect.provide(platform)),
+  function* () {
+    const file = yield* temporaryFile
+    const during = <A>(gold: ReadonlyArray<GoldItem> | undefined, body: () => Effect.fn.Return<A, unknown, Store>) =>
+      Effect.provide(Effect.gen(body), store(file, { goldItems: gold, goldAnswer }))
+    const eva = yield* during(goldItems("a", "b", "c"), function* () {
+      yield* require({ items: 3 })
+      yield* tasks(1)
+      const eva = yield* person("Eva")
+      yield* judge(eva, "right")
+      yield* next(eva)
+      return eva
+    })
+    yield* during(goldItems("x"), function* () {
+      assert.strictEqual(yield* judge(eva, "right"), "gold x")
+      assert.deepStrictEqual(yield* standing(eva), ["unavailable", 2, 2])
+      assert.isTrue(yield* isOut(eva))
+      assert.match((yield* stopped(eva))!, /no more items for your qualification/)
+    })
+    yield* during(undefined, function* () {
+      assert.isTrue(yield* isOut(eva))
+    })
+    yield* during(goldItems("x", "y"), function* () {
+      assert.strictEqual(yield* judge(eva, "right"), "gold y")
+      assert.strictEqual(yield* judge(eva, "right"), "work 0")
+    })
+  },
 )

@@ -4,7 +4,7 @@
  * the same content is asked for again and again. Nobody gets work of a paused group, on a withdrawn
  * or decided prompt, or while not qualified.
  */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Layer, Option, Random, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -437,18 +437,16 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>, allowRepeat
   } while (rest.length > 0)
 })
 
-describe("any sequence of steps", () => {
-  // oxlint-disable-next-line vitest/expect-expect -- `run` asserts
-  it("keeps what must hold, and every task is finished in the end", async () => {
-    const property = fc.asyncProperty(steps, fc.nat(), fc.boolean(), (steps, seed, allowRepeatedVotes) =>
-      Effect.runPromise(
-        run(steps, allowRepeatedVotes).pipe(
-          Random.withSeed(seed),
-          Effect.provide(Layer.merge(SqliteClient.layer({ filename: ":memory:" }), TestClock.layer())),
-          Effect.scoped,
-        ),
+// oxlint-disable-next-line vitest/expect-expect -- `run` asserts
+it("any sequence of steps keeps what must hold, and every task is finished in the end", async () => {
+  const property = fc.asyncProperty(steps, fc.nat(), fc.boolean(), (steps, seed, allowRepeatedVotes) =>
+    Effect.runPromise(
+      run(steps, allowRepeatedVotes).pipe(
+        Random.withSeed(seed),
+        Effect.provide(Layer.merge(SqliteClient.layer({ filename: ":memory:" }), TestClock.layer())),
+        Effect.scoped,
       ),
-    )
-    await fc.assert(property, { numRuns: cases(10, 100) })
-  })
+    ),
+  )
+  await fc.assert(property, { numRuns: cases(10, 100) })
 })

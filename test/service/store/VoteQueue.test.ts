@@ -242,7 +242,7 @@ test("a correction keeps the time and the day of its vote, and is stored once, h
   yield* TestClock.adjust("1 day")
   const replaced = Effect.map(sql`SELECT choice FROM replaced_vote`, (rows) => rows.length)
   const correction = voteFor(item, "b")
-  yield* queue.correct(ann, item.item_id, voteFor(item, "a"))
+  yield* queue.correct(ann, item.item_id, voteFor(item, "a", "a is right"))
   assert.strictEqual(yield* replaced, 0)
   yield* queue.correct(ann, item.item_id, correction)
   yield* TestClock.adjust("1 second")
