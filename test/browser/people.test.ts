@@ -101,14 +101,15 @@ inBrowser("an admin adds a viewer, who sees no controls; each changes the own pa
 )
 
 inBrowser(
-  "a manager's change of priority and experts is the order of the queue",
+  "a manager's change of priority and experts is the order of the queue, which says what waits for another expert",
   { flags: ["--votes", "2"] },
   (service) =>
     Effect.gen(function* () {
       const page = yield* service.open()
+      const expert = yield* service.open()
       yield* Effect.promise(async () => {
         await signIn(page, service.link)
-        await invite(page, "Grace Hopper")
+        const invitation = await invite(page, "Grace Hopper")
         for (const group of ["nightly", "release"]) {
           await service.create({ group, prompts: [{ prompt: `Of ${group}`, completions: ["a", "b"] }] })
         }
@@ -134,6 +135,13 @@ inBrowser(
           .getByText("Grace Hopper")
           .waitFor()
         assert.deepStrictEqual(await groups.allTextContents(), ["release", "nightly"])
+
+        await expert.goto(invitation)
+        await expert.getByText("Of release").waitFor()
+        await press(expert, "1", "Enter")
+        await expert.getByText("Of nightly").waitFor()
+        await page.reload()
+        await page.getByText("1 item waits for another expert").waitFor()
       })
     }),
 )

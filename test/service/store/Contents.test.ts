@@ -42,6 +42,16 @@ const judgeAll = Effect.fnUntraced(function* (expertId: string) {
   return tasks
 })
 
+/** What becomes of an item that a person holds. */
+const leaves = [
+  ["judged", judge],
+  [
+    "set aside",
+    (expertId: string, { item_id }: HeldItem) =>
+      VoteQueue.use((queue) => queue.setAside(expertId, item_id, { kind: "skip", reason: "" })),
+  ],
+] as const
+
 const nothingFor = Effect.fnUntraced(function* (expertId: string) {
   assert.isTrue(Option.isNone(yield* (yield* VoteQueue).next(expertId)))
 })
@@ -132,14 +142,7 @@ describe("tasks that ask for the same", () => {
     assert.deepStrictEqual(yield* Effect.forEach(tasks, statusOf), ["completed", "completed", "completed"])
   })
 
-  for (const [how, leave] of [
-    ["judged", judge],
-    [
-      "set aside",
-      (expertId: string, { item_id }: HeldItem) =>
-        VoteQueue.use((queue) => queue.setAside(expertId, item_id, { kind: "skip", reason: "" })),
-    ],
-  ] as const) {
+  for (const [how, leave] of leaves) {
     test(`and are one task with more votes than there are people wait once everybody has ${how} it`, function* () {
       const crowd = yield* people("Ann", "Bob")
       const task = yield* create([abc, ["other", "a", "b"]], { votes: 3, group: "job, campaign 1" })
@@ -212,26 +215,18 @@ describe("tasks that ask for the same", () => {
     assert.deepStrictEqual(counts, { votes: 4, experts: 4 })
   })
 
-  test("go to the same people again after a task was canceled, which gives no result", function* () {
-    const [ann] = yield* people("Ann")
-    const task = yield* create([abc, ["other", "a", "b"]])
-    yield* judgeNext(ann!)
-    yield* (yield* TaskStore).cancel(task)
-    const again = yield* create([bca])
-    assert.deepStrictEqual(yield* judgeAll(ann!), [again])
-    const [result] = yield* results(again)
-    assert.notProperty(result.annotations.votes[0], "repeated")
-  })
-
-  test("go again to a person who had set one of them aside, after its task was canceled", function* () {
-    const [ann] = yield* people("Ann")
-    const task = yield* create([abc])
-    const { item_id } = yield* next(ann!)
-    yield* (yield* VoteQueue).setAside(ann!, item_id, { kind: "skip", reason: "" })
-    yield* (yield* TaskStore).cancel(task)
-    const again = yield* create([bca])
-    assert.deepStrictEqual(yield* judgeAll(ann!), [again])
-  })
+  for (const [how, leave] of leaves) {
+    test(`go again to a person who has ${how} one of them, after its task was canceled`, function* () {
+      const [ann] = yield* people("Ann")
+      const task = yield* create([abc, ["other", "a", "b"]])
+      yield* leave(ann!, yield* next(ann!))
+      yield* (yield* TaskStore).cancel(task)
+      const again = yield* create([bca])
+      assert.deepStrictEqual(yield* judgeAll(ann!), [again])
+      const [result] = yield* results(again)
+      assert.notProperty(result.annotations.votes[0], "repeated")
+    })
+  }
 
   test("do not go again to a person who judged one, although an item that the person had set aside is returned in a canceled task", function* () {
     const queue = yield* VoteQueue

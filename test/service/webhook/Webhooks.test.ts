@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Layer, Logger, Option, Result } from "effect"
+import { Clock, Effect, Layer, Option, Result } from "effect"
 import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { version } from "../../../src/node/Version.ts"
@@ -28,6 +28,7 @@ import {
   webhooksThrough,
 } from "./support.ts"
 import { testOver } from "../../support/effectTest.ts"
+import * as Logs from "../../support/logs.ts"
 
 const test = testOver(webhooks())
 
@@ -445,10 +446,8 @@ describe("what is stored", () => {
   })
 
   it.effect("a database that could not be read for a while is soon tried again, however often that happens", () => {
-    const logged = { failures: 0 }
-    const logger = Logger.make(({ message }) => {
-      if (JSON.stringify(message).includes("Webhook messages could not be read")) logged.failures++
-    })
+    const { during, messages } = Logs.make()
+    const failures = () => messages.filter((line) => line.includes("Webhook messages could not be read")).length
     return Effect.gen(function* () {
       const { sql, write } = yield* Database
       yield* subscriber()
@@ -456,18 +455,15 @@ describe("what is stored", () => {
       for (let time = 1; time <= 8; time++) {
         yield* write(sql`ALTER TABLE webhook_secret RENAME TO elsewhere`)
         yield* service.wake
-        yield* until(
-          Effect.sync(() => logged.failures),
-          (failures) => failures === time,
-        )
+        yield* until(Effect.sync(failures), (failures) => failures === time)
         yield* settle
         yield* write(sql`ALTER TABLE elsewhere RENAME TO webhook_secret`)
         const id = yield* complete(`g${time}`)
         yield* TestClock.adjust("100 millis")
         yield* attempted(id, 1)
-        assert.strictEqual(logged.failures, time)
+        assert.strictEqual(failures(), time)
       }
-    }).pipe(Effect.provide(Layer.provideMerge(webhooks(), Logger.layer([logger]))))
+    }).pipe(Effect.provide(webhooks()), during)
   })
 
   test("pages, newest first", function* () {
