@@ -74,8 +74,10 @@ describe("what is held too long", () => {
     const { held_until } = yield* next(ann)
     assert.strictEqual(held_until, Duration.toMillis("88 minutes"))
     yield* TestClock.setTime(held_until - 1)
+    yield* queue.releaseExpired
     assert.isTrue(Option.isNone(yield* queue.next(bob)))
     yield* TestClock.setTime(held_until)
+    yield* queue.releaseExpired
     const taken = yield* next(bob)
     assert.strictEqual(taken.item_id, item.item_id)
     assert.isNull(taken.draft, "a draft is its author's")
