@@ -5,8 +5,8 @@ import { Desk } from "../../../src/service/store/Desk.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
+import { assertCounters } from "./recount.ts"
 import {
-  assertCounters,
   colors,
   create,
   detailOf,

@@ -17,7 +17,8 @@ import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
 import type { Draft, Submission } from "../../../src/service/pageApi/AnnotateApi.ts"
 import type { Claim } from "../../../src/service/store/VoteQueueModel.ts"
-import { assertCountersWith, create, draftOf, makeEvents, meetings, storeOver } from "./support.ts"
+import { assertCountersWith, meetings } from "./recount.ts"
+import { create, draftOf, makeEvents, storeOver } from "./support.ts"
 import { cases } from "../../support/cases.ts"
 
 const step = fc.record({
