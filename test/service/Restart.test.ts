@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process"
 import { readFileSync, statSync } from "node:fs"
 import { connect } from "node:net"
 import { dirname, join } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
 import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
@@ -97,34 +97,22 @@ describe("restart", () => {
     assert.strictEqual(yield* create, yield* create)
   })
 
-  it.live(
-    "what was answered 201 outlives kill -9",
-    () =>
-      Effect.gen(function* () {
-        const database = yield* temporaryFile("service.sqlite")
-
-        const taskIds = yield* Effect.scoped(
-          Effect.gen(function* () {
-            const { base, child } = yield* spawned("serve.ts", database)
-            const answers = yield* Effect.forEach(
-              Array.from({ length: 20 }, (_, i) => `key ${i}`),
-              (key) => call("POST", `${base}/v1/tasks`, { body, headers: { "idempotency-key": key } }),
-              { concurrency: 4 },
-            )
-            yield* child.kill({ killSignal: "SIGKILL" })
-            assert.isTrue(answers.every((answer) => answer.status === 201))
-            return answers.map((answer) => answer.json.task_id as string)
-          }),
-        )
-
-        const base = yield* start({ database, experts: ["longest"] })
-        for (const taskId of taskIds) {
-          const { json } = yield* completed(base, taskId)
-          assert.strictEqual(json.results[0].best_completion_index, 1)
-        }
-      }).pipe(Effect.provide(platform)),
-    300_000,
-  )
+  liveOver(platform)("what was answered 201 outlives kill -9", function* () {
+    const database = yield* temporaryFile("service.sqlite")
+    const { base: first, child } = yield* spawned("serve.ts", database)
+    const answers = yield* Effect.forEach(
+      Array.from({ length: 20 }, (_, i) => `key ${i}`),
+      (key) => call("POST", `${first}/v1/tasks`, { body, headers: { "idempotency-key": key } }),
+      { concurrency: 4 },
+    )
+    yield* child.kill({ killSignal: "SIGKILL" })
+    const base = yield* start({ database, experts: ["longest"] })
+    for (const { json, status } of answers) {
+      assert.strictEqual(status, 201)
+      const { results } = (yield* completed(base, json.task_id)).json
+      assert.strictEqual(results[0].best_completion_index, 1)
+    }
+  })
 })
 
 test("a failing store is a 500 that says nothing about the cause", function* () {

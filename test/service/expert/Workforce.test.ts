@@ -7,7 +7,7 @@ import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
 import * as Workforce from "../../../src/service/expert/Workforce.ts"
-import { create, detailOf, results, statusOf, store, waitingIn } from "../store/support.ts"
+import { create, detailOf, prompts, results, statusOf, store, waitingIn } from "../store/support.ts"
 import { platform, temporaryFile } from "../support.ts"
 import { testOver } from "../../support/effectTest.ts"
 
@@ -34,8 +34,6 @@ const log = Logger.layer([
 ])
 const test = testOver(Layer.provideMerge(store(":memory:"), log))
 const said = (text: string) => lines.filter((line) => line.includes(text))
-
-const prompts = (n: number) => Array.from({ length: n }, (_, i) => [`p${i}`, "a", "b"] as const)
 
 const itemOf = (task: string, index = 0) => Effect.map(detailOf(task, index), ({ items }) => items[0]!)
 

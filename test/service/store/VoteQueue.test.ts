@@ -1,5 +1,5 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Fiber, Latch, Layer, Option } from "effect"
+import { assert, describe } from "@effect/vitest"
+import { Duration, Effect, Fiber, Latch, Option } from "effect"
 import { TestClock } from "effect/testing"
 import type { Vote } from "../../../src/domain/Vote.ts"
 import { Database } from "../../../src/service/database/Database.ts"
@@ -7,7 +7,6 @@ import { Desk } from "../../../src/service/store/Desk.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
-import { Webhooks } from "../../../src/service/webhook/Webhooks.ts"
 import {
   create,
   draftOf,
@@ -109,21 +108,17 @@ describe("a vote", () => {
     assert.deepInclude(result.annotations.votes[0], { rationale: " For a.\ufffd \ufffd", seconds: 3 })
   })
 
-  it.effect("that ends a task tells the webhooks, even when nobody waits for it any more", () => {
-    let woken = 0
-    const webhooks = Layer.mock(Webhooks, {
-      exists: Effect.succeed(true),
-      enqueue: () => Effect.void,
-      wake: Effect.sync(() => void woken++),
-    })
-    return Effect.gen(function* () {
+  const { layer: webhooks, wakes } = makeEvents()
+  testOver(store(":memory:", { webhooks }))(
+    "that ends a task tells the webhooks, even when nobody waits for it any more",
+    function* () {
       const { write } = yield* Database
       const queue = yield* VoteQueue
       const ann = yield* person("Ann")
       const tasks = [yield* create([["p", "a", "b"]], { votes: 2 }), yield* create([["p", "a", "b"]])]
       const first = yield* next(ann)
       yield* queue.vote(ann, first.item_id, voteFor(first, "a"))
-      assert.strictEqual(woken, 0)
+      assert.strictEqual(wakes(), 0)
       const item = yield* next(ann)
       const released = yield* Latch.make()
       yield* Effect.forkChild(write(released.await))
@@ -134,11 +129,11 @@ describe("a vote", () => {
       yield* released.open
       yield* Fiber.join(interrupted)
       assert.strictEqual(yield* statusOf(tasks[1]!), "completed")
-      assert.strictEqual(woken, 1)
+      assert.strictEqual(wakes(), 1)
       yield* (yield* TaskStore).cancel(tasks[0]!)
-      assert.strictEqual(woken, 2)
-    }).pipe(Effect.provide(store(":memory:", { webhooks })))
-  })
+      assert.strictEqual(wakes(), 2)
+    },
+  )
 })
 
 test("an item that was flagged comes back with its order and draft, and its result keeps the flag", function* () {

@@ -18,13 +18,14 @@ import { type GroupCompleted, Webhooks } from "../../../src/service/webhook/Webh
 /** Group events in the order in which they were stored. */
 export const makeEvents = () => {
   const events: Array<GroupCompleted> = []
+  let wakes = 0
   const layer = Layer.mock(Webhooks, {
     enqueue: (event) => Effect.sync(() => void events.push(event)),
     exists: Effect.succeed(true),
     withdraw: () => Effect.void,
-    wake: Effect.void,
+    wake: Effect.sync(() => void wakes++),
   })
-  return { events, layer }
+  return { events, layer, wakes: () => wakes }
 }
 
 export type Store = Database | Desk | Experts | Qualification | SqlClient.SqlClient | TaskStore | VoteQueue
