@@ -108,13 +108,11 @@ for (const [name, make] of Object.entries(kinds)) {
   }
 }
 
-for (const colorScheme of ["light", "dark"] as const) {
-  inBrowser(`every text has contrast enough: ${colorScheme}`, () =>
-    opened(reports.full(), { ...wide, colorScheme }, async (page) => {
-      assert.deepStrictEqual(await violations(page), [])
-    }),
-  )
-}
+inBrowser("every text has contrast enough in the dark, too", () =>
+  opened(reports.full(), { ...wide, colorScheme: "dark" }, async (page) => {
+    assert.deepStrictEqual(await violations(page), [])
+  }),
+)
 
 inBrowser("says first what failed and what to do, then each section in its order", () =>
   opened(reports.full(), wide, async (page) => {

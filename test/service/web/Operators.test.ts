@@ -57,23 +57,6 @@ describe("roles", () => {
 })
 
 describe("operators", () => {
-  test("the first is an admin; others are invited in a role, and listed", function* () {
-    const { operator: admin, service } = yield* withOperator()
-    assert.deepStrictEqual((yield* admin.ask("GET", "/dashboard/api/session")).json, { name: "Ann", role: "admin" })
-    yield* operatorOf(service, admin, "manager", "Mona")
-    yield* admin.ask("POST", "/dashboard/api/operators", { name: "Vic", role: "viewer" })
-    const { json } = yield* admin.ask("GET", "/dashboard/api/operators")
-    assert.deepStrictEqual(
-      // oxlint-disable-next-line typescript/no-explicit-any
-      json.operators.map(({ joined, name, role }: any) => [name, role, joined]),
-      [
-        ["Ann", "admin", true],
-        ["Mona", "manager", true],
-        ["Vic", "viewer", false],
-      ],
-    )
-  })
-
   test("a name is taken once, however it is written, and a link is for its own account alone", function* () {
     const { operator: admin, service } = yield* withOperator()
     for (const name of ["ANN", "A\u200bnn", "Ａnn"]) {
