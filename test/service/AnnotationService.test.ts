@@ -325,35 +325,33 @@ layer(Service.layer)("AnnotationService", (it) => {
     })
   })
 
-  describe("tasks that are not taken", () => {
-    const refused: ReadonlyArray<readonly [name: string, body: unknown, place: ReadonlyArray<string | number>]> = [
-      ["another task_type", { ...body, task_type: "sft" }, ["task_type"]],
-      ["no prompts", task([]), ["prompts"]],
-      ["too many prompts", task(Array.from({ length: 4 }, () => ["p", "a", "b"])), ["prompts"]],
-      [
-        "a blank prompt",
-        task([
-          ["p", "a", "b"],
-          [" \n", "a", "b"],
-        ]),
-        ["prompts", 1, "prompt"],
-      ],
-      ["one completion", task([["p", "a"]]), ["prompts", 0, "completions"]],
-      ["too many completions", task([["p", "a", "b", "c", "d", "e"]]), ["prompts", 0, "completions"]],
-    ]
-    for (const [name, body, place] of refused) {
-      test(`${name}: 422 at ${place.join(".")}`, function* () {
-        const base = yield* Service
-        const answer = yield* call("POST", `${base}/v1/tasks`, { body })
-        assertProblem(answer, 422, "unprocessable-task")
-        if (place[0] === "task_type") assert.include(answer.json.detail, "rlhf_ranking")
-        assert.deepStrictEqual(
-          answer.json.errors.map((error: { path: unknown }) => error.path),
-          [place],
-        )
-      })
-    }
-  })
+  const refused: ReadonlyArray<readonly [name: string, body: unknown, place: ReadonlyArray<string | number>]> = [
+    ["another task_type", { ...body, task_type: "sft" }, ["task_type"]],
+    ["no prompts", task([]), ["prompts"]],
+    ["too many prompts", task(Array.from({ length: 4 }, () => ["p", "a", "b"])), ["prompts"]],
+    [
+      "a blank prompt",
+      task([
+        ["p", "a", "b"],
+        [" \n", "a", "b"],
+      ]),
+      ["prompts", 1, "prompt"],
+    ],
+    ["one completion", task([["p", "a"]]), ["prompts", 0, "completions"]],
+    ["too many completions", task([["p", "a", "b", "c", "d", "e"]]), ["prompts", 0, "completions"]],
+  ]
+  for (const [name, body, place] of refused) {
+    test(`a task with ${name}: 422 at ${place.join(".")}`, function* () {
+      const base = yield* Service
+      const answer = yield* call("POST", `${base}/v1/tasks`, { body })
+      assertProblem(answer, 422, "unprocessable-task")
+      if (place[0] === "task_type") assert.include(answer.json.detail, "rlhf_ranking")
+      assert.deepStrictEqual(
+        answer.json.errors.map((error: { path: unknown }) => error.path),
+        [place],
+      )
+    })
+  }
 })
 
 testOver(platform)("the embedded service provides a profile that leads to it, with a token of its own", function* () {

@@ -258,25 +258,23 @@ describe("a batch that the endpoint no longer has", () => {
   })
 })
 
-describe("results that cannot be read", () => {
-  test("are told with file and line, and asked for at most 3 times, even after a restart", function* () {
-    const isBad = (line: BatchStub.InputLine) => JSON.stringify(line.body).includes("prompt 1")
-    const stub = yield* BatchStub.make({
-      end: () => ({ written: (json, line) => (isBad(line) ? json.slice(0, -20) : json) }),
-    })
-    const database = yield* temporaryFile("service.db")
-    const logs = Logs.make()
-    const service = { database, experts: ["judge:m", "last"], judge: { baseUrl: stub.baseUrl, batch: quick } }
-    const votes = yield* logs.during(Effect.scoped(Effect.flatMap(start(service), (base) => votesOn(base, prompts(3)))))
-    assert.deepStrictEqual(
-      votes.map(({ expert }) => expert),
-      ["judge:m", "last", "judge:m"],
-    )
-    assert.isAtMost(Math.max(...stub.paid.values()), 3)
-    assert.isNotEmpty(logs.messages.filter((line) => /2 lines of its file \S+ cannot be read\. .* line \d/.test(line)))
-    yield* Effect.flatMap(start(service), (base) => votesOn(base, prompts(3)))
-    assert.isAtMost(Math.max(...stub.paid.values()), 3)
+test("results that cannot be read are told with file and line, and asked for at most 3 times, even after a restart", function* () {
+  const isBad = (line: BatchStub.InputLine) => JSON.stringify(line.body).includes("prompt 1")
+  const stub = yield* BatchStub.make({
+    end: () => ({ written: (json, line) => (isBad(line) ? json.slice(0, -20) : json) }),
   })
+  const database = yield* temporaryFile("service.db")
+  const logs = Logs.make()
+  const service = { database, experts: ["judge:m", "last"], judge: { baseUrl: stub.baseUrl, batch: quick } }
+  const votes = yield* logs.during(Effect.scoped(Effect.flatMap(start(service), (base) => votesOn(base, prompts(3)))))
+  assert.deepStrictEqual(
+    votes.map(({ expert }) => expert),
+    ["judge:m", "last", "judge:m"],
+  )
+  assert.isAtMost(Math.max(...stub.paid.values()), 3)
+  assert.isNotEmpty(logs.messages.filter((line) => /2 lines of its file \S+ cannot be read\. .* line \d/.test(line)))
+  yield* Effect.flatMap(start(service), (base) => votesOn(base, prompts(3)))
+  assert.isAtMost(Math.max(...stub.paid.values()), 3)
 })
 
 describe("without a service", () => {

@@ -408,31 +408,29 @@ describe("many requests", () => {
   })
 })
 
-describe("the key", () => {
-  const failing: ReadonlyArray<readonly [string, ScriptedService.Answer | Promise<ScriptedService.Answer>]> = [
-    ["a refusal that repeats it", { status: 401, body: { error: { message: `Incorrect API key provided: ${key}` } } }],
-    ["a refusal in plain text", { status: 400, body: `Bearer ${key} is no good` }],
-    ["an answer of no use", { status: 200, body: `"${key}"` }],
-    ["a refusal to answer", says(null, { choices: [{ message: { content: null, refusal: key } }] })],
-    ["a redirection", { status: 302 }],
-    ["a broken connection", "reset"],
-    ["a broken body", { status: 200, body: "{", breaksOff: true }],
-    ["silence", never],
-  ]
-  for (const [name, answer] of failing) {
-    test(`does not stand in the failure after ${name}`, function* () {
-      const { exit, service } = yield* once([answer], { timeout: answer === never ? "1 second" : "1 minute" })
-      assert(Exit.isFailure(exit))
-      const failure = yield* Effect.flip(exit)
-      const shown = [
-        failure.message,
-        failure.stack,
-        JSON.stringify(failure),
-        Cause.pretty(exit.cause),
-        inspect(exit, { depth: Infinity, showHidden: true }),
-      ].join("\n")
-      assert.include(service.received[0]!.headers.authorization ?? "", key)
-      assert.notInclude(shown, key)
-    })
-  }
-})
+const failing: ReadonlyArray<readonly [string, ScriptedService.Answer | Promise<ScriptedService.Answer>]> = [
+  ["a refusal that repeats it", { status: 401, body: { error: { message: `Incorrect API key provided: ${key}` } } }],
+  ["a refusal in plain text", { status: 400, body: `Bearer ${key} is no good` }],
+  ["an answer of no use", { status: 200, body: `"${key}"` }],
+  ["a refusal to answer", says(null, { choices: [{ message: { content: null, refusal: key } }] })],
+  ["a redirection", { status: 302 }],
+  ["a broken connection", "reset"],
+  ["a broken body", { status: 200, body: "{", breaksOff: true }],
+  ["silence", never],
+]
+for (const [name, answer] of failing) {
+  test(`the key does not stand in the failure after ${name}`, function* () {
+    const { exit, service } = yield* once([answer], { timeout: answer === never ? "1 second" : "1 minute" })
+    assert(Exit.isFailure(exit))
+    const failure = yield* Effect.flip(exit)
+    const shown = [
+      failure.message,
+      failure.stack,
+      JSON.stringify(failure),
+      Cause.pretty(exit.cause),
+      inspect(exit, { depth: Infinity, showHidden: true }),
+    ].join("\n")
+    assert.include(service.received[0]!.headers.authorization ?? "", key)
+    assert.notInclude(shown, key)
+  })
+}

@@ -37,21 +37,19 @@ const said = (text: string) => lines.filter((line) => line.includes(text))
 
 const itemOf = (task: string, index = 0) => Effect.map(detailOf(task, index), ({ items }) => items[0]!)
 
-describe("several experts", () => {
-  test("are told of a task whose creation nobody waits for any more", function* () {
-    const { write } = yield* Database
-    const store = yield* TaskStore
-    yield* working({ experts: [always("one", 0)] })
-    yield* ends(yield* create([["p", "a", "b"]]))
-    const released = yield* Latch.make()
-    yield* Effect.forkChild(write(released.await))
-    const creation = yield* Effect.forkChild(create([["p", "a", "b"]]))
-    yield* Effect.repeat(Effect.yieldNow, { times: 50 })
-    const interrupted = yield* Effect.forkChild(Fiber.interrupt(creation))
-    yield* released.open
-    yield* Fiber.join(interrupted)
-    yield* until(Effect.map(store.overview, ({ tasks }) => tasks.completed === 2))
-  })
+test("experts are told of a task whose creation nobody waits for any more", function* () {
+  const { write } = yield* Database
+  const store = yield* TaskStore
+  yield* working({ experts: [always("one", 0)] })
+  yield* ends(yield* create([["p", "a", "b"]]))
+  const released = yield* Latch.make()
+  yield* Effect.forkChild(write(released.await))
+  const creation = yield* Effect.forkChild(create([["p", "a", "b"]]))
+  yield* Effect.repeat(Effect.yieldNow, { times: 50 })
+  const interrupted = yield* Effect.forkChild(Fiber.interrupt(creation))
+  yield* released.open
+  yield* Fiber.join(interrupted)
+  yield* until(Effect.map(store.overview, ({ tasks }) => tasks.completed === 2))
 })
 
 describe("a database that fails", () => {

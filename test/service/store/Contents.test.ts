@@ -289,76 +289,60 @@ describe("tasks that ask for the same", () => {
       assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[2]])
     }).pipe(Effect.provide(again, { local: true }))
   })
-
-  repeating("are passed once, and not looked at again until they return", function* () {
-    const { sql } = yield* Database
-    const [ann, bob] = yield* people("Ann", "Bob")
-    yield* threeTasks
-    yield* judgeNext(ann!)
-    yield* nothingFor(ann!)
-    const [row] = yield* sql<{ item_cursor: number; last: number; left: number }>`
-        SELECT item_cursor, (SELECT MAX(item_id) FROM item) AS last, (SELECT COUNT(*) FROM deferred_item) AS "left"
-        FROM expert WHERE expert_id = ${ann!}`
-    assert.deepStrictEqual([row!.item_cursor, row!.left], [row!.last, 2])
-    yield* judgeNext(bob!)
-    assert.lengthOf(yield* judgeAll(ann!), 1)
-  })
 })
 
-describe("any number of tasks of one item, votes and people, in any order of work", () => {
-  const work = fc.record({
-    people: fc.integer({ min: 1, max: 6 }),
-    tasks: fc.integer({ min: 1, max: 4 }),
-    votes: fc.integer({ min: 1, max: 3 }),
-    turns: fc.array(fc.nat(), { maxLength: 40 }),
-  })
+const work = fc.record({
+  people: fc.integer({ min: 1, max: 6 }),
+  tasks: fc.integer({ min: 1, max: 4 }),
+  votes: fc.integer({ min: 1, max: 3 }),
+  turns: fc.array(fc.nat(), { maxLength: 40 }),
+})
 
-  it("gives all votes, to everybody equally often, where votes may be repeated", async () => {
-    const run = Effect.fnUntraced(function* ({
-      people: size,
-      tasks,
-      turns,
-      votes,
-    }: typeof work extends fc.Arbitrary<infer A> ? A : never) {
-      const crowd = yield* people(...Array.from({ length: size }, (_, i) => `${i}`))
-      const asked = Math.min(votes, size)
-      for (let i = 0; i < tasks; i++) {
-        const order = [abc, bca, cab][i % 3]!
-        yield* create([["before", `${i}`, "b"], order, ["after", `${i}`, "b"]], { votes: asked })
-      }
-      const queue = yield* VoteQueue
-      const voters: Array<string> = []
-      const turn = Effect.fnUntraced(function* (expertId: string) {
-        const item = yield* queue.next(expertId)
-        if (Option.isNone(item)) return 0
-        if (item.value.prompt === "p") voters.push(expertId)
-        yield* judge(expertId, item.value)
-        return 1
-      })
-      yield* Effect.forEach(turns, (n) => turn(crowd[n % size]!))
-      while ((yield* Effect.forEach(crowd, turn)).includes(1));
-      assert.deepInclude((yield* (yield* TaskStore).overview).tasks, { pending: 0, in_progress: 0, completed: tasks })
-      assert.lengthOf(voters, tasks * asked)
-      const counts = crowd.map((expertId) => voters.filter((voter) => voter === expertId).length)
-      const most = Math.max(...counts)
-      // Who has voted on an item does not vote on it again, so that the last ones may be left to others.
-      assert.isTrue(
-        counts.every((count) => count >= Math.min(most - 1, 1)),
-        `${voters.join()} of ${size}`,
-      )
-      if (asked === 1) assert.isAtMost(most - Math.min(...counts), 1, voters.join())
+it("work in any order gives all votes, to everybody equally often, where votes may be repeated", async () => {
+  const run = Effect.fnUntraced(function* ({
+    people: size,
+    tasks,
+    turns,
+    votes,
+  }: typeof work extends fc.Arbitrary<infer A> ? A : never) {
+    const crowd = yield* people(...Array.from({ length: size }, (_, i) => `${i}`))
+    const asked = Math.min(votes, size)
+    for (let i = 0; i < tasks; i++) {
+      const order = [abc, bca, cab][i % 3]!
+      yield* create([["before", `${i}`, "b"], order, ["after", `${i}`, "b"]], { votes: asked })
+    }
+    const queue = yield* VoteQueue
+    const voters: Array<string> = []
+    const turn = Effect.fnUntraced(function* (expertId: string) {
+      const item = yield* queue.next(expertId)
+      if (Option.isNone(item)) return 0
+      if (item.value.prompt === "p") voters.push(expertId)
+      yield* judge(expertId, item.value)
+      return 1
     })
-    const property = fc.asyncProperty(work, fc.nat(), (work, seed) =>
-      Effect.runPromise(
-        run(work).pipe(
-          Random.withSeed(seed),
-          Effect.provide(
-            Layer.fresh(store(":memory:", { allowRepeatedVotes: true })).pipe(Layer.provideMerge(TestClock.layer())),
-          ),
-          Effect.scoped,
-        ),
-      ),
+    yield* Effect.forEach(turns, (n) => turn(crowd[n % size]!))
+    while ((yield* Effect.forEach(crowd, turn)).includes(1));
+    assert.deepInclude((yield* (yield* TaskStore).overview).tasks, { pending: 0, in_progress: 0, completed: tasks })
+    assert.lengthOf(voters, tasks * asked)
+    const counts = crowd.map((expertId) => voters.filter((voter) => voter === expertId).length)
+    const most = Math.max(...counts)
+    // Who has voted on an item does not vote on it again, so that the last ones may be left to others.
+    assert.isTrue(
+      counts.every((count) => count >= Math.min(most - 1, 1)),
+      `${voters.join()} of ${size}`,
     )
-    await fc.assert(property, { numRuns: cases(8, 60) })
+    if (asked === 1) assert.isAtMost(most - Math.min(...counts), 1, voters.join())
   })
+  const property = fc.asyncProperty(work, fc.nat(), (work, seed) =>
+    Effect.runPromise(
+      run(work).pipe(
+        Random.withSeed(seed),
+        Effect.provide(
+          Layer.fresh(store(":memory:", { allowRepeatedVotes: true })).pipe(Layer.provideMerge(TestClock.layer())),
+        ),
+        Effect.scoped,
+      ),
+    ),
+  )
+  await fc.assert(property, { numRuns: cases(8, 60) })
 })

@@ -271,21 +271,19 @@ test("progress counts today's votes from midnight on", function* () {
   assert.deepInclude(yield* queue.progress(ann), { judged: 1, judged_today: 0 })
 })
 
-describe("a gold answer", () => {
-  testOver(store(":memory:", { goldAnswer: () => Option.some(2) }))(
-    "is known by its text, which may stand there twice",
-    function* () {
-      const queue = yield* VoteQueue
-      const ann = yield* person("Ann")
-      yield* create([["p", "same", "other", "same"]])
-      const item = yield* next(ann)
-      const best = (yield* orderOf(item)).indexOf(0)
-      yield* queue.vote(ann, item.item_id, { best, ranking: null, rationale: "", seconds: 1 })
-      const [row] = yield* (yield* Experts).list
-      assert.deepInclude(row, { gold: { of: 1, right: 1 } })
-    },
-  )
-})
+testOver(store(":memory:", { goldAnswer: () => Option.some(2) }))(
+  "a gold answer is known by its text, which may stand there twice",
+  function* () {
+    const queue = yield* VoteQueue
+    const ann = yield* person("Ann")
+    yield* create([["p", "same", "other", "same"]])
+    const item = yield* next(ann)
+    const best = (yield* orderOf(item)).indexOf(0)
+    yield* queue.vote(ann, item.item_id, { best, ranking: null, rationale: "", seconds: 1 })
+    const [row] = yield* (yield* Experts).list
+    assert.deepInclude(row, { gold: { of: 1, right: 1 } })
+  },
+)
 
 test("when an expert was here is written once a minute", function* () {
   const experts = yield* Experts

@@ -326,38 +326,36 @@ describe("a receiver that", () => {
   })
 })
 
-describe("secrets", () => {
-  test("of before sign beside the new one for their time, or not at all", function* () {
-    const target = yield* receiver()
-    const service = yield* Webhooks
-    const first = (yield* set(target.url))!
-    const second = (yield* service.rotateSecret(24)).secret
-    const { secret: third, settings } = yield* service.rotateSecret(1)
-    assert.deepStrictEqual(
-      settings.secrets.map(({ expires_at }) => expires_at),
-      [null, hour, 24 * hour],
-    )
-    const signers = Effect.fnUntraced(function* (group: string) {
-      yield* attempted(yield* complete(group), 1)
-      return [first, second, third].map((secret) => {
-        try {
-          return verifiedBy(secret, target.received.at(-1)!) !== undefined
-        } catch {
-          return false
-        }
-      })
+test("secrets of before sign beside the new one for their time, or not at all", function* () {
+  const target = yield* receiver()
+  const service = yield* Webhooks
+  const first = (yield* set(target.url))!
+  const second = (yield* service.rotateSecret(24)).secret
+  const { secret: third, settings } = yield* service.rotateSecret(1)
+  assert.deepStrictEqual(
+    settings.secrets.map(({ expires_at }) => expires_at),
+    [null, hour, 24 * hour],
+  )
+  const signers = Effect.fnUntraced(function* (group: string) {
+    yield* attempted(yield* complete(group), 1)
+    return [first, second, third].map((secret) => {
+      try {
+        return verifiedBy(secret, target.received.at(-1)!) !== undefined
+      } catch {
+        return false
+      }
     })
-    assert.deepStrictEqual(yield* signers("all"), [true, true, true])
-    yield* TestClock.setTime(hour)
-    assert.deepStrictEqual(yield* signers("two"), [true, false, true])
-    yield* TestClock.setTime(24 * hour - 1)
-    assert.deepStrictEqual(yield* signers("still two"), [true, false, true])
-    yield* TestClock.setTime(24 * hour)
-    assert.deepStrictEqual(yield* signers("one"), [false, false, true])
-    yield* service.rotateSecret(0)
-    assert.deepStrictEqual(yield* signers("none of them"), [false, false, false])
-    assert.lengthOf((yield* service.settings).secrets, 1)
   })
+  assert.deepStrictEqual(yield* signers("all"), [true, true, true])
+  yield* TestClock.setTime(hour)
+  assert.deepStrictEqual(yield* signers("two"), [true, false, true])
+  yield* TestClock.setTime(24 * hour - 1)
+  assert.deepStrictEqual(yield* signers("still two"), [true, false, true])
+  yield* TestClock.setTime(24 * hour)
+  assert.deepStrictEqual(yield* signers("one"), [false, false, true])
+  yield* service.rotateSecret(0)
+  assert.deepStrictEqual(yield* signers("none of them"), [false, false, false])
+  assert.lengthOf((yield* service.settings).secrets, 1)
 })
 
 describe("what is stored", () => {
