@@ -112,6 +112,20 @@ test("a withdrawn prompt is no judgment for the pipeline: counted, in no pair, a
   assert.deepInclude(status, { status: "done" })
 })
 
+test("a reopened task keeps its result for the client until the votes are there", function* () {
+  const { base, operator } = yield* started()
+  const taskId = yield* create(base, task([["sky", "blue", "green"]]))
+  const [ann, bob] = [yield* joined(base, operator, "Ann"), yield* joined(base, operator, "Bob")]
+  yield* judgeNext(ann, "blue")
+  const read = Effect.map(call("GET", `${base}/v1/tasks/${taskId}`), ({ json }) => json)
+  const before = yield* read
+  const reopened = yield* operator.ask("POST", `/dashboard/api/tasks/${taskId}/reopen`, { votes: 1, prompts: [0] })
+  assert.deepStrictEqual(reopened.json, { prompts: 1 })
+  assert.deepStrictEqual([before.status, yield* read], ["completed", before])
+  assert.strictEqual(yield* judgeNext(bob, "green"), "sky")
+  assert.lengthOf((yield* read).results[0].annotations.votes, 2)
+})
+
 test("the table of votes has the organization's votes by group and expert, in both formats, and is imported again", function* () {
   const { base, folder, operator } = yield* started({ experts: ["longest", "first"], votes: 2 })
   const fs = yield* FileSystem.FileSystem
