@@ -142,7 +142,10 @@ inBrowser(
       await press(expert, "1", "Enter")
       await expert.getByText("Of nightly").waitFor()
       await page.reload()
-      await page.getByText("1 item waits for another expert").waitFor()
+      await page
+        .getByRole("row", { name: /release/ })
+        .getByText("1 item waits for another expert")
+        .waitFor()
     })
   },
 )
