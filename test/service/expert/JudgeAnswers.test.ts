@@ -39,7 +39,7 @@ describe("a second run", () => {
     const first = yield* judged(settings)
     assert.strictEqual(model.received.length, 2 + 2 + 6)
     // As a client reads it: the order shown, and both answers.
-    const { details, order = [], ...vote } = first[0]!
+    const { details, order, ...vote } = first[0]!
     assert.deepInclude(vote, { expert: "judge:m", choice: 1, ranking: [[1], [0]] })
     const rationale = "Because of: much longer"
     const answers = [order, order.toReversed()].map((order) => ({ order, choice: 1, rationale }))
