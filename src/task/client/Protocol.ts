@@ -39,7 +39,10 @@ export interface Call {
    * unless the service honors keys.
    */
   readonly http: Http
-  /** Like `http`, for idempotent writes (upserts by key): a lost response repeats a request, up to `retries` times. */
+  /**
+   * Like `http`, for idempotent writes (upserts by key): a lost response repeats a request, up to `retries` times. If all
+   * responses are lost, the call ends as with `http`.
+   */
   readonly repeatable: Http
 }
 

@@ -14,7 +14,7 @@ import * as Backoff from "../../io/Backoff.ts"
 import * as SteadyClock from "../../io/SteadyClock.ts"
 import * as ResponseBody from "./ResponseBody.ts"
 
-/** In milliseconds of `SteadyClock`, for the rate limit. */
+/** The last request for `openapi.json`, in milliseconds of `SteadyClock`, because the rate limit counts it. */
 export const FirstRequest = Context.Reference<number | undefined>("prefstream/task/FirstRequest", {
   defaultValue: () => undefined,
 })
@@ -67,7 +67,7 @@ const isOfType = (schema: unknown, type: "integer" | "string"): boolean =>
     .flat()
     .some((part) => [at(part, "type")].flat().includes(type))
 
-/** It may be in one of the schema's `allOf`. */
+/** The `maximum` may be in one of the schema's `allOf`. */
 const maximumOf = (schema: unknown): number => {
   const parts = [schema, at(schema, "allOf")].flat()
   return Math.min(...parts.map((part) => Option.getOrElse(decodeMaximum(at(part, "maximum")), () => Infinity)))

@@ -59,7 +59,7 @@ export interface CheckReport {
 
 export interface LedgerCheckOptions {
   readonly job: string
-  /** Requests and results take most of the time. Default false. */
+  /** Whether to skip requests and results, which take most of the time. Default false. */
   readonly quick?: boolean | undefined
 }
 

@@ -70,7 +70,8 @@ export const defaultShuffleSeed = 0
 export interface RunTerms extends CampaignTerms {
   /**
    * Number of votes planned for each new item, each by another expert: by one task if the service declares `votes`,
-   * else by one task each. Without it, tasks count as one vote, even if the service's default is higher.
+   * else by one task each. Without it, tasks do not ask for a number, and count as one vote, even if the service's default
+   * is higher.
    */
   readonly votes?: number | undefined
   /** Maximum number of votes for each new item. Votes above `votes` are planned as results arrive. Default: `votes`. */
@@ -86,9 +87,12 @@ export interface RunTerms extends CampaignTerms {
    * a service that accepts `voters` in a task. The job keeps the rule until a run sets `votes`.
    */
   readonly peopleWhen?: PeopleWhen | undefined
-  /** The service's group for a campaign's tasks, which the campaign keeps. Default: job name and campaign number. */
+  /**
+   * The service's group for a campaign's tasks, which the campaign keeps. Default: the job's name and the campaign's
+   * number, if the service declares groups.
+   */
   readonly group?: string | undefined
-  /** False sends completions in the order of the input. */
+  /** Seed for shuffling completions; false sends them in the order of the input. Default 0. */
   readonly shuffleSeed?: number | false | undefined
 }
 

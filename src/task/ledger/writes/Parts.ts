@@ -1,7 +1,8 @@
 /**
  * The parts of a job that this process owns: all with exclusive access, or those that a worker has taken. Taking a part
  * increases its epoch, so that no earlier owner, perhaps suspended, can claim its tasks. A late response is recorded
- * even if another process owns the part, unless the task was claimed again. The database's clock decides.
+ * even if another process owns the part, unless the task was claimed again. The database's clock, not a machine's,
+ * decides when a claim ends.
  */
 import { Effect, type Latch } from "effect"
 import type { SqlClient } from "effect/sql"

@@ -1,6 +1,7 @@
 /**
  * Decisions about tasks that cannot continue, by a person (`prefstream resolve`) or the option `resubmit`: for all
- * given tasks or none, even while workers send and poll. No two tasks have the same id at the service.
+ * given tasks or none, even while workers send and poll. No two tasks have the same id at the service. If a new attempt
+ * has another key, `task_attempt` keeps the earlier one.
  */
 import { Array as Arr, Effect, type Latch, Number as Num, Option, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -15,7 +16,7 @@ import type { Parts } from "./Parts.ts"
 import { reserveWithin } from "./Spending.ts"
 import { issueColumns } from "../reads/Status.ts"
 
-/** A run can resubmit these. */
+/** States of tasks that a run can resubmit. */
 export type Replannable = "failed" | "invalid" | "refused"
 
 /** These can be linked to a task at the service, or resent. */

@@ -1,5 +1,6 @@
 /**
- * Campaigns, runs, and the files that they read. Other terms need `newCampaign`, so that a changed word in the
+ * Campaigns, runs, and the files that they read. All runs under the same terms belong to one campaign. Other terms need
+ * `newCampaign`, so that a changed word in the
  * guidelines does not bill everything again. Unsent tasks of other campaigns are sent only if a person asked for it.
  */
 /* oxlint-disable max-lines -- campaigns, runs, and inputs are written in the same transactions */

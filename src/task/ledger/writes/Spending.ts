@@ -28,7 +28,10 @@ export const furtherVoters = (here: Here) =>
 
 /** Default: the values of an earlier run of the job. */
 export interface SpendingTerms {
-  /** Price of one vote on one item, or by the kind of expert, with `default`. Replaces the prices for new tasks. */
+  /**
+   * Price of one vote on one item, or prices by the kind of expert that the service reports, with `default` for other
+   * kinds. Replaces all earlier prices, for tasks that are planned from now on.
+   */
   readonly price?: Prices.Price | undefined
   /** Maximum cost of all votes of the job, including votes of earlier runs. `none` removes the limit. Needs a price. */
   readonly budget?: Cost.Amount | undefined
@@ -279,7 +282,10 @@ const itemsOf = ({ job, sql }: Here, condition: Fragment) =>
 
 const isUnsent = "sent_at IS NULL AND resend_at IS NULL"
 
-/** Supersedes unsent tasks, the last first, until the rest is within the budget. Not those that a person resends. */
+/**
+ * Supersedes unsent tasks, the last first, until the rest is within the budget. Not those that a person resends. The next
+ * run plans superseded tasks again if its budget allows it.
+ */
 export const holdBack = Effect.fnUntraced(function* ({ job, sql }: Here) {
   const terms = yield* termsOf({ job, sql })
   if (Option.isNone(terms.budget) || Option.isNone(terms.prices)) return

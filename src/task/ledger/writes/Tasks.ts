@@ -134,9 +134,9 @@ export const writeTasks = (
   })
 
   return {
-    /** For services that may ignore keys. */
+    /** For services that may ignore keys: tasks that were being sent when a process ended become `in_doubt`. */
     holdInterrupted: change("holdInterrupted", holdInterruptedRows),
-    /** For services that honor keys. `in_doubt` tasks stay unchanged until the next submit. */
+    /** For services that honor keys: tasks that were being sent are planned again; `in_doubt` waits for a submit. */
     planInterrupted: change(
       "planInterrupted",
       sql`UPDATE task SET state = 'planned' WHERE ${here} AND state = 'submitting'`,
