@@ -3,6 +3,8 @@
  * the seed and the components, not on the order; adding prompts can change them. The largest component comes first,
  * each to a split drawn in proportion to its room. A split takes part if the component fits, or if it is empty and the
  * component at most twice as large; if none does, the one with most room. Memory: 60 bytes per prompt and 60 MB.
+ * (`GroupShuffleSplit` of scikit-learn has shares of groups, not prompts; the seed of its `StratifiedGroupKFold` has no
+ * effect on large groups.)
  */
 import type { Split } from "../../domain/Split.ts"
 import { maxCount } from "./NearDuplicates.ts"
