@@ -41,7 +41,10 @@ const isCustom = (path: string): boolean =>
 const rebuiltFiles = (files: ReadonlyArray<Manifest.DatasetFile>) =>
   new Map(files.flatMap((file) => (file.rows === null && !file.path.startsWith("formats/") ? [] : [[file.path, file]])))
 
-/** Rebuilds a dataset from its votes, and lists differences. `DatasetUnreadable`: the manifest lacks something. */
+/**
+ * Rebuilds a dataset from its votes, and lists differences. Fails with `DatasetUnreadable` if the manifest lacks
+ * something that the rows depend on.
+ */
 export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
   directory: string,
   votes: ImportVotes.ImportSettings["votes"],

@@ -1,6 +1,7 @@
 /**
  * Exports a dataset, unless it is up to date: ledger (`Ledger.fingerprint`), settings, campaign, version, manifest, and
- * file sizes match `export.json`. An export with custom code is never skipped. Checksums: `prefstream verify`.
+ * file sizes match `export.json`. An export with custom code is never skipped, because code cannot be compared. Only
+ * `prefstream verify` checks the files' checksums.
  */
 import { Effect, FileSystem, Option, Schema, Struct } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"

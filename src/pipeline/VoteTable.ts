@@ -81,7 +81,11 @@ const rowsBy = ({ annotationPaths, campaign, pseudonyms = false }: TableSettings
     Stream.provideService(ExpertNames, { keep: !pseudonyms }),
   )
 
-/** The table as text, in chunks. @param isRaw whether CSV contains formulas unchanged. Default false. */
+/**
+ * The table as text, in chunks.
+ *
+ * @param isRaw whether CSV contains texts unchanged that a spreadsheet would read as formulas. Default false.
+ */
 export const text = (format: VoteRow.Format, settings: TableSettings & { readonly isRaw?: boolean } = {}) =>
   Stream.unwrap(Effect.map(Kinds.check(settings, {}), () => textBy(format, settings)))
 

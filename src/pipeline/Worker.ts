@@ -1,8 +1,10 @@
 /**
- * One of several processes that share a job in PostgreSQL. One at a time reads the input and plans further votes; each
- * part of the tasks has one owner that claims, sends, and polls (`task/ledger/writes/Parts`). All share the limit of
- * requests per second and, with one more each, of concurrent ones. A worker runs until it is stopped, then releases its
- * parts and finishes its requests. It fails if a newer prefstream has changed the ledger.
+ * One of several processes that share a job in PostgreSQL. One at a time reads the input, and plans further votes when
+ * all results have arrived, so the tasks and the dataset are those of one process. Each part of the tasks has one owner
+ * that claims, sends, and polls (`task/ledger/writes/Parts`); if a worker is lost, others take its parts. All share the
+ * limits of requests per second and of concurrent requests, but each may always have one in flight. A worker runs until
+ * it is stopped, even without work, then releases its parts and finishes its requests. It fails if a newer prefstream
+ * has changed the ledger.
  */
 /* oxlint-disable max-lines -- one process, whose loops share parts, limits, and stop */
 import {
@@ -53,19 +55,19 @@ export { WorkerStalled } from "./Watchdog.ts"
 
 /** Options of `run`. */
 export interface WorkerOptions {
-  /** Where other workers reach this one. Default: its local address towards the database, and a free port. */
+  /** Where other workers reach this one. Default: the local address of its connection to the database, any free port. */
   readonly address?: { readonly host?: string | undefined; readonly port?: number | undefined } | undefined
   /** Time that a worker may be silent before others take its parts, at least 5 seconds. Default: `defaultLease`. */
   readonly lease?: Duration.Input | undefined
-  /** Parts of a new job's tasks, at least 8 for each worker. Default: `Jobs.defaultPartCount`. */
+  /** Parts of a new job's tasks, at least 8 for each worker. Default 64. */
   readonly parts?: number | undefined
   /** Called with the worker's name before it joins the others. */
   readonly onBegin?: ((name: string) => Effect.Effect<void>) | undefined
-  /** Called if the worker stalls, for example to exit the process. Default: fails after the hanging operation. */
+  /** Called if the worker stalls. By default, it fails after the hanging operation; exit the process to stop at once. */
   readonly onStalled?: ((failure: Watchdog.WorkerStalled) => Effect.Effect<never, Watchdog.WorkerStalled>) | undefined
 }
 
-/** Default time that a worker may be silent before others take its parts. */
+/** Default time that a worker may be silent before others take its parts: 35 seconds. */
 export const defaultLease = Duration.seconds(35)
 
 /** For tasks that others have abandoned, and changes without a notification. */
@@ -297,7 +299,7 @@ const runUnchecked = Effect.fn("Worker.run")(function* <E, R, E1, R1, E2 = never
 })
 
 /**
- * Processes the pipeline's job alongside other workers until it is interrupted, and reconnects to the ledger. Fails
+ * Processes the pipeline's job alongside other workers until it is interrupted, and reconnects to a lost ledger. Fails
  * with `LedgerLocationError` if the ledger is not in PostgreSQL, and with failures for which a retry does not help.
  */
 export const run = <E, R>(pipeline: Pipeline<E, R>, options: WorkerOptions = {}) =>

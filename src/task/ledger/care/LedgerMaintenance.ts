@@ -190,7 +190,10 @@ export const compact = Effect.fn("LedgerMaintenance.compact")(function* (locatio
 export interface PruneOptions {
   /** Removes rejects from before this time, in epoch milliseconds. Default: the rejects of all runs except the last. */
   readonly before?: number | undefined
-  /** Also remove requests and results from before `before`, whose items later exports omit. Default: false. */
+  /**
+   * Whether to also remove requests and results from before `before`, whose items later exports omit. Without `before`,
+   * none are removed. Default false.
+   */
   readonly results?: boolean | undefined
   /** Whether to count the rows without removing them. Default false. */
   readonly dryRun?: boolean | undefined
