@@ -38,8 +38,8 @@ export interface LeaderboardRow {
   /** 1 plus the number of models in the group whose interval lies above this model's interval. */
   readonly rank: number
   /**
-   * 400 points more are odds of 10 to 1; a group's mean is 1000. `low` is null if `extreme` is `never_won`, `high` if it
-   * is `never_lost`.
+   * 400 points more are odds of 10 to 1; a group's mean is 1000. `low` is null if `extreme` is `never_won`, `high` if
+   * it is `never_lost`.
    */
   readonly rating: Estimate
   /** The rating that the model would have if both completions of each comparison were equally long. */

@@ -66,8 +66,8 @@ export interface ExpertRow {
   /** Votes among `compared` that agree with the majority of the other experts. */
   readonly with_others: number
   /**
-   * Estimated probability that a vote is right (Dawid–Skene). Null if the expert has no vote on an item with several votes
-   * or with a known answer.
+   * Estimated probability that a vote is right (Dawid–Skene). Null if the expert has no vote on an item with several
+   * votes or with a known answer.
    */
   readonly reliability: number | null
   /** Votes on items with a known answer. If a vote ranks several completions first, the vote does not count. */
@@ -145,8 +145,8 @@ export interface Position {
   /** `chosen` contains, for each position, the number of votes for the completion that was shown there. */
   readonly by_completions: ReadonlyArray<{ readonly completions: number; readonly chosen: ReadonlyArray<number> }>
   /**
-   * Items with more votes for the first half of the order shown. Each counts once, because its votes are not independent.
-   * The middle is in neither half, and an item with equally many votes in both halves does not count.
+   * Items with more votes for the first half of the order shown. Each counts once, because its votes are not
+   * independent. The middle is in neither half, and an item with equally many votes in both halves does not count.
    */
   readonly first_half: number
   /** Items on which more votes chose a completion from the second half of the order shown than from the first half. */
@@ -249,7 +249,9 @@ export interface LanguageRow {
   readonly language: string
   /** Number of items whose prompt was detected as this language. With sampling, only sampled items count. */
   readonly items: number
-  /** Lower bound of the 95% Wilson score interval of the language's share, 0 to 1, of all items; null without sampling. */
+  /**
+   * Lower bound of the 95% Wilson score interval of the language's share, 0 to 1, of all items; null without sampling.
+   */
   readonly low: number | null
   /** Upper bound of the same interval; null if there was no sampling. */
   readonly high: number | null

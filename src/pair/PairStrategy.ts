@@ -133,8 +133,8 @@ export const bestAgainstRest = ownNamed({ strategy: "best-against-rest" }, (judg
 )
 
 /**
- * One pair per item: the best against one of the rest, drawn by `seed` (an integer), the item's id, and the texts. Other
- * items and the order of the completions have no effect.
+ * One pair per item: the best against one of the rest, drawn by `seed` (an integer), the item's id, and the texts.
+ * Other items and the order of the completions have no effect.
  */
 export const bestAgainstOne = (seed = 0) =>
   ownNamed({ strategy: "best-against-one", seed }, (judgment) => {

@@ -37,8 +37,8 @@ const kinds: Kinds.Kinds = {
 }
 
 /**
- * Evaluates scores on a dataset: its folder, manifest, or job's folder. Fails with `ScoresInvalid` if no pair has scores,
- * and with `GroupsInvalid` if no item has the field `by`.
+ * Evaluates scores on a dataset: its folder, manifest, or job's folder. Fails with `ScoresInvalid` if no pair has
+ * scores, and with `GroupsInvalid` if no item has the field `by`.
  */
 export const evaluate = Effect.fn("Pipeline.evaluate")(function* (place: string, options: EvaluateOptions) {
   yield* Kinds.check(options, kinds, ["scores"])

@@ -94,7 +94,9 @@ export const collect = Effect.fn("Pipeline.collect")(function* (options: Collect
   return yield* RunReport.make({ elapsed })
 })
 
-/** Interrupts the effect after the timeout, and returns none. A supervisor gets the grace time, and what is in flight. */
+/**
+ * Interrupts the effect after the timeout, and returns none. A supervisor gets the grace time, and what is in flight.
+ */
 const stoppable =
   ({ grace, timeout }: Pick<Settings, "timeout" | "grace">) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<Option.Option<A>, E, R | Ledger | ServiceProfile> =>

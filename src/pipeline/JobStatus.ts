@@ -41,8 +41,8 @@ export interface JobStatus extends RunReport.RunReport {
   /** When the ledger was read: ISO 8601, UTC. */
   readonly at: string
   /**
-   * The last run. `ended_at` is null if it still reads or submits, or was killed; `failure` is its error; `read_finished`
-   * says whether it read its input to the end.
+   * The last run. `ended_at` is null if it still reads or submits, or was killed; `failure` is its error;
+   * `read_finished` says whether it read its input to the end.
    */
   readonly last_run: {
     readonly run: number
@@ -97,7 +97,9 @@ export interface JobStatus extends RunReport.RunReport {
   readonly request_budget: {
     /** Number of seconds for which the workers have already reserved the whole rate. 0 if a request may be sent now. */
     readonly reserved_seconds: number
-    /** Share of the request rate, 0 to 1, that is allowed now. A refusal because of load lowers it for half a minute. */
+    /**
+     * Share of the request rate, 0 to 1, that is allowed now. A refusal because of load lowers it for half a minute.
+     */
     readonly rate_share: number
     /** The time until which the service asked clients to wait. */
     readonly paused_until: string | null

@@ -1,6 +1,7 @@
 /**
- * Predicts what a run would do, and sends and records nothing. With ranges of votes, totals have a minimum and a maximum. Of items over the budget,
- * only `over_budget` counts tasks and votes. Tasks that `resubmit` would send again are not counted.
+ * Predicts what a run would do, and sends and records nothing. With ranges of votes, totals have a minimum and a
+ * maximum. Of items over the budget, only `over_budget` counts tasks and votes. Tasks that `resubmit` would send again
+ * are not counted.
  */
 import { Effect, Option } from "effect"
 import * as Cost from "../domain/Cost.ts"

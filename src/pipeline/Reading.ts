@@ -82,8 +82,8 @@ export const readAndSubmit = Effect.fnUntraced(function* <E, R>(
 })
 
 /**
- * The last two folder names, because the default name is the same for all jobs. Idempotency keys contain the name, so it
- * does not depend on the ledger, which may be lost.
+ * The last two folder names, because the default name is the same for all jobs. Idempotency keys contain the name, so
+ * it does not depend on the ledger, which may be lost.
  */
 const nameOf = (directory: string) =>
   FileSystem.FileSystem.use((fs) => fs.realPath(directory)).pipe(

@@ -31,7 +31,9 @@ export interface Settings<out E = SourceError, out R = FileSystem.FileSystem | P
   readonly source: Source<E, R>
   /** Time after which a run stops waiting for results. Without it, a run waits as long as necessary. */
   readonly timeout?: Duration.Input | undefined
-  /** Time for in-flight requests to finish after the timeout. Default: the service's `requestTimeout` plus 5 seconds. */
+  /**
+   * Time for in-flight requests to finish after the timeout. Default: the service's `requestTimeout` plus 5 seconds.
+   */
   readonly grace?: Duration.Input | undefined
   /** Whether to poll each outstanding task once instead of waiting, and then export the results so far. */
   readonly once?: boolean | undefined
@@ -43,7 +45,9 @@ export interface Settings<out E = SourceError, out R = FileSystem.FileSystem | P
 export interface ServiceOf<E1, R1, E2, R2> {
   /** The service: at an address (`ServiceProfile.layer`) or embedded (`AnnotationService.layerEmbedded`). */
   readonly service: Layer.Layer<ServiceProfile, E1, R1>
-  /** Client for a service with another interface (`AnnotationClient.layerProtocol`). Default: `AnnotationClient.layer`. */
+  /**
+   * Client for a service with another interface (`AnnotationClient.layerProtocol`). Default: `AnnotationClient.layer`.
+   */
   readonly client?: Layer.Layer<AnnotationClient, E2, R2> | undefined
 }
 

@@ -74,7 +74,10 @@ export const describeUnfinished = (options: StopOptions): Effect.Effect<string> 
     }),
   )
 
-/** Runs an effect to its end, or until `stop` returns a reason. `exit` is undefined if the grace or `abandon` ended first. */
+/**
+ * Runs an effect to its end, or until `stop` returns a reason. `exit` is undefined if the grace or `abandon` ended
+ * first.
+ */
 export const until = Effect.fnUntraced(function* <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   {

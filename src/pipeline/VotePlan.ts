@@ -35,8 +35,8 @@ export interface PilotExpert {
 export const minGoldVotes = 10
 
 /**
- * The experts of a job with their accuracies: the share of right votes on items with a known answer, if an expert has at
- * least 10 of them, otherwise the reliability by all votes and known answers (Dawid & Skene, 1979).
+ * The experts of a job with their accuracies: the share of right votes on items with a known answer, if an expert has
+ * at least 10 of them, otherwise the reliability by all votes and known answers (Dawid & Skene, 1979).
  */
 export const pilot = Effect.fn("Pipeline.pilot")(
   function* (settings: ResultsSettings) {

@@ -55,7 +55,9 @@ export { WorkerStalled } from "./Watchdog.ts"
 
 /** Options of `run`. */
 export interface WorkerOptions {
-  /** Where other workers reach this one. Default: the local address of its connection to the database, any free port. */
+  /**
+   * Where other workers reach this one. Default: the local address of its connection to the database, any free port.
+   */
   readonly address?: { readonly host?: string | undefined; readonly port?: number | undefined } | undefined
   /** Time that a worker may be silent before others take its parts, at least 5 seconds. Default: `defaultLease`. */
   readonly lease?: Duration.Input | undefined
@@ -63,7 +65,9 @@ export interface WorkerOptions {
   readonly parts?: number | undefined
   /** Called with the worker's name before it joins the others. */
   readonly onBegin?: ((name: string) => Effect.Effect<void>) | undefined
-  /** Called if the worker stalls. By default, it fails after the hanging operation; exit the process to stop at once. */
+  /**
+   * Called if the worker stalls. By default, it fails after the hanging operation; exit the process to stop at once.
+   */
   readonly onStalled?: ((failure: Watchdog.WorkerStalled) => Effect.Effect<never, Watchdog.WorkerStalled>) | undefined
 }
 

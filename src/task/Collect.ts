@@ -28,7 +28,9 @@ type Polling = Pick<ServiceSettings, "pollInterval">
 /** In milliseconds. */
 export const firstPollDelay = (profile: Polling): number => Duration.toMillis(profile.pollInterval.min)
 
-/** If a webhook arrived within this time, more are expected, so tasks are polled less often, but at least once in it. */
+/**
+ * If a webhook arrived within this time, more are expected, so tasks are polled less often, but at least once in it.
+ */
 const hintedSpan = Duration.toMillis("1 hour")
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Plans further votes on items that have no outstanding vote, if a run of the job has asked for them. The caller chooses
- * the items. No vote is planned twice (`ledger/writes/FurtherVotes`).
+ * Plans further votes on items that have no outstanding vote, if a run of the job has asked for them. The caller
+ * chooses the items. No vote is planned twice (`ledger/writes/FurtherVotes`).
  */
 import { Effect, Option } from "effect"
 import { Ledger, type LedgerReader } from "./ledger/Ledger.ts"

@@ -1,7 +1,7 @@
 /**
  * One run that submits: decides about tasks that earlier runs were sending when they ended, and then plans and sends
- * concurrently. It can be stopped at any point. After a failure, requests in flight are finished, and the ledger records
- * them and the reason.
+ * concurrently. It can be stopped at any point. After a failure, requests in flight are finished, and the ledger
+ * records them and the reason.
  */
 /* oxlint-disable max-lines -- options, their checks, and the run that has them */
 import {
@@ -54,9 +54,9 @@ export interface SubmitOptions extends PlanOptions, SpendingTerms {
   /** Maximum number of times that a task's items are sent, including the first time. Default 3. */
   readonly maxAttempts?: number | undefined
   /**
-   * Maximum number of rejected records, or share of the records read such as `"1%"`, before `TooManyRejects`. A share is
-   * checked from the 1,000th record on, and at the end. Items that the service refuses also count. Default: no limit, but
-   * a run fails if its first 100,000 records are all rejected.
+   * Maximum number of rejected records, or share of the records read such as `"1%"`, before `TooManyRejects`. A share
+   * is checked from the 1,000th record on, and at the end. Items that the service refuses also count. Default: no
+   * limit, but a run fails if its first 100,000 records are all rejected.
    */
   readonly maxRejects?: RejectLimit.RejectLimit | undefined
 }

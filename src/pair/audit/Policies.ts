@@ -5,8 +5,8 @@
  * - Accuracy: the mean share of references that the policy hits. A tie counts as a random choice among its completions.
  * - Confidence: the highest posterior probability of a completion (A. P. Dawid and A. M. Skene, 1979, with one
  *   reliability per judge), from votes without known answers. Judges are assumed to err independently.
- * - Cost: a judge's vote costs its tokens, also from a cache, or its price; a person's the highest price of a person. The
- *   cost of all items is exact.
+ * - Cost: a judge's vote costs its tokens, also from a cache, or its price; a person's the highest price of a person.
+ *   The cost of all items is exact.
  */
 import { Option } from "effect"
 import type { AuditPolicies, AuditPolicy } from "../../domain/Audit.ts"

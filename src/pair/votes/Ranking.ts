@@ -14,8 +14,8 @@ export const representatives = ({ bestCompletionIndex, completions }: Judgment):
 }
 
 /**
- * Groups of indices, best first, each text once at its best rank. None without a ranking, or if an index occurs twice or
- * is out of range, or the best completion is not at the top.
+ * Groups of indices, best first, each text once at its best rank. None without a ranking, or if an index occurs twice
+ * or is out of range, or the best completion is not at the top.
  */
 export const rankingOf = (judgment: Judgment): Option.Option<Ranking> =>
   asRanking(judgment.annotations["ranking"]).pipe(

@@ -3,8 +3,8 @@
  * again (below `confidence`), the least certain first. Each pattern of votes (`Jury`) is one expert. To measure it,
  * three times the square root of its items go to people, drawn by a hash of their ids. Items with a known answer count
  * among them, but never go to people. In the simulations of `test/pair/votes/Routing.test.ts`, a model of independent
- * judges overestimated their certainty: `jury<0.9` ended with 88 to 92% right items. An item that most judges misread, but seem
- * certain of, may never reach people.
+ * judges overestimated their certainty: `jury<0.9` ended with 88 to 92% right items. An item that most judges misread,
+ * but seem certain of, may never reach people.
  */
 import * as NextVotes from "./NextVotes.ts"
 

@@ -40,8 +40,8 @@ export interface Call {
    */
   readonly http: Http
   /**
-   * Like `http`, for idempotent writes (upserts by key): a lost response repeats a request, up to `retries` times. If all
-   * responses are lost, the call ends as with `http`.
+   * Like `http`, for idempotent writes (upserts by key): a lost response repeats a request, up to `retries` times. If
+   * all responses are lost, the call ends as with `http`.
    */
   readonly repeatable: Http
 }

@@ -1,8 +1,8 @@
 /**
- * A digest of all data in the ledger that a dataset depends on: different datasets have different digests. It may change
- * although the dataset does not, for example when a task is sent. It reads only the row of each task: a new result
- * raises `completed_at`, and a new request changes `seq`, `item_count`, or the key. The key for pseudonyms distinguishes
- * equal ledgers.
+ * A digest of all data in the ledger that a dataset depends on: different datasets have different digests. It may
+ * change although the dataset does not, for example when a task is sent. It reads only the row of each task: a new
+ * result raises `completed_at`, and a new request changes `seq`, `item_count`, or the key. The key for pseudonyms
+ * distinguishes equal ledgers.
  */
 import { Array as Arr, Effect, Option, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

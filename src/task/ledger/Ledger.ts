@@ -1,8 +1,8 @@
 /**
  * The durable record of every prompt item, task, and result: the source of truth of a job. A change is on disk when its
- * effect succeeds, even after a loss of power. A task is `submitting` before its request is sent. An item belongs to one
- * task per campaign and vote. Requests and responses are stored unchanged, so resuming and exporting need no input file.
- * One process at a time writes to a job, or each worker to its own parts (`Parts`).
+ * effect succeeds, even after a loss of power. A task is `submitting` before its request is sent. An item belongs to
+ * one task per campaign and vote. Requests and responses are stored unchanged, so resuming and exporting need no input
+ * file. One process at a time writes to a job, or each worker to its own parts (`Parts`).
  */
 import { Context, Effect, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"

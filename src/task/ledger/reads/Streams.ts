@@ -73,8 +73,8 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
   const isElsewhere = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
 
   /**
-   * Reads the next page meanwhile: useful with PostgreSQL, another process; safe only in a snapshot without new data. One
-   * page is enough, because reading takes a sixth of an export's time.
+   * Reads the next page meanwhile: useful with PostgreSQL, another process; safe only in a snapshot without new data.
+   * One page is enough, because reading takes a sixth of an export's time.
    */
   const readAhead = <A, E, R>(pages: Stream.Stream<A, E, R>): Stream.Stream<A, E, R> =>
     Stream.unwrap(

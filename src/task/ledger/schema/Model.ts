@@ -70,8 +70,8 @@ export const defaultShuffleSeed = 0
 export interface RunTerms extends CampaignTerms {
   /**
    * Number of votes planned for each new item, each by another expert: by one task if the service declares `votes`,
-   * else by one task each. Without it, tasks do not ask for a number, and count as one vote, even if the service's default
-   * is higher.
+   * else by one task each. Without it, tasks do not ask for a number, and count as one vote, even if the service's
+   * default is higher.
    */
   readonly votes?: number | undefined
   /** Maximum number of votes for each new item. Votes above `votes` are planned as results arrive. Default: `votes`. */

@@ -202,8 +202,8 @@ export const forUpdate = (sql: LedgerContext["sql"], others: "" | "SKIP LOCKED" 
   sql.literal(sql.onDialectOrElse({ pg: () => `FOR UPDATE ${others}`, orElse: () => "" }))
 
 /**
- * Supersedes unsent tasks of other campaigns, unless a person asked to send them. Locks the job, so that no run begins in
- * another campaign until the transaction ends.
+ * Supersedes unsent tasks of other campaigns, unless a person asked to send them. Locks the job, so that no run begins
+ * in another campaign until the transaction ends.
  */
 export const supersede = Effect.fnUntraced(function* (
   { job, sql }: Pick<LedgerContext, "job" | "sql">,

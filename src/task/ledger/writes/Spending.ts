@@ -283,8 +283,8 @@ const itemsOf = ({ job, sql }: Here, condition: Fragment) =>
 const isUnsent = "sent_at IS NULL AND resend_at IS NULL"
 
 /**
- * Supersedes unsent tasks, the last first, until the rest is within the budget. Not those that a person resends. The next
- * run plans superseded tasks again if its budget allows it.
+ * Supersedes unsent tasks, the last first, until the rest is within the budget. Not those that a person resends. The
+ * next run plans superseded tasks again if its budget allows it.
  */
 export const holdBack = Effect.fnUntraced(function* ({ job, sql }: Here) {
   const terms = yield* termsOf({ job, sql })
