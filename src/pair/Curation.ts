@@ -137,7 +137,7 @@ const excerpt = (text: string): string => Values.excerpt(text, 120)
 
 const drawKey = ({ itemId }: JudgedItem): string => Sha256.hex(itemId)
 
-/** If items may repeat, an item keeps its number. */
+/** Numbers items from 0. If items may repeat, an item keeps its number. */
 const makeNumbers = (mayRepeat: boolean) => {
   const known = HashNumbers.make()
   let count = 0

@@ -28,7 +28,7 @@ export interface Options {
   readonly now?: boolean | undefined
 }
 
-/** Timers do not advance while the machine sleeps. */
+/** Maximum time between two reads of the clock, because timers do not advance while the machine sleeps. */
 const maxSleepMillis = Duration.toMillis("30 seconds")
 
 /** A start that is delayed by this time or more is logged as late. */
@@ -78,7 +78,7 @@ export const parse = (expression: string, timeZone?: string): Result.Result<Cron
   })
   return Cron.parse(fields, zone.value, { onDstOverlap: "both" }).pipe(
     Result.flatMap((cron) =>
-      // Empty: every hour.
+      // An empty set of hours means every hour.
       cron.hours.size === 0 || cron.hours.size === 24
         ? Result.succeed(cron)
         : Cron.parse(fields, zone.value, { onDstOverlap: "earlier" }),

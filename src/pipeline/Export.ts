@@ -168,7 +168,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       leftOut = report.funnel.flatMap(({ lost, step }) =>
         step === "kept" ? lost : lost.filter(({ reason }) => ["withdrawn", "unanswered", "unusable"].includes(reason)),
       )
-      // Before the first result, nothing can be measured.
+      // Before the first result, nothing can be measured, so no threshold counts as exceeded.
       const exceedsThreshold = failed.length > 0 && itemsByOutcome("judged") > 0
       if (exceedsThreshold || (written.rows === 0 && !allowEmpty)) {
         if (itemsByOutcome("judged") === 0) return {}

@@ -119,7 +119,7 @@ const estimateOf = ({ counts, pace }: Progress, now: number): Option.Option<Esti
   if (left === 0 || Option.isNone(pace) || pace.value.items === 0) return Option.none()
   const { items, lastAt, since, tasks } = pace.value
   if (now - lastAt > Math.max(stoppedAfter, (stoppedAfterGaps * (lastAt - since)) / tasks)) return Option.none()
-  // All results arrived at the same moment.
+  // If all results arrived at the same moment, there is no rate.
   const window = now - since
   if (window <= 0) return Option.none()
   const millis = left * (window / items)

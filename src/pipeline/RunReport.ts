@@ -177,9 +177,9 @@ const statusOf = (
 export const make = Effect.fn("RunReport.make")(function* (options: {
   /** Default: the last run that has read anything. */
   readonly run?: number | undefined
-  /** Before everything was read and submitted. */
+  /** Whether the run was stopped before everything was read and submitted. */
   readonly stopped?: boolean | undefined
-  /** A process runs the job, and may still read input. */
+  /** Whether a process runs the job, and may still read input. */
   readonly isRunning?: boolean
   readonly sharedWithWorkers?: boolean
   readonly progress?: Progress

@@ -21,7 +21,7 @@ import { isoOf } from "./RunReport.ts"
 
 const isShuffled = (order: ReadonlyArray<number>): boolean => order.some((index, at) => index !== at)
 
-/** Or the service's choice, if it decides the item and differs from the votes. */
+/** The lead's decision, or the service's choice, if it decides the item and differs from the votes. */
 const decisionIn = (judgment: Judgment, { judgments }: Pick<JudgedItem, "judgments">) => {
   const { annotations, bestCompletionIndex, completions } = judgment
   const decision = Decision.readIn(annotations, bestCompletionIndex)

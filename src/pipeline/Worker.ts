@@ -74,7 +74,7 @@ export interface WorkerOptions {
 /** Default time that a worker may be silent before others take its parts: 35 seconds. */
 export const defaultLease = Duration.seconds(35)
 
-/** For tasks that others have abandoned, and changes without a notification. */
+/** Interval of checks for tasks that others have abandoned, and for changes without a notification. */
 const refreshInterval = Duration.seconds(2)
 
 /** Each failure without progress doubles the delay, up to `maxRestartInterval`, which must be below `stallLimit`. */
@@ -83,7 +83,7 @@ const maxRestartInterval = Duration.minutes(5)
 
 const restartSendingInterval = Duration.seconds(30)
 
-/** After the request timeout. */
+/** A worker without progress for the request timeout plus this time counts as stalled. */
 const stallLimit = Duration.minutes(10)
 
 const renewInterval = Duration.seconds(5)
@@ -239,7 +239,7 @@ const patient = Layer.effect(
 
 const rejoinInterval = Duration.seconds(2)
 
-/** These would occur again after a reconnection. */
+/** Reasons of SQL errors that would occur again after a reconnection. */
 const finalReasons = [
   "AuthenticationError",
   "AuthorizationError",
@@ -277,7 +277,7 @@ const runUnchecked = Effect.fn("Worker.run")(function* <E, R, E1, R1, E2 = never
   const isLost = (cause: Cause.Cause<unknown>) => {
     const failure = Cause.squash(cause)
     if (isSqlError(failure)) return hasJoined && !finalReasons.includes(failure.reason._tag)
-    // While no worker was connected.
+    // A command may have locked the ledger while no worker was connected.
     return hasJoined && isFileLockError(failure)
   }
   return yield* Effect.sync(() => void (hasJoined = true)).pipe(

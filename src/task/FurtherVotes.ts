@@ -11,7 +11,7 @@ import type { JudgmentsError } from "./Results.ts"
 import { plural } from "../io/Values.ts"
 
 export interface ItemChoice {
-  /** The greatest need first. */
+  /** The items, with the greatest need first. */
   readonly wanted: ReadonlyArray<ItemPlace>
   /** Maximum number of items that get a vote now. */
   readonly atOnce: number

@@ -39,7 +39,7 @@ export interface PlanOptions extends RunTerms, DrawOptions {
 export const stepRecords = 4096
 const stepBytes = 4 * 1024 * 1024
 
-/** Between two steps, so that a slow source's few records are planned. */
+/** Maximum milliseconds between two steps, so that a slow source's few records are planned. */
 const stepMillis = Duration.toMillis("5 seconds")
 
 export const plan = Effect.fnUntraced(function* <E, R>(

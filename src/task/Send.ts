@@ -138,7 +138,7 @@ export const send = Effect.fnUntraced(function* <E>(
   const isTooLarge = (items: number, bytes: number) =>
     tooLarge.some((refused) => items >= refused.items && bytes >= refused.bytes)
 
-  /** The failure of a task that is left for the next run. */
+  /** The last failure of a task that is left for the next run. */
   let leftFailure: AnnotationClientError | undefined
 
   const end = (failure: AnnotationClientError | undefined) =>
@@ -203,7 +203,7 @@ export const send = Effect.fnUntraced(function* <E>(
         if (profile.idempotencyKey !== "honored") {
           yield* ledger.markInDoubt(task.seq, failure.message)
         } else {
-          // The service may accept other tasks, so the run continues.
+          // The service may accept other tasks, so the run continues, and the next one resends this task under its key.
           leftFailure = failure
           yield* ledger.markPlanned(task.seq)
           yield* Effect.logWarning(

@@ -198,7 +198,7 @@ const checkOptions = ({
     : Effect.fail(new SubmitOptionInvalid({ option: wrong[0], found: wrong[1], expected: wrong[2] }))
 }
 
-/** Undefined if the run was stopped. */
+/** The reason why a run failed; undefined if it was stopped. */
 export const reasonOf = (cause: Cause.Cause<unknown>): string | undefined => {
   if (Cause.hasInterruptsOnly(cause)) return undefined
   const failure = Cause.squash(cause)
@@ -220,7 +220,7 @@ export interface RunOptions extends SubmitOptions {
   readonly settled?: Latch.Latch | undefined
   /** For items of earlier runs that get another vote. Default: none. */
   readonly chooseFurther?: ChooseItems | undefined
-  /** Default of `group` with the campaign's number, if the service knows groups. */
+  /** Without `group`, the tasks' group is this name with the campaign's number, if the service knows groups. */
   readonly jobName?: string | undefined
   /** Called before any task of the run is planned. Undefined: no group. */
   readonly onGroup?: ((group: string | undefined) => Effect.Effect<void>) | undefined

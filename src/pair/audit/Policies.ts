@@ -24,7 +24,7 @@ interface Outcome {
   readonly people: number
 }
 
-/** `difference` is to the people's accuracy. */
+/** `difference` is the outcome's accuracy minus the people's accuracy. */
 interface Comparison extends Outcome {
   readonly index: number
   readonly difference: number
@@ -105,7 +105,7 @@ export const compare = (
     const [judge_votes, people_votes] = [votes.length / comparisons.length, peopleVotes / comparisons.length]
     return [{ policy, accuracy, difference, judge_votes, people_votes, cost: Option.getOrNull(cost) }]
   })
-  // A higher bound that sends no further items to people is left out.
+  // If a higher bound sends no further items to people, its policy is left out.
   const rows = policies.filter(
     ({ people_votes, policy }, i) =>
       !routes.some(({ name }) => name === policy) || people_votes > (policies[i - 1]?.people_votes ?? 0),

@@ -35,7 +35,7 @@ export interface EvaluationOptions<E = never, R = never> {
 
 export const defaultDisagreements = 100
 
-/** Maximum ratio of similar lengths. */
+/** Lengths are similar if the longer completion has at most this many times the characters of the other. */
 const similarLength = 1.1
 /** Further values of a slice count as `(other)`. */
 const maxValues = 100

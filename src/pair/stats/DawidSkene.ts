@@ -72,11 +72,11 @@ export const posterior = (
 export const make = () => {
   const counts = NumberList.make(Uint32Array)
   const itemEnds = NumberList.make(Uint32Array)
-  /** Plus 1; 0 if unknown. */
+  /** The right choice plus 1, or 0 if it is unknown. */
   const truths = NumberList.make(Uint32Array)
   const voters = NumberList.make(Uint32Array)
   const choiceList = NumberList.make(Uint32Array)
-  /** Only numbers above 1. */
+  /** Only experts whose votes have `parties` above 1. */
   const partiesOf = new Map<number, number>()
   let expertCount = 0
   let maxVotes = 0
@@ -216,7 +216,7 @@ export const make = () => {
       right.set(rightOnKnown)
       update(onKnown)
       const fromKnown = iterate()
-      // Both usually lead to the same estimate, except for rounding.
+      // Both starts usually lead to the same estimate, except for rounding.
       if (density() > before + minGain) outcome = fromKnown
       else {
         reliability.set(fromMajority)

@@ -70,7 +70,7 @@ const languageOfScript = ({ count, han, hangul, kana }: Letters): string | undef
 /** Han characters and kana, each counted as three letters, must exceed it. With fewer, they are probably quotations. */
 const minShareOfScript = 0.6
 
-/** Code, TeX, and addresses. */
+/** Parts of a text that are not words: code, TeX, and addresses. */
 const notWords =
   /```[^]*?(?:```|$)|`[^`\n]*`|\$\$[^$]*\$\$|\$[^$\n]*\$|\\\w+|(?<!\w)\w+:\/\/\S+|(?<![^\s`$])[^\s`$]+@\S+/g
 

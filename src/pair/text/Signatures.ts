@@ -15,7 +15,7 @@ const maxRecords = 65_536
 
 const batchPrompts = 256
 const batchUnits = 262_144
-/** Starting a thread takes about as much time as these. */
+/** Batches for the calling thread: starting another takes about as much time. */
 const firstBatches = 8
 /** Batches that the thread has received but not answered. */
 const ahead = 4

@@ -11,13 +11,13 @@ import * as NextVotes from "./NextVotes.ts"
 export interface RoutedItem extends NextVotes.OpenItem {
   readonly pattern: number | undefined
   readonly people: "none" | "waiting" | "voted"
-  /** Depends only on the item's id. */
+  /** A number that depends only on the item's id, for drawing a sample. */
   readonly draw: number
 }
 
 interface Pattern {
   items: number
-  /** With a known answer or a person's vote. */
+  /** Items with a known answer or a person's vote. */
   measured: number
   /** Those measured, those that wait for a person, and those that are drawn now. */
   sampled: number

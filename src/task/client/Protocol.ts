@@ -198,7 +198,7 @@ export const make = Effect.fnUntraced(function* (
         return response
       })
 
-    /** An earlier request of the call may have created the task. */
+    /** Converts a failure, and adds whether an earlier request of the call may have created the task. */
     const classify = Effect.fnUntraced(function* (cause: unknown) {
       const failure = yield* failureOf(cause, kind)
       yield* slowDown(failure, turn?.permit)

@@ -49,7 +49,7 @@ const timeLimit = "5 seconds"
 const maxRequests = 3
 /** After 429 or 503 without `Retry-After`. */
 const usualWait = Duration.seconds(1)
-/** Longer waits end the requests. */
+/** If the service asks for a longer wait, the request is not repeated. */
 const maxWait = Duration.minutes(1)
 
 const maxBytes = 4 * 1024 * 1024
@@ -179,7 +179,7 @@ export const membersFor = Effect.fnUntraced(function* (
   return votesUpTo !== undefined && unread !== undefined ? yield* unread : TaskMembers.none
 })
 
-/** For as long as a run waits for a service that is down. */
+/** Retries for as long as a run waits for a service that is down. */
 const readAgain = (profile: ServiceSettings) =>
   read(profile).pipe(
     Effect.flatMap(({ taskMembers, unread }) =>

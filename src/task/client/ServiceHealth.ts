@@ -29,7 +29,7 @@ const latest = 8.64e15
 const minProbeDelay = Duration.toMillis("1 second")
 const maxWait = Duration.toMillis("30 seconds")
 
-/** UTF-16 code units in a message. */
+/** Maximum length of the cause in a message, in UTF-16 code units. */
 const maxCauseCharacters = 80
 
 /** A working service may answer so to an unknown task id. */

@@ -56,7 +56,7 @@ const maxStepWait = Duration.millis(10_000)
 /** Seconds to the full rate. */
 const recovery = Duration.toSeconds("30 seconds")
 
-/** Milliseconds that one response can cause. */
+/** Maximum milliseconds of a pause that one response can cause. */
 const maxPause = Duration.toMillis("1 day")
 
 /** Shorter pauses are not logged. */
@@ -69,7 +69,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   readonly requestsPerSecond: number
   /** Maximum milliseconds that a request waits for `Retry-After` or a quota. */
   readonly patience: number
-  /** The failure of a longer wait for a quota. */
+  /** The failure of a request that would wait longer for a quota. */
   readonly usedUp: (millis: number) => E
   readonly budget?: Option.Option<RequestBudget> | undefined
   /** An earlier request that was sent without this throttle, in milliseconds of `SteadyClock`. */
@@ -347,7 +347,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       if (budget !== undefined) yield* budget.take(1)
       depart(yield* SteadyClock.now)
     }),
-    /** In epoch milliseconds. */
+    /** End of the pause, in epoch milliseconds. */
     pausedUntil: Effect.sync(() => pausedUntil),
     hold: Effect.sync(() => {
       held = true

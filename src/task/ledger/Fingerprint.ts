@@ -31,7 +31,7 @@ export const otherTaskColumns = [
   "claim_until",
 ]
 
-/** Their effect is hashed elsewhere, or a dataset has none. */
+/** Settings that no dataset depends on, or whose effect is hashed elsewhere. */
 const otherSettings = ["confidence", peopleWhenSetting, "deliveries", "last_delivery", wantedVotes, endedVotesSeen]
 
 const pageSize = 4096

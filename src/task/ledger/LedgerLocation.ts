@@ -100,7 +100,7 @@ export const describe = (location: LedgerLocation): string => {
 /** For URLs without a password, as PostgreSQL's own programs read it. */
 export const password = Effect.map(Config.option(Config.Redacted("PGPASSWORD")), Option.getOrUndefined)
 
-/** For exclusive use. Creates the ledger if missing. */
+/** Opens the ledger for exclusive use, and creates it if missing. */
 export const layer = (location: LedgerLocation) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -118,7 +118,7 @@ const layerShared = ({ job, url }: PostgresLocation, shared: LedgerSharer, parts
 export const layerWorker = (location: PostgresLocation, name: string, parts?: number) =>
   layerShared(location, { by: "worker", name }, parts)
 
-/** For exclusive use, or shared with the job's workers. Creates the ledger if missing. */
+/** Opens the ledger for exclusive use, or shared with the job's workers if there are any. Creates it if missing. */
 export const layerAlongsideWorkers = (location: LedgerLocation) =>
   Layer.catchTag(layer(location), "FileLockError", (failure) =>
     location._tag === "Postgres"

@@ -46,7 +46,7 @@ export const make = (
     if (Arr.isArrayNonEmpty(batch.items)) closed.push(batch.items)
   }
 
-  /** With its gold item, if it has one. False if they do not fit. */
+  /** Adds the item to the batch, with its gold item, if it has one. Returns false if they do not fit. */
   const takes = (batch: OpenBatch, item: BatchItem): boolean => {
     const { items, prompts } = batch
     if (prompts.has(item.prompt)) return false

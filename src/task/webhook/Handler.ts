@@ -38,7 +38,7 @@ const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknow
 
 const answer = (status: number, headers: Record<string, string> = {}) => HttpServerResponse.empty({ status, headers })
 
-/** The rest of the request may never arrive. */
+/** Also closes the connection, since the rest of the request may never arrive. */
 const turnedAway = (status: number, headers: Record<string, string> = {}) =>
   answer(status, { ...headers, connection: "close" })
 
@@ -83,7 +83,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
   })
 
   const unread = Effect.fnUntraced(function* ({ kind, reason, status, why }: WebhookBodies.BodyRefused) {
-    // The sender closed the connection.
+    // If the sender closed the connection, nothing is logged.
     if (reason !== "broken") yield* logRefusal(kind, why)
     return turnedAway(status, reason === "encoded" ? { "accept-encoding": "identity" } : {})
   })

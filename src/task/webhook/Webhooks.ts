@@ -95,7 +95,7 @@ const respond = (status: number, headers: Record<string, string> = {}) => new Re
 
 const logInterval = 60_000
 
-/** The program may write data to stdout. */
+/** Handlers log to stderr, because the program may write data to stdout. */
 const stderr = Logger.layer([Logger.withConsoleError(Logger.formatSimple)])
 
 const make = (options: HandlerOptions, handle: Handle) =>

@@ -99,7 +99,7 @@ export const backup = Effect.fn("LedgerMaintenance.backup")(function* (
   const file = yield* requireFile(location, "backup")
   if (yield* fs.exists(to)) return yield* new BackupExists({ path: to })
   const partial = `${to}.partial`
-  // A killed backup leaves them behind.
+  // A killed backup leaves these files behind.
   const remove = Effect.ignore(
     Effect.forEach(
       ["", "-journal", "-wal", "-shm"].map((suffix) => `${partial}${suffix}`),
@@ -146,7 +146,7 @@ const sizeOf = Effect.fnUntraced(function* (path: string) {
   return sizes.reduce((sum, size) => sum + size, 0)
 })
 
-/** Per transaction. */
+/** Payloads per transaction. */
 const packSize = 16
 
 const packPayloads = Effect.fnUntraced(function* (

@@ -204,7 +204,7 @@ export const isUsable = Effect.fnUntraced(function* (
   return Result.isSuccess(matchStored({ ...(yield* ledger.request(seq)), taskId }, result.value))
 })
 
-/** By text. Equal prompts keep the order. */
+/** Puts results in the order of the prompts, by text. Equal prompts keep the order. */
 const align = (
   prompts: ReadonlyArray<TaskPrompt>,
   results: ReadonlyArray<typeof AnsweredItem.Type>,

@@ -115,7 +115,7 @@ export const writeDecisions = (
     return rows[0] === undefined ? task : { ...task, ...rows[0] }
   })
 
-  /** Under another key and at the current prices. */
+  /** Plans a new attempt, under another key and at the current prices. */
   const planAgain = Effect.fnUntraced(function* (task: Issue, now: number) {
     yield* keepAttempt(task, now)
     yield* sql`UPDATE task SET state = 'planned', attempt = ${task.attempt + 1},
@@ -192,7 +192,7 @@ export const writeDecisions = (
     return tasks
   })
 
-  /** Neither sent nor polled again, unless a person resends them. */
+  /** Gives tasks up: they are neither sent nor polled again, unless a person resends them. */
   const giveUp = Effect.fn("Ledger.giveUp")(function* (
     numbers: ReadonlyArray<number>,
     only?: TaskState,

@@ -95,7 +95,7 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
     campaigns,
     /** For pseudonyms. None if only an old version of prefstream has written to the ledger. */
     expertKey: Effect.map(settingOf({ job, sql }, expertKeySetting), Option.fromUndefinedOr),
-    /** Even if it has not read anything. */
+    /** The newest run, even if it has not read anything. */
     newestRun: Effect.gen(function* () {
       const rows = yield* sql<{
         run: number

@@ -13,13 +13,13 @@ import type { Charge, Here } from "../reads/Charges.ts"
 import type { BatchItem, LedgerContext, NewTask } from "../schema/Model.ts"
 import { inCampaign, priceListSetting, setSetting, settingOf } from "../schema/Rows.ts"
 
-/** Items that need a further vote, but have none planned. */
+/** Setting with the number of items that need a further vote, but have none planned. */
 export const wantedVotes = "votes_wanted"
 
-/** Ended votes when items were last chosen for further votes. */
+/** Setting with the number of votes that had ended when items were last chosen for further votes. */
 export const endedVotesSeen = "votes_ended_seen"
 
-/** The rule that sends items to people; absent if there is none. */
+/** Setting with the rule that sends items to people; absent if there is none. */
 export const peopleWhenSetting = "people_when"
 
 /** `people` if items go from judges to people, otherwise null for anyone. */

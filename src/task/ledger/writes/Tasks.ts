@@ -83,7 +83,7 @@ export const writeTasks = (
   const settled = <A>(seq: number, change: Effect.Effect<A, SqlError>) =>
     Effect.tap(write(change), () => Effect.sync(() => owned.forget(seq)))
 
-  /** Another process may have started another campaign meanwhile. */
+  /** Supersedes these tasks if another process has started another campaign meanwhile. */
   const supersedeOwn = (seqs: ReadonlyArray<number>) =>
     owned.isShared ? Rows.supersede({ job, sql }, sql.in("seq", seqs)) : Effect.void
 
@@ -184,7 +184,7 @@ export const writeTasks = (
         WHERE ${here} AND state = 'completed' AND submitted_at IS NOT NULL AND pruned_at IS NULL AND ${owned.areMine()}`,
       ),
     ),
-    /** The task is then no longer due. */
+    /** Keeps the result of a completed task, which is then no longer due. */
     keepResult: (seq: number) =>
       change("keepResult", sql`UPDATE task SET due_at = 0 WHERE ${here} AND seq = ${seq} AND state = 'completed'`),
     /** After the first request, only `moved` replaces the service by another one. */
@@ -344,7 +344,7 @@ export const writeTasks = (
         }),
       )
     }),
-    /** For a failed, invalid, or completed task. */
+    /** Makes a failed, invalid, or completed task outstanding again. */
     markOpen: (seq: number, taskId: string) =>
       Effect.asVoid(
         write(sql`UPDATE task SET state = 'submitted', reason = NULL, due_at = 0
@@ -353,7 +353,7 @@ export const writeTasks = (
     makeDue: Effect.suspend(() =>
       change("makeDue", sql`UPDATE task SET due_at = 0 WHERE ${here} AND state = 'submitted' AND ${owned.areMine()}`),
     ),
-    /** An earlier run may have polled less often. */
+    /** Makes outstanding tasks due within `millis`, since an earlier run may have polled less often. */
     dueWithin: Effect.fn("Ledger.dueWithin")(function* (millis: number) {
       const latest = Math.ceil((yield* SteadyClock.now) + millis)
       yield* write(sql`UPDATE task SET due_at = ${latest}
