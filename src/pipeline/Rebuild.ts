@@ -1,7 +1,8 @@
 /**
  * Rebuilds a dataset's rows from its vote table and its manifest, and compares the SHA-256 of each file with rows. If
  * only Parquet files differ, it is a warning: another version of Node compresses differently. Custom formats, card, and
- * report are not rebuilt. If planned prompts have no votes, splits are read from the dataset, with a warning.
+ * report are not rebuilt: only the original ledger, which is not needed, has their times, costs, and rejects. If
+ * planned prompts have no votes, splits are read from the dataset, with a warning.
  */
 import { Effect, FileSystem } from "effect"
 import * as Findings from "../dataset/Findings.ts"

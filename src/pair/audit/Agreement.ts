@@ -12,6 +12,7 @@ import * as Bootstrap from "../stats/Bootstrap.ts"
 import * as CohenKappa from "../stats/CohenKappa.ts"
 import type { AuditVote, Ballots } from "./Ballots.ts"
 
+/** Each kind of slice has the values with the most items. */
 const maxRows = 100
 /** Lengths that differ by at most this share of the longer one are nearly equal. */
 const nearLength = 0.1

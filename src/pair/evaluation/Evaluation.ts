@@ -37,7 +37,7 @@ export const defaultDisagreements = 100
 
 /** Lengths are similar if the longer completion has at most this many times the characters of the other. */
 const similarLength = 1.1
-/** Further values of a slice count as `(other)`. */
+/** Further values of a slice count as `(other)`. A slice with only one value is left out, except a metadata field. */
 const maxValues = 100
 const bins = 5
 

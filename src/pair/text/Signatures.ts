@@ -1,6 +1,7 @@
 /**
  * Stores prompts' signatures and normal forms' hashes: the latest 8 MB in memory, earlier ones in a scratch file. At
- * most 3 MB of prompts wait, plus those since the last `room`. `forEachBlock` and `read` need a `flush` before.
+ * most 3 MB of prompts wait, plus those since the last `room`. `forEachBlock` and `read` need a `flush` before, and
+ * throw `ScratchFileFailed`.
  */
 import { Effect, Exit, Scope } from "effect"
 import * as ScratchFile from "../../node/ScratchFile.ts"

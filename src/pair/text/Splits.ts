@@ -1,8 +1,8 @@
 /**
  * Assigns each prompt to a split by a hash of seed and normal form, so shares are not exact, and adding prompts never
- * changes a split (with groups: `SplitGroups`). A split whose share grows keeps its prompts. Prompts with one normal
- * form share a split. A near-duplicate is in the split of the earliest prompt that it repeats;
- * `crossSplitNearDuplicates` counts those that nearly repeat prompts of several splits.
+ * changes a split (with groups: `SplitGroups`). If the share of `test` or `validation` grows, the split keeps its
+ * prompts. Prompts with one normal form share a split. A near-duplicate is in the split of the earliest prompt that it
+ * repeats; `crossSplitNearDuplicates` counts those that nearly repeat prompts of several splits.
  */
 import { Effect, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"

@@ -139,7 +139,10 @@ const make = (options: HandlerOptions, handle: Handle) =>
     )
   }).pipe(Effect.provide([layerMac, stderr]), Effect.runSync)
 
-/** A handler for Fetch: Hono, Next.js, Bun, Deno, Workers. Throws `InvalidWebhookSetting` or `MalformedSecret`. */
+/**
+ * A handler for Fetch: Hono, Next.js, Bun, Deno, Workers. Throws `InvalidWebhookSetting` or `MalformedSecret` if an
+ * option is wrong. Its promise does not reject.
+ */
 export const fetchHandler = (options: HandlerOptions, handle: Handle): ((request: Request) => Promise<Response>) => {
   const receive = make(options, handle)
   return (request) =>
