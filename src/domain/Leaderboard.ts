@@ -58,8 +58,8 @@ export interface LeaderboardRow {
   /** Comparisons that the model lost. */
   readonly losses: number
   /**
-   * Models that beat each other, directly or through others, are a component. `never_lost` or `never_won` if the
-   * component never lost or won against a model outside; the rating then depends on the prior.
+   * Models that beat each other, directly or through others, are a component. `never_lost` or `never_won`: the model's
+   * component never lost, or never won, against a model outside, so the rating depends on the prior.
    */
   readonly extreme: "never_lost" | "never_won" | null
 }

@@ -46,6 +46,7 @@ export const VoteRowSchema = Schema.Struct({
   flags: list(Schema.Unknown),
   /** A lead's decision on the item in this task, which replaces the votes; repeated in each vote. */
   decision: Schema.NullOr(Decision),
+  /** The item's metadata; null if it has none. */
   metadata: Schema.NullOr(Schema.Unknown),
 })
 /** One vote. Indices refer to `completions`, not to the order shown. */

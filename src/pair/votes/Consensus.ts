@@ -135,7 +135,11 @@ const withRanking = (
 /** Probabilities this close are equal. */
 const epsilon = 1e-9
 
-/** Combines the votes. @param probabilities for each completion, the probability that it is the best */
+/**
+ * Combines the votes by the experts' reliabilities.
+ *
+ * @param probabilities for each completion, the probability that it is the best
+ */
 export const byProbability = (
   item: JudgedItem,
   probabilities: ReadonlyArray<number>,
