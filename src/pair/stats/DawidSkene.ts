@@ -42,8 +42,11 @@ const weightOf = (parties: number): number => (parties === 1 ? 1 : 1 - 1 / parti
 const minGain = 1e-6
 
 /**
- * The probability of each completion to be right, in the model of `make`; the sum is 1. @param isCandidate whether each
- * completion may be right @param votes choices are candidates @param texts the number of different completions
+ * The probability of each completion to be right, in the model of `make`; the sum is 1.
+ *
+ * @param isCandidate whether each completion may be right
+ * @param votes choices are candidates
+ * @param texts the number of different completions
  */
 export const posterior = (
   isCandidate: ReadonlyArray<boolean>,

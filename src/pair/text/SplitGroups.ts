@@ -51,8 +51,10 @@ export interface GroupSizes {
 }
 
 /**
- * @param roots the earliest ordinal of each prompt's component @param targets the splits that are not empty @param
- * draws by root: 0 to 1, depending on the seed and the component @returns splits by root
+ * @param roots the earliest ordinal of each prompt's component
+ * @param targets the splits that are not empty
+ * @param draws by root: 0 to 1, depending on the seed and the component
+ * @returns splits by root
  */
 export const assign = (
   roots: Uint32Array,

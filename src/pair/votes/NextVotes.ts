@@ -21,7 +21,7 @@ export interface OpenItem {
   readonly truth?: number | undefined
 }
 
-/** Settled items count too: their votes measure experts. @returns the others' highest probabilities */
+/** Unsettled items with their highest probabilities. Settled ones stay in the model: their votes measure experts. */
 export const unsettled = <Item extends OpenItem>(items: ReadonlyArray<Item>) => {
   const model = DawidSkene.make()
   for (const { completions, truth, votes } of items) model.add(completions, votes, truth)
@@ -30,9 +30,10 @@ export const unsettled = <Item extends OpenItem>(items: ReadonlyArray<Item>) => 
 }
 
 /**
- * @param confidence items with at least this probability need no more votes @param waiting items with another vote
- * outstanding @param votesLeft in the budget; default: no limit @returns all items that need another vote, and how many
- * can get one now
+ * @param confidence items with at least this probability need no more votes
+ * @param waiting items with another vote outstanding
+ * @param votesLeft in the budget; default: no limit
+ * @returns all items that need another vote, and how many can get one now
  */
 export const choose = <Item extends OpenItem>(
   items: ReadonlyArray<Item>,

@@ -396,7 +396,9 @@ export const writeTasks = (
       }
     }),
     /**
-     * With `taskId`, only if `stillNamed`. @param waiting items that wait for an expert; undefined if the poll failed
+     * Postpones the next poll by `millis`; with `taskId`, only if `stillNamed`.
+     *
+     * @param waiting items that wait for an expert; undefined if the poll failed
      */
     postpone: Effect.fnUntraced(function* (seq: number, millis: number, taskId?: string, waiting?: number) {
       const now = yield* SteadyClock.now
