@@ -82,6 +82,7 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
         votes,
         voters,
         overBudget,
+        /** None if completions are sent in the order of the input. */
         shuffleSeed: Option.fromNullishOr(shuffleSeed),
         maxRejects: Option.fromNullishOr(maxRejects),
         counts: counts satisfies Model.ReadCounts,

@@ -102,6 +102,7 @@ const standing = Effect.fnUntraced(function* (here: Here, terms: Terms) {
   return { pricesOf, votes, charge, counted: charge(votes) }
 })
 
+/** Infinity without a budget. */
 export const votesLeft = Effect.fnUntraced(function* (here: Here, voters: Voters.Voters | null) {
   const terms = yield* termsOf(here)
   return Option.isNone(terms.budget) ? Infinity : leftOf(terms, (yield* standing(here, terms)).counted, voters)
@@ -165,6 +166,7 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
 
   routed: routedOf({ job, sql }).pipe(Effect.withSpan("Ledger.routed")),
 
+  /** None if the job has no price. */
   spending: Effect.gen(function* () {
     const here = { job, sql }
     const terms = yield* termsOf(here)
