@@ -67,7 +67,7 @@ export const wholeShares = (shares: Shares): Shares => {
   return shares.train === undefined && rest > 1e-9 ? { ...shares, train: Number(rest.toFixed(9)) } : shares
 }
 
-/** The kind of each setting; its value in the manifest; the schema of that, unless `ManifestSettings` or no one reads it. */
+/** The kind of each setting; its value in the manifest, and the schema to read that back, or else `undefined`. */
 const table: {
   readonly [Name in keyof Required<DatasetSettings>]: readonly [
     kind: Kinds.SettingKind,
