@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { datasetFlags } from "../../src/cli/flags/DatasetFlags.ts"
 import type { Manifest } from "../../src/dataset/Manifest.ts"
 import { bestAgainstOne } from "../../src/pair/PairStrategy.ts"
 import {
@@ -61,6 +62,13 @@ describe("settings of a dataset", () => {
     assert.strictEqual(toManifest({ edited: "chosen" })["edited"], "chosen")
     assert.notProperty(toManifest({ edited: "none" }), "edited")
   })
+
+  it("have flags of the same names", () =>
+    assert.deepStrictEqual(
+      settingNames.filter((name) => !Object.hasOwn(datasetFlags, name)),
+      // `--threshold`, none, `--split`, `--annotation-path`, `--format`, and `--title` with `--license`.
+      ["thresholds", "checks", "splits", "annotationPaths", "formats", "card"],
+    ))
 
   /** None has its default value. */
   const changed = {
