@@ -22,7 +22,7 @@ const optionKinds: KindsOf<MakeOptions> = { ...layoutKinds, name: text, scratchD
 
 const defaultMaxPlanned = 10_000
 
-/** A source of records from a program. Reads at most 10,000 items ahead, unless the pipeline sets `maxPlanned`. */
+/** Records of a program. An invalid one is a `Reject`. Reads ahead 10,000 items, or the pipeline's `maxPlanned`. */
 export const make = <E = never, R = never>(
   records: Iterable<unknown> | Stream.Stream<unknown, E, R>,
   options: MakeOptions = {},

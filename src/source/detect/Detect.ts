@@ -177,7 +177,7 @@ const promptOf = (
   )
 }
 
-/** Other fields might reveal the answer. */
+/** The suggested template has only fixed text and an id, because other fields might reveal the answer. */
 const fixedWords = ({ members }: Sample.Sample): string => {
   const keys = [...KnownNames.ids, ...KnownNames.promptKeys, ...KnownNames.otherKeys]
   const id = members.find(
