@@ -1,4 +1,8 @@
-/** Replaces a directory by two renames. After a crash between them, `recover` moves the old directory back. */
+/**
+ * Replaces a directory by two renames, if it is empty or prefstream wrote it. A folder `.NAME.partial-…` next to it
+ * holds the new directory (`next`), the old one (`previous`), and a running writer's lock. After a crash between the
+ * renames, the next write or `recover` moves the old directory back.
+ */
 import { Effect, FileSystem, Option, Path } from "effect"
 import * as FileLock from "../node/FileLock.ts"
 import * as Sync from "../node/Sync.ts"
@@ -26,6 +30,7 @@ export const write = Effect.fnUntraced(function* <A, E, R>(
       const result = yield* fill(next)
       yield* syncFolders(next)
       yield* ensureReplaceable(place)
+      // Uninterruptible, so that `settle` does not run during a rename.
       yield* swap(partial, place).pipe(about(place), Effect.uninterruptible)
       return result
     }, Effect.scoped),

@@ -29,6 +29,7 @@ interface Shard {
   size: number
 }
 
+/** A split without rows has one empty shard. */
 export const make = (
   directory: string,
   split: Split,
