@@ -26,6 +26,7 @@ interface Content {
   readonly groupId: string
   readonly tasks: number
   readonly data: unknown
+  /** Until the first attempt, a later message with the same value replaces this one. */
   readonly gathering?: string | undefined
 }
 
