@@ -50,6 +50,7 @@ const LF = 10
 /** One character beyond Latin-1 doubles the memory of a decoded text, so long lines are decoded one by one. */
 const minLongLine = 1024
 
+/** If a caller reads a line itself, it must call `skip` to keep the numbers right. */
 export class LineSplitter {
   readonly #file: string
   readonly #maxLineBytes: number
