@@ -45,7 +45,7 @@ export const recover = Effect.fn("Dataset.recover")(function* (directory: string
 
 const partialPrefix = (name: string) => `.${name}.partial-`
 
-/** A symbolic link's target need not exist. */
+/** The absolute path; for a symbolic link, its target's, which need not exist. */
 const locate = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
@@ -89,7 +89,7 @@ const ensureReplaceable = Effect.fnUntraced(function* (place: string) {
   if (here.dev !== above.dev) return yield* refuse("it is the root of a file system; use a directory inside it")
   if (place === paths.resolve(".")) return yield* refuse("it is the current directory")
   const manifest = yield* Manifest.read(place)
-  // The directory may be a whole home directory, so subfolders are not listed.
+  // Without a manifest, subfolders are not listed, because the directory may be a whole home directory.
   const entries = yield* fs.readDirectory(place, { recursive: Option.isSome(manifest) }).pipe(about(place))
   const [unexpected] = Manifest.unexpectedEntries(manifest, entries)
   if (unexpected !== undefined) return yield* refuse(`it contains ${unexpected}, which is not part of a dataset`)

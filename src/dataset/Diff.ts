@@ -23,7 +23,7 @@ export interface JobOutcome {
   readonly itemId: string
   /** The reason why the item gives no pair, such as `tie`; null if it gives pairs. */
   readonly lost: string | null
-  /** The reason why its votes count differently in the other dataset, such as `vote_no_longer_counted`, or null. */
+  /** The reason why the item's votes count differently in the other dataset (`vote_no_longer_counted`), or null. */
   readonly cause: string | null
 }
 

@@ -1,4 +1,4 @@
-/** Splits bytes into numbered lines, without a byte order mark. Blank lines count, but are skipped. */
+/** Splits bytes into numbered lines (LF or CR LF), without a byte order mark. Blank lines are counted, but skipped. */
 import { Result, Stream } from "effect"
 import type { Reject } from "../domain/Reject.ts"
 import { decode, RecordBuffer, notUtf8, tooLarge } from "./RecordBuffer.ts"

@@ -138,7 +138,7 @@ const isAlive = (pid: number) =>
     Effect.catch(({ cause }) => Effect.succeed(!(Predicate.hasProperty(cause, "code") && cause.code === "ESRCH"))),
   )
 
-/** `unknown` if the holder's name cannot be read. Does not test the lock, which would block a process that wants it. */
+/** Tests the lock only if it has a holder's file, because a test blocks others. `unknown` if the file is unreadable. */
 export const holder = Effect.fn("FileLock.holder")(function* (
   path: string,
 ): Effect.fn.Return<Option.Option<LockHolder | "unknown">> {

@@ -31,7 +31,7 @@ export interface GuardedHttpClientOptions {
   readonly onPermitted?: ((host: string, address: string) => void) | undefined
 }
 
-/** It also ends attempts whose request was abandoned. */
+/** The timeout also ends attempts whose request was abandoned. */
 const connectTimeoutMillis = 15_000
 
 /** `node:net` expects an IPv6 address without brackets. */

@@ -1,7 +1,4 @@
-/**
- * Transcripts of hh-rlhf (Bai et al., 2022). Readers end a prompt at the last `\n\nAssistant:`, so no text may have
- * one.
- */
+/** Transcripts of hh-rlhf (Bai et al., 2022). Readers end a prompt at the last `\n\nAssistant:`, so no text has one. */
 import { Result, Schema } from "effect"
 import { describeValue } from "../../io/Values.ts"
 import * as Cuts from "./Cuts.ts"

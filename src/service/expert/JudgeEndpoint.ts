@@ -245,7 +245,7 @@ export const make = Effect.fnUntraced(function* (
       )
     })
 
-  /** Fails if the model declines to answer. If the caller is interrupted after the request was sent, it continues. */
+  /** Fails if the model declines to answer. If the caller is interrupted, a request that was sent continues. */
   const complete = Effect.fn("JudgeEndpoint.complete")(function* (
     messages: ReadonlyArray<Message>,
     item: string,

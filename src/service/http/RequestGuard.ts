@@ -20,7 +20,7 @@ export const defaultTimeout: Duration.Input = "1 minute"
 
 export interface GuardOptions {
   readonly bodyBytes: number
-  /** To receive a request and answer it. Default 1 minute. */
+  /** The time limit for receiving a request and answering it. Default 1 minute. */
   readonly timeout?: Duration.Input | undefined
 }
 

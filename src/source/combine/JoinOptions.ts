@@ -14,7 +14,7 @@ import { withoutMembers } from "../record/Row.ts"
 import * as UnknownFields from "../detect/UnknownFields.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 
-/** Paths are field paths such as `choices[0].message.content`, or templates. Files can be folders or URLs. */
+/** Paths are field paths (`choices[0].message.content`) or templates. Files can be folders, patterns, or URLs. */
 export interface JoinOptions extends Format.FormatOptions {
   /** Files with one prompt per record. Keys are unique among all of them. */
   readonly prompts: string | ReadonlyArray<string>
@@ -36,9 +36,7 @@ export interface JoinOptions extends Format.FormatOptions {
   readonly completionPath?: string | undefined
   /** The path of an object with metadata in the prompts files. Default: `metadata`. */
   readonly metadataPath?: string | undefined
-  /**
-   * Members of both sides to keep as metadata; `*`: all unused ones. Completions' values become lists if they differ.
-   */
+  /** Members of both sides to keep as metadata; `*`: all unused. Completions' values become lists if they differ. */
   readonly keep?: ReadonlyArray<string> | undefined
   /** Top-level members of both sides to treat as absent. See `LayoutOptions.ignore`. */
   readonly ignore?: ReadonlyArray<string> | undefined

@@ -244,6 +244,7 @@ const questionIdOf = (sample: Sample.Sample): LayoutOptions => {
 
 const columnOf = (path: string): string => Field.columnsOf(path)[0] ?? path
 
+/** Several pairs of a dataset that prefstream wrote may have the same item id. */
 const isOfDataset = ({ members }: Sample.Sample): boolean =>
   KnownNames.datasetMembers.every((memberName) => members.some(({ name }) => name === memberName))
 

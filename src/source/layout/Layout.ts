@@ -16,7 +16,7 @@ export const layoutNames = ["items", "wide", "pairs", "long"] as const
  */
 export type LayoutName = (typeof layoutNames)[number]
 
-/** The paths of an item's parts in a record, such as `choices[0].turns[0].content`. Default: detected. */
+/** The paths of an item's parts in a record (`choices[0].turns[0].content`). Default: detected, or the layout's. */
 export interface LayoutOptions {
   /** Default: detected. */
   readonly layout?: LayoutName | undefined

@@ -97,6 +97,7 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
     }
   }
 
+  /** If so, a position among the columns differs from the position among the completions. */
   const lacksSome = ({ completions }: ChoiceNames.Item): boolean =>
     labels !== undefined && labels.length !== completions.length
 
