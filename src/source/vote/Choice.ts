@@ -11,8 +11,8 @@ import { isOne, isZero, partsOf, unwrap } from "./ChoiceValue.ts"
 /**
  * `index` counts from 0. `number` counts from 1, and 0 is a tie. On a `scale`, a number below 0 means the first of two
  * completions, above 0 the second, and 0 a tie. `text` is the completion's text. `name` is its letter, column, model,
- * or side (`left`, `right`). `scores`, `ranks`, and `one-hot` have a value per completion. In `one-hot`, the chosen
- * completion has 1.
+ * or side (`left`, `right`). `scores` (the highest is best), `ranks` (the lowest), and `one-hot` (1 is the choice) have
+ * a value per completion.
  */
 export const choiceKinds = ["index", "number", "scale", "text", "name", "scores", "ranks", "one-hot"] as const
 /** How a value identifies a completion. */
