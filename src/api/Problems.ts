@@ -1,4 +1,4 @@
-/** The errors of the annotation service as RFC 9457 problems, each with a stable `type` that nobody can fetch. */
+/** The annotation service's errors as RFC 9457 problems. A `type` is a stable tag URI (RFC 4151), not to be fetched. */
 import { Schema } from "effect"
 import { HttpApiError } from "effect/http-api"
 import { described } from "../domain/Described.ts"

@@ -1,7 +1,8 @@
 /**
  * Reads from response headers how many requests the service accepts, and when to retry: `RateLimit` in the syntax of
  * draft-ietf-httpapi-ratelimit-headers-10 and older, `RateLimit-Remaining`, `-Reset`, and `-Reset-After`, with and
- * without `X-`. (Effect's `HttpClient.withRateLimiter` reads fewer.) Malformed headers count as absent.
+ * without `X-`. (Effect's `HttpClient.withRateLimiter` reads fewer.) Malformed headers count as absent. A reset counts
+ * as at most an hour away.
  */
 import { Clock, Duration, Effect, Option, Result } from "effect"
 import { Headers } from "effect/http"

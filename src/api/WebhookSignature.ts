@@ -88,6 +88,7 @@ export const requireHeaders = (headers: DeliveryHead["headers"], names: Readonly
 }
 
 export interface SignatureScheme {
+  /** A header with an id that the scheme does not sign. */
   readonly unsignedId?: string | undefined
   readonly open: (
     head: DeliveryHead,

@@ -36,7 +36,7 @@ const program = Effect.gen(function* () {
 const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
   fiber.addObserver((exit) =>
     teardown(exit, (status) => {
-      // After a signal, the reader of the output may have stopped reading.
+      // After a signal, this does not wait for the reader of the output, which may have stopped reading.
       if (isStopped) process.exit(status)
       // Unfinished work, such as a request that a timeout abandoned, would keep the process alive.
       Stdout.whenWritten((isLost) => process.exit(isLost ? ExitStatus.failure : status))

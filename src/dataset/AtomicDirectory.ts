@@ -1,4 +1,8 @@
-/** Replaces a directory by two renames. After a crash between them, `recover` moves the old directory back. */
+/**
+ * Replaces a directory by two renames, if it is empty or prefstream wrote it. A folder `.NAME.partial-…` next to it
+ * holds the new directory (`next`), the old one (`previous`), and a running writer's lock. After a crash between the
+ * renames, the next write or `recover` moves the old directory back.
+ */
 import { Effect, FileSystem, Option, Path } from "effect"
 import * as FileLock from "../node/FileLock.ts"
 import * as Sync from "../node/Sync.ts"
@@ -26,6 +30,7 @@ export const write = Effect.fnUntraced(function* <A, E, R>(
       const result = yield* fill(next)
       yield* syncFolders(next)
       yield* ensureReplaceable(place)
+      // Uninterruptible, so that `settle` does not run during a rename.
       yield* swap(partial, place).pipe(about(place), Effect.uninterruptible)
       return result
     }, Effect.scoped),
@@ -40,7 +45,7 @@ export const recover = Effect.fn("Dataset.recover")(function* (directory: string
 
 const partialPrefix = (name: string) => `.${name}.partial-`
 
-/** A symbolic link's target need not exist. */
+/** The absolute path; for a symbolic link, its target's, which need not exist. */
 const locate = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
@@ -84,7 +89,7 @@ const ensureReplaceable = Effect.fnUntraced(function* (place: string) {
   if (here.dev !== above.dev) return yield* refuse("it is the root of a file system; use a directory inside it")
   if (place === paths.resolve(".")) return yield* refuse("it is the current directory")
   const manifest = yield* Manifest.read(place)
-  // The directory may be a whole home directory, so subfolders are not listed.
+  // Without a manifest, subfolders are not listed, because the directory may be a whole home directory.
   const entries = yield* fs.readDirectory(place, { recursive: Option.isSome(manifest) }).pipe(about(place))
   const [unexpected] = Manifest.unexpectedEntries(manifest, entries)
   if (unexpected !== undefined) return yield* refuse(`it contains ${unexpected}, which is not part of a dataset`)

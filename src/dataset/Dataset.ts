@@ -1,7 +1,7 @@
 /**
  * Writes preference pairs in the folder layout of the Hugging Face Hub, in constant memory. The same pairs and options
  * give the same bytes. A pair with a lone surrogate is omitted. Not checked: whether a prompt is in two splits
- * (`verify`), and whether an item's pairs are consecutive.
+ * (`verify` does), and whether an item's pairs are consecutive.
  */
 import { Effect, type FileSystem, Number, type Path, Result, Sink, Stream, Struct } from "effect"
 import * as PairBytes from "../domain/PairBytes.ts"
@@ -88,7 +88,7 @@ export interface Options<E = never, R = never> {
   readonly splitOf?: ((pair: PreferencePair) => Split | Effect.Effect<Split, E, R>) | undefined
   /** Whether `prompt`, `chosen`, and `rejected` are lists of messages. Default: text. */
   readonly conversational?: boolean | undefined
-  /** Whether to add a column `tools`. If false (default), a conversational dataset omits pairs with calls. */
+  /** Whether to write tools and their calls. If false (default), a conversational dataset omits pairs with calls. */
   readonly tools?: boolean | undefined
   /** Additional files for trainers: built-in formats by name, or custom ones. Default: none. */
   readonly formats?: ReadonlyArray<FormatName | TrainerFormat> | undefined

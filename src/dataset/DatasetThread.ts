@@ -24,6 +24,7 @@ const rowBytes = 200
 
 export interface DatasetThread {
   readonly open: (output: Output) => number
+  /** @returns whether a message was sent; if so, wait for `room` */
   readonly add: (output: number, row: JsonRow, bytes?: PairBytes) => boolean
   readonly room: Effect.Effect<void, DatasetError>
   readonly finish: Effect.Effect<ReadonlyArray<OutputFiles>, DatasetError>

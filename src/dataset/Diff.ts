@@ -1,7 +1,8 @@
 /**
  * Compares the pairs of two datasets. Two pairs are the same pair if their item ids and both texts are equal. `same +
  * changed + flipped + gone` is `a.rows`, and `same + changed + flipped + added` is `b.rows`. Memory is constant up to
- * 100 million pairs; the temporary file takes 0.2 kB per pair.
+ * 100 million pairs; the temporary file takes 0.2 kB per pair. If the input has no ids, an item's id is a hash of its
+ * content, so a changed text makes another item.
  */
 import { Effect, FileSystem, Option, Path, Record, Schema, Stream } from "effect"
 import { type Split, splits } from "../domain/Split.ts"
@@ -22,7 +23,7 @@ export interface JobOutcome {
   readonly itemId: string
   /** The reason why the item gives no pair, such as `tie`; null if it gives pairs. */
   readonly lost: string | null
-  /** The reason why its votes count differently in the other dataset, such as `vote_no_longer_counted`, or null. */
+  /** The reason why the item's votes count differently in the other dataset (`vote_no_longer_counted`), or null. */
   readonly cause: string | null
 }
 

@@ -1,7 +1,7 @@
 /**
  * Orders rows so that neighbors have different prompts: KTO trainers estimate the KL divergence from each prompt with
  * the previous row's completion (TRL 1.10, trl/trainer/kto_trainer.py; 1,000 rows in LLaMA-Factory 0.9.6,
- * data/processor/feedback.py). Memory holds 32 MB of rows.
+ * data/processor/feedback.py). Memory holds 32 MB of rows. Not covered: batches of several processes.
  */
 import * as Sha256 from "../node/Sha256.ts"
 

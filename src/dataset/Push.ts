@@ -17,7 +17,7 @@ import { verify } from "./Verify.ts"
 export class PushOptionInvalid extends Schema.TaggedError<PushOptionInvalid>()("PushOptionInvalid", {
   /** The option's name in `PushOptions`. */
   option: Schema.String,
-  /** A description of the allowed values. The value itself may be a secret. */
+  /** A description of the allowed values. The value itself is not included, because it may be a secret. */
   expected: Schema.String,
 }) {
   override get message() {

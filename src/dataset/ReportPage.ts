@@ -8,7 +8,7 @@ const placeholder = '<script id="report" type="application/json"></script>'
 export class ReportTemplateMissing extends Schema.TaggedError<ReportTemplateMissing>()("ReportTemplateMissing", {
   /** The path of the template, or its import name if it cannot be resolved. */
   path: Schema.String,
-  /** The error from reading the template; absent if it lacks exactly one placeholder for the report. */
+  /** The error from reading the template; absent if the template was read, but lacks exactly one placeholder. */
   cause: Schema.optionalKey(Schema.Defect()),
 }) {
   override get message() {
@@ -18,7 +18,7 @@ export class ReportTemplateMissing extends Schema.TaggedError<ReportTemplateMiss
 
 const escapes: Record<string, string> = { "<": "\\u003c", "\u2028": "\\u2028", "\u2029": "\\u2029" }
 
-/** Cannot end a script element or open a comment. `JSON.stringify` escapes lone surrogates. */
+/** The JSON cannot end a script element or open a comment. `JSON.stringify` escapes lone surrogates. */
 const embeddable = (report: QualityReport): string =>
   JSON.stringify(report).replaceAll(/[<\u2028\u2029]/g, (character) => escapes[character] ?? character)
 

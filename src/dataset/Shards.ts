@@ -1,4 +1,4 @@
-/** A shard ends with the item that reaches the limit, which is in memory, like the limit of `datasets`. */
+/** A shard ends with the item that reaches the limit, which is a size in memory, like the limit of `datasets`. */
 import type { Split } from "../domain/Split.ts"
 import * as OutputFile from "../node/OutputFile.ts"
 import { type EncodedRow, Text } from "./file/EncodedRow.ts"
@@ -29,6 +29,7 @@ interface Shard {
   size: number
 }
 
+/** A split without rows has one empty shard. */
 export const make = (
   directory: string,
   split: Split,

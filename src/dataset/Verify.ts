@@ -19,7 +19,7 @@ export interface Verification {
   readonly rows: number
   /** Number of files in the manifest, without the manifest itself. */
   readonly files: number
-  /** The problems. A warning is about rows that trainers misread, or about a custom format that was not checked. */
+  /** The problems; an intact dataset has no errors. Warnings: rows that trainers misread, unchecked custom formats. */
   readonly findings: ReadonlyArray<Finding>
 }
 

@@ -26,6 +26,7 @@ export const Aspect = Schema.Struct({
   /** Labels of the lowest and of the highest step. */
   low: Schema.optionalKey(Name),
   high: Schema.optionalKey(Name),
+  /** Whether each completion must be rated. Default: false. */
   required: Schema.optionalKey(Schema.Boolean),
 })
 export type Aspect = typeof Aspect.Type
@@ -37,7 +38,7 @@ export const Rubric = Schema.Struct({
   /** Labels, the weakest first; a label's position, from 1, is the strength. If empty, experts are not asked. */
   strength: Schema.Array(Name).check(atLeastTwo, Schema.isMaxLength(9), distinct),
   all_bad: Schema.Boolean,
-  /** If empty, experts are not asked. */
+  /** Problems that experts can mark. If empty, experts are not asked. */
   flags: Schema.Array(Name).check(Schema.isMaxLength(20), distinct),
   edit: Schema.Boolean,
   aspects: Schema.Array(Aspect).check(

@@ -21,5 +21,5 @@ export interface VotedItem extends SourceItem {
   readonly raw?: string | undefined
 }
 
-/** A record of a vote table, or the reason why it was rejected. */
+/** An item of a vote table with its votes, or the reason why the record was rejected. */
 export type VoteRecord = Result.Result<VotedItem, Reject>

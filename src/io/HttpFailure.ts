@@ -2,15 +2,18 @@
 
 const kinds = {
   401: "unauthorized",
+  // The service, or a proxy in front of it, refuses every request.
   402: "blocked",
   403: "unauthorized",
   404: "notFound",
   405: "wrongAddress",
   407: "blocked",
   408: "timeout",
+  // The first request with this key is still in flight, or another client changed the resource.
   409: "conflict",
   410: "notFound",
   413: "tooLarge",
+  // The service did not carry out the request, as for 429.
   425: "tooEarly",
   426: "blocked",
   429: "rateLimited",

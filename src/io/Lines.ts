@@ -1,4 +1,4 @@
-/** Splits bytes into numbered lines, without a byte order mark. Blank lines count, but are skipped. */
+/** Splits bytes into numbered lines (LF or CR LF), without a byte order mark. Blank lines are counted, but skipped. */
 import { Result, Stream } from "effect"
 import type { Reject } from "../domain/Reject.ts"
 import { decode, RecordBuffer, notUtf8, tooLarge } from "./RecordBuffer.ts"
@@ -50,6 +50,7 @@ const LF = 10
 /** One character beyond Latin-1 doubles the memory of a decoded text, so long lines are decoded one by one. */
 const minLongLine = 1024
 
+/** If a caller reads a line itself, it must call `skip` to keep the numbers right. */
 export class LineSplitter {
   readonly #file: string
   readonly #maxLineBytes: number

@@ -1,6 +1,7 @@
-/** Marks text that a spreadsheet would run as a formula with an apostrophe (OWASP, CSV injection). */
+/** Marks formulas for spreadsheets with an apostrophe (OWASP, CSV injection). Do not mark numbers: -1 is no formula. */
 import { Record } from "effect"
 
+/** A formula that already has an apostrophe gets another one, so that `restore` returns the original text. */
 const isFormula = /^'*[=+\-@\t\r]/
 const isNeutralized = /^'+[=+\-@\t\r]/
 

@@ -1,4 +1,4 @@
-/** Epoch milliseconds that never decrease, even if the wall clock is set back. */
+/** Epoch milliseconds that never decrease, even if the wall clock is set back. Clocks of two processes may differ. */
 import { Clock, Effect } from "effect"
 
 const leads = new WeakMap<Clock.Clock, number>()

@@ -1,4 +1,7 @@
-/** Adapter: Effect Cluster. The epochs of `task/ledger/writes/Parts` keep a suspended runner from claiming tasks. */
+/**
+ * Adapter: Effect Cluster. A singleton runs on one connected runner. A suspended runner has lost its locks, but may go
+ * on for a moment when it resumes; the epochs of `task/ledger/writes/Parts` keep it from claiming tasks.
+ */
 import { createSocket } from "node:dgram"
 import { lookup } from "node:dns"
 import { createServer } from "node:net"
@@ -10,6 +13,7 @@ import { clusterConnections } from "./PostgresPooler.ts"
 import { credentials, type Login } from "./PostgresUrl.ts"
 
 export interface ClusterOptions extends Login {
+  /** Prefix of the cluster's table names. Runners with the same prefix form one cluster. */
   readonly prefix: string
   readonly host: string
   readonly port: number
@@ -42,6 +46,7 @@ export const layer = ({ host, lease, password, port, prefix, url }: ClusterOptio
         Layer.provide(ShardingConfig.layer(settings)),
         Layer.provide(sql),
         Layer.provide(
+          // While the database is unreachable, the cluster logs many stack traces.
           Layer.effect(
             References.MinimumLogLevel,
             Effect.map(References.MinimumLogLevel, (level) => (LogLevel.isLessThan(level, "Info") ? level : "None")),
@@ -63,6 +68,7 @@ const listenHost = (host: string) =>
 
 const loopback = "127.0.0.1"
 
+/** This machine's address on the route to PostgreSQL, where other workers can probably reach it. Sends no data. */
 export const addressTowards = (url: Redacted.Redacted<string>) =>
   Effect.callback<string>((resume) => {
     const { hostname, searchParams } = new URL(Redacted.value(url))

@@ -1,4 +1,4 @@
-/** Adapter: decoders on `node:zlib`. Node before 24.20 and 26.7 accepts a truncated Zstandard frame. */
+/** Adapter: `node:zlib`, off the main thread. Node before 24.20 and 26.7 accepts a truncated Zstandard frame. */
 import type { Transform } from "node:stream"
 import { crc32 as nodeCrc32, createBrotliDecompress, createInflateRaw, createZstdDecompress } from "node:zlib"
 import { Data, Effect, Schema } from "effect"
@@ -11,12 +11,15 @@ export class CorruptData extends Schema.TaggedError<CorruptData>()("CorruptData"
 export type Step = Data.TaggedEnum<{
   Output: { readonly bytes: Uint8Array }
   NeedsInput: {}
+  /** `unused` is the end of the last write, with which the next member begins. */
   Ended: { readonly unused: Uint8Array }
 }>
 export const Step = Data.taggedEnum<Step>()
 
 export interface Decoder {
+  /** Call it only after `NeedsInput`. */
   readonly write: (bytes: Uint8Array) => void
+  /** If the data is truncated, `next` then fails. */
   readonly end: () => void
   readonly next: Effect.Effect<Step, CorruptData>
   readonly close: () => void

@@ -1,6 +1,7 @@
 /**
- * Adapter: lets only one process use a file, by an exclusive `node:sqlite` transaction on `FILE.lock`. It is never
- * removed: two processes could lock two files of that name. A network file system must have working locks.
+ * Adapter: lets only one process use a file, by an exclusive `node:sqlite` transaction on `FILE.lock`, which ends with
+ * the process. The file is never removed: two processes could lock two files of that name. `FILE.lock.json` names the
+ * holder, for a moment the previous one. A network file system must have working locks.
  */
 import { readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { hostname } from "node:os"
@@ -81,7 +82,7 @@ const maxCheckMillis = 500
 const isBusy = (cause: unknown): boolean =>
   Predicate.hasProperty(cause, "errcode") && Predicate.isNumber(cause.errcode) && (cause.errcode & 0xff) === 5
 
-/** The folder must exist. `:memory:` has no lock. Fails with `FileLockError`. */
+/** Holds the lock until the scope closes, or fails in half a second. The folder must exist. `:memory:` has no lock. */
 export const acquire = Effect.fn("FileLock.acquire")(function* (
   path: string,
 ): Effect.fn.Return<void, FileLockError, Scope.Scope> {
@@ -137,7 +138,7 @@ const isAlive = (pid: number) =>
     Effect.catch(({ cause }) => Effect.succeed(!(Predicate.hasProperty(cause, "code") && cause.code === "ESRCH"))),
   )
 
-/** `unknown` if the holder's name cannot be read. Does not test the lock, which would block a process that wants it. */
+/** Tests the lock only if it has a holder's file, because a test blocks others. `unknown` if the file is unreadable. */
 export const holder = Effect.fn("FileLock.holder")(function* (
   path: string,
 ): Effect.fn.Return<Option.Option<LockHolder | "unknown">> {

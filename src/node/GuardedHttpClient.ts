@@ -1,5 +1,6 @@
 /**
- * Adapter: an HTTP client that checks each address right before the connection, against DNS rebinding. No redirects.
+ * Adapter: an HTTP client that checks each address right before the connection, against DNS rebinding. It follows no
+ * redirects, ignores proxy variables, and has no timeout for requests.
  */
 import * as dns from "node:dns"
 import { isIP, type LookupFunction } from "node:net"
@@ -30,6 +31,7 @@ export interface GuardedHttpClientOptions {
   readonly onPermitted?: ((host: string, address: string) => void) | undefined
 }
 
+/** The timeout also ends attempts whose request was abandoned. */
 const connectTimeoutMillis = 15_000
 
 /** `node:net` expects an IPv6 address without brackets. */
@@ -46,6 +48,7 @@ const sift = (guard: Guard, addresses: ReadonlyArray<dns.LookupAddress>) => {
   return { permitted, refused }
 }
 
+/** Fails if the guard refuses all addresses of the host. Succeeds for a host without an address. */
 export const check = Effect.fnUntraced(function* (
   host: string,
   { guard, resolver = dns.lookup }: GuardedHttpClientOptions,

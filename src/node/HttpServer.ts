@@ -1,6 +1,7 @@
 /**
- * Adapter: an HTTP server on Node. It answers 503 until an application is served. On close, open requests get one
- * second to finish. Headers must arrive within 20 seconds, the complete request within two minutes.
+ * Adapter: an HTTP server on Node, by default on a free port of loopback. It answers 503 until an application is
+ * served. On close, open requests get one second to finish. Headers must arrive within 20 seconds, the complete request
+ * within two minutes.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
@@ -17,6 +18,7 @@ export type ServerStatus = 400 | 408 | 413 | 417 | 431 | 503
 export interface ServerOptions {
   readonly host?: string | undefined
   readonly port?: number | undefined
+  /** The body of responses that the server itself sends, as JSON problem details. Default: no body. */
   readonly problem?: ((status: ServerStatus) => string) | undefined
 }
 
@@ -32,7 +34,11 @@ type Answerer = (request: IncomingMessage) => FirstAnswer
 
 const answerers = new WeakMap<HttpServer.HttpServer["Service"], { current: Answerer | undefined }>()
 
-/** If `answer` yields undefined (required for a body), fails, or does not end at once, the application answers. */
+/**
+ * Answers requests before Effect's server gets them, while the scope is open. The application answers if `answer`
+ * yields undefined (required for a request with a body), fails, or does not end at once, which interrupts it. Without
+ * this module's server, it has no effect.
+ */
 export const answerFirst = Effect.fnUntraced(function* (
   answer: (request: IncomingMessage) => Effect.Effect<FirstAnswer, unknown> | undefined,
 ) {

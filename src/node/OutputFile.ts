@@ -1,9 +1,10 @@
-/** Adapter: a new file with its digest. `finish` syncs the file and checks that it still exists. */
+/** Adapter: a new file with its digest. `finish` syncs it, and checks its name: a removed file stays writable. */
 import { closeSync, fsyncSync, mkdirSync, openSync, readSync, renameSync, rmSync, statSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import * as Sha256 from "./Sha256.ts"
 
 export interface OutputFile {
+  /** The caller may reuse `bytes` afterwards. */
   readonly append: (bytes: Uint8Array) => void
   readonly finish: () => FileDigest
   readonly close: () => void

@@ -1,4 +1,4 @@
-/** Adapter: scrypt. At most two hashes run at once, 64 MiB each. Callers must limit a password's length. */
+/** Adapter: scrypt. At most two hashes run at once, 64 MiB each. Callers limit the length: normalizing is quadratic. */
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto"
 import { Context, Effect, Semaphore } from "effect"
 
@@ -24,6 +24,7 @@ const derive = (password: string, salt: Uint8Array, { log2N, p, r }: Costs): Eff
     scrypt(password.normalize("NFC"), salt, length, { N, r, p, maxmem: 128 * r * (N + p) + 2 ** 20 }, (error, key) =>
       resume(error === null ? Effect.succeed(key) : Effect.die(error)),
     )
+    // A hash cannot be stopped after it has begun, so it holds its permit until it ends.
   }).pipe(Effect.uninterruptible, atOnce.withPermits(1))
 
 const toText = ({ log2N, p, r }: Costs, salt: Buffer, key: Buffer) =>

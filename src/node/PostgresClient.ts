@@ -1,7 +1,8 @@
 /**
  * Adapter: an Effect `SqlClient` over `@effect/sql-pg`. All transactions run in the session that holds `lock`. If the
- * session is lost, the server rolls back and releases the lock, and later transactions fail. No message contains the
- * password. A pooler must be in `session` mode. Text with a NUL character cannot be stored.
+ * session is lost, the server rolls back and releases the lock, and later transactions fail; after a machine dies, this
+ * takes about a minute. No message contains the password. A pooler must be in `session` mode: another mode is refused
+ * before anything is written. Text with a NUL character cannot be stored.
  */
 import type { PgConnection, PgTypes } from "@effect/sql-pg"
 import { Deferred, Effect, Layer, Queue, Redacted, Result, Schedule, Schema, type Scope, Stream } from "effect"
@@ -20,6 +21,7 @@ export interface PostgresClientConfig extends PostgresUrl.Login {
   readonly sharedBy?: "worker" | "command" | undefined
 }
 
+/** PostgreSQL's maximum size of a value. */
 const maxMessageBytes = 2 ** 30 - 1
 
 const named = (where: string) => (error: SqlError.SqlError) => {
@@ -35,6 +37,7 @@ const named = (where: string) => (error: SqlError.SqlError) => {
   return new SqlError.SqlError({ reason: new Reason(fields) })
 }
 
+/** The server ended or refused the session, for example because it shuts down. */
 const isSessionEnd = Schema.is(Schema.Struct({ code: Schema.String.check(Schema.isPattern(/^57P0/)) }))
 
 const isProtocolViolation = Schema.is(Schema.Struct({ code: Schema.Literal("08P01") }))
@@ -170,7 +173,7 @@ const numbersIn = ({ decode, encode, makeRegistry, OID }: typeof PgTypes) => {
   return registry
 }
 
-/** A session that is idle in a transaction ends after 5 seconds: a suspended worker would keep its rows locked. */
+/** With workers, a session idle in a transaction ends after 5 seconds: a suspended one would keep rows locked. */
 const configureSession = (
   sql: SqlClient.SqlClient,
   {
@@ -178,6 +181,7 @@ const configureSession = (
     readonly = false,
     sharedBy,
   }: Pick<PostgresClientConfig, "readonly" | "sharedBy"> & {
+    /** In a session with another `pg_backend_pid()`, the statement changes nothing and returns no rows. */
     readonly process?: number | undefined
   } = {},
 ) => sql`
@@ -198,7 +202,7 @@ const configureSession = (
   JOIN pg_settings USING (name)
   WHERE ${process === undefined ? sql.literal("true") : sql`pg_backend_pid() = ${process}`}`
 
-/** Notifications are missed while a broken connection is reopened. */
+/** Uses a connection of its own. Notifications are missed while a broken connection is reopened. */
 export const listen = Effect.fnUntraced(function* (config: PostgresUrl.Login, channel: string) {
   const { PgClient } = yield* Effect.promise(() => import("@effect/sql-pg"))
   const name = named(PostgresUrl.redact(config.url))

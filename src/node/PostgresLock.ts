@@ -1,4 +1,4 @@
-/** Adapter: PostgreSQL's advisory locks. A lock is released when its holder's session ends. */
+/** Adapter: PostgreSQL's advisory locks, released with the holder's session. No process changes tables in use. */
 import { hostname } from "node:os"
 import { Duration, Effect, Option, Schedule } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -18,6 +18,7 @@ const holderOf = ({ name, since }: { readonly name: string | null; readonly sinc
 const keyOf = (sql: SqlClient.SqlClient, lock: string) =>
   sql`hashtextextended('prefstream ' || current_schema() || ' ' || ${lock}::text, 0)`
 
+/** `pg_locks` has the 64-bit key in two halves. */
 const holders = (sql: SqlClient.SqlClient, lock: string) => sql`
   FROM pg_locks JOIN pg_stat_activity USING (pid)
   WHERE locktype = 'advisory' AND granted AND objsubid = 1
@@ -41,10 +42,11 @@ export const tryTake = (sql: SqlClient.SqlClient, lock: string) =>
 export const release = (sql: SqlClient.SqlClient, lock: string) =>
   Effect.asVoid(sql.withTransaction(sql`SELECT pg_advisory_unlock(${keyOf(sql, lock)})`))
 
+/** Ends the session of the worker that holds the lock, even if the worker is suspended. */
 export const endWorker = (sql: SqlClient.SqlClient, lock: string) =>
   sql`SELECT pg_terminate_backend(pid) ${holders(sql, lock)} AND application_name LIKE 'prefstream worker %'`
 
-/** Waits for at most one second. The lock is released when the session of `sql` ends. */
+/** Waits up to a second for the session of a process that just died. Released when the session of `sql` ends. */
 export const take = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   lock: string,
@@ -64,7 +66,7 @@ export const take = Effect.fnUntraced(function* (
   return yield* new FileLockError({ reason: new FileLocked({ path, ...(Option.isSome(by) && { holder: by.value }) }) })
 })
 
-/** All users of a schema's tables share this lock. No job's name has a space. */
+/** All users of a schema's tables share this lock. Its name has a space, so that no job has the same name. */
 const tablesLock = "the tables"
 
 const tries = 20
@@ -73,6 +75,10 @@ const interval = Duration.millis(100)
 export const shareTables = (sql: SqlClient.SqlClient) =>
   sql.withTransaction(sql`SELECT pg_advisory_lock_shared(${keyOf(sql, tablesLock)})`)
 
+/**
+ * Changes nothing if other processes use the tables, and returns some of them (`process 7 on host`). `isDone` tells
+ * whether another process has made the same change in the meantime.
+ */
 export const changeTables = Effect.fnUntraced(function* <E, R, E2, R2>(
   sql: SqlClient.SqlClient,
   change: Effect.Effect<unknown, E, R>,

@@ -1,13 +1,15 @@
-/** Adapter: refuses a PostgreSQL pooler in transaction or statement mode, if one of 16 rounds detects it. */
+/** Adapter: refuses a PostgreSQL pooler in transaction or statement mode, if 16 rounds show that sessions change. */
 import { Effect, Option, Predicate } from "effect"
 import { type SqlClient, type SqlConnection, SqlError } from "effect/sql"
 
 const rounds = 16
 
+/** Connections of a ledger for reads. Writes use one more. */
 export const readConnections = 4
 
 export const clusterConnections = 4
 
+/** Connections of a worker besides its ledger's: the cluster's, and one for notifications. */
 export const workerConnections = clusterConnections + 1
 
 const maxWait = "10 seconds"

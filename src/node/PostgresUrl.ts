@@ -2,10 +2,13 @@
 import { Option, Redacted, Result } from "effect"
 
 export interface Login {
+  /** `postgres://user:password@host:port/database`; every part except the host may be left out. */
   readonly url: Redacted.Redacted<string>
+  /** Used if the URL has no password. */
   readonly password?: Redacted.Redacted<string> | undefined
 }
 
+/** Leaves out the parameters, too, because they may contain a password. */
 export const redact = (url: Redacted.Redacted<string>): string =>
   Result.match(
     Result.try(() => new URL(Redacted.value(url))),

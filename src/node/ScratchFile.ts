@@ -7,6 +7,7 @@ import type { Scope } from "effect"
 import * as PrivateFile from "./PrivateFile.ts"
 
 export interface ScratchFile {
+  /** @returns the offset at which the bytes begin */
   readonly append: (bytes: Uint8Array) => number
   readonly read: (start: number, size: number) => Uint8Array
   readonly readInto: (bytes: Uint8Array, start: number) => void

@@ -7,6 +7,7 @@ export const leading52Bits = (text: string): number => Number.parseInt(hex(text)
 
 export interface Hasher {
   readonly update: (bytes: Uint8Array) => void
+  /** Call it once, after the last chunk. */
   readonly digest: () => string
 }
 

@@ -1,6 +1,8 @@
 /**
  * Adapter: an Effect `SqlClient` over `node:sqlite`. A connection runs one statement, stream, or transaction at a time,
- * on the main thread. NaN and objects are refused as parameters, because SQLite or Node would change them silently.
+ * on the main thread; `reserve` opens another connection. NaN and objects are refused as parameters, because SQLite or
+ * Node would change them silently; so is a second statement in a text. New files are private. Reading an integer beyond
+ * 2^53 fails without `SqlClient.SafeIntegers`.
  */
 import { accessSync, constants } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
@@ -100,7 +102,7 @@ const readable = (filename: string): string | URL => {
   return filename
 }
 
-/** Some versions of Node read text only up to its first NUL. */
+/** Some versions of Node read text only up to its first NUL; `bind` then refuses it. */
 const cutsTextAtNul = (db: DatabaseSync): boolean => db.prepare("SELECT 'a' || char(0) AS text").get()?.text === "a"
 
 const bind = (params: ReadonlyArray<unknown>, refuseNul: boolean): Array<SQLInputValue> =>
@@ -245,7 +247,10 @@ const makeConnection = Effect.fnUntraced(function* (
   }
 })
 
-/** A stream outside a transaction holds the connection until it ends: a statement of its consumer waits forever. */
+/**
+ * A stream outside a transaction holds the connection until it ends: a statement of its consumer waits forever. Collect
+ * the stream, read page by page, or run both in one transaction.
+ */
 export const make = Effect.fnUntraced(function* (
   config: SqliteClientConfig,
 ): Effect.fn.Return<SqlClient.SqlClient, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity> {

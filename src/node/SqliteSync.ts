@@ -1,7 +1,9 @@
 /**
- * Adapter: commits of an SQLite file in WAL mode that do not block the main thread. A transaction is on disk when
- * `withTransaction` succeeds. Other statements can read committed data before it is on disk. After a failed sync, each
- * later write fails, because the system reports lost data only once.
+ * Adapter: commits of an SQLite file in WAL mode that do not block the main thread, because libuv syncs the log. A
+ * transaction is on disk when `withTransaction` succeeds, and another statement when it has run. Others can read
+ * committed data before it is on disk. After a failed sync, each later write fails, because the system reports lost
+ * data only once. SQLite itself still syncs the log before a checkpoint, the header of a restarted log, and the folder
+ * of a new log.
  */
 import { closeSync, fdatasync, openSync } from "node:fs"
 import type { DatabaseSync, StatementSync } from "node:sqlite"
@@ -14,6 +16,7 @@ export const begin = "BEGIN IMMEDIATE"
 
 export interface Sync {
   readonly sync: Effect.Effect<void, SqlError>
+  /** Must be called before each statement of the connection. Outside a transaction, throws after a failed sync. */
   readonly prepareFor: (statement: StatementSync) => void
 }
 
@@ -23,7 +26,10 @@ const isFull = ({ code }: NodeJS.ErrnoException): boolean => code === "ENOSPC" |
 
 export const isPossible = (db: DatabaseSync): boolean => db.prepare("PRAGMA journal_mode").get()?.journal_mode === "wal"
 
-/** Closing the log's descriptor releases no lock, because SQLite has no locks on the log. */
+/**
+ * The connection must be in WAL mode, and stay open until the scope closes, because SQLite keeps the log only that
+ * long. Closing the log's descriptor releases no lock, because SQLite has no locks on the log.
+ */
 export const make = Effect.fnUntraced(function* (
   db: DatabaseSync,
   toError: (cause: Error) => SqlError,

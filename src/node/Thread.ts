@@ -1,6 +1,7 @@
 /**
- * Adapter: runs a stage in a separate thread, by `node:worker_threads`. A stage exports `start`; importing Effect would
- * slow the thread's start. Messages are answered in order. System errors keep their code and path.
+ * Adapter: runs a stage in a separate thread, or in the calling one if the stage's file is missing, as in a bundled
+ * program. A stage exports `start`; importing Effect would slow the thread's start. Messages are answered in order.
+ * System errors keep their code and path; other errors are defects. After a failure, no further message is processed.
  */
 import { existsSync } from "node:fs"
 import { availableParallelism } from "node:os"
@@ -14,6 +15,7 @@ export type Stage<Ask, Answer> = ((ask: Ask) => { readonly answer: Answer; reado
 
 export interface StageModule<Setup, Ask, Answer> {
   readonly path: string
+  /** Returns the module itself, not a promise, if it is already imported. */
   readonly load: () => Loaded<Setup, Ask, Answer> | Promise<Loaded<Setup, Ask, Answer>>
 }
 
@@ -46,7 +48,9 @@ export class ThreadFailed extends Schema.TaggedError<ThreadFailed>()("ThreadFail
 }
 
 export interface Thread<Ask> {
+  /** Does not wait. Afterwards, this thread can no longer use the buffers in `transfer`. */
   readonly send: (ask: Ask, transfer?: ReadonlyArray<ArrayBuffer>) => void
+  /** Waits while `ahead` messages are unanswered. */
   readonly room: Effect.Effect<void, ThreadFailed>
   readonly drain: Effect.Effect<void, ThreadFailed>
 }
@@ -75,7 +79,10 @@ const causeOf = (error: Failure) =>
     ? Cause.fail(new ThreadFailed({ cause: error }))
     : Cause.die(error)
 
-/** Starting a thread blocks for a tenth of a second, so few messages before `drain` run in the calling thread. */
+/**
+ * Messages are held until `room`, which starts the thread. If `drain` is first, they are few and run in the calling
+ * thread, because starting a thread blocks for a tenth of a second.
+ */
 export const make = Effect.fnUntraced(function* <Setup, Ask, Answer>(
   module: StageModule<Setup, Ask, Answer>,
   setup: Setup,

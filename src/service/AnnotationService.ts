@@ -37,7 +37,7 @@ export const layer = (options: ServiceLayers.ServiceOptions) =>
     checked(options, false, () => ServiceLayers.layer(options)),
   )
 
-/** The service on Node, with its whole state in one SQLite file. `ServiceAddress` has its address. */
+/** The service on Node, its state in one SQLite file. See `ServiceAddress`, `signInLink` (operators), `createToken`. */
 export const layerServer = (options: ServiceLayers.ServerOptions) =>
   providing<ServiceAddress | AccountIds.Accounts | AccountIds.Tokens | HttpServer.HttpServer>()(
     checked(options, true, () => ServiceLayers.layerServer(options)),

@@ -50,13 +50,13 @@ export interface ServiceOptions {
   readonly judge?: JudgeSettings | undefined
   /** How long automatic experts wait after a task's creation before they judge it. Default 0. */
   readonly turnaround?: Duration.Input | undefined
-  /** Limits on a task. Default: `RequestLimits.defaultLimits`, which allow 10 MiB and 1,000 prompts. */
+  /** Limits on a task's bytes, prompts, completions, characters. Default: 10 MiB, 1,000 prompts (`defaultLimits`). */
   readonly limits?: Partial<RequestLimits.RequestLimits> | undefined
   /** Votes per prompt if the task does not set `votes`. Default 1. */
   readonly votes?: number | undefined
   /** How long an item stays reserved for a person who is idle. Default 30 minutes. */
   readonly hold?: Duration.Input | undefined
-  /** How long a task with all its votes stays open after a person's last vote, for undo. Default 30 seconds. */
+  /** Time for undo after a person's last vote on a task with all its votes; none without people. Default 30 seconds. */
   readonly undoGrace?: Duration.Input | undefined
   /** The path of a file of prompt items whose `gold` is the right answer. The service measures experts by them. */
   readonly gold?: string | undefined

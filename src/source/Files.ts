@@ -38,7 +38,7 @@ const isPlainMember = (name: string): boolean => ["id", "prompt", "completions"]
 
 const sampleSize = 100
 
-/** Reads files, folders, patterns (`items/*.jsonl.gz`), URLs (`https://`, `s3://`, `gs://`, `hf://`), or `-` */
+/** Reads files, folders, patterns (`items/*.jsonl.gz`), URLs (`https://`, `s3://`, `gs://`, `hf://`), or `-` (stdin) */
 export const files = (names: string | ReadonlyArray<string>, options: FilesOptions = {}): Source => {
   const all = [names].flat()
   return {

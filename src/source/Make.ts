@@ -22,11 +22,14 @@ const optionKinds: KindsOf<MakeOptions> = { ...layoutKinds, name: text, scratchD
 
 const defaultMaxPlanned = 10_000
 
-/** A source of records from a program. Reads at most 10,000 items ahead, unless the pipeline sets `maxPlanned`. */
+/**
+ * A program's records. An invalid one is a `Reject`. Reads up to 10,000 items ahead, or the pipeline's `maxPlanned`.
+ */
 export const make = <E = never, R = never>(
   records: Iterable<unknown> | Stream.Stream<unknown, E, R>,
   options: MakeOptions = {},
 ): Source<E | SourceError, R | FileSystem.FileSystem | Path.Path> => {
+  // A program without a type check may pass null, which `optionKinds` refuses when the records are read.
   const { name = "memory", scratchDirectory, ...layoutOptions } = { ...options }
   const all: Stream.Stream<unknown, E | SourceError, R> = Stream.isStream(records)
     ? records

@@ -29,9 +29,10 @@ export interface SampledFile {
   readonly sample: ReadonlyArray<Row>
 }
 
-/** Only the first 16 MiB of a pipe can be read again. */
+/** Only the first 16 MiB of a pipe can be read again, so large records make the sample shorter. */
 const maxSampleCharacters = 4 * 1024 * 1024
 
+/** With more members, detection would take seconds. */
 const maxSampleMembers = 100_000
 
 export const sampled = Effect.fnUntraced(function* (name: string, options: Format.FormatOptions, sampleSize: number) {

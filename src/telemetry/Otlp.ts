@@ -1,4 +1,7 @@
-/** Exports by OTLP over HTTP. No span contains headers, query values, or texts. Each task has its own trace. */
+/**
+ * Exports by OTLP over HTTP; the process waits only for the last export, by default three seconds. No span contains
+ * headers, query values, or texts. Each task has its own trace. A command's trace contains only its stages.
+ */
 import { Cause, Config, ConfigProvider, Effect, Layer, Option, Schema, Tracer } from "effect"
 import { HttpClient, HttpMiddleware, UrlParams } from "effect/http"
 import { Otlp, OtlpSerialization } from "effect/observability"

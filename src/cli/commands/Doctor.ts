@@ -86,6 +86,7 @@ const settings = Effect.fnUntraced(
   function* (flags: object) {
     const { problem, project } = yield* Settings.Current
     if (problem !== undefined) return failed("settings", problem)
+    // `{}` stands for a pipeline, so that `--listen` is accepted without a base URL.
     yield* check(flags, {})
     yield* checkRun
     const message = project === undefined ? `no ${Settings.fileName} found` : project.file

@@ -57,6 +57,7 @@ const checkCommand = makeCommand(
   }),
 ).pipe(Command.withShortDescription("Check the integrity of the ledger"))
 
+/** In an existing folder, the file is named after the time, for nightly backups. */
 const backupFile = Effect.fnUntraced(function* (name: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

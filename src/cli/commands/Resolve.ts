@@ -1,4 +1,4 @@
-/** If one of the named tasks does not allow the decision, no task is changed. */
+/** No task changes if one of them does not allow the decision, or a process but a worker uses the ledger. */
 import { Console, Effect, FileSystem, Option, Predicate } from "effect"
 import type { Command } from "effect/cli"
 import { Argument, Flag } from "effect/cli"

@@ -19,6 +19,7 @@ import { schedulable } from "./Schedulable.ts"
 
 const names: ReadonlyArray<string> = schedulable.map(({ name }) => name)
 
+/** After these exit statuses, the schedule continues even with `--stop-on-failure`. */
 const expected: ReadonlyArray<number> = [ExitStatus.done, ExitStatus.waiting, ExitStatus.busy]
 
 export const command = makeCommand(

@@ -1,4 +1,4 @@
-/** A task is sent only for `--try-task new`; no ledger records it. */
+/** A task is sent only for `--try-task new`, and again only if it certainly did not arrive. No ledger records it. */
 import { Clock, Duration, Effect, Layer, Option, Schema } from "effect"
 import { resultPlaces } from "../../api/ContractSettings.ts"
 import { ServiceProfile } from "../../api/ServiceProfile.ts"

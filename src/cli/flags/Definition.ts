@@ -20,10 +20,12 @@ export interface Definition {
   readonly default?: string | number
   readonly environment?: `PREFSTREAM_${string}`
   readonly note?: string
+  /** Only the command line can set the option: it is for one invocation, or too dangerous for a file. */
   readonly isTypedOnly?: true
   readonly isKept?: true
   /** A path, or a text that has a path after `gold:`. In a settings file, it is relative to that file. */
   readonly path?: "whole" | "gold"
+  /** A settings file can have a map in place of the value: `json` becomes one value, others `NAME=VALUE`. */
   readonly map?: "numbers" | "prices" | "json"
   readonly isRepeatable?: true
   readonly isSwitch?: true

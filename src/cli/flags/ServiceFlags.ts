@@ -50,6 +50,7 @@ import {
   text,
 } from "./Values.ts"
 
+/** It has no flag, because every user of the machine can read a command line. */
 export const token = Effect.map(Config.option(Config.Redacted("PREFSTREAM_TOKEN")), Option.getOrUndefined)
 
 const formed = (

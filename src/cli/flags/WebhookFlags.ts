@@ -64,6 +64,7 @@ export const webhookOf = Effect.fnUntraced(function* (
 
 const isPath = (text: string): text is `/${string}` => /^\/[\w.~/-]*$/.test(text)
 
+/** A semicolon separates settings only before `NAME=` or at the end, so that values can contain one. */
 const settingsOf = Effect.fnUntraced(function* (text: string) {
   const [first = "", ...others] = text.trim().split(/;\s*(?=\w+=|$)/)
   const isName = !first.includes("=")
@@ -98,6 +99,7 @@ const schemeOf = Effect.fnUntraced(
   }),
 )
 
+/** Splits at line ends, and at spaces before `whsec_`, because other secrets may contain spaces. */
 const secretsOf = (secret: Redacted.Redacted<string> | undefined) =>
   (secret === undefined ? "" : Redacted.value(secret))
     .split(/[\r\n]+|\s+(?=whsec_)/)

@@ -6,7 +6,9 @@ import { inFlags } from "./Flags.ts"
 export const done = 0
 export const failure = 1
 export const usage = 2
+/** Results are outstanding, or items need further votes. */
 export const waiting = 3
+/** Tasks may have arrived at the service, and are not sent again. */
 export const inDoubt = 4
 export const rejects = 5
 export const thresholds = 6

@@ -1,4 +1,8 @@
-/** A setting comes from one source: the command line, the environment, the job's last run, or `prefstream.yaml`. */
+/**
+ * A setting comes from the first of these sources: the command line, the environment, the job's last run (only for
+ * `followers`), and the nearest `prefstream.yaml`. The file takes precedence over what the last run took from it, and
+ * is not read beside a pipeline file.
+ */
 import { Config, Console, Context, Effect, FileSystem, Option, Path, type PlatformError, Predicate } from "effect"
 import type { Command } from "effect/cli"
 import * as JobFolder from "../../pipeline/JobFolder.ts"

@@ -62,6 +62,7 @@ export type Members = { readonly [name: string]: Cell }
 
 export interface EncodedRow {
   readonly columns: Members
+  /** Bytes in Arrow: texts in UTF-8, and a 4-byte offset for each text and list. */
   readonly size: number
 }
 

@@ -23,6 +23,7 @@ export const leadingLines = (features: Features) => {
   let leadingBytes = 0
   return {
     lines: lines as ReadonlyArray<string>,
+    /** If it returns true, the caller must not write the row. */
     takes: (row: EncodedRow): boolean => {
       const { columns } = row
       if (startBytes < maxStartBytes) {

@@ -59,6 +59,7 @@ export const parquet = Effect.fnUntraced(function* (path: string) {
   return { metadata, rows } satisfies ParquetFile
 })
 
+/** In messages, Parquet has null for a missing member. Null columns stay. */
 export const withoutNulls = (row: JsonRow): JsonRow =>
   Record.map(row, (value) => (Array.isArray(value) ? value.map(presentMembers) : value))
 

@@ -1,4 +1,4 @@
-/** Transcripts as in hh-rlhf (Bai et al., 2022). Readers take all before the last `\n\nAssistant:` as the prompt. */
+/** Transcripts of hh-rlhf (Bai et al., 2022). Readers end a prompt at the last `\n\nAssistant:`, so no text has one. */
 import { Result, Schema } from "effect"
 import { describeValue } from "../../io/Values.ts"
 import * as Cuts from "./Cuts.ts"

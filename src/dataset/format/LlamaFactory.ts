@@ -1,7 +1,7 @@
 /**
  * LLaMA-Factory (data/README.md; src/llamafactory/data/converter.py). Alpaca has a system prompt and one question.
  * ShareGPT needs alternating roles, so a pair is omitted if it has text next to calls, several results in sequence, or
- * a completion with several messages.
+ * a completion with several messages. `history` is not written, because `load_dataset` would infer a column of nulls.
  */
 import { Result, Schema } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"

@@ -1,7 +1,9 @@
 /**
  * OpenRLHF 0.10.2 and later (openrlhf/cli/train_rm.py, train_dpo.py; openrlhf/datasets/reward_dataset.py of 0.11.0),
  * with `--data.prompt_key prompt`; without it, OpenRLHF trains only on completions. It strips line feeds from the end
- * of both sides, so sides that differ only in these are omitted.
+ * of both sides, so sides that differ only in these are omitted. From rendered messages, it cuts off the prompt's
+ * length: if the template adds a text to the prompt's end, such as DeepSeek's `<think>`, a completion without this text
+ * loses its beginning.
  */
 import { Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"

@@ -11,7 +11,7 @@ import type { Omission } from "../file/OmittedPairs.ts"
 
 /** Options for the trainer formats that support them. */
 export interface FormatOptions {
-  /** Whether to write the margin (at least 0) as `margin`, in paired `openrlhf*` and `trl*` formats except TPO. */
+  /** Writes `margin` (0 if none or negative) in paired `openrlhf*` and `trl*` formats except TPO. Default: false. */
   readonly margin?: boolean | undefined
   /** The field with the pair's margin: `vote_margin` for `votes`, `strength` for `strength`. Default: `votes`. */
   readonly marginFrom?: "votes" | "strength" | undefined
@@ -44,7 +44,7 @@ export interface TrainerFormat {
    * and results. Formats without it omit pairs with calls, except text formats, which render calls.
    */
   readonly reads?: ReadonlyArray<"all_bad" | "edited" | "tool_calls" | "tools">
-  /** A row's prompt. Set it for trainers such as KTO's: rows with the same prompt are then written far apart. */
+  /** Set it if the trainer pairs a prompt with the previous row's completion (KTO): equal prompts are kept apart. */
   readonly promptOf?: (row: JsonRow) => string
   /** The columns and their types. */
   readonly features: (options?: FormatOptions) => Features

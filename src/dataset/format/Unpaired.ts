@@ -1,4 +1,4 @@
-/** Turns pairs into completions with a label (KTO). If experts say that all are bad, none is desirable. */
+/** Turns pairs into labeled completions (KTO). One chosen and rejected has no row. If all are bad, none is good. */
 import { Result } from "effect"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import * as Sha256 from "../../node/Sha256.ts"

@@ -90,7 +90,7 @@ const make = Effect.gen(function* () {
     return { name: operator.name, role: operator.role, session } satisfies SignedIn
   })
 
-  /** Records an operator's action on their own account. There may be no session. */
+  /** Records an operator's action on their own account. The caller names the operator: there may be no session. */
   const recordOf = (operator: Omit<Operator, "role">, action: string) =>
     Effect.provideService(Audit.record(sql, action, operator.name), Audit.Actor, operator)
 

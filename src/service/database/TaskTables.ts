@@ -8,6 +8,7 @@ import type { SqlClient } from "effect/sql"
 /** The number of item ids reserved for each task, and thus the maximum number of prompts per task. */
 export const maxPrompts = 2 ** 20
 
+/** The task's number times 2^20 plus the prompt's index, so that the items of a task are a range. */
 export const itemIdOf = (seq: number, promptIndex: number): number => seq * maxPrompts + promptIndex
 export const seqOf = (itemId: number): number => Math.floor(itemId / maxPrompts)
 export const promptIndexOf = (itemId: number): number => itemId % maxPrompts

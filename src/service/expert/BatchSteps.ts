@@ -1,7 +1,8 @@
 /**
  * The steps of a batch: upload, creation, polls, and download. A step that costs money is recorded before it is taken.
  * A failed step is repeated until it succeeds or is refused for good; the creation, only if it was refused or an
- * operator asks for it. A batch is in doubt if its creation got no answer, or the endpoint answers 404 or 410.
+ * operator asks for it. A batch is in doubt if its creation got no answer, or the endpoint answers 404 or 410. The
+ * client asks for it until the endpoint has it, or an operator gives it up.
  */
 import { Clock, type Duration, Effect, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

@@ -56,7 +56,10 @@ export interface Expert {
   readonly kind?: "judge" | undefined
   /** Asks about one prompt. Returns none if the expert has no answer. */
   readonly judge: Judge
-  /** How many prompts the expert judges concurrently. Undefined: it answers immediately, and gets a task at a time. */
+  /**
+   * How many prompts the expert judges concurrently, in all tasks; a crash loses at most as many judgments. Undefined
+   * for an expert that answers immediately: it gets a whole task at a time, and the task's votes are stored together.
+   */
   readonly concurrency?: number | undefined
   /** Batches that the endpoint may have, and that are not sent again. `since` is in epoch milliseconds. */
   readonly doubts?: (() => ReadonlyArray<{ readonly name: string; readonly since: number }>) | undefined

@@ -1,7 +1,8 @@
 /**
  * Sends requests to a language model as batches. A step that costs money is recorded before it is taken, so that the
  * next start continues the batches after a crash. If the creation of a batch gets no answer, its requests are sent
- * again only if an operator asks for it. Files at the endpoint are not deleted.
+ * again only if an operator asks for it. Files at the endpoint are not deleted. After 3 unreadable results, a request
+ * counts as answered without a verdict. After a defect, a batch's requests fail, and the batch continues later.
  */
 import { Cause, Clock, Deferred, Duration, Effect, FiberSet, Option, Queue, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -236,6 +237,7 @@ export const make = Effect.fnUntraced(function* (
   for (const row of earlier) yield* begin(row, options.doubts === "send-again")
   yield* Effect.forkScoped(Effect.forever(gather))
 
+  /** Undefined if the request is not part of a batch. */
   const pending = (request: string) => {
     const deferred = open.get(request)
     return deferred && Deferred.await(deferred)

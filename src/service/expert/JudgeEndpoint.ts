@@ -2,7 +2,9 @@
  * The client of `POST {base URL}/chat/completions`. It respects pauses that the endpoint asks for, and pauses a minute
  * if the endpoint refused the settings. It follows no redirects. No failure or log contains the key. A `JudgeError` is
  * retryable unless the question is at fault. Equal requests at the same time are sent once, and a request in
- * `JudgeAnswers` not again. If one request of a judgment fails, the answers of the others that were sent are kept.
+ * `JudgeAnswers` not again. If one request of a judgment fails, the answers of the others that were sent are kept. A
+ * refusal without a reason, a timeout, or an oversized response counts as the question's fault only if the endpoint has
+ * answered other questions.
  */
 import {
   ByteSize,
@@ -243,7 +245,7 @@ export const make = Effect.fnUntraced(function* (
       )
     })
 
-  /** Fails if the model declines to answer. If the caller is interrupted after the request was sent, it continues. */
+  /** Fails if the model declines to answer. If the caller is interrupted, a request that was sent continues. */
   const complete = Effect.fn("JudgeEndpoint.complete")(function* (
     messages: ReadonlyArray<Message>,
     item: string,

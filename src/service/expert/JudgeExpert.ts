@@ -1,7 +1,8 @@
 /**
  * An expert that asks a language model which of two completions is better, in both orders (`PairwiseRanking`). The
  * first order depends only on the item's text, so a restart does not change it. With `JudgeAnswers`, an interrupted
- * judgment continues with its answers. Each request counts in one vote only.
+ * judgment continues with its answers. Each request counts in one vote only. If an item gets no vote, its requests
+ * count in the judge's next vote.
  */
 import { Effect, FiberSet, Option, Random, Result, type Schema } from "effect"
 import type { HttpClient } from "effect/http"

@@ -1,4 +1,4 @@
-/** Counts the requests, tokens, and cost of a judgment. `cached` counts requests that also count in another vote. */
+/** A judgment's requests, tokens, and cost. `cached`: also in another vote. `without_vote`: of items without a vote. */
 import type { Schema } from "effect"
 import * as Cost from "../../domain/Cost.ts"
 import type { RequestTokens } from "../../domain/TokenPrice.ts"

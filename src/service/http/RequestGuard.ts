@@ -20,6 +20,7 @@ export const defaultTimeout: Duration.Input = "1 minute"
 
 export interface GuardOptions {
   readonly bodyBytes: number
+  /** The time limit for receiving a request and answering it. Default 1 minute. */
   readonly timeout?: Duration.Input | undefined
 }
 

@@ -7,7 +7,7 @@ import { HttpServerResponse } from "effect/http"
 
 const denyAllPolicy = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
-/** One of the two Trusted Types policies belongs to the sanitizer, the other starts the page's worker. */
+/** Stops a script that the sanitizer misses. Trusted Types: one policy is the sanitizer's, one starts the worker. */
 export const pagePolicy = (imageHosts: ReadonlyArray<string>) =>
   "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; " +
   `img-src ${["'self'", "data:", ...imageHosts.map((host) => `https://${host}`)].join(" ")}; ` +

@@ -15,7 +15,7 @@ export const Withdrawal = Schema.Struct({ reason: Schema.String, by: Schema.Stri
 
 /** One entry for all equal items: same prompt, completions, guidelines, and group. Canceled items stay apart. */
 export const ItemSummary = Schema.Struct({
-  /** The members up to `prompt` are the newest matching item's; `state` too, unless it follows from the votes. */
+  /** The members up to `prompt` are the newest matching item's. An open one's `state` follows from the votes. */
   item_no: Schema.Int,
   task_id: Schema.String,
   group_id: Schema.String,

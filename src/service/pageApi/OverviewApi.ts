@@ -20,7 +20,11 @@ const agreement = { agreed: Schema.Int, compared: Schema.Int, low: Bound, high: 
 export const stuckKinds = ["held", "deferred", "unassignable", "paused", "outage", "doubt", "webhook"] as const
 
 export const StuckWork = Schema.Struct({
-  /** `deferred`: every active person has seen the content. `unassignable`: no active expert may give a missing vote. */
+  /**
+   * `held`: for longer than the hold time. `deferred`: every active person has seen the content. `unassignable`: no
+   * active expert may give a missing vote. `outage`: an expert fails, and is not asked before `at`. `doubt`: the
+   * endpoint may have created a batch. `webhook`: deliveries fail, or it is disabled.
+   */
   kind: Schema.Literals(stuckKinds),
   /** The id of the task, group, or expert. Empty for the webhook. */
   id: Schema.String,

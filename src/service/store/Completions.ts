@@ -1,6 +1,7 @@
 /**
  * Completes tasks that have all their votes, after a grace time in which people can undo their last vote. A restart
- * does not extend the wait. If only automatic experts voted, the last vote completes the task immediately.
+ * does not extend the wait. If only automatic experts voted, the last vote completes the task immediately. The task
+ * stays in progress until then, so an undo never changes a published result.
  */
 import { Clock, Duration, Effect } from "effect"
 import * as FullDisk from "../database/FullDisk.ts"

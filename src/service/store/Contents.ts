@@ -2,6 +2,7 @@
  * Tracks which people have seen which content: prompt, completions in any order, group, and guidelines. Nobody gets a
  * content twice: the item waits for another person. But with `AllowRepeatedVotes`, and for gold items, a content that
  * everybody has seen is shown again, to those who saw it least often. A collision of content ids only delays a vote.
+ * "Everybody" means people who may judge the item and were active in the last seven days.
  */
 import { Context, Duration, Effect } from "effect"
 import type { Statement } from "effect/sql"

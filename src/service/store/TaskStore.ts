@@ -74,6 +74,7 @@ const make = Effect.gen(function* () {
       Effect.andThen(voting.withdraw(organization, group_id)),
     )
 
+  /** A repeated call returns the task that the first one stored, with its current status. */
   const create = Effect.fnUntraced(function* (task: NewTask) {
     const { content, group, organization, voters, votes } = task
     const task_id = yield* makeTaskId(organization, task.idempotencyKey)

@@ -17,6 +17,7 @@ import { TaskRequests } from "./TaskRequests.ts"
 import * as Voting from "./Voting.ts"
 
 export interface VoteQueueOptions extends Voting.VotingOptions {
+  /** How long an item stays reserved for an idle person. Default 30 minutes. */
   readonly hold?: Duration.Input | undefined
   readonly goldItems?: ReadonlyArray<Qualification.GoldItem> | undefined
 }

@@ -115,6 +115,7 @@ export const resultOf = (
 
 export interface VotingOptions {
   readonly goldAnswer?: ((prompt: TaskPrompt) => Option.Option<number>) | undefined
+  /** How long a task with all its votes stays open after a person's last vote. Default 0. */
   readonly undoGrace?: Duration.Input | undefined
 }
 

@@ -1,4 +1,4 @@
-/** One delivery attempt: a signed POST without tracing headers, and its outcome. A redirect is a failure. */
+/** One delivery attempt: a signed POST without tracing headers. It never fails: errors and redirects are outcomes. */
 import { Bytes, Clock, Duration, Effect, Option, Schema, Stream } from "effect"
 import type { Mac } from "effect/crypto"
 import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"

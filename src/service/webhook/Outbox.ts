@@ -26,6 +26,7 @@ interface Content {
   readonly groupId: string
   readonly tasks: number
   readonly data: unknown
+  /** Until the first attempt, a later message with the same value replaces this one. */
   readonly gathering?: string | undefined
 }
 
@@ -150,7 +151,7 @@ export const make = Effect.fnUntraced(function* (
       UPDATE webhook_message SET state = ${state}, next_attempt_at = NULL, finished_at = ${now}
       WHERE sequence = ${sequence}`
 
-  /** Except messages that can still be replaced, and those already due at step 0, because there may be many. */
+  /** Makes messages due now, except those that can be replaced, or are due at step 0, of which there may be many. */
   const writeAllDue = (now: number) =>
     sql`
       UPDATE webhook_message SET step = 0, next_attempt_at = ${now}

@@ -1,4 +1,4 @@
-/** The retry schedule of Standard Webhooks 1.0.0. `Retry-After` delays an attempt, up to a day. */
+/** The schedule of Standard Webhooks 1.0.0: ten attempts in three days. `Retry-After` only delays, up to a day. */
 import { Duration, Effect } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
 import * as RateLimit from "../../api/RateLimit.ts"
@@ -6,7 +6,7 @@ import * as RateLimit from "../../api/RateLimit.ts"
 /** The delays before the attempts. Each begins when the previous attempt ends. */
 export type RetrySchedule = ReadonlyArray<Duration.Input>
 
-/** The days also stand in the service's `README.md`, `ApiGuide`, `ApiDocument`, and `pages/dashboard/Webhook`. */
+/** A change also concerns the service's `README.md`, `ApiGuide`, `ApiDocument`, and `pages/dashboard/Webhook`. */
 export const standardSchedule: RetrySchedule = [
   "0 seconds",
   "5 seconds",

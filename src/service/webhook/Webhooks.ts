@@ -1,7 +1,8 @@
 /**
  * Outgoing webhooks that follow Standard Webhooks 1.0.0. An event is stored in the same commit as the change that it
  * reports, and may arrive more than once, with the same `webhook-id`. If a group grows after an attempt, a new event
- * announces all its tasks. A 410 disables the webhook; messages wait until an operator sets the URL again.
+ * announces all its tasks. A 410 disables the webhook; messages wait until an operator sets the URL again. When the
+ * webhook is removed, waiting messages count as failed.
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -33,6 +34,7 @@ export interface GroupCompleted {
 export interface WebhooksOptions {
   /** Allows deliveries to this machine. Set it only if no other machine can reach the service. Default false. */
   readonly allowLoopback?: boolean | undefined
+  /** Allows deliveries to private networks and to this machine. Default false. */
   readonly allowPrivate?: boolean | undefined
   /** The delays between attempts. Default: the schedule of Standard Webhooks, ten attempts over three days. */
   readonly schedule?: RetryPolicy.RetrySchedule | undefined

@@ -14,7 +14,7 @@ import { withoutMembers } from "../record/Row.ts"
 import * as UnknownFields from "../detect/UnknownFields.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 
-/** Paths are field paths such as `choices[0].message.content`, or templates. Files can be folders or URLs. */
+/** Paths are field paths (`choices[0].message.content`) or templates. Files can be folders, patterns, or URLs. */
 export interface JoinOptions extends Format.FormatOptions {
   /** Files with one prompt per record. Keys are unique among all of them. */
   readonly prompts: string | ReadonlyArray<string>
@@ -36,17 +36,23 @@ export interface JoinOptions extends Format.FormatOptions {
   readonly completionPath?: string | undefined
   /** The path of an object with metadata in the prompts files. Default: `metadata`. */
   readonly metadataPath?: string | undefined
-  /** Top-level members of both sides to keep in the metadata. `*` keeps all members that the item does not use. */
+  /** Members of both sides to keep as metadata; `*`: all unused. Completions' values become lists if they differ. */
   readonly keep?: ReadonlyArray<string> | undefined
   /** Top-level members of both sides to treat as absent. See `LayoutOptions.ignore`. */
   readonly ignore?: ReadonlyArray<string> | undefined
-  /** The path of the best answer in the prompts files: a model's name, or an index into its list. Default: `gold`. */
+  /**
+   * The path of the best answer in the prompts files: a model's name, an index into the record's list of models, or an
+   * object with this index in `best_completion_index`. Default: `gold`.
+   */
   readonly goldPath?: string | undefined
-  /** The path of the model's name in the completions files. Default: the file's name, without extensions. */
+  /** The path of the model's name in the completions files. Default: the file's name without folder and extensions. */
   readonly modelPath?: string | undefined
   /** The path of a list of models in the prompts files, which sets the order. Default: `models`, or the metadata's. */
   readonly modelsPath?: string | undefined
-  /** Whether to reject a prompt without a completion in a file, or `keep` it if it has two. Default: `reject`. */
+  /**
+   * Whether to reject a prompt that lacks a completion in a file, or to keep it. `keep` still rejects it with fewer
+   * than two completions, or without its best one (`goldPath`). Default: `reject`.
+   */
   readonly missing?: "reject" | "keep" | undefined
   /** The directory for temporary files. Default: the system's. */
   readonly scratchDirectory?: string | undefined

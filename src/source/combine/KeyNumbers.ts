@@ -1,6 +1,7 @@
 /** Gives each key a number, in order of first occurrence. Memory: about 30 bytes per key plus its length. */
 const encoder = new TextEncoder()
 
+/** Do not use `numbers` afterward: its buffer is transferred. */
 export const grow = (numbers: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> =>
   length <= numbers.length
     ? numbers
@@ -67,6 +68,7 @@ export class KeyNumbers {
     return number < 0 ? 0 : this.#ends[number]!
   }
 
+  /** FNV-1a with a final mixing step, because keys often differ only in their last digits. */
   #hash(start: number, end: number): number {
     let hash = 0x811c9dc5
     for (let at = start; at < end; at++) hash = Math.imul(hash ^ this.#bytes[at]!, 0x01000193)

@@ -27,7 +27,9 @@ export interface Located extends Place {
 }
 
 export interface Scratch {
+  /** Throws if the file fails, as all functions below do. Call them inside `attempt` or `stream`. */
   readonly add: (list: number, record: Stored) => void
+  /** Call it once, between the last `add` and the first read. */
   readonly finish: () => void
   readonly sizeOf: (list: number) => number
   readonly records: (list: number) => Generator<Located>

@@ -177,7 +177,7 @@ const promptOf = (
   )
 }
 
-/** Other fields might reveal the answer. */
+/** The suggested template has only fixed text and an id, because other fields might reveal the answer. */
 const fixedWords = ({ members }: Sample.Sample): string => {
   const keys = [...KnownNames.ids, ...KnownNames.promptKeys, ...KnownNames.otherKeys]
   const id = members.find(
@@ -244,6 +244,7 @@ const questionIdOf = (sample: Sample.Sample): LayoutOptions => {
 
 const columnOf = (path: string): string => Field.columnsOf(path)[0] ?? path
 
+/** Several pairs of a dataset that prefstream wrote may have the same item id. */
 const isOfDataset = ({ members }: Sample.Sample): boolean =>
   KnownNames.datasetMembers.every((memberName) => members.some(({ name }) => name === memberName))
 

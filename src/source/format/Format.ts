@@ -23,7 +23,7 @@ export interface FormatOptions
   extends Omit<Csv.CsvOptions, "format">, Pick<Lines.LinesOptions, "maxLineBytes">, ParquetOptions {
   /** Default: detected. */
   readonly format?: FormatName | undefined
-  /** Encoding of text, as a label of the Encoding Standard. Default: UTF-8; text that is probably not is refused. */
+  /** Encoding of text, such as `windows-1252` (Encoding Standard). Default: UTF-8; other text is then refused. */
   readonly encoding?: string | undefined
   /** Maximum time without data from a remote file. Default: 2 minutes. */
   readonly idleTimeout?: Duration.Input | undefined
@@ -140,6 +140,7 @@ const textFormat = (
   }
 }
 
+/** If no record ends within this multiple of `maxLineBytes`, the file is refused. */
 const maxOpenRecords = 32
 
 const limitOpenBytes = (name: string, { maxLineBytes = Lines.defaultMaxLineBytes }: FormatOptions) => {
@@ -205,6 +206,7 @@ const beginningOf = Effect.fnUntraced(function* (bytes: Bytes) {
   return { head: concat(parts, Sniff.headBytes), isWhole }
 })
 
+/** Brotli has no magic number: a binary file is Brotli if its name ends in `.br` or it decompresses to text. */
 const detectBrotli = Effect.fnUntraced(function* (name: string, { head }: Beginning) {
   if (head.length === 0 || Sniff.isPlainText(head) || Sniff.isKnownBinary(head)) return undefined
   if (Sniff.hasExtension(name, "br")) return "brotli" as const

@@ -13,6 +13,7 @@ export const indexOf = (value: unknown): number | undefined => {
   return typeof value === "number" && Number.isSafeInteger(value) ? value : undefined
 }
 
+/** Do not call the returned function with a value for which `isNone` is true. */
 export const among = (
   names: ReadonlyArray<string>,
 ): ((value: unknown, models: ReadonlyArray<string | undefined>) => Result.Result<number, string>) => {

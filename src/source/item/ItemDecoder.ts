@@ -65,6 +65,7 @@ export const decodePrompt = (value: unknown, path: string): Result.Result<Prompt
     }),
   )
 
+/** Messages become a text, unless they call tools. */
 export const decodeCompletion = (
   value: unknown,
   prompt: Prompt | undefined,

@@ -69,6 +69,7 @@ const membersOfRole = new Map([
   ["tool", ["name", "tool_call_id"]],
 ])
 
+/** LLaMA-Factory's turn with only calls; its content is JSON text: one call, or a list of calls. */
 const callRole = "function_call"
 
 const shareGptRoles = new Map([

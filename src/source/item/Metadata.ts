@@ -110,6 +110,7 @@ export interface MergedMetadata {
   readonly lists: ReadonlyArray<string>
 }
 
+/** A value that all completions share is kept once; others become a list, with null for missing ones. */
 export const merge = (parts: ReadonlyArray<Metadata | undefined>): MergedMetadata => {
   if (parts.every((one) => one === undefined)) return { metadata: undefined, lists: [] }
   const lists: Array<string> = []
@@ -123,6 +124,7 @@ export const merge = (parts: ReadonlyArray<Metadata | undefined>): MergedMetadat
   return { metadata: Object.fromEntries([...names].map((name) => [name, valueOf(name)])), lists }
 }
 
+/** If the item already has another value for a name, the name gets a prefix. */
 export const withCompletions = (
   metadata: Metadata | undefined,
   parts: ReadonlyArray<Metadata | undefined>,

@@ -16,7 +16,7 @@ export const layoutNames = ["items", "wide", "pairs", "long"] as const
  */
 export type LayoutName = (typeof layoutNames)[number]
 
-/** The paths of an item's parts in a record, such as `choices[0].turns[0].content`. Default: detected. */
+/** The paths of an item's parts in a record (`choices[0].turns[0].content`). Default: detected, or the layout's. */
 export interface LayoutOptions {
   /** Default: detected. */
   readonly layout?: LayoutName | undefined
@@ -57,7 +57,7 @@ export interface LayoutOptions {
   readonly metadata?: string | undefined
   /** Top-level members to keep in the metadata under their own names. */
   readonly keep?: ReadonlyArray<string> | undefined
-  /** Top-level members to treat as absent. Otherwise, an unused member that experts may have to see is a reject. */
+  /** Top-level members to treat as absent. Otherwise, an unused one that experts may have to see rejects the record. */
   readonly ignore?: ReadonlyArray<string> | undefined
   /** Whether `wide` rejects records that lack a completion; fewer than two are always rejected. Default: `reject`. */
   readonly missing?: "reject" | "keep" | undefined

@@ -101,7 +101,7 @@ const splitConversation = (
   })
 }
 
-/** Databases cannot store NUL. */
+/** A prompt with NUL is replaced by its digest, because databases cannot store NUL. */
 const keyOf = (prompt: Prompt): string => {
   const text = Conversation.render(prompt)
   return text.includes("\0") ? Key.digest(text) : text

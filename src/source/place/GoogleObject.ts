@@ -1,4 +1,7 @@
-/** Reads `gs://bucket/object`. Fails if it has changed since it was opened. An emulator gets no credentials. */
+/**
+ * Reads `gs://bucket/object`, whose name is not percent-encoded. Fails if it has changed since it was opened. What is
+ * stored with gzip is not decompressed. Requests to `STORAGE_EMULATOR_HOST` have no credentials.
+ */
 import { Effect, Option, Schema, type Scope } from "effect"
 import type { GoogleAuth } from "google-auth-library"
 import { variable } from "../../io/Environment.ts"

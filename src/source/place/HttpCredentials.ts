@@ -1,4 +1,8 @@
-/** Finds a URL's credentials. Tokens and `.netrc`, without its `default`, are sent unencrypted only to this machine. */
+/**
+ * Finds a URL's credentials: user and password in it, then `PREFSTREAM_HTTP_TOKENS` (`HOST=TOKEN`, separated by
+ * spaces), then the host's entry in `.netrc`, whose `default` would be sent to every host and is ignored. Tokens and
+ * `.netrc` are sent unencrypted only to this machine.
+ */
 import { Effect, FileSystem, Path, Result } from "effect"
 import * as Base64 from "effect/encoding/Base64"
 import { variable } from "../../io/Environment.ts"

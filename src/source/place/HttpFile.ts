@@ -26,6 +26,7 @@ export interface Answer {
 export interface RemoteFile {
   readonly name: string
   readonly url: string
+  /** Computed for each request, because tokens expire. */
   readonly headers: Effect.Effect<Headers, SourceError | Remote.ConnectionLost>
   /** `compared`: without `If-Range`, for an `ETag` not of RFC 9110. `impossible`: the bytes never change. */
   readonly changes: "conditional" | "compared" | "impossible"

@@ -1,4 +1,7 @@
-/** A branch or tag of `hf://datasets/USER/NAME[@REVISION][/PATH]` is resolved to its commit once, for all files. */
+/**
+ * A branch or tag of `hf://datasets/USER/NAME[@REVISION][/PATH]` is resolved to its commit once, for all files. In a
+ * revision, `/` is written `%2F`, except in `refs/convert/parquet` and `refs/pr/1`. A path is not percent-encoded.
+ */
 import { Data, Effect, type FileSystem, Glob, type Path, Redacted, Result, type Scope, Stream } from "effect"
 import * as Hub from "../../io/Hub.ts"
 import { fileNotFound, type SourceError, unreadable } from "../record/SourceError.ts"

@@ -1,4 +1,7 @@
-/** Finds data files as `datasets.load_dataset` does. Several configurations without a default are refused. */
+/**
+ * Finds data files as `datasets.load_dataset` does: those that the card lists (`configs`), or whose folder or name has
+ * a split's name, or else all. Several configurations without a default are refused.
+ */
 import { Glob, Result, Schema } from "effect"
 import * as SchemaIssues from "../../io/SchemaIssues.ts"
 import * as FileExtensions from "./FileExtensions.ts"

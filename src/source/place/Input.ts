@@ -9,9 +9,11 @@ export interface Input {
   readonly begin?: Effect.Effect<ReadInto, SourceError, Scope.Scope>
   /** `end` is exclusive. `undefined` if the file can only be read from its beginning. */
   readonly slice: ((start: number, end: number) => Effect.Effect<Uint8Array, SourceError>) | undefined
+  /** For the audit of a file that is read in slices: the whole file, or the version that the server reported. */
   readonly sliced?: Stream.Stream<Uint8Array, SourceError> | Version
 }
 
+/** Returns the number of bytes, 0 at the end of the file. */
 export type ReadInto = (buffer: Uint8Array) => Effect.Effect<number, SourceError>
 
 export interface Version {

@@ -1,4 +1,7 @@
-/** Expands files, folders, patterns, URLs, and `-`. A folder means the data files directly in it, sorted. */
+/**
+ * Expands files, folders, patterns, URLs, and `-`. A folder means the data files directly in it, sorted by code unit;
+ * from a dataset of prefstream, the files with pairs. A missing file is an error; a folder without files is reported.
+ */
 import { Effect, FileSystem, Glob, Option, Path, type PlatformError, Schema } from "effect"
 import * as FileExtensions from "./FileExtensions.ts"
 import { describeValue } from "../../io/Values.ts"
@@ -80,6 +83,7 @@ const localFiles = Effect.fnUntraced(function* (
       onSuccess: ({ type }) => type !== "Directory",
       onFailure: (error) => fromPlatformError(path, error),
     })
+  // A file's name may look like a pattern, such as `[1].jsonl`.
   if (yield* fs.exists(name)) {
     if (yield* isFile(name)) return [name]
     const all = yield* fs.readDirectory(name)

@@ -1,4 +1,4 @@
-/** Reads a local file up to its size at the start. Open streams read a replaced file. */
+/** Reads a local file up to its size at the start, even if it was replaced. Overwritten bytes are not noticed. */
 import { Array, Cause, Effect, FileSystem, Option, type PlatformError, type Pull, Scope, Stream } from "effect"
 import { fromPlatformError, type SourceError, unreadable } from "../record/SourceError.ts"
 import type { Input, ReadInto } from "./Input.ts"
@@ -6,6 +6,7 @@ import * as Pipe from "./Pipe.ts"
 
 const pieceBytes = 64 * 1024
 
+/** Each read is a round trip to another thread. */
 const piecesPerRead = 4
 
 export const open = Effect.fn("LocalFile.open")(function* (name: string) {
@@ -45,6 +46,7 @@ const changedFailure = (name: string) => unreadable(name, "the file changed whil
 
 const modifiedAt = ({ mtime }: FileSystem.File.Info): number | undefined => Option.getOrUndefined(mtime)?.getTime()
 
+/** The file must stay open, and no other code may move its cursor. */
 export const ofHandle = (name: string, file: FileSystem.File, size: number): Input => ({
   name,
   size,

@@ -25,6 +25,7 @@ export const standardInput: Effect.Effect<Input> = Effect.map(StandardInput, (in
 
 const pipesByName = new Map<string, IncomingBytes>()
 
+/** @param inode distinguishes a pipe from an earlier one with the same name */
 export const byName = (name: string, inode: bigint | undefined): Input => {
   const id = `${inode} ${name}`
   const incoming = pipesByName.get(id) ?? pipe(name)
@@ -47,6 +48,7 @@ const open = (name: string, incoming: IncomingBytes): Input => {
   return input
 }
 
+/** The copy must exist until the process ends. */
 export const replaceByCopy = (input: Input, copy: Input): void => {
   const memory = origins.get(input)
   if (memory === undefined) return

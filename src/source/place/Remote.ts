@@ -1,4 +1,4 @@
-/** After a lost connection, reading resumes at the same byte, up to `retries` times in a row. */
+/** After a lost connection, reading resumes at the same byte. Fails after `retries` retries in a row without data. */
 import { Context, Duration, Effect, Predicate, Schedule, Schema, type Scope, Stream } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
 import * as HttpFailure from "../../io/HttpFailure.ts"
@@ -7,6 +7,7 @@ import type { Input, Version } from "./Input.ts"
 
 export class ConnectionLost extends Schema.TaggedError<ConnectionLost>()("ConnectionLost", {
   problem: Schema.String,
+  /** In milliseconds. */
   retryAfter: Schema.optionalKey(Schema.Number),
   cause: Schema.optionalKey(Schema.Defect()),
 }) {}

@@ -25,6 +25,7 @@ export interface ListRequest {
 }
 
 export interface Connection {
+  /** `undefined` if the range is beyond the end of the object. */
   readonly get: (request: {
     readonly bucket: string
     readonly key: string

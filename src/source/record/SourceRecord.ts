@@ -26,7 +26,7 @@ export interface InputSummary {
   readonly unknownFields: ReadonlyArray<string>
   /** Other ways to read the records, and the options that select them. */
   readonly hints: ReadonlyArray<string>
-  /** Top-level members that are neither used nor ignored, each with its share of sampled records. */
+  /** Top-level members that are neither used nor ignored, each with the share of sampled records that have it. */
   readonly unused: ReadonlyArray<{ readonly name: string; readonly share: number }>
 }
 
@@ -34,7 +34,7 @@ export interface InputSummary {
 export interface Source<out E = SourceError, out R = FileSystem.FileSystem | Path.Path> {
   /** For messages: `question.jsonl with 3 inputs of completions, joined by question_id`. */
   readonly description: string
-  /** Describes the layout of the first records. */
+  /** Describes the layout of the first records, before all are read. */
   readonly summary?: Effect.Effect<InputSummary, E, R> | undefined
   /** The default of the pipeline's option `maxPlanned`. If undefined, there is no limit. */
   readonly maxPlanned?: number | undefined

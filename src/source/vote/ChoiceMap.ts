@@ -1,4 +1,7 @@
-/** A choice's meanings: `0=first,1=second,2=tie`, or comparisons such as `>0.5=second`; `=none` for a missing value. */
+/**
+ * A choice's meanings: `0=first,1=second,2=tie`; `=none` for a missing value. A value without an entry has the meaning
+ * of the first comparison that is true, such as `>0.5=second`. Case and outer spaces do not matter.
+ */
 import { Result } from "effect"
 import { isEmpty } from "../../io/Values.ts"
 

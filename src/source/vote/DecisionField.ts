@@ -1,4 +1,4 @@
-/** Ignores objects with members other than `Decision`'s, and those without `chosen_index`. */
+/** Ignores values without `chosen_index`, unless they have only members of `Decision`. */
 import { Result, Schema, Struct } from "effect"
 import { Decision } from "../../domain/Decision.ts"
 import { describeValue, isObject } from "../../io/Values.ts"

@@ -95,6 +95,7 @@ const listOf = (data: Members) =>
       : []
   })[0]
 
+/** Buckets keep their order. Items outside all buckets come last. */
 const rankingOf = (
   { type, value }: Members,
   ids: ReadonlyArray<unknown>,

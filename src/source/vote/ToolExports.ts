@@ -1,4 +1,7 @@
-/** A record gets a list `votes`. See https://docs.argilla.io/latest/reference/argilla/records/responses */
+/**
+ * A record gets a list `votes`, without skipped and draft votes. A record without answers may lack the shape, but not
+ * have other members. See https://docs.argilla.io/latest/reference/argilla/records/responses
+ */
 import { Record } from "effect"
 import * as VoteRow from "../../domain/VoteRow.ts"
 import * as SpreadsheetCell from "../../io/SpreadsheetCell.ts"
@@ -147,6 +150,7 @@ const choiceAmong = (columns: ReadonlyArray<Answers>): Answers | undefined => {
   )
 }
 
+/** A user who rated only some completions gets an incomplete ranking, which is refused later. */
 const ratingsAmong = (columns: ReadonlyArray<Answers>, fields: ReadonlyArray<string>): Answers | undefined => {
   const numberIn = (name: string) => /\d+/.exec(name)?.[0]
   const ratings = columns.flatMap(({ answers, question }) => {

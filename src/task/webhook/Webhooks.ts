@@ -51,7 +51,7 @@ const invalid = (setting: string, problem: string) => new InvalidWebhookSetting(
 
 /**
  * Returns a function that verifies deliveries, with the time of Effect's `Clock`. It fails with `SignatureRefused`, or
- * `InvalidWebhookSetting` if headers or body have a wrong type, for example because it was parsed.
+ * with `InvalidWebhookSetting` if headers or body have a wrong type, such as a body that a parser has replaced.
  */
 export const verifier = Effect.fnUntraced(function* (options: WebhookScheme.WebhookScheme) {
   const scheme = yield* WebhookScheme.make(options)

@@ -23,6 +23,7 @@ export const detect = (head: Uint8Array): Exclude<Compression, "brotli"> | undef
   return Unpacker.isZstd(head) ? "zstd" : undefined
 }
 
+/** Truncated data is accepted as Brotli if it decompresses to at least this many bytes. */
 const minBrotliBytes = 1000
 
 export const tryBrotli = (head: Uint8Array): Effect.Effect<Option.Option<Uint8Array>> =>

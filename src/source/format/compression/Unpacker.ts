@@ -132,6 +132,7 @@ export const isZstd = (head: Uint8Array): boolean => {
   return magic === zstdMagic || isSkippable(magic)
 }
 
+/** The default limit of `node:zlib`. */
 const maxWindowBytes = 128 * 1024 * 1024
 
 const windowOf = (descriptor: number): number => 2 ** (10 + (descriptor >> 3)) * (1 + (descriptor & 7) / 8)

@@ -3,7 +3,9 @@
  * header is rejected, as is a TSV record that may be several unquoted lines. The file is refused if its header is
  * unreadable or repeats a name. Excel's first line `sep=;` sets the delimiter.
  *
- * At the first faulty quote, Effect's `Csv` stops, and `csv-parse` 7.0.3 stops or skips the rest of the file.
+ * At the first faulty quote, Effect's `Csv` stops, and `csv-parse` 7.0.3 stops or skips the rest of the file. Both read
+ * text, so they cannot reject a record with invalid UTF-8 alone. Effect's `Csv` takes `""` for an empty cell.
+ * `csv-parse` counts CR LF within quotes twice, and is 2 to 7 times slower.
  */
 import { Effect, Result, Stream } from "effect"
 import { reject, type Row, type RowResult } from "../../record/Row.ts"
@@ -28,6 +30,7 @@ export interface CsvOptions {
   readonly quote?: "double" | "none" | undefined
   /** Whether the first record names the columns. Otherwise, they are `column_1`, `column_2`, … Default: true. */
   readonly header?: boolean | undefined
+  /** `tsv` sets the delimiter to a tab. */
   readonly format?: "csv" | "tsv" | undefined
 }
 
@@ -35,6 +38,7 @@ const delimiters = [",", "\t", ";", "|"]
 
 const sniffedRecords = 200
 
+/** A delimiter qualifies if it splits at least half of the records into as many cells as the first one. */
 export const sniff = (head: Uint8Array, options: CsvOptions = {}, isWhole = true): CsvDialect => {
   const header = options.header ?? true
   const [, separator] = separatorLine.exec(decodeBeginning(head) ?? "") ?? []

@@ -60,6 +60,7 @@ export class CsvReader {
   #quoteAt = 0
   #openLine = 1
   #isEscaped = false
+  /** After malformed quotes, a quote in an unquoted cell may be their end: its record is rejected. */
   #isDoubtful = false
 
   constructor(options: CsvReaderOptions) {

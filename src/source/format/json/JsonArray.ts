@@ -1,4 +1,8 @@
-/** A bad element is rejected; if brackets or quotes are missing, the rest of the file is one reject. */
+/**
+ * Reads the elements of JSON arrays, or JSON values in sequence. Memory: the current element. A bad one is rejected; if
+ * brackets or quotes are missing, the rest of the file is one reject. Other parsers of JSON streams, such as Effect's
+ * `JsonArray`, stop at the first broken element, and report neither its text nor its line.
+ */
 import { Result } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
 import type { RowResult } from "../../record/Row.ts"

@@ -1,4 +1,8 @@
-/** Reads an item of JSON Lines without a JSON parser. `JsonLines` reads all lines that are not in its exact form. */
+/**
+ * Reads an item of JSON Lines without a JSON parser, if the line is as `JSON.stringify` or Python's `json.dumps` writes
+ * it. The id is a text of up to 200 characters or an integer of up to 15 digits; prompt and two completions are not
+ * blank. `JsonLines` reads all other lines. Equal texts have equal bytes.
+ */
 import type { ItemBytes } from "../../../domain/ItemBytes.ts"
 
 export type Id = string | number | undefined
@@ -81,6 +85,7 @@ const areDistinct = (bytes: Buffer, texts: ReadonlyArray<number>): boolean => {
   return false
 }
 
+/** @param view a view of the same bytes, which must be UTF-8 from `start` to `end` */
 export const parse = (bytes: Buffer, view: DataView, start: number, end: number): PlainLine | undefined => {
   let id: Id
   let at = afterWord(bytes, start, compact.id)

@@ -12,7 +12,7 @@ import * as JsonLines from "./JsonLines.ts"
 import * as PlainLine from "./PlainLine.ts"
 import type { Answer, Ask, Setup } from "./PlainStage.ts"
 
-/** Such an item keeps a whole message of the thread in memory, so the program must soon release it. */
+/** Whether completions stay undecoded until use. An item then keeps a whole message in memory: release it soon. */
 export const LazyItems = Context.Reference<boolean>("prefstream/source/LazyItems", { defaultValue: () => false })
 
 const stage: Thread.StageModule<Setup, Ask, Answer> = {

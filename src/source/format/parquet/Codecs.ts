@@ -84,7 +84,7 @@ const decompressLz4 = (from: Uint8Array, size: number): Uint8Array => {
   return requireFull(to)
 }
 
-/** Two big-endian sizes precede each block. Some writers omit them and write a single block. */
+/** In Hadoop's format, two big-endian sizes precede each block. Some writers omit them and write a single block. */
 const decompressLz4Hadoop = (from: Uint8Array, size: number): Uint8Array => {
   const view = new DataView(from.buffer, from.byteOffset, from.length)
   const blocks: Array<{ readonly start: number; readonly end: number; readonly size: number }> = []

@@ -24,11 +24,13 @@ interface Page {
 
 export type Spend = (bytes: number) => void
 
+/** Most writers make pages of about 1 MB, some of 100 MB. */
 const maxPageBytes = Zstd.maxOutputBytes
 
 /** Larger arrays become hash tables in JavaScript engines. */
 const maxPageValues = 1 << 24
 
+/** Memory per value in `hyparquet`: a slot for its level, and one for the value. */
 const valueBytes = 16
 
 export class Pages {

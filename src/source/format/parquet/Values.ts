@@ -39,6 +39,7 @@ export interface Conversion {
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
+/** Only a text with a replacement character may have been invalid UTF-8. */
 const utf8 = (bytes: Uint8Array): string | undefined => {
   const text = decoder.decode(bytes)
   return text.includes("\uFFFD") && !Utf8.isValid(bytes) ? undefined : text
@@ -77,6 +78,7 @@ const bigEndian = (bytes: Uint8Array): bigint =>
 /** Spark and DuckDB allow 38 digits, and Arrow allows 76. */
 const maxPrecision = 200
 
+/** A double is exact for decimals of up to this many digits. */
 const maxDoubleDigits = 15
 
 const decimal =
@@ -96,6 +98,7 @@ const inSeconds = (value: bigint, unit: TimeUnit): readonly [bigint, string] => 
   return [(value - fraction) / perSecond, `.${String(fraction).padStart(digitsOf[unit], "0")}`]
 }
 
+/** `undefined` for years that a date cannot have (beyond ±271,821). */
 const isoSeconds = (seconds: number): string | undefined => {
   const date = Option.getOrUndefined(DateTime.make(seconds * 1000))
   return date && DateTime.formatIso(date).slice(0, -".000Z".length)
