@@ -1,15 +1,5 @@
-<<<<<<< HEAD
-/**
- * Reads a dataset's rows back from every file and compares them.
- *
- * Guarantees: each line of JSON Lines is compared as text with the serialized Parquet row, so no difference is missed.
- * Lines at the start of a split's first file can belong to rows that come later in Parquet (`Jsonl.leadingLines`).
- */
-import { Array as Arr, Effect, Option, Path, Schema, Sink, Stream } from "effect"
-=======
 /** Each line of JSON Lines is compared with the Parquet row as text. Leading lines can belong to later rows. */
-import { Array as Arr, Effect, Option, Path, Schema, Stream } from "effect"
->>>>>>> ls3
+import { Array as Arr, Effect, Option, Path, Schema, Sink, Stream } from "effect"
 import type { SchemaElement } from "hyparquet"
 import { type Split, splits } from "../domain/Split.ts"
 import * as Sha256 from "../node/Sha256.ts"
