@@ -70,7 +70,7 @@ describe("several experts", () => {
     yield* queue.vote(expertId, item.item_id, voteFor(item, "b"))
     const [{ annotations }] = yield* results(task)
     assert.deepInclude(annotations, { agreement: 1 })
-    const all = yield* (yield* Experts).list
+    const all = yield* (yield* Experts).list()
     assert.deepStrictEqual(
       all.map(({ judged, kind, majority }) => [kind, judged, majority.of, majority.agreed]),
       [

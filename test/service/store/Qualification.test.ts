@@ -85,7 +85,7 @@ describe("a new person", () => {
       result.annotations.votes.map(({ expert }: { readonly expert: string }) => expert),
       [eva],
     )
-    const [summary] = yield* (yield* Experts).list
+    const [summary] = yield* (yield* Experts).list()
     assert.strictEqual(summary!.judged, 1)
     assert.deepInclude(yield* (yield* VoteQueue).progress(eva), { judged: 4, judged_today: 4, undoable: false })
   })

@@ -333,7 +333,7 @@ describe("a gold answer", () => {
       const item = yield* next(ann)
       const best = (yield* orderOf(item)).indexOf(0)
       yield* queue.vote(ann, item.item_id, { best, ranking: null, rationale: "", seconds: 1 })
-      const [row] = yield* (yield* Experts).list
+      const [row] = yield* (yield* Experts).list()
       assert.deepInclude(row, { gold: { of: 1, right: 1 } })
     },
   )

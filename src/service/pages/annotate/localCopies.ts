@@ -52,12 +52,12 @@ const isDraft = (value: unknown): value is Draft =>
   typeof value["seconds"] === "number" &&
   (value["assessment"] === undefined || isAssessment(value["assessment"]))
 
+/** Leaves the check of other answers to the service, so that an answer of any type is kept. */
 const isAssessment = (value: unknown): value is Draft["assessment"] => {
   if (!isRecord(value)) return false
-  const { all_bad, aspects, edit, flags, ...others } = value
+  const { all_bad, aspects, edit, flags } = value
   if (!Array.isArray(flags) || !isRecord(aspects)) return false
   return (
-    Object.values(others).every((part) => part === null || typeof part === "number") &&
     typeof all_bad === "boolean" &&
     flags.every((flag) => typeof flag === "string") &&
     Object.values(aspects).every(

@@ -1,5 +1,5 @@
 /** The dashboard. When a session ends, a sign-in form covers the page, which keeps its content, such as a secret. */
-import type { JSX } from "preact"
+import type { ComponentType } from "preact"
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { isAtLeast } from "../../pageApi/PageConstants.ts"
 import type { Account } from "../../pageApi/OperatorsApi.ts"
@@ -229,21 +229,21 @@ const adminTitles: Readonly<Partial<Record<Route["page"], string>>> = {
   delivery: "Delivery",
 }
 
-const views: Readonly<Record<Page, (route: Route) => JSX.Element>> = {
-  overview: () => <OverviewPage />,
-  tasks: ({ query }) => <TaskList query={query} />,
-  task: ({ id, query }) => <TaskPage key={id} taskId={id} prompt={Number(query["prompt"]) || undefined} />,
-  group: ({ id }) => <GroupPage key={id} groupId={id} />,
-  items: ({ query }) => <ItemsPage query={query} />,
-  adjudicate: ({ query }) => <AdjudicatePage query={query} />,
-  queue: ({ query }) => <QueuePage query={query} />,
-  experts: () => <ExpertsPage />,
-  expert: ({ id }) => <ExpertPage key={id} expertId={id} />,
-  operators: () => <OperatorsPage />,
-  audit: ({ query }) => <AuditPage query={query} />,
-  account: () => <AccountPage />,
-  developer: ({ query }) => <DeveloperPage query={query} />,
-  delivery: ({ id }) => <DeliveryPage key={id} messageId={id} />,
+const views: Readonly<Record<Page, ComponentType<Pick<Route, "id" | "query">>>> = {
+  overview: OverviewPage,
+  tasks: TaskList,
+  task: TaskPage,
+  group: GroupPage,
+  items: ItemsPage,
+  adjudicate: AdjudicatePage,
+  queue: QueuePage,
+  experts: ExpertsPage,
+  expert: ExpertPage,
+  operators: OperatorsPage,
+  audit: AuditPage,
+  account: AccountPage,
+  developer: DeveloperPage,
+  delivery: DeliveryPage,
 }
 
 const View = ({ route }: { readonly route: Route }) => {
@@ -257,7 +257,10 @@ const View = ({ route }: { readonly route: Route }) => {
       </>
     )
   }
-  if (route.page !== "unknown" && route.page !== "set-up") return views[route.page](route)
+  if (route.page !== "unknown" && route.page !== "set-up") {
+    const Content = views[route.page]
+    return <Content key={route.id} id={route.id} query={route.query} />
+  }
   return (
     <>
       <PageHeading title="Page not found" />

@@ -199,13 +199,25 @@ const FormerVotes = ({ title, votes }: { readonly title: string; readonly votes:
     </p>
   )
 
-const answersOf = ({ all_bad, aspects = {}, edited, flags = [] }: TaskItem["votes"][number]) => [
+/** The members of a vote that are not answers, or have a place of their own. */
+const otherMembers = new Set(
+  "expert expert_name kind choice ranking order seconds strength rationale guidelines_version repeated details".split(
+    " ",
+  ),
+)
+
+const answersOf = ({ all_bad, aspects = {}, edited, flags = [], ...others }: TaskItem["votes"][number]) => [
   ...(all_bad === true ? ["All bad"] : []),
   ...Object.entries(aspects).map(
     ([name, ratings]) => `${name}: ${ratings.map((rating, i) => `${letter(i)} ${rating ?? "–"}`).join(", ")}`,
   ),
   ...(flags.length === 0 ? [] : [`Marked: ${flags.join(", ")}`]),
   ...(edited === undefined ? [] : [`Edited: ${edited}`]),
+  ...Object.entries(others).flatMap(([name, value]) =>
+    otherMembers.has(name)
+      ? []
+      : [`${name.replaceAll("_", " ")}: ${typeof value === "string" ? value : JSON.stringify(value)}`],
+  ),
 ]
 
 const reasonsOf = (vote: TaskItem["votes"][number]) => {
