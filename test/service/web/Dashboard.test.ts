@@ -341,7 +341,7 @@ describe("experts", () => {
       ["judge", ["gpt"]],
       ["automatic", []],
     ]) {
-      const { json } = yield* operator.ask("GET", `/dashboard/api/experts?kind=${kind}`)
+      const { json } = yield* operator.ask("GET", `/dashboard/api/experts?kind=${String(kind)}`)
       assert.deepStrictEqual(
         json.experts.map(({ name }: { readonly name: string }) => name),
         names,
