@@ -187,6 +187,7 @@ export class TaskGroup extends HttpApiGroup.make("tasks")
     OpenApi.annotations({ title: "Tasks", description: "Create annotation tasks and read their results." }),
   ) {}
 
+/** The whole API. The embedded service serves it, and `openapi.json` describes it. */
 export class AnnotationApi extends HttpApi.make("annotation-task-service")
   .add(TaskGroup)
   .annotateMerge(

@@ -32,7 +32,7 @@ type Answerer = (request: IncomingMessage) => FirstAnswer
 
 const answerers = new WeakMap<HttpServer.HttpServer["Service"], { current: Answerer | undefined }>()
 
-/** The application answers if `answer` yields undefined, fails, or does not end at once, but needs all bodies. */
+/** If `answer` yields undefined (required for a body), fails, or does not end at once, the application answers. */
 export const answerFirst = Effect.fnUntraced(function* (
   answer: (request: IncomingMessage) => Effect.Effect<FirstAnswer, unknown> | undefined,
 ) {

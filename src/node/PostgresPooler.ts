@@ -1,4 +1,4 @@
-/** Adapter: refuses a PostgreSQL pooler in transaction or statement mode, unless 16 rounds do not detect it. */
+/** Adapter: refuses a PostgreSQL pooler in transaction or statement mode, if one of 16 rounds detects it. */
 import { Effect, Option, Predicate } from "effect"
 import { type SqlClient, type SqlConnection, SqlError } from "effect/sql"
 

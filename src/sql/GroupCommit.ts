@@ -1,4 +1,4 @@
-/** A write is durable when its effect succeeds. Writes run in order; those of a failed transaction are rolled back. */
+/** A write is durable when its effect succeeds. Unless the disk fails, a failed transaction rolls its writes back. */
 import { type Cause, Deferred, Effect, Exit, Fiber, Queue, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"

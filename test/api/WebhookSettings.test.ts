@@ -1,6 +1,6 @@
 /** Signatures by settings: those of services that publish no vector, every setting, and settings that are refused. */
 import { createHmac } from "node:crypto"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import type { SignatureSettings } from "../../src/api/HmacSignature.ts"
@@ -129,51 +129,45 @@ const wrong: ReadonlyArray<readonly [what: string, options: unknown, setting: st
 
 describe("wrong options from plain JavaScript are typed errors", () => {
   for (const [what, options, setting, problem] of wrong) {
-    it.effect(`${what}: ${setting}`, () =>
-      Effect.gen(function* () {
-        const all = typeof options === "object" ? { secrets: [secret], ...options } : options
-        const failure = yield* Effect.flip(Webhooks.verifier(all as WebhookScheme.WebhookScheme))
-        assert.strictEqual(failure._tag === "InvalidWebhookSetting" && failure.setting, setting)
-        assert.match(failure.message, problem)
-        assert.throws(
-          () => Webhooks.fetchHandler(all as WebhookScheme.WebhookScheme, () => {}),
-          Webhooks.InvalidWebhookSetting,
-        )
-      }),
-    )
+    clockTest(`${what}: ${setting}`, function* () {
+      const all = typeof options === "object" ? { secrets: [secret], ...options } : options
+      const failure = yield* Effect.flip(Webhooks.verifier(all as WebhookScheme.WebhookScheme))
+      assert.strictEqual(failure._tag === "InvalidWebhookSetting" && failure.setting, setting)
+      assert.match(failure.message, problem)
+      assert.throws(
+        () => Webhooks.fetchHandler(all as WebhookScheme.WebhookScheme, () => {}),
+        Webhooks.InvalidWebhookSetting,
+      )
+    })
   }
 
   for (const secrets of [undefined, [], "secret", [7], [""], [null], [" "]]) {
-    it.effect(`secrets ${JSON.stringify(secrets)}`, () =>
-      Effect.gen(function* () {
-        for (const scheme of ["github", "shared-secret"] as const) {
-          const failure = yield* Effect.flip(
-            Webhooks.verifier({ scheme, secrets } as unknown as WebhookScheme.WebhookScheme),
-          )
-          assert.strictEqual(failure._tag, "MalformedSecret")
-        }
-      }),
-    )
+    clockTest(`secrets ${JSON.stringify(secrets)}`, function* () {
+      for (const scheme of ["github", "shared-secret"] as const) {
+        const failure = yield* Effect.flip(
+          Webhooks.verifier({ scheme, secrets } as unknown as WebhookScheme.WebhookScheme),
+        )
+        assert.strictEqual(failure._tag, "MalformedSecret")
+      }
+    })
   }
 
-  it.effect("headers and a body that something has parsed", () =>
-    Effect.gen(function* () {
-      const check = yield* Webhooks.verifier({ scheme: "github", secrets: [secret] })
-      for (const [delivery, setting] of [
-        [{ headers: {}, body: { id: 1 } }, "body"],
-        [{ headers: {}, body: undefined }, "body"],
-        [{ body: "" }, "headers"],
-        [{ headers: "x-hub-signature-256", body: "" }, "headers"],
-      ] as const) {
-        const failure = yield* Effect.flip(check(delivery as unknown as Webhooks.UnverifiedDelivery))
-        assert.strictEqual(failure._tag === "InvalidWebhookSetting" && failure.setting, setting)
-      }
-      // Headers as `node:http` has them, and the bytes of the body.
-      const body = Buffer.from("{}")
-      const signature = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`
-      for (const value of [signature, ["sha256=0", signature]]) {
-        yield* check({ headers: { "X-Hub-Signature-256": value, cookie: undefined }, body })
-      }
-    }),
-  )
+  clockTest("headers and a body that something has parsed", function* () {
+    const check = yield* Webhooks.verifier({ scheme: "github", secrets: [secret] })
+    for (const [delivery, setting] of [
+      [{ headers: {}, body: { id: 1 } }, "body"],
+      [{ headers: {}, body: undefined }, "body"],
+      [{ body: "" }, "headers"],
+      [{ headers: "x-hub-signature-256", body: "" }, "headers"],
+    ] as const) {
+      const failure = yield* Effect.flip(check(delivery as unknown as Webhooks.UnverifiedDelivery))
+      assert.strictEqual(failure._tag === "InvalidWebhookSetting" && failure.setting, setting)
+    }
+    // Headers as `node:http` has them, and the bytes of the body.
+    const body = Buffer.from("{}")
+    const signature = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`
+    for (const value of [signature, ["sha256=0", signature]]) {
+      yield* check({ headers: { "X-Hub-Signature-256": value, cookie: undefined }, body })
+    }
+  })
 })

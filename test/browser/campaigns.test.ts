@@ -58,64 +58,61 @@ const parsed = (lines: string): ReadonlyArray<Vote> =>
 inBrowser(
   "three people judge a job's items, and judge them again in its second campaign: three votes by three people in both",
   { flags: ["--undo-grace", "0s"] },
-  (service) =>
-    Effect.gen(function* () {
-      const { link, open, origin, writeItems } = service
-      const lead = yield* open({ viewport: { width: 1280, height: 800 } })
-      const people = yield* Effect.all(names.map(() => open({ viewport: { width: 1280, height: 800 } })))
-      yield* Effect.promise(async () => {
-        await signIn(lead, link, "Lea")
-        await lead.getByRole("link", { name: "Items", exact: true }).click()
-        await lead.getByText("There are no items yet.").waitFor()
-        await lead.getByRole("link", { name: "Experts", exact: true }).click()
-        await lead.getByRole("button", { name: "Invite several" }).click()
-        await lead.getByRole("textbox", { name: "Names, one per line" }).fill(names.join("\n"))
-        await lead.getByRole("button", { name: "Invite all" }).click()
-        const links = lead.getByRole("table", { name: "Invitations" }).locator("code")
-        await links.nth(2).waitFor()
-        for (const [i, link] of (await links.allTextContents()).entries()) await people[i]!.goto(link)
-      })
+  function* (service) {
+    const { link, open, origin, writeItems } = service
+    const lead = yield* open({ viewport: { width: 1280, height: 800 } })
+    const people = yield* Effect.all(names.map(() => open({ viewport: { width: 1280, height: 800 } })))
+    yield* Effect.promise(async () => {
+      await signIn(lead, link, "Lea")
+      await lead.getByRole("link", { name: "Items", exact: true }).click()
+      await lead.getByText("There are no items yet.").waitFor()
+      await lead.getByRole("link", { name: "Experts", exact: true }).click()
+      await lead.getByRole("button", { name: "Invite several" }).click()
+      await lead.getByRole("textbox", { name: "Names, one per line" }).fill(names.join("\n"))
+      await lead.getByRole("button", { name: "Invite all" }).click()
+      const links = lead.getByRole("table", { name: "Invitations" }).locator("code")
+      await links.nth(2).waitFor()
+      for (const [i, link] of (await links.allTextContents()).entries()) await people[i]!.goto(link)
+    })
 
-      const job = jobOf(service)
-      const file = writeItems(items)
-      for (const campaign of [1, 2]) {
-        const flags = ["--votes", "3", "--guidelines", `Campaign ${campaign}.`, "--poll-min", "1s", "--poll-max", "1s"]
-        const run = yield* job.started(["run", file, ...flags, ...(campaign === 2 ? ["--new-campaign"] : [])])
-        yield* Effect.promise(async () => {
-          for (const [person, page] of people.entries()) {
-            await judge(page, person, async () => {
-              if (person > 0 || campaign > 1) return
-              await picture(page, "campaigns-1-ten")
-              await page.setViewportSize({ width: 390, height: 844 })
-              assert.isAtMost(await page.evaluate(() => document.documentElement.scrollWidth), 390)
-              await page.setViewportSize({ width: 1280, height: 800 })
-            })
-          }
-        })
-        const ended = yield* Effect.promise(() => run.ended)
-        assert.strictEqual(ended.status, 0, ended.stderr)
-        const exported = yield* job.prefstream("export-votes", "--campaign", String(campaign))
-        assertThreeEach(parsed(exported.stdout))
-
-        yield* Effect.promise(async () => {
-          await lead.goto(`${origin}/dashboard/#/tasks`)
-          await lead.getByRole("link", { name: `job, campaign ${campaign}` }).click()
-          await lead.getByRole("heading", { name: new RegExp(`^Group .*job, campaign ${campaign}$`) }).waitFor()
-          await lead.getByRole("link", { name: "Decide 2 disagreements" }).waitFor()
-          await picture(lead, `campaigns-2-group-${campaign}`)
-          const download = lead.waitForEvent("download")
-          await lead.getByRole("link", { name: "JSON Lines" }).click()
-          assertThreeEach(parsed(readFileSync(await (await download).path(), "utf8")))
-        })
-      }
+    const job = jobOf(service)
+    const file = writeItems(items)
+    for (const campaign of [1, 2]) {
+      const flags = ["--votes", "3", "--guidelines", `Campaign ${campaign}.`, "--poll-min", "1s", "--poll-max", "1s"]
+      const run = yield* job.started(["run", file, ...flags, ...(campaign === 2 ? ["--new-campaign"] : [])])
       yield* Effect.promise(async () => {
-        await lead.goto(`${origin}/dashboard/#/overview`)
-        await lead.goto(`${origin}/dashboard/`)
-        const summary = lead.getByRole("region", { name: "Summary" })
-        await summary.getByText("24 of 24").waitFor()
-        await picture(lead, "campaigns-3-overview")
-        await summary.getByRole("link", { name: "4", exact: true }).click()
-        await lead.getByRole("heading", { name: "4 open disagreements" }).waitFor()
+        for (const [person, page] of people.entries()) {
+          await judge(page, person, async () => {
+            if (person > 0 || campaign > 1) return
+            await picture(page, "campaigns-1-ten")
+            await page.setViewportSize({ width: 390, height: 844 })
+            assert.isAtMost(await page.evaluate(() => document.documentElement.scrollWidth), 390)
+            await page.setViewportSize({ width: 1280, height: 800 })
+          })
+        }
       })
-    }),
+      const ended = yield* Effect.promise(() => run.ended)
+      assert.strictEqual(ended.status, 0, ended.stderr)
+      const exported = yield* job.prefstream("export-votes", "--campaign", String(campaign))
+      assertThreeEach(parsed(exported.stdout))
+
+      yield* Effect.promise(async () => {
+        await lead.goto(`${origin}/dashboard/#/tasks`)
+        await lead.getByRole("link", { name: `job, campaign ${campaign}` }).click()
+        await lead.getByRole("heading", { name: new RegExp(`^Group .*job, campaign ${campaign}$`) }).waitFor()
+        await lead.getByRole("link", { name: "Decide 2 disagreements" }).waitFor()
+        const download = lead.waitForEvent("download")
+        await lead.getByRole("link", { name: "JSON Lines" }).click()
+        assertThreeEach(parsed(readFileSync(await (await download).path(), "utf8")))
+      })
+    }
+    yield* Effect.promise(async () => {
+      await lead.goto(`${origin}/dashboard/#/overview`)
+      await lead.goto(`${origin}/dashboard/`)
+      const summary = lead.getByRole("region", { name: "Summary" })
+      await summary.getByText("24 of 24").waitFor()
+      await summary.getByRole("link", { name: "4", exact: true }).click()
+      await lead.getByRole("heading", { name: "4 open disagreements" }).waitFor()
+    })
+  },
 )

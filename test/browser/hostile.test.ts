@@ -8,7 +8,7 @@ import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { renderMarkdown } from "../../src/service/pages/shared/markdown.ts"
 import type { Account } from "../support/browser.ts"
-import { inBrowser, invite, signIn } from "../support/browserService.ts"
+import { inBrowser, invite, press, signIn } from "../support/browserService.ts"
 import * as hostile from "../support/hostile.ts"
 
 const perPrompt = 12
@@ -160,68 +160,62 @@ const inert = async (page: Page, { problems, requests }: Account, origin: string
   assert.deepStrictEqual(elsewhere, [])
 }
 
-inBrowser("renders attacks inert, for the expert and for the operator", {}, (service) =>
-  Effect.gen(function* () {
-    const operator = yield* service.open()
-    const page = yield* service.open()
-    const [ofOperator, ofExpert] = service.accounts
-    const isInert = () => inert(page, ofExpert!, service.origin, "/annotate/")
-    yield* Effect.promise(async () => {
-      await service.create({ guidelines: hostile.all.join("\n\n"), prompts, group: hostile.html[0] })
-      await signIn(operator, service.link)
-      const invitation = await invite(operator, hostile.html[3]!)
-      await page.goto(invitation)
-      for (let i = 0; i < prompts.length; i++) {
-        await page.getByRole("heading", { name: `Item ${i + 1} of ${prompts.length}`, level: 1 }).waitFor()
-        const count = prompts[i]!.completions.length
-        await page
-          .getByRole("article")
-          .nth(count - 1)
-          .waitFor()
-        if (i === 0) await page.locator(".rich .formula").nth(3).waitFor()
-        // Every text is rendered when none says that it is on its way.
-        await page.waitForFunction(() => document.querySelectorAll('[aria-busy="true"]').length === 0)
-        if (i === 0) {
-          await rendered(page)
-          await unaltered(page)
-        }
-        assert.deepStrictEqual(await page.locator("main .remark").allTextContents(), [])
-        await isInert()
-
-        await page.keyboard.press("v")
-        await isInert()
-        await page.keyboard.press("v")
-        await page.keyboard.press("d")
-        await isInert()
-        await page.keyboard.press("d")
-        await page.keyboard.press("f")
-        await page.getByRole("dialog").waitFor()
-        await isInert()
-        await page.keyboard.press("Escape")
-        await page.keyboard.press("1")
-        await page.keyboard.press("e")
-        await page.keyboard.insertText(hostile.html.join(" "))
-        await page.keyboard.press("Control+Enter")
+inBrowser("renders attacks inert, for the expert and for the operator", {}, function* (service) {
+  const operator = yield* service.open()
+  const page = yield* service.open()
+  const [ofOperator, ofExpert] = service.accounts
+  const isInert = () => inert(page, ofExpert!, service.origin, "/annotate/")
+  yield* Effect.promise(async () => {
+    await service.create({ guidelines: hostile.all.join("\n\n"), prompts, group: hostile.html[0] })
+    await signIn(operator, service.link)
+    const invitation = await invite(operator, hostile.html[3]!)
+    await page.goto(invitation)
+    for (let i = 0; i < prompts.length; i++) {
+      await page.getByRole("heading", { name: `Item ${i + 1} of ${prompts.length}`, level: 1 }).waitFor()
+      const count = prompts[i]!.completions.length
+      await page
+        .getByRole("article")
+        .nth(count - 1)
+        .waitFor()
+      if (i === 0) await page.locator(".rich .formula").nth(3).waitFor()
+      // Every text is rendered when none says that it is on its way.
+      await page.waitForFunction(() => document.querySelectorAll('[aria-busy="true"]').length === 0)
+      if (i === 0) {
+        await rendered(page)
+        await unaltered(page)
       }
-      await page.getByRole("heading", { name: /nothing/i }).waitFor()
+      assert.deepStrictEqual(await page.locator("main .remark").allTextContents(), [])
+      await isInert()
 
-      await operator.getByRole("link", { name: "Tasks", exact: true }).click()
-      await operator.getByRole("link", { name: /^task_/ }).click()
-      await operator.getByRole("heading", { name: "Prompt 1", exact: true }).waitFor()
-      for (const button of await operator.getByRole("button", { name: /^(All|Show)/ }).all()) await button.click()
-      await operator.waitForFunction(() => document.querySelectorAll('[aria-busy="true"]').length === 0)
-      // As the expert has seen it; the source is a key away.
-      const first = operator.getByRole("article", { name: "Prompt 1", exact: true })
-      assert.strictEqual(await first.locator(".formula").count(), 4)
-      await operator.getByRole("button", { name: "Source", exact: true }).click()
-      assert.strictEqual(await first.locator(".formula").count(), 0)
-      assert.include(await first.textContent(), String.raw`$\hat{x} = \frac`)
-      await operator.getByRole("button", { name: "Source", exact: true }).click()
-      await operator.waitForFunction(() => document.querySelectorAll('[aria-busy="true"]').length === 0)
-      await inert(operator, ofOperator!, service.origin, "/dashboard/")
-      await operator.getByRole("link", { name: "Experts", exact: true }).click()
-      await operator.getByRole("row").nth(1).waitFor()
-      await inert(operator, ofOperator!, service.origin, "/dashboard/")
-    })
-  }),
-)
+      await page.keyboard.press("v")
+      await isInert()
+      await press(page, "v", "d")
+      await isInert()
+      await press(page, "d", "f")
+      await page.getByRole("dialog").waitFor()
+      await isInert()
+      await press(page, "Escape", "1", "e")
+      await page.keyboard.insertText(hostile.html.join(" "))
+      await page.keyboard.press("Control+Enter")
+    }
+    await page.getByRole("heading", { name: /nothing/i }).waitFor()
+
+    await operator.getByRole("link", { name: "Tasks", exact: true }).click()
+    await operator.getByRole("link", { name: /^task_/ }).click()
+    await operator.getByRole("heading", { name: "Prompt 1", exact: true }).waitFor()
+    for (const button of await operator.getByRole("button", { name: /^(All|Show)/ }).all()) await button.click()
+    await operator.waitForFunction(() => document.querySelectorAll('[aria-busy="true"]').length === 0)
+    // As the expert has seen it; the source is a key away.
+    const first = operator.getByRole("article", { name: "Prompt 1", exact: true })
+    assert.strictEqual(await first.locator(".formula").count(), 4)
+    await operator.getByRole("button", { name: "Source", exact: true }).click()
+    assert.strictEqual(await first.locator(".formula").count(), 0)
+    assert.include(await first.textContent(), String.raw`$\hat{x} = \frac`)
+    await operator.getByRole("button", { name: "Source", exact: true }).click()
+    await operator.waitForFunction(() => document.querySelectorAll('[aria-busy="true"]').length === 0)
+    await inert(operator, ofOperator!, service.origin, "/dashboard/")
+    await operator.getByRole("link", { name: "Experts", exact: true }).click()
+    await operator.getByRole("row").nth(1).waitFor()
+    await inert(operator, ofOperator!, service.origin, "/dashboard/")
+  })
+})

@@ -1,14 +1,13 @@
 /**
  * The whole way of a judgment: experts say more than the choice, by keyboard and on a phone; a lead filters, decides, and
- * voids an expert's votes; and each value is in its column of the dataset, in the report, and in trainers' files.
- * `SCREENSHOTS=DIR` keeps pictures.
+ * voids an expert's votes; and each value is in its column of the dataset, and in the report. `SCREENSHOTS=DIR` keeps pictures.
  */
-import { readFileSync, writeFileSync } from "node:fs"
+import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
-import { fillIn, inBrowser, invite, jobOf, signIn } from "../support/browserService.ts"
+import { fillIn, inBrowser, invite, jobOf, press, signIn } from "../support/browserService.ts"
 import { picture, screenshot } from "../support/pictures.ts"
 
 const rubric = `strength: true
@@ -29,8 +28,6 @@ const items = colors.map((color) => ({
   models: ["large", "small"],
 }))
 
-const formats = ["trl", "openrlhf", "trl-unpaired", "trl-tpo", "nemo-rl"]
-
 /** Where the right completion of the item is shown, from 1 on, once it is there. */
 const placeOf = async (page: Page, color: Color): Promise<1 | 2> => {
   await page.getByText(`Which one is ${color}?`).waitFor()
@@ -40,218 +37,188 @@ const placeOf = async (page: Page, color: Color): Promise<1 | 2> => {
 }
 
 inBrowser(
-  "what experts say and a lead decides is in the dataset, the report, and trainers' files",
+  "what experts say and a lead decides is in the dataset and the report",
   { flags: ["--undo-grace", "0s", "--votes", "2"] },
-  (service) =>
-    Effect.gen(function* () {
-      const wide = { viewport: { width: 1280, height: 900 } }
-      const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
-      const { link, open, scratch, writeItems } = service
-      const lead = yield* open(wide)
-      const ann = yield* open(wide)
-      const bob = yield* open(phone)
-      const cleo = yield* open(wide)
+  function* (service) {
+    const wide = { viewport: { width: 1280, height: 900 } }
+    const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
+    const { link, open, scratch, writeItems } = service
+    const lead = yield* open(wide)
+    const ann = yield* open(wide)
+    const bob = yield* open(phone)
+    const cleo = yield* open(wide)
 
-      const { directory, prefstream, rowsOf, ...job } = jobOf(service)
-      const margins = ["--margin", "--margin-from", "strength"]
-      const exported = (...flags: ReadonlyArray<string>) =>
-        prefstream("export", ...margins, ...formats.flatMap((name) => ["--format", name]), ...flags)
-      const pairs = () => Object.fromEntries(job.pairs().map((row) => [String(row["item_id"]), row]))
-      /** One member of a format's rows for each of the items. */
-      const valuesOf = (format: string, member: string) =>
-        colors.map((color) =>
-          rowsOf(`formats/${format}/train.jsonl`)
-            .filter((row) => JSON.stringify(row).includes(`Which one is ${color}?`))
-            .map((row) => row[member]),
-        )
+    const { directory, prefstream, ...job } = jobOf(service)
+    const pairs = () => Object.fromEntries(job.pairs().map((row) => [String(row["item_id"]), row]))
 
-      const rubricFile = join(scratch, "rubric.yaml")
-      writeFileSync(rubricFile, rubric)
-      const guidelines = "Prefer what was asked for."
-      yield* prefstream("submit", writeItems(items), "--rubric", rubricFile, "--guidelines", guidelines)
+    const rubricFile = join(scratch, "rubric.yaml")
+    writeFileSync(rubricFile, rubric)
+    const guidelines = "Prefer what was asked for."
+    yield* prefstream("submit", writeItems(items), "--rubric", rubricFile, "--guidelines", guidelines)
 
-      const edit = `${right("red")} It is the first.`
-      const invitations = yield* Effect.promise(async () => {
-        await signIn(lead, link, "Lea")
-        const links: Array<string> = []
-        for (const name of ["Ann", "Bob", "Cleo"]) {
-          links.push(await invite(lead, name))
-          // A link is shown until the page is left.
-          await lead.reload()
-        }
-        return links
-      })
-
-      // Ann, by keyboard alone.
-      yield* Effect.promise(async () => {
-        const page = ann
-        const { keyboard } = page
-        await page.goto(invitations[0]!)
-        const first = await placeOf(page, "red")
-        assert.notInclude((await page.textContent("body"))!, "rubric:", "the front matter is not shown")
-        await keyboard.press(String(first))
-        for (const key of "+++-") await keyboard.press(key)
-        // Marked anew, it keeps its strength, and ratings begin at it.
-        for (const key of first === 1 ? "11" : "112") await keyboard.press(key)
-        await keyboard.press("ArrowLeft")
-        await keyboard.press("a")
-        // Helpfulness and truthfulness of either completion.
-        for (const key of first === 1 ? "5321" : "2153") await keyboard.press(key)
-        await keyboard.press("Escape")
-        for (const key of ["k", "2", "Escape", "i", "Control+End"]) await keyboard.press(key)
-        await keyboard.type(" It is the first.")
-        for (const key of ["Escape", "e"]) await keyboard.press(key)
-        await keyboard.type("It is red.")
-        await picture(page, "1-annotate-keyboard")
-        await keyboard.press("Control+Enter")
-        // Taken back, and given again as it was.
-        await placeOf(page, "green")
-        await keyboard.press("u")
-        await placeOf(page, "red")
-        await keyboard.press("Enter")
-        await keyboard.press(String(await placeOf(page, "green")))
-        for (const key of ["+", "+", "+", "Enter"]) await keyboard.press(key)
-        await placeOf(page, "blue")
-        await keyboard.press("x")
-        await page.getByRole("dialog", { name: "Flag a problem" }).waitFor()
-        await keyboard.press("Space")
-        await keyboard.press("Tab")
-        await keyboard.type("Which blue?")
-        await picture(page, "2-flag-keyboard")
-        await keyboard.press("Control+Enter")
-        await page.getByRole("dialog").waitFor({ state: "detached" })
-        await page.getByText("Which one is blue?").waitFor({ state: "detached" })
-      })
-
-      // Bob, on a phone: the right one once, and then whatever is wrong.
-      yield* Effect.promise(async () => {
-        const page = bob
-        await page.goto(invitations[1]!)
-        const left = new Set<Color>(colors)
-        while (left.size > 0) {
-          // Whichever comes next.
-          const prompt = page.getByText(new RegExp(`^Which one is (${[...left].join("|")})[?]$`))
-          const text = await prompt.textContent()
-          const color = colors.find((color) => text!.includes(color))!
-          left.delete(color)
-          const place = await placeOf(page, color)
-          await page.getByRole("button", { name: `Completion ${color === "red" ? place : 3 - place} is best` }).tap()
-          await page.getByRole("button", { name: "slightly better" }).tap()
-          if (color === "red") {
-            const scale = page.getByRole("radiogroup", { name: `Rate completion ${place} helpfulness` })
-            await scale.getByRole("radio", { name: "3" }).tap()
-            await picture(page, "3-annotate-phone")
-          }
-          await page.getByRole("button", { name: "Submit", exact: true }).tap()
-          await page.getByText(`Which one is ${color}?`).waitFor({ state: "detached" })
-        }
-      })
-
-      // Cleo has the one that Ann gave back.
-      yield* Effect.promise(async () => {
-        const page = cleo
-        await page.goto(invitations[2]!)
-        await page.keyboard.press(String(await placeOf(page, "blue")))
-        await page.keyboard.press("n")
-        await picture(page, "4-all-bad")
-        await page.keyboard.press("Enter")
-        await page.getByText("Which one is blue?").waitFor({ state: "detached" })
-      })
-
-      // Two agree on red alone; ties make no pairs.
-      yield* prefstream("collect", "--once")
-      yield* exported()
-      assert.deepStrictEqual(Object.keys(pairs()), ["red"])
-      assert.deepInclude(pairs()["red"], { chosen: right("red"), strength: 1.5, votes: 2, edited: edit })
-
-      // The lead finds what was flagged, and decides one by keyboard.
-      yield* Effect.promise(async () => {
-        const page = lead
-        await page.getByRole("link", { name: "Items", exact: true }).click()
-        const table = page.getByRole("table", { name: "Items" })
-        await table.getByRole("row", { name: /green/ }).waitFor()
-        await page.getByRole("checkbox", { name: "Flagged" }).check()
-        await page.getByRole("button", { name: "Filter", exact: true }).click()
-        await table.getByRole("row", { name: /green/ }).waitFor({ state: "detached" })
-        await picture(page, "5-filter-flagged")
-        await page.getByRole("link", { name: "Clear" }).click()
-        await page.getByRole("button", { name: /^Open: .*green/ }).focus()
-        await page.keyboard.press("Enter")
-        await page.getByRole("button", { name: "Decide prompt 2" }).waitFor()
-        await page.waitForFunction(() => document.activeElement?.textContent === "Prompt 2")
-        await picture(page, "7-open-item")
-        await page.getByRole("button", { name: "Decide prompt 2" }).focus()
-        await page.keyboard.press("Enter")
-        await page.getByRole("form", { name: "Decide prompt 2" }).waitFor()
-        await page.waitForFunction(() => document.activeElement instanceof HTMLInputElement)
-        await page.keyboard.press("Space")
-        await page.keyboard.press("Tab")
-        await page.keyboard.type("Only it is green.")
-        await page.keyboard.press("Tab")
-        await page.keyboard.press("Enter")
-        await page.getByText("Prompt 2 is decided for A.").waitFor()
-        await page.getByRole("link", { name: "Experts", exact: true }).click()
-        await page.getByRole("link", { name: "Bob" }).click()
-        await page.getByRole("button", { name: "Void votes" }).click()
-        await page.getByLabel("Reason (optional)").fill("Tapped through.")
-        await page.getByRole("button", { name: "Void 3 votes" }).click()
-        await page.getByText("Tapped through.").waitFor()
-        await page.getByRole("link", { name: "Items", exact: true }).click()
-        await table.getByRole("row", { name: /red/ }).waitFor()
-        await fillIn(page, "Prompt contains", "blue")
-        await table.getByRole("row", { name: /red/ }).waitFor({ state: "detached" })
-        await page.getByRole("button", { name: /^Open: .*blue/ }).click()
-        await page.getByText("Void, so not counted:").waitFor()
-        await picture(page, "12-item-with-void-vote")
-      })
-
-      yield* prefstream("collect", "--once", "--recheck-completed")
-      const { stderr } = yield* exported()
-      assert.match(stderr, /nemo-rl cannot contain strength \(2 pairs\), all_bad \(1 pair\), aspects \(1 pair\)/)
-      const { blue, green, red } = pairs()
-      const kindsOf = (flags: unknown) => JSON.parse(String(flags)).map(({ kind }: { readonly kind: string }) => kind)
-      for (const [color, row] of Object.entries(pairs())) {
-        assert.deepInclude(row, {
-          chosen: right(color as Color),
-          rejected: wrong(color as Color),
-          chosen_model: "large",
-        })
+    const edit = `${right("red")} It is the first.`
+    const invitations = yield* Effect.promise(async () => {
+      await signIn(lead, link, "Lea")
+      const links: Array<string> = []
+      for (const name of ["Ann", "Bob", "Cleo"]) {
+        links.push(await invite(lead, name))
+        // A link is shown until the page is left.
+        await lead.reload()
       }
-      assert.deepInclude(red, { strength: 2, all_bad: false, edited: edit, votes: 1, rationale: "It is red." })
-      assert.deepStrictEqual(JSON.parse(String(red!["aspects"])), {
-        helpfulness: { chosen: 5, rejected: 2 },
-        truthfulness: { chosen: 3, rejected: 1 },
-      })
-      assert.deepStrictEqual(kindsOf(red!["flags"]), ["broken text"])
-      assert.deepInclude(green, {
-        strength: 3,
-        edited: null,
-        aspects: null,
-        flags: null,
-        rationale: "Only it is green.",
-      })
-      assert.deepInclude(blue, { strength: null, all_bad: true, edited: null, aspects: null })
-      assert.deepStrictEqual(kindsOf(blue!["flags"]), ["unclear_prompt"])
+      return links
+    })
 
-      for (const format of ["trl", "openrlhf"]) assert.deepStrictEqual(valuesOf(format, "margin"), [[2], [3], [0]])
-      const labels = valuesOf("trl-unpaired", "label")
-      assert.strictEqual(JSON.stringify(labels), "[[true,false],[true,false],[false,false]]")
-      assert.deepStrictEqual(valuesOf("trl-tpo", "reference"), [[edit], [], []])
+    // Ann, by keyboard alone.
+    yield* Effect.promise(async () => {
+      const page = ann
+      const { keyboard } = page
+      await page.goto(invitations[0]!)
+      const first = await placeOf(page, "red")
+      assert.notInclude((await page.textContent("body"))!, "rubric:", "the front matter is not shown")
+      await keyboard.press(String(first))
+      for (const key of "+++-") await keyboard.press(key)
+      // Marked anew, it keeps its strength, and ratings begin at it.
+      for (const key of first === 1 ? "11" : "112") await keyboard.press(key)
+      await keyboard.press("ArrowLeft")
+      await keyboard.press("a")
+      // Helpfulness and truthfulness of either completion.
+      for (const key of first === 1 ? "5321" : "2153") await keyboard.press(key)
+      await keyboard.press("Escape")
+      for (const key of ["k", "2", "Escape", "i", "Control+End"]) await keyboard.press(key)
+      await keyboard.type(" It is the first.")
+      for (const key of ["Escape", "e"]) await keyboard.press(key)
+      await keyboard.type("It is red.")
+      await keyboard.press("Control+Enter")
+      // Taken back, and given again as it was.
+      await placeOf(page, "green")
+      await keyboard.press("u")
+      await placeOf(page, "red")
+      await keyboard.press("Enter")
+      await keyboard.press(String(await placeOf(page, "green")))
+      for (const key of ["+", "+", "+", "Enter"]) await keyboard.press(key)
+      await placeOf(page, "blue")
+      await keyboard.press("x")
+      await page.getByRole("dialog", { name: "Flag a problem" }).waitFor()
+      await keyboard.press("Space")
+      await keyboard.press("Tab")
+      await keyboard.type("Which blue?")
+      await picture(page, "2-flag-keyboard")
+      await keyboard.press("Control+Enter")
+      await page.getByRole("dialog").waitFor({ state: "detached" })
+      await page.getByText("Which one is blue?").waitFor({ state: "detached" })
+    })
 
-      const report = JSON.parse(readFileSync(join(directory, "dataset/report.json"), "utf8"))
-      assert.deepStrictEqual(report.rubric.strength.by_outcome, [{ outcome: "one_vote", items: 2, mean: 2.5 }])
-      assert.deepStrictEqual(report.rubric.all_bad, { answered: 3, items: 1 })
-      assert.strictEqual(report.rubric.edited.length_change.mean, " It is the first.".length)
-      yield* Effect.promise(async () => {
-        await lead.goto(`file://${join(directory, "dataset/report.html")}`)
-        const section = lead.getByRole("region", { name: "Rubric", exact: true })
-        await section.getByText("3 votes on 3 of 3 judged items answer rubric questions").waitFor()
-        await section.evaluate((element) => element.scrollIntoView())
-        await screenshot(lead, "13-report-rubric")
+    // Bob, on a phone: the right one once, and then whatever is wrong.
+    yield* Effect.promise(async () => {
+      const page = bob
+      await page.goto(invitations[1]!)
+      const left = new Set<Color>(colors)
+      while (left.size > 0) {
+        // Whichever comes next.
+        const prompt = page.getByText(new RegExp(`^Which one is (${[...left].join("|")})[?]$`))
+        const text = await prompt.textContent()
+        const color = colors.find((color) => text!.includes(color))!
+        left.delete(color)
+        const place = await placeOf(page, color)
+        await page.getByRole("button", { name: `Completion ${color === "red" ? place : 3 - place} is best` }).tap()
+        await page.getByRole("button", { name: "slightly better" }).tap()
+        if (color === "red") {
+          const scale = page.getByRole("radiogroup", { name: `Rate completion ${place} helpfulness` })
+          await scale.getByRole("radio", { name: "3" }).tap()
+          await picture(page, "3-annotate-phone")
+        }
+        await page.getByRole("button", { name: "Submit", exact: true }).tap()
+        await page.getByText(`Which one is ${color}?`).waitFor({ state: "detached" })
+      }
+    })
+
+    // Cleo has the one that Ann gave back.
+    yield* Effect.promise(async () => {
+      const page = cleo
+      await page.goto(invitations[2]!)
+      await press(page, String(await placeOf(page, "blue")), "n")
+      await picture(page, "4-all-bad")
+      await page.keyboard.press("Enter")
+      await page.getByText("Which one is blue?").waitFor({ state: "detached" })
+    })
+
+    // Two agree on red alone; ties make no pairs.
+    yield* prefstream("collect", "--once")
+    yield* prefstream("export")
+    assert.deepStrictEqual(Object.keys(pairs()), ["red"])
+    assert.deepInclude(pairs()["red"], { chosen: right("red"), strength: 1.5, votes: 2, edited: edit })
+
+    // The lead finds what was flagged, and decides one by keyboard.
+    yield* Effect.promise(async () => {
+      const page = lead
+      await page.getByRole("link", { name: "Items", exact: true }).click()
+      const table = page.getByRole("table", { name: "Items" })
+      await table.getByRole("row", { name: /green/ }).waitFor()
+      await page.getByRole("checkbox", { name: "Flagged" }).check()
+      await page.getByRole("button", { name: "Filter", exact: true }).click()
+      await table.getByRole("row", { name: /green/ }).waitFor({ state: "detached" })
+      await page.getByRole("link", { name: "Clear" }).click()
+      await page.getByRole("button", { name: /^Open: .*green/ }).focus()
+      await page.keyboard.press("Enter")
+      await page.getByRole("button", { name: "Decide prompt 2" }).waitFor()
+      await page.waitForFunction(() => document.activeElement?.textContent === "Prompt 2")
+      await picture(page, "7-open-item")
+      await page.getByRole("button", { name: "Decide prompt 2" }).focus()
+      await page.keyboard.press("Enter")
+      await page.getByRole("form", { name: "Decide prompt 2" }).waitFor()
+      await page.waitForFunction(() => document.activeElement instanceof HTMLInputElement)
+      await press(page, "Space", "Tab")
+      await page.keyboard.type("Only it is green.")
+      await press(page, "Tab", "Enter")
+      await page.getByText("Prompt 2 is decided for A.").waitFor()
+      await page.getByRole("link", { name: "Experts", exact: true }).click()
+      await page.getByRole("link", { name: "Bob" }).click()
+      await page.getByRole("button", { name: "Void votes" }).click()
+      await page.getByLabel("Reason (optional)").fill("Tapped through.")
+      await page.getByRole("button", { name: "Void 3 votes" }).click()
+      await page.getByText("Tapped through.").waitFor()
+      await page.getByRole("link", { name: "Items", exact: true }).click()
+      await table.getByRole("row", { name: /red/ }).waitFor()
+      await fillIn(page, "Prompt contains", "blue")
+      await table.getByRole("row", { name: /red/ }).waitFor({ state: "detached" })
+      await page.getByRole("button", { name: /^Open: .*blue/ }).click()
+      await page.getByText("Void, so not counted:").waitFor()
+      await picture(page, "12-item-with-void-vote")
+    })
+
+    yield* prefstream("collect", "--once", "--recheck-completed")
+    yield* prefstream("export")
+    const { blue, green, red } = pairs()
+    const kindsOf = (flags: unknown) => JSON.parse(String(flags)).map(({ kind }: { readonly kind: string }) => kind)
+    for (const [color, row] of Object.entries(pairs())) {
+      assert.deepInclude(row, {
+        chosen: right(color as Color),
+        rejected: wrong(color as Color),
+        chosen_model: "large",
       })
+    }
+    assert.deepInclude(red, { strength: 2, all_bad: false, edited: edit, votes: 1, rationale: "It is red." })
+    assert.deepStrictEqual(JSON.parse(String(red!["aspects"])), {
+      helpfulness: { chosen: 5, rejected: 2 },
+      truthfulness: { chosen: 3, rejected: 1 },
+    })
+    assert.deepStrictEqual(kindsOf(red!["flags"]), ["broken text"])
+    assert.deepInclude(green, {
+      strength: 3,
+      edited: null,
+      aspects: null,
+      flags: null,
+      rationale: "Only it is green.",
+    })
+    assert.deepInclude(blue, { strength: null, all_bad: true, edited: null, aspects: null })
+    assert.deepStrictEqual(kindsOf(blue!["flags"]), ["unclear_prompt"])
 
-      // By choice, the edit is what is preferred.
-      yield* exported("--edited", "chosen")
-      for (const format of ["trl", "openrlhf"]) assert.deepStrictEqual(valuesOf(format, "chosen")[0], [edit])
-    }),
+    yield* Effect.promise(async () => {
+      await lead.goto(`file://${join(directory, "dataset/report.html")}`)
+      const section = lead.getByRole("region", { name: "Rubric", exact: true })
+      await section.getByText("3 votes on 3 of 3 judged items answer rubric questions").waitFor()
+      await section.evaluate((element) => element.scrollIntoView())
+      await screenshot(lead, "13-report-rubric")
+    })
+  },
 )

@@ -35,65 +35,56 @@ const brokenWords = (page: Page) =>
 inBrowser(
   "tables break no words, and each page is in reach, on narrow and wide screens",
   {},
-  ({ create, link, open, origin }) =>
-    Effect.gen(function* () {
-      // The service refuses a second expert of the same name.
-      const page = yield* open({ refusals: [409] })
-      const phone = { width: 375, height: 812 }
-      yield* Effect.promise(async () => {
-        await signIn(page, link)
-        for (const name of people) {
-          await invite(page, name)
-          await page.getByRole("button", { name: "Done" }).click()
+  function* ({ create, link, open, origin }) {
+    // The service refuses a second expert of the same name.
+    const page = yield* open({ refusals: [409] })
+    const phone = { width: 375, height: 812 }
+    yield* Effect.promise(async () => {
+      await signIn(page, link)
+      for (const name of people) {
+        await invite(page, name)
+        await page.getByRole("button", { name: "Done" }).click()
+      }
+      await page.getByRole("textbox", { name: "Name of the expert" }).fill("ada lovelace")
+      await page.getByRole("button", { name: "Invite expert" }).click()
+      await page.getByText("An expert named Ada Lovelace already exists. Make a new link for this expert").waitFor()
+
+      const prompts = [0, 1].map((n) => ({ prompt: `Compare ${n}`, completions: [words, `No.\n\n${words}`] }))
+      const ids = [await create({ prompts }), await create({ prompts }), await create({ prompts })]
+      await create({ prompts, group: "nightly_regression_of_summaries" })
+
+      await page.goto(`${origin}/dashboard/#/items`)
+      // Those of three tasks are one entry; those of the group another.
+      const entries = page.getByRole("row", { name: /Compare 1/ })
+      await entries.nth(1).getByText("asked 3 times").waitFor()
+      assert.strictEqual(await entries.count(), 2)
+      await entries.nth(1).getByText("0 of 3").waitFor()
+      await page.goto(`${origin}/dashboard/#/queue`)
+      const alone = page.getByRole("table", { name: "Tasks without a group" })
+      await alone.waitFor()
+      assert.strictEqual(await alone.getByRole("row").count(), 1 + ids.length)
+
+      const places = ["tasks", "items", "queue", "experts", "operators", "audit", "developer", `tasks/${ids[0]}`]
+      for (const width of [375, 840, 1025, 1440]) {
+        await page.setViewportSize({ width, height: 900 })
+        for (const place of places) {
+          await page.goto(`${origin}/dashboard/#/${place}`)
+          await page.getByRole("heading", { level: 1 }).waitFor()
+          await page.locator("main table").first().waitFor()
+          assert.deepStrictEqual(await brokenWords(page), [], `${place} at ${width}`)
+          assert.isAtMost(await page.evaluate(() => document.documentElement.scrollWidth), width, place)
+          if (width < 1100) await picture(page, `layout-${place.replace("/", "-").slice(0, 12)}-${width}`)
         }
-        await page.getByRole("textbox", { name: "Name of the expert" }).fill("ada lovelace")
-        await page.getByRole("button", { name: "Invite expert" }).click()
-        await page.getByText("An expert named Ada Lovelace already exists. Make a new link for this expert").waitFor()
+      }
 
-        const prompts = [0, 1].map((n) => ({ prompt: `Compare ${n}`, completions: [words, `No.\n\n${words}`] }))
-        const ids = [await create({ prompts }), await create({ prompts }), await create({ prompts })]
-        await create({ prompts, group: "nightly_regression_of_summaries" })
-
-        await page.goto(`${origin}/dashboard/#/items`)
-        // Those of three tasks are one entry; those of the group another.
-        const entries = page.getByRole("row", { name: /Compare 1/ })
-        await entries.nth(1).getByText("asked 3 times").waitFor()
-        assert.strictEqual(await entries.count(), 2)
-        await entries.nth(1).getByText("0 of 3").waitFor()
-        await page.goto(`${origin}/dashboard/#/queue`)
-        const alone = page.getByRole("table", { name: "Tasks without a group" })
-        await alone.waitFor()
-        assert.strictEqual(await alone.getByRole("row").count(), 1 + ids.length)
-        await alone.getByRole("button", { name: `Change priority and experts of ${ids[2]}` }).click()
-        await page
-          .getByRole("dialog", { name: `Task ${ids[2]}` })
-          .getByRole("radio", { name: "Urgent" })
-          .check()
-        await page.getByRole("button", { name: "Save" }).click()
-        await alone.getByRole("row").nth(1).getByText("Urgent").waitFor()
-        assert.include(await alone.getByRole("row").nth(1).textContent(), ids[2]!)
-
-        const places = ["tasks", "items", "queue", "experts", "operators", "audit", "developer", `tasks/${ids[0]}`]
-        for (const width of [375, 840, 1025, 1440]) {
-          await page.setViewportSize({ width, height: 900 })
-          for (const place of places) {
-            await page.goto(`${origin}/dashboard/#/${place}`)
-            await page.getByRole("heading", { level: 1 }).waitFor()
-            await page.locator("main table").first().waitFor()
-            assert.deepStrictEqual(await brokenWords(page), [], `${place} at ${width}`)
-            assert.isAtMost(await page.evaluate(() => document.documentElement.scrollWidth), width, place)
-            if (width < 1100) await picture(page, `layout-${place.replace("/", "-").slice(0, 12)}-${width}`)
-          }
-        }
-
-        await page.setViewportSize(phone)
-        for (const link of await page.getByRole("navigation", { name: "Main" }).getByRole("link").all()) {
-          const { height, width, x, y } = (await link.boundingBox())!
-          const name = await link.textContent()
-          assert.isTrue(x >= 0 && x + width <= phone.width && y + height <= phone.height, `${name} is out of sight`)
-        }
-        await page.getByRole("link", { name: "Developer", exact: true }).click()
-        await page.getByRole("heading", { name: "Developer", level: 1 }).waitFor()
-      })
-    }),
+      await page.setViewportSize(phone)
+      for (const link of await page.getByRole("navigation", { name: "Main" }).getByRole("link").all()) {
+        const { height, width, x, y } = (await link.boundingBox())!
+        const name = await link.textContent()
+        assert.isTrue(x >= 0 && x + width <= phone.width && y + height <= phone.height, `${name} is out of sight`)
+      }
+      await page.getByRole("link", { name: "Developer", exact: true }).click()
+      await page.getByRole("heading", { name: "Developer", level: 1 }).waitFor()
+    })
+  },
 )

@@ -4,14 +4,16 @@
 import { readFileSync } from "node:fs"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { fillIn, inBrowser, invite, signIn } from "../support/browserService.ts"
+import { fillIn, inBrowser, invite, press, signIn } from "../support/browserService.ts"
 import { picture } from "../support/pictures.ts"
 
 // The service refuses the wrong password, the removal of the last admin, and the ended session.
 const refusals = [401, 403, 409]
 
-inBrowser("an admin adds a viewer, who sees no controls; each changes the own password", {}, ({ link, origin, open }) =>
-  Effect.gen(function* () {
+inBrowser(
+  "an admin adds a viewer, who sees no controls; each changes the own password",
+  {},
+  function* ({ link, origin, open }) {
     const page = yield* open({ refusals })
     const viewer = yield* open({ refusals })
     yield* Effect.promise(async () => {
@@ -20,8 +22,7 @@ inBrowser("an admin adds a viewer, who sees no controls; each changes the own pa
       await page.getByRole("heading", { name: "Operators", level: 1 }).waitFor()
       await page.getByRole("textbox", { name: "Name of the operator" }).focus()
       await page.keyboard.type("Vic")
-      await page.keyboard.press("Tab")
-      await page.keyboard.press("ArrowUp")
+      await press(page, "Tab", "ArrowUp")
       assert.isTrue(await page.getByRole("radio", { name: /Viewer/ }).isChecked())
       await page.keyboard.press("Enter")
       const invitation = await page.getByRole("textbox", { name: "Sign-in link" }).inputValue()
@@ -98,44 +99,53 @@ inBrowser("an admin adds a viewer, who sees no controls; each changes the own pa
       await viewer.goto(`${origin}/dashboard/`)
       await viewer.getByRole("heading", { name: "Sign in" }).waitFor()
     })
-  }),
+  },
 )
 
 inBrowser(
-  "a manager's change of priority and experts is the order of the queue",
+  "a manager's change of priority and experts is the order of the queue, which says what waits for another expert",
   { flags: ["--votes", "2"] },
-  (service) =>
-    Effect.gen(function* () {
-      const page = yield* service.open()
-      yield* Effect.promise(async () => {
-        await signIn(page, service.link)
-        await invite(page, "Grace Hopper")
-        for (const group of ["nightly", "release"]) {
-          await service.create({ group, prompts: [{ prompt: `Of ${group}`, completions: ["a", "b"] }] })
-        }
-        await page.goto(`${service.origin}/dashboard/#/queue`)
-        const groups = page.getByRole("rowheader")
-        await page.getByRole("row", { name: /release/ }).waitFor()
-        assert.deepStrictEqual(await groups.allTextContents(), ["nightly", "release"])
-        await page.getByRole("button", { name: "Change priority and experts of release" }).click()
-        await page.getByRole("radio", { name: "Urgent" }).check()
-        await page.getByRole("checkbox", { name: "Grace Hopper" }).focus()
-        await page.keyboard.press("Space")
-        await page
-          .getByText("Each prompt needs 2 votes from different experts, but only 1 of the chosen experts is active")
-          .waitFor()
-        const dialog = page.getByRole("dialog")
-        const isCut = await dialog.evaluate(({ clientWidth, scrollWidth }) => scrollWidth > clientWidth)
-        assert.isFalse(isCut, "the dialog's texts wrap, though it is opened in a table")
-        await picture(page, "queue-1-change")
-        await page.keyboard.press("Enter")
-        await page.getByRole("dialog").waitFor({ state: "detached" })
-        await page
-          .getByRole("row", { name: /release/ })
-          .getByText("Grace Hopper")
-          .waitFor()
-        assert.deepStrictEqual(await groups.allTextContents(), ["release", "nightly"])
-        await picture(page, "queue-2")
-      })
-    }),
+  function* (service) {
+    const page = yield* service.open()
+    const expert = yield* service.open()
+    yield* Effect.promise(async () => {
+      await signIn(page, service.link)
+      const invitation = await invite(page, "Grace Hopper")
+      for (const group of ["nightly", "release"]) {
+        await service.create({ group, prompts: [{ prompt: `Of ${group}`, completions: ["a", "b"] }] })
+      }
+      await page.goto(`${service.origin}/dashboard/#/queue`)
+      const groups = page.getByRole("rowheader")
+      await page.getByRole("row", { name: /release/ }).waitFor()
+      assert.deepStrictEqual(await groups.allTextContents(), ["nightly", "release"])
+      await page.getByRole("button", { name: "Change priority and experts of release" }).click()
+      await page.getByRole("radio", { name: "Urgent" }).check()
+      await page.getByRole("checkbox", { name: "Grace Hopper" }).focus()
+      await page.keyboard.press("Space")
+      await page
+        .getByText("Each prompt needs 2 votes from different experts, but only 1 of the chosen experts is active")
+        .waitFor()
+      const dialog = page.getByRole("dialog")
+      const isCut = await dialog.evaluate(({ clientWidth, scrollWidth }) => scrollWidth > clientWidth)
+      assert.isFalse(isCut, "the dialog's texts wrap, though it is opened in a table")
+      await picture(page, "queue-1-change")
+      await page.keyboard.press("Enter")
+      await page.getByRole("dialog").waitFor({ state: "detached" })
+      await page
+        .getByRole("row", { name: /release/ })
+        .getByText("Grace Hopper")
+        .waitFor()
+      assert.deepStrictEqual(await groups.allTextContents(), ["release", "nightly"])
+
+      await expert.goto(invitation)
+      await expert.getByText("Of release").waitFor()
+      await press(expert, "1", "Enter")
+      await expert.getByText("Of nightly").waitFor()
+      await page.reload()
+      await page
+        .getByRole("row", { name: /release/ })
+        .getByText("1 item waits for another expert")
+        .waitFor()
+    })
+  },
 )

@@ -1,6 +1,6 @@
 /** Votes of a service that says things elsewhere (`--annotation-path`): every command reads them as `export` does. */
 import { assert, describe } from "@effect/vitest"
-import { cli, ends, folderWithItems, to } from "../support/cli.ts"
+import { cli, ends, folderWithItems, printed, to, votesOf } from "../support/cli.ts"
 import { test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
@@ -15,24 +15,9 @@ const votes = ["ann", "bob", "cy"].map((expert, i) => ({
 const paths = ["--annotation-path", "rationale=rationale.text", "--annotation-path", "strength=preference.strength"]
 
 /** Every item gets these votes. */
-const answering =
-  (votes: ReadonlyArray<unknown>): Parameters<typeof ScriptedService.make>[0] =>
-  (request, before) => {
-    if (request.method !== "GET") return ScriptedService.obliging(request, before)
-    const id = request.path.split("/").at(-1)!
-    const posts = before.filter(({ method }) => method === "POST")
-    const { prompts } = JSON.parse(posts[Number(id.replace("task_", ""))]!.body)
-    const results = prompts.map(({ prompt }: { readonly prompt: string }) => ({
-      prompt,
-      best_completion_index: 0,
-      annotations: { votes },
-    }))
-    return { status: 200, body: { task_id: id, status: "completed", results } }
-  }
+const answering = (votes: ReadonlyArray<unknown>) => ScriptedService.judging(() => ({ annotations: { votes } }))
 
-const lines = [1, 2, 3].map((id) =>
-  JSON.stringify({ id: `q${id}`, prompt: `P ${id}`, completions: ["a", "b"], models: ["m", "n"] }),
-)
+const lines = [1, 2, 3].map((id) => ({ id: `q${id}`, prompt: `P ${id}`, completions: ["a", "b"], models: ["m", "n"] }))
 
 describe("--annotation-path", () => {
   test("of a run holds for export-votes, leaderboard and plan, too", function* () {
@@ -41,11 +26,7 @@ describe("--annotation-path", () => {
     const service = yield* ScriptedService.make(answering(votes))
     yield* cli(["run", items, ...job, "--no-shuffle", ...paths], to(service)).pipe(ends(0))
 
-    const printed = yield* cli(["export-votes", ...job])
-    const rows = printed.stdout
-      .trimEnd()
-      .split("\n")
-      .map((line) => JSON.parse(line))
+    const rows = yield* votesOf(`${folder}/job`)
     assert.deepStrictEqual(
       rows.slice(0, 3).map(({ expert, rationale, strength }) => [expert, rationale, strength]),
       [
@@ -56,17 +37,16 @@ describe("--annotation-path", () => {
     )
     assert.lengthOf(rows, 9)
 
-    const board = JSON.parse((yield* cli(["leaderboard", ...job, "--resamples", "0", "--json"])).stdout)
+    const board = yield* printed(["leaderboard", ...job, "--resamples", "0"])
     assert.strictEqual(board.votes, 9)
-    const plan = JSON.parse((yield* cli(["plan", items, ...job, "--json"])).stdout)
+    const plan = yield* printed(["plan", items, ...job])
     assert.deepStrictEqual(
       plan.experts.map(({ expert, votes }: { readonly expert: string; readonly votes: number }) => [expert, votes]),
       ["ann", "bob", "cy"].map((expert) => [expert, 3]),
     )
 
     // Given on the command line, they replace those of the run.
-    const other = yield* cli(["export-votes", ...job, "--annotation-path", "strength=preference.strength"])
-    assert.lengthOf(other.stdout.trimEnd().split("\n"), 3)
+    assert.lengthOf(yield* votesOf(`${folder}/job`, "--annotation-path", "strength=preference.strength"), 3)
   })
 
   test("of a submit holds for collect, which says whether items need further votes", function* () {

@@ -2,25 +2,17 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Audit, AuditEstimate } from "../../src/domain/Audit.ts"
-import { cli, ends, write } from "../support/cli.ts"
+import { cli, ends, importVotes, printed } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { records } from "../support/judgeVotes.ts"
 
 const jobOf = Effect.fnUntraced(function* (votes: ReadonlyArray<object>) {
   const job = yield* temporaryDirectory
-  yield* write(
-    `${job}/votes.jsonl`,
-    votes.map((vote) => JSON.stringify(vote)),
-  )
-  yield* cli(["import", `${job}/votes.jsonl`, "--dir", job]).pipe(ends(0))
+  yield* importVotes(job, votes)
   return ["audit", "--dir", job]
 })
 
-const auditOf = (args: ReadonlyArray<string>) =>
-  cli([...args, "--json", "--resamples", "200"]).pipe(
-    ends(0),
-    Effect.map(({ stdout }) => JSON.parse(stdout) as Audit),
-  )
+const auditOf = (args: ReadonlyArray<string>) => printed<Audit>([...args, "--resamples", "200"])
 
 const prices = ["--price", "0.40", "--price", "judge=0.01"]
 

@@ -1,15 +1,14 @@
 /** `--price` and `--budget`: no vote is planned beyond it, and what the rest would cost is said. */
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
+import type { TaskRequest } from "../../src/domain/Task.ts"
 import type { Preview } from "../../src/pipeline/Preview.ts"
-import { cli, ends, itemLines, quick, reportOf, to, write } from "../support/cli.ts"
+import { cli, ends, itemLines, jsonIn, quick, reportOf, to, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
-const posted = ({ received }: ScriptedService.ScriptedService) =>
-  received
-    .filter(({ method }) => method === "POST")
-    .reduce((sum, { body }) => sum + (JSON.parse(body) as { prompts: ReadonlyArray<unknown> }).prompts.length, 0)
+const posted = (service: ScriptedService.ScriptedService) =>
+  ScriptedService.posts(service).reduce((sum, { body }) => sum + (JSON.parse(body) as TaskRequest).prompts.length, 0)
 
 const prepared = Effect.gen(function* () {
   const dir = yield* temporaryDirectory
@@ -23,44 +22,21 @@ const prepared = Effect.gen(function* () {
 describe("--budget", () => {
   test("run plans as far as it goes, writes the dataset, and ends with 8; raised, it goes on", function* () {
     const { dir, say, sent, service } = yield* prepared
-    const first = yield* say(
-      "run",
-      "--no-shuffle",
-      "--votes",
-      "2",
-      "--price",
-      "0.40",
-      "--budget",
-      "5.70",
-      "--json",
-    ).pipe(ends(8))
+    const twice = ["--no-shuffle", "--votes", "2"]
+    const first = yield* say("run", ...twice, "--price", "0.40", "--budget", "5.70", "--json").pipe(ends(8))
     const report = reportOf(first)
     assert.strictEqual(sent(), 14)
     assert.deepStrictEqual(
       [report.status, report.read, report.submitted, report.not_submitted, report.dataset?.rows],
       ["over_budget", 10, 7, 3, 7],
     )
-    assert.deepStrictEqual(report.spending, {
-      price: "0.40",
-      prices: {},
-      budget: "5.70",
+    assert.deepInclude(report.spending, {
       spent: { votes: 14, cost: "5.60" },
       committed: { votes: 0, cost: "0.00" },
       left: { votes: 0, cost: "0.10" },
       over_budget: { items: 3, votes: 6, cost: "2.40" },
       cost_per_pair: "0.8000",
       cost_per_right_vote: null,
-      kinds: [
-        {
-          kind: null,
-          votes: 14,
-          cost: "5.60",
-          gold_votes: 0,
-          gold_right: 0,
-          cost_per_right_vote: null,
-          token_cost: null,
-        },
-      ],
     })
     const status = yield* cli(["status", "--dir", `${dir}/job`]).pipe(ends(8))
     assert.include(status.stdout, "cost       14 votes (5.60) spent, 0 votes (0.00) committed, at 0.40 per vote")
@@ -68,11 +44,11 @@ describe("--budget", () => {
     assert.include(status.stdout, "3 items beyond the budget: 6 votes (2.40)")
 
     // Price and budget hold for the job.
-    const again = yield* say("run", "--no-shuffle", "--votes", "2").pipe(ends(8))
+    const again = yield* say("run", ...twice).pipe(ends(8))
     assert.include(again.stderr, "the budget is used up, so 3 new items are not planned")
     assert.strictEqual(sent(), 14)
 
-    const raised = yield* say("run", "--no-shuffle", "--votes", "2", "--budget", "8", "--json").pipe(ends(0))
+    const raised = yield* say("run", ...twice, "--budget", "8", "--json").pipe(ends(0))
     assert.strictEqual(sent(), 20)
     assert.deepStrictEqual(reportOf(raised).spending?.left, { votes: 0, cost: "0.00" })
     assert.strictEqual((yield* cli(["ledger", "check", "--dir", `${dir}/job`], to(service))).status, 0)
@@ -93,7 +69,7 @@ describe("--budget", () => {
     yield* write(`${dir}/items.jsonl`, [
       ...itemLines(6),
       ...itemLines(6),
-      JSON.stringify({ id: "item-5", prompt: "other", completions: ["a", "b"] }),
+      { id: "item-5", prompt: "other", completions: ["a", "b"] },
     ])
     const said = yield* say("submit", "--price", "1", "--budget", "4", "--json")
     const { duplicates, not_submitted, read, rejected, submitted } = reportOf(said)
@@ -116,14 +92,13 @@ describe("--budget", () => {
   test("a dry run says what the run then does, at each step", function* () {
     const { dir, say, sent } = yield* prepared
     yield* write(`${dir}/gold.jsonl`, [
-      JSON.stringify({ prompt: "gold", completions: ["right", "wrong"], gold: { best_completion_index: 0 } }),
+      { prompt: "gold", completions: ["right", "wrong"], gold: { best_completion_index: 0 } },
     ])
     const gold = ["--gold", `${dir}/gold.jsonl`, "--gold-rate", "0.3"]
     let [votes, posts] = [0, 0]
     for (const budget of ["2.5", "6", "7.25", "40"]) {
       const flags = [...gold, "--votes", "2", "--price", "0.5", "--budget", budget, "--json"]
-      const said = yield* say("submit", ...flags, "--dry-run")
-      const preview: Preview = JSON.parse(said.stdout)
+      const preview: Preview = jsonIn(yield* say("submit", ...flags, "--dry-run"))
       assert.strictEqual(sent(), votes)
       const report = reportOf(yield* say("submit", ...flags))
       votes += preview.new_votes
@@ -156,7 +131,7 @@ describe("--budget", () => {
         to(service),
       )
     const next = Effect.fnUntraced(function* (...flags: ReadonlyArray<string>) {
-      const preview: Preview = JSON.parse((yield* submit(...flags, "--dry-run")).stdout)
+      const preview: Preview = jsonIn(yield* submit(...flags, "--dry-run"))
       yield* submit(...flags)
       const { spending } = reportOf(yield* cli(["status", "--dir", `${dir}/job`, "--json"]))
       assert.deepStrictEqual(

@@ -15,7 +15,7 @@ const records = [
 ]
 
 const folderWith = Effect.fnUntraced(function* (all: ReadonlyArray<object>) {
-  const folder = yield* folderWithItems(all.map((record) => JSON.stringify(record)))
+  const folder = yield* folderWithItems(all)
   return folder
 })
 

@@ -2,9 +2,8 @@
 import { createHash } from "node:crypto"
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
-import type { TaskRequest } from "../../src/domain/Task.ts"
 import type { QualityReport } from "../../src/domain/QualityReport.ts"
-import { cli, ends, folderWithItems, quick, reportOf, to, write } from "../support/cli.ts"
+import { cli, ends, folderWithItems, qualityOf, quick, readJson, reportOf, to, write } from "../support/cli.ts"
 import { jsonl } from "../support/datasetReaders.ts"
 import { copiesOf, temporaryDirectory, test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
@@ -19,11 +18,7 @@ const items = Array.from({ length: 40 }, (_, i) => ({
   metadata: { user: `user-${i % 8}`, all: "same", ...(i < 4 && { few: `few-${i}` }) },
 }))
 
-const writeItems = (directory: string) =>
-  write(
-    `${directory}/items.jsonl`,
-    items.map((item) => JSON.stringify(item)),
-  )
+const writeItems = (directory: string) => write(`${directory}/items.jsonl`, items)
 
 const job = Effect.tap(temporaryDirectory, writeItems)
 
@@ -38,17 +33,11 @@ const judged = copiesOf(judge)
 const rowsOf = (directory: string, split: string) =>
   Effect.promise(() => jsonl(`${directory}/dataset/jsonl/${split}-00000-of-00001.jsonl`))
 
-const readReport = Effect.fnUntraced(function* (path: string) {
-  const fs = yield* FileSystem.FileSystem
-  const text = yield* fs.readFileString(path)
-  return JSON.parse(text) as QualityReport
-})
-
 test("the pair at the end of a run is shown with the beginnings of its texts, however long they are", function* () {
   const directory = yield* temporaryDirectory
   const long = (word: string) => Array.from({ length: 3_000 }, (_, i) => `${word} ${i}`).join("\n")
   const item = { prompt: long("prompt"), completions: [long("better"), "worse"], metadata: { notes: long("note") } }
-  yield* write(`${directory}/items.jsonl`, [JSON.stringify(item)])
+  yield* write(`${directory}/items.jsonl`, [item])
   const args = ["run", `${directory}/items.jsonl`, "--dir", directory, "--expert", "longest", ...quick]
   const said = yield* cli(args).pipe(ends(0))
   assert.match(said.stdout, /^ {2}prompt {5}prompt 0 prompt 1 .*…$/m)
@@ -67,7 +56,7 @@ test("a --threshold that is exceeded leaves the dataset as it was, ends with 6, 
   assert.include(said.stderr, `${directory}/refused/report.html`)
   assert.match(said.stdout, /A threshold is exceeded, and the dataset was not written\./)
   assert.strictEqual(yield* fs.readFileString(manifest), before)
-  const report = yield* readReport(`${directory}/refused/report.json`)
+  const report = yield* readJson<QualityReport>(`${directory}/refused/report.json`)
   const check = report.checks.find(({ check }) => check === "longer-chosen")
   assert.deepInclude(check, { value: 1, threshold: 0.9, passed: false, count: 40, of: 40 })
 
@@ -88,31 +77,11 @@ describe("--split", () => {
       items.length,
     )
     assert.strictEqual(new Set(ids.flatMap((ids) => [...ids])).size, items.length)
-    const { splits } = yield* readReport(`${directory}/dataset/report.json`)
+    const { splits } = yield* qualityOf(directory)
     assert.deepStrictEqual(
       splits.map(({ items, pairs, split }) => [split, items, pairs]),
       ["train", "validation", "test"].map((split, i) => [split, ids[i]!.size, parts[i]!.length]),
     )
-  })
-
-  test("stays the same for an item when others come", function* () {
-    const directory = yield* temporaryDirectory
-    const run = Effect.fnUntraced(function* (count: number) {
-      yield* write(
-        `${directory}/items.jsonl`,
-        items.slice(0, count).map((item) => JSON.stringify(item)),
-      )
-      const flags = ["--expert", "longest", "--split", "test=0.4", ...quick]
-      yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, ...flags]).pipe(ends(0))
-      const rows = yield* Effect.forEach(["train", "test"], (split) =>
-        Effect.map(rowsOf(directory, split), (rows) => rows.map(({ item_id }) => [item_id, split] as const)),
-      )
-      return new Map(rows.flat())
-    })
-    const first = yield* run(15)
-    const later = yield* run(40)
-    assert.strictEqual(later.size, 40)
-    for (const [id, split] of first) assert.strictEqual(later.get(id), split, id)
   })
 })
 
@@ -128,7 +97,7 @@ describe("--split-by", () => {
     const [train, test] = users.map((of) => [...new Set<string>(of)])
     assert.lengthOf(test!, 2)
     assert.lengthOf([...new Set([...train!, ...test!])], 8)
-    const { split_groups, split_shares } = yield* readReport(`${directory}/dataset/report.json`)
+    const { split_groups, split_shares } = yield* qualityOf(directory)
     assert.deepStrictEqual(split_groups, { field: "user", components: 8, largest: 5, ungrouped: 0, of: 40 })
     assert.deepStrictEqual(split_shares, { test: 0.25, train: 0.75 })
     const fs = yield* FileSystem.FileSystem
@@ -139,7 +108,7 @@ describe("--split-by", () => {
   test("counts items without the field, and warns of groups that are too large for the shares", function* () {
     const directory = yield* judged
     yield* cli(["export", "--dir", directory, ...split, "few"]).pipe(ends(0))
-    const { split_groups } = yield* readReport(`${directory}/dataset/report.json`)
+    const { split_groups } = yield* qualityOf(directory)
     assert.deepInclude(split_groups, { components: 40, largest: 1, ungrouped: 36 })
     const warning =
       /too large for the requested shares: train has 100% of the items, not 75%, test has 0% of the items, not 25%/
@@ -167,7 +136,7 @@ test("a dataset without any pair is not written, and the existing one stays; the
     const said = yield* cli(["export", "--dir", directory, "--min-votes", "9"]).pipe(ends(7, kept))
     assert.match(said.stdout, /^Ended after .*: the results gave no pairs, and no dataset was written\.\n/)
     assert.match(said.stdout, /left out +40 items: 40 too few votes/)
-    const { funnel } = yield* readReport(`${directory}/refused/report.json`)
+    const { funnel } = yield* readJson<QualityReport>(`${directory}/refused/report.json`)
     const lost = [{ reason: "too_few_votes", count: 40 }]
     assert.deepStrictEqual(funnel.find(({ step }) => step === "kept")?.lost, lost)
     if (yield* fs.exists(manifest)) assert.strictEqual(yield* fs.readFileString(manifest), before)
@@ -177,36 +146,25 @@ test("a dataset without any pair is not written, and the existing one stays; the
 })
 
 test("an empty dataset takes the place of another one only with --allow-empty, with status 0, and can be verified", function* () {
-  const fs = yield* FileSystem.FileSystem
   const directory = yield* judged
-  const rowsOf = Effect.map(
-    fs.readFileString(`${directory}/dataset/manifest.json`),
-    (text) => (JSON.parse(text) as { rows: number }).rows,
-  )
-  assert.strictEqual(yield* rowsOf, 80)
+  const manifest = readJson(`${directory}/dataset/manifest.json`)
+  assert.strictEqual((yield* manifest).rows, 80)
   yield* cli(["export", "--dir", directory, "--min-votes", "9", "--allow-empty", "--format", "trl"]).pipe(ends(0))
-  assert.strictEqual(yield* rowsOf, 0)
+  assert.strictEqual((yield* manifest).rows, 0)
   assert.strictEqual((yield* cli(["verify", `${directory}/dataset`])).status, 0)
 })
 
 test("several judgments in one result that are not listed as votes give one warning, which names the member", function* () {
   for (const [place, more] of [
-    ["judgments", { judgments: [{ expert: "ann" }, { expert: "bob" }] }],
     ["annotations.labels", { annotations: { labels: [{ by: "ann" }, { by: "bob" }] } }],
     [undefined, { judgments: 2, annotations: { votes: [{ expert: "ann", choice: 0 }] } }],
   ] as const) {
     const folder = yield* folderWithItems(3)
-    const service = yield* ScriptedService.make((request, before) => {
-      if (request.method === "POST") return ScriptedService.obliging(request, before)
-      const body = ScriptedService.resultOf(before, request.path.split("/").at(-1)!)
-      return { status: 200, body: { ...body, results: body.results.map((result) => ({ ...result, ...more })) } }
-    })
-    const said = yield* cli(["run", `${folder}/items.jsonl`, "--dir", `${folder}/job`, ...quick], to(service)).pipe(
-      ends(0),
-    )
+    const service = to(yield* ScriptedService.make(ScriptedService.judging(() => more)))
+    const said = yield* cli(["run", `${folder}/items.jsonl`, "--dir", `${folder}/job`, ...quick], service).pipe(ends(0))
     const warnings = said.stderr.split("\n").filter((line) => line.includes("several judgments"))
     assert.lengthOf(warnings, place === undefined ? 0 : 1)
-    if (place !== undefined) assert.include(warnings[0], `in 3 results (first: item `)
+    if (place !== undefined) assert.include(warnings[0], `in 3 results (first: item item-0), "${place}"`)
   }
 })
 
@@ -214,8 +172,8 @@ describe("filters", () => {
   test("leave out what holds an evaluation prompt, and count it", function* () {
     const directory = yield* judged
     yield* write(`${directory}/evaluation.jsonl`, [
-      JSON.stringify({ turns: [{ content: items[3]!.prompt.toUpperCase() }] }),
-      JSON.stringify({ turns: [{ content: "Something that none of the items has to do with at all" }] }),
+      { turns: [{ content: items[3]!.prompt.toUpperCase() }] },
+      { turns: [{ content: "Something that none of the items has to do with at all" }] },
     ])
     const evaluation = [
       "--evaluation-prompts",
@@ -230,7 +188,7 @@ describe("filters", () => {
     assert.include(said.stdout, `${directory}/dataset/report.html`)
     const { left_out } = reportOf(yield* cli([...args, "--json"]))
     assert.deepStrictEqual(left_out, [{ reason: "contamination", count: 1 }])
-    const { checks, funnel } = yield* readReport(`${directory}/dataset/report.json`)
+    const { checks, funnel } = yield* qualityOf(directory)
     assert.deepStrictEqual(funnel.find(({ step }) => step === "kept")?.lost, [{ reason: "contamination", count: 1 }])
     assert.deepInclude(
       checks.find(({ check }) => check === "contamination"),
@@ -243,35 +201,19 @@ describe("filters", () => {
 
   test("name the line of an evaluation's file that can't be used", function* () {
     const directory = yield* judged
-    yield* write(`${directory}/evaluation.jsonl`, [JSON.stringify({ prompt: "p" }), JSON.stringify({ prompt: 3 })])
+    yield* write(`${directory}/evaluation.jsonl`, [{ prompt: "p" }, { prompt: 3 }])
     yield* cli(["export", "--dir", directory, "--evaluation-prompts", `${directory}/evaluation.jsonl`]).pipe(
       ends(2, /evaluation\.jsonl:2: .*prompt: expected a string, found 3/),
     )
   })
 })
 
-/** A service that chooses the completion at the index that `choose` returns. */
-const choosing = (
-  choose: (text: string, completions: number) => number,
-  annotations: { readonly [member: string]: string } = {},
-) =>
-  ScriptedService.make((request, before) => {
-    if (request.method === "POST") return ScriptedService.obliging(request, before)
-    const taskId = request.path.split("/").at(-1)!
-    const { prompts } = JSON.parse(
-      before.filter(({ method }) => method === "POST")[Number(taskId.slice(5))]!.body,
-    ) as TaskRequest
-    const results = prompts.map(({ completions, prompt }) => ({
-      prompt,
-      best_completion_index: choose(`${taskId}${prompt}`, completions.length),
-      annotations,
-    }))
-    return { status: 200, body: { task_id: taskId, status: "completed", results } }
-  })
-
 /** Experts who choose by chance, and differ from task to task; nobody says who they are. */
-const arbitrary = choosing(
-  (text, completions) => createHash("sha256").update(text).digest().readUInt32LE() % completions,
+const arbitrary = ScriptedService.make(
+  ScriptedService.judging(({ completions, prompt }, taskId) => ({
+    best_completion_index:
+      createHash("sha256").update(`${taskId}${prompt}`).digest().readUInt32LE() % completions.length,
+  })),
 )
 
 test("several votes and gold items are in the report; gold items that were mixed in are not in the dataset", function* () {
@@ -282,15 +224,12 @@ test("several votes and gold items are in the report; gold items that were mixed
     completions: [`${i * 14}`, `${i * 14 + 1}`],
     gold: { best_completion_index: 0 },
   }))
-  yield* write(
-    `${directory}/gold.jsonl`,
-    gold.map((item) => JSON.stringify(item)),
-  )
+  yield* write(`${directory}/gold.jsonl`, gold)
   const asking = ["--votes", "3", "--gold", `${directory}/gold.jsonl`, "--gold-rate", "0.4", "--batch-size", "7"]
   const flags = ["--ties", "keep", ...asking]
   const service = to(yield* arbitrary)
   yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, ...flags, ...quick], service).pipe(ends(0))
-  const report = yield* readReport(`${directory}/dataset/report.json`)
+  const report = yield* qualityOf(directory)
   const rows = yield* rowsOf(directory, "train")
   assert.strictEqual(new Set(rows.map(({ item_id }) => item_id)).size, items.length)
   assert.isTrue(rows.every(({ votes }) => votes === 3))
@@ -305,40 +244,4 @@ test("several votes and gold items are in the report; gold items that were mixed
     assert.include([1 / 3, 2 / 3, 1], agreement)
     assert.isAtLeast(agreement!, vote_margin!)
   }
-})
-
-test("votes of one expert on the same item count once, and the export says so", function* () {
-  const directory = yield* job
-  const service = to(yield* choosing(() => 0, { expert: "ann" }))
-  const args = ["run", `${directory}/items.jsonl`, "--dir", directory, "--votes", "3", ...quick]
-  const said = yield* cli(args, service).pipe(ends(0))
-  assert.isTrue((yield* rowsOf(directory, "train")).every(({ votes }) => votes === 1))
-  assert.match(said.stderr, /80 votes do not count: their experts had voted on the same item before/)
-})
-
-test("the funnel: what goes on from a step is what came in, less what was lost", function* () {
-  const directory = yield* folderWithItems([
-    ...items.map((item) => JSON.stringify(item)),
-    JSON.stringify(items[0]),
-    "not json",
-    JSON.stringify({ prompt: "p", completions: ["same", "same"] }),
-  ])
-  const flags = ["--votes", "2", "--drop", "near-duplicates", ...quick]
-  const service = to(yield* arbitrary)
-  yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, ...flags], service).pipe(ends(0))
-  const { funnel } = yield* readReport(`${directory}/dataset/report.json`)
-  const [read, submitted, judged, kept, pairs] = funnel
-  const lost = (step: typeof read) => step!.lost.reduce((sum, { count }) => sum + count, 0)
-  assert.strictEqual(read!.count, items.length + 3)
-  assert.deepStrictEqual(submitted!.lost, [
-    { reason: "duplicate", count: 1 },
-    { reason: "invalid_json", count: 1 },
-    { reason: "invalid_shape", count: 1 },
-  ])
-  assert.strictEqual(submitted!.count, read!.count - lost(submitted))
-  assert.strictEqual(judged!.count, submitted!.count - lost(judged))
-  assert.strictEqual(kept!.count, judged!.count - lost(kept))
-  // Of two random votes on three completions, some are against each other.
-  assert.isAbove(kept!.lost.find(({ reason }) => reason === "tie")!.count, 0)
-  assert.strictEqual(pairs!.count, (yield* rowsOf(directory, "train")).length)
 })

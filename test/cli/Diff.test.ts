@@ -3,7 +3,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import type { DatasetDiff } from "../../src/dataset/Dataset.ts"
 import * as VotedResult from "../../src/domain/VotedResult.ts"
-import { cli, ends, folderWithItems, quick, to, write } from "../support/cli.ts"
+import { cli, ends, folderWithItems, jsonIn, printed, quick, to, write } from "../support/cli.ts"
 import { test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
@@ -24,21 +24,16 @@ const choicesOf = (i: number) =>
 describe("prefstream diff", () => {
   test("lists exactly the pairs that a voided expert decided, with the reason from the ledger", function* () {
     const fs = yield* FileSystem.FileSystem
-    const folder = yield* folderWithItems(items.map((item) => JSON.stringify(item)))
+    const folder = yield* folderWithItems(items)
     let voided: string | undefined
-    const service = yield* ScriptedService.make((request, before) => {
-      if (request.method !== "GET") return ScriptedService.obliging(request, before)
-      const id = request.path.split("/").at(-1)!
-      const post = before.filter(({ method }) => method === "POST")[Number(id.replace("task_", ""))]!
-      const { prompts } = JSON.parse(post.body) as { prompts: Array<(typeof items)[number]> }
-      const results = prompts.map((prompt) => {
-        const votes = Object.entries(choicesOf(Number(prompt.prompt.split(" ")[1])))
+    const service = yield* ScriptedService.make(
+      ScriptedService.judging((asked) => {
+        const votes = Object.entries(choicesOf(Number(asked.prompt.split(" ")[1])))
           .filter(([expert]) => expert !== voided)
           .map(([expert, choice]) => ({ expert, choice, order: [0, 1], seconds: 1 }))
-        return VotedResult.of(prompt, votes, [])
-      })
-      return { status: 200, body: { task_id: id, status: "completed", results } }
-    })
+        return VotedResult.of(asked, votes, [])
+      }),
+    )
     const job = `${folder}/job`
     const making = ["--batch-size", "10", "--no-shuffle", "--ties", "keep"]
     yield* cli(["run", `${folder}/items.jsonl`, "--dir", job, ...making, ...quick], to(service)).pipe(ends(0))
@@ -49,8 +44,8 @@ describe("prefstream diff", () => {
     voided = "cy"
     yield* cli(["collect", "--once", "--recheck-completed", "--dir", job, ...quick], to(service)).pipe(ends(0))
     yield* cli(["export", "--dir", job]).pipe(ends(0))
-    const differs = yield* cli(["diff", `${folder}/before`, job, "--show", "100", "--json"]).pipe(ends(1))
-    const diff: DatasetDiff = JSON.parse(differs.stdout)
+    const differs = cli(["diff", `${folder}/before`, job, "--show", "100", "--json"]).pipe(ends(1))
+    const diff: DatasetDiff = jsonIn(yield* differs)
     const planted = items.flatMap(({ id }, i) => (i % 4 === 0 ? [id] : []))
     assert.deepStrictEqual(diff.flipped.examples.map(({ item_id }) => item_id).toSorted(), planted.toSorted())
     assert.deepStrictEqual(diff.flipped.reasons, { vote_no_longer_counted: planted.length })
@@ -71,8 +66,7 @@ describe("prefstream diff", () => {
     // Other rules are listed, even if they change no pair.
     yield* cli(["export", "--dir", job, "--ties", "drop"]).pipe(ends(0))
     const dropped = yield* cli(["diff", `${folder}/published`, job, "--json"]).pipe(ends(1))
-    const rules: DatasetDiff = JSON.parse(dropped.stdout)
-    assert.deepStrictEqual(rules.settings, { ties: { a: "keep", b: "drop" } })
+    assert.deepStrictEqual(jsonIn(dropped).settings, { ties: { a: "keep", b: "drop" } })
 
     yield* cli(["diff", `${folder}/published`, job, "--ignore", "vote_margins"]).pipe(
       ends(2, /--ignore: expected split, prompt, .* or metadata, found vote_margins/),
@@ -94,7 +88,7 @@ describe("prefstream diff", () => {
   })
 
   test("compares two jobs on the same items without the ids of tasks, by the reason that applies", function* () {
-    const folder = yield* folderWithItems(items.map((item) => JSON.stringify(item)))
+    const folder = yield* folderWithItems(items)
     const job = Effect.fnUntraced(function* (name: string, best: (i: number) => number, ...flags: Array<string>) {
       const service = yield* ScriptedService.make((request, before) => {
         const answer = ScriptedService.obliging(request, before)
@@ -112,11 +106,8 @@ describe("prefstream diff", () => {
       const making = ["--dir", `${folder}/${name}`, "--no-shuffle", "--split", "test=0.3", ...flags, ...quick]
       yield* cli(["run", `${folder}/items.jsonl`, ...making], to(service)).pipe(ends(0))
     })
-    const diffOf = Effect.fnUntraced(function* (a: string, b: string, ...flags: ReadonlyArray<string>) {
-      const { stdout } = yield* cli(["diff", `${folder}/${a}`, `${folder}/${b}`, "--json", ...flags])
-      const diff: DatasetDiff = JSON.parse(stdout)
-      return diff
-    })
+    const diffOf = (a: string, b: string, ...flags: ReadonlyArray<string>) =>
+      printed<DatasetDiff>(["diff", `${folder}/${a}`, `${folder}/${b}`, ...flags])
     const reasonsOf = ({ added, changed, flipped, gone }: DatasetDiff) =>
       [flipped, changed, gone, added].map(({ reasons }) => reasons)
     yield* job("one", () => 0)
@@ -135,7 +126,7 @@ describe("prefstream diff", () => {
     yield* job("four", () => 0, ...paths)
     assert.deepStrictEqual(reasonsOf(yield* diffOf("one", "four")), [{}, {}, { flagged: 2 }, {}])
 
-    yield* write(`${folder}/items.jsonl`, items.slice(0, 30).map((item) => JSON.stringify(item))) // prettier-ignore
+    yield* write(`${folder}/items.jsonl`, items.slice(0, 30))
     yield* job("five", () => 0)
     assert.deepStrictEqual(reasonsOf(yield* diffOf("one", "five")), [{}, {}, { not_in_job: 10 }, {}])
   })

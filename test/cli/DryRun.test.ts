@@ -7,8 +7,11 @@ import { temporaryDirectory, test } from "../support/job.ts"
 import { root } from "../support/process.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
-const item = (id: string, prompt: string, ...completions: ReadonlyArray<string>) =>
-  JSON.stringify({ ...(id === "" ? {} : { id }), prompt, completions })
+const item = (id: string, prompt: string, ...completions: ReadonlyArray<string>) => ({
+  ...(id === "" ? {} : { id }),
+  prompt,
+  completions,
+})
 
 const previewOf = ({ stdout }: { readonly stdout: string }): Preview => JSON.parse(stdout)
 
@@ -70,7 +73,7 @@ describe("--dry-run", () => {
     const folder = yield* temporaryDirectory
     const fs = yield* FileSystem.FileSystem
     const service = yield* ScriptedService.make(ScriptedService.obliging)
-    const lines = (...rows: ReadonlyArray<object>) => rows.map((row) => JSON.stringify(row))
+    const lines = (...rows: ReadonlyArray<object>) => rows
     yield* write(`${folder}/p.jsonl`, lines({ id: "a", prompt: "A?" }, { id: "b", prompt: "B?" }))
     for (const model of ["one", "two"]) {
       const answers = ["a", "b"].map((id) => ({ id, response: `${model} on ${id}` }))

@@ -4,8 +4,8 @@ import { Effect, FileSystem, Stream } from "effect"
 import type { Evaluation } from "../../src/domain/Evaluation.ts"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
 import * as Scored from "../../src/pair/evaluation/Evaluation.ts"
-import { cli, ends, write } from "../support/cli.ts"
-import { jsonl, pairsOf } from "../support/datasetReaders.ts"
+import { cli, ends, importVotes, printed, readRows, write } from "../support/cli.ts"
+import { pairsOf } from "../support/datasetReaders.ts"
 import { copiesOf, temporaryDirectory, test } from "../support/job.ts"
 import { pair } from "../support/pairs.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
@@ -33,15 +33,9 @@ const scoreOf = (item: number, completion: number): number => 3 * uniform(500 + 
 
 const imported = copiesOf(
   Effect.fnUntraced(function* (directory: string) {
-    yield* write(
-      `${directory}/votes.jsonl`,
-      items.map((item) => JSON.stringify(item)),
-    )
-    yield* cli(["import", `${directory}/votes.jsonl`, "--choice-as", "index", "--dir", directory]).pipe(ends(0))
+    yield* importVotes(directory, items, "--choice-as", "index")
     yield* cli(["export", "--dir", directory, "--ties", "keep"]).pipe(ends(0))
-    const scores = items.map(({ id }, i) =>
-      JSON.stringify({ item_id: id, scores: [0, 1, 2].map((c) => scoreOf(i, c)) }),
-    )
+    const scores = items.map(({ id }, i) => ({ item_id: id, scores: [0, 1, 2].map((c) => scoreOf(i, c)) }))
     yield* write(`${directory}/scores.jsonl`, scores)
   }),
 )
@@ -61,8 +55,7 @@ const isRight = (row: PreferencePair) =>
   half(scoreOf(numberOf(row), row.chosen_index), scoreOf(numberOf(row), row.rejected_index))
 
 const evaluated = Effect.fnUntraced(function* (directory: string, ...flags: ReadonlyArray<string>) {
-  const { stdout } = yield* cli(["evaluate", `${directory}/dataset`, "--json", ...flags]).pipe(ends(0))
-  return JSON.parse(stdout) as Evaluation
+  return yield* printed<Evaluation>(["evaluate", `${directory}/dataset`, ...flags])
 })
 
 test("accuracy, the longer completion, slices, and log loss are those of another computation", function* () {
@@ -120,11 +113,11 @@ test("scores by completion, by pair, and in the order of the pairs give the same
     "pairs.jsonl": rows.toReversed().map((row) => {
       const [chosen_score, rejected_score] = pairScores(row)
       const { chosen_index, item_id, rejected_index } = row
-      return JSON.stringify({ item_id, chosen_index, rejected_index, chosen_score, rejected_score })
+      return { item_id, chosen_index, rejected_index, chosen_score, rejected_score }
     }),
     "order.jsonl": rows.map((row) => {
       const [scores_chosen, scores_rejected] = pairScores(row)
-      return JSON.stringify({ scores_chosen, scores_rejected })
+      return { scores_chosen, scores_rejected }
     }),
   }
   for (const [name, lines] of Object.entries(forms)) {
@@ -142,18 +135,11 @@ test("writes the items on which scores and experts differ, which run reads, and 
   assert.match(said.stdout, /scores +60 +\d\d\.\d% \(\d\d\.\d% to \d\d\.\d%\)\n +longer wins/)
   const rows = yield* pairsOf(directory)
   const wrong = new Set(rows.filter((row) => isRight(row) === 0).map(({ item_id }) => item_id))
-  const disputed = (yield* Effect.promise(() => jsonl(`${directory}/next.jsonl`))) as unknown as ReadonlyArray<
-    (typeof items)[number]
-  >
+  const disputed = yield* readRows<(typeof items)[number]>(`${directory}/next.jsonl`)
   assert.deepStrictEqual(new Set(disputed.map(({ id }) => id)), wrong)
   for (const { completions, id, models } of disputed) {
-    assert.deepStrictEqual(
-      { completions, models },
-      {
-        completions: items[Number(id.slice(5))]!.completions,
-        models: ["alpha", "beta", "gamma"],
-      },
-    )
+    const item = items[Number(id.slice(5))]!
+    assert.deepStrictEqual([completions, models], [item.completions, item.models])
   }
   yield* cli(["validate", `${directory}/next.jsonl`]).pipe(ends(0))
   assert.include(yield* fs.readFileString(`${directory}/report.html`), '"evaluation":{"pairs":')
@@ -213,39 +199,26 @@ describe("an endpoint", () => {
 test("refuses scores that it cannot use, with line and field", function* () {
   const directory = yield* imported
   const rows = yield* pairsOf(directory)
-  const refused = Effect.fnUntraced(function* (lines: ReadonlyArray<object>, why: RegExp) {
-    yield* write(
-      `${directory}/bad.jsonl`,
-      lines.map((line) => JSON.stringify(line)),
-    )
+  const id = { item_id: "item-0" }
+  for (const [lines, why] of [
+    [[{ ...id, scores: [1, "x"] }], /bad\.jsonl:1: scores\[1\]: expected a finite number, found "x"/],
+    [[{ ...id, score: 1 }], /bad\.jsonl:1: completion_index: expected an index of 0 or greater, found nothing/],
+    [['{"item_id":"item-0","scores":[NaN,1]}'], /:1: scores\[0\]: expected a finite number, found null or NaN/],
+    [[{ id: "item-0", reward: 1 }], /bad\.jsonl:1: expected item_id with scores.*found no score/],
+    [
+      [1, 2].map((score) => ({ ...id, completion_index: 0, score })),
+      /bad\.jsonl:2: a completion has two scores: 1 in an earlier record, and 2 in this one/,
+    ],
+    [[{ chosen_score: 1, rejected_score: 0 }], new RegExp(`expected ${rows.length} records, found 1 record`)],
+    [
+      [{ item_id: "another", scores: [1, 2] }],
+      /no pair of the dataset has scores: expected records with .* of its pairs, found 1 item, such as another/,
+    ],
+  ] as const) {
+    yield* write(`${directory}/bad.jsonl`, lines)
     yield* cli(["evaluate", `${directory}/dataset`, "--scores", `${directory}/bad.jsonl`]).pipe(ends(1, why))
-  })
-  yield* refused(
-    [{ item_id: "item-0", scores: [1, "x"] }],
-    /bad\.jsonl:1: scores\[1\]: expected a finite number, found "x"/,
-  )
-  yield* refused(
-    [{ item_id: "item-0", score: 1 }],
-    /bad\.jsonl:1: completion_index: expected an index of 0 or greater, found nothing/,
-  )
-  yield* refused([{ id: "item-0", reward: 1 }], /bad\.jsonl:1: expected item_id with scores.*found no score/)
-  yield* refused(
-    [1, 2].map((score) => ({ item_id: "item-0", completion_index: 0, score })),
-    /bad\.jsonl:2: a completion has two scores: 1 in an earlier record, and 2 in this one/,
-  )
-  yield* refused(
-    [{ chosen_score: 1, rejected_score: 0 }],
-    new RegExp(`expected ${rows.length} records, found 1 record`),
-  )
-  yield* refused(
-    [{ item_id: "another", scores: [1, 2] }],
-    /no pair of the dataset has scores: expected records with the item_ids and completion indices of its pairs, found 1 item, such as another/,
-  )
-  const some = [{ item_id: "item-1", scores: [1, 2, 3] }]
-  yield* write(
-    `${directory}/some.jsonl`,
-    some.map((line) => JSON.stringify(line)),
-  )
+  }
+  yield* write(`${directory}/some.jsonl`, [{ item_id: "item-1", scores: [1, 2, 3] }])
   const { pairs, unscored } = yield* evaluated(directory, "--scores", `${directory}/some.jsonl`)
   assert.deepStrictEqual([pairs, pairs + unscored], [2, rows.length])
   yield* cli(["evaluate", `${directory}/dataset`]).pipe(ends(2, /--scores/))
@@ -258,10 +231,7 @@ test("says how many items with scores have no pair, and names the first", functi
   const directory = yield* imported
   const extra = Array.from({ length: 7 }, (_, i) => ({ item_id: `lost-${i}`, scores: [1, 2, 3] }))
   const file = `${directory}/more.jsonl`
-  yield* write(
-    file,
-    [{ item_id: "item-1", scores: [1, 2, 3] }, ...extra].map((line) => JSON.stringify(line)),
-  )
+  yield* write(file, [{ item_id: "item-1", scores: [1, 2, 3] }, ...extra])
   const { unmatched } = yield* evaluated(directory, "--scores", file)
   assert.deepStrictEqual(unmatched, { items: 7, first: [0, 1, 2, 3, 4].map((i) => `lost-${i}`) })
   const { stdout } = yield* cli(["evaluate", `${directory}/dataset`, "--scores", file]).pipe(ends(0))
@@ -289,15 +259,9 @@ const voted = Effect.fnUntraced(function* (directory: string, votes: ReadonlyArr
     completions: [`One ${i}`, `Two ${i}`],
     votes: choices.map((choice, v) => ({ expert: voters[v], choice })),
   }))
-  const fs = yield* FileSystem.FileSystem
-  yield* fs.makeDirectory(directory)
-  yield* write(
-    `${directory}/votes.jsonl`,
-    records.map((record) => JSON.stringify(record)),
-  )
-  yield* cli(["import", `${directory}/votes.jsonl`, "--dir", directory]).pipe(ends(0))
+  yield* importVotes(directory, records)
   yield* cli(["export", "--dir", directory]).pipe(ends(0))
-  const scores = records.map(({ id }) => JSON.stringify({ item_id: id, scores: [1, 0] }))
+  const scores = records.map(({ id }) => ({ item_id: id, scores: [1, 0] }))
   yield* write(`${directory}/scores.jsonl`, scores)
 })
 
@@ -317,22 +281,20 @@ test("the human ceiling counts only items on which no vote is a tie", function* 
 })
 
 test("writes all disputed items, not only as many as the evaluation lists, and gives their number", function* () {
-  const directory = `${yield* temporaryDirectory}/job`
+  const directory = yield* temporaryDirectory
   const ids = Array.from({ length: 130 }, (_, i) => i)
   yield* voted(
     directory,
     ids.map((i) => [i % 13 === 0 ? "first" : "second"]),
   )
   const differenceOf = (i: number) => 1 + ((i * 7) % 130)
-  const scores = ids.map((i) => JSON.stringify({ item_id: `item-${i}`, scores: [differenceOf(i), 0] }))
+  const scores = ids.map((i) => ({ item_id: `item-${i}`, scores: [differenceOf(i), 0] }))
   yield* write(`${directory}/scores.jsonl`, scores)
   const files = ["--disputed", `${directory}/next.jsonl`]
   const args = ["evaluate", `${directory}/dataset`, "--scores", `${directory}/scores.jsonl`, "--json", ...files]
   const { stderr, stdout } = yield* cli(args).pipe(ends(0))
   const expected = ids.filter((i) => i % 13 !== 0).toSorted((a, b) => differenceOf(b) - differenceOf(a))
-  const written = (yield* Effect.promise(() => jsonl(`${directory}/next.jsonl`))) as unknown as ReadonlyArray<{
-    id: string
-  }>
+  const written = yield* readRows(`${directory}/next.jsonl`)
   assert.deepStrictEqual(
     written.map(({ id }) => id),
     expected.map((i) => `item-${i}`),
@@ -347,17 +309,12 @@ test("records in the order of the pairs need a single split, whose order they ha
   const directory = yield* imported
   yield* cli(["export", "--dir", directory, "--ties", "keep", "--split", "test=0.3"]).pipe(ends(0))
   const orderOf = Effect.fnUntraced(function* (split: string, file: string) {
-    const rows = (yield* Effect.promise(() =>
-      jsonl(`${directory}/dataset/jsonl/${split}-00000-of-00001.jsonl`),
-    )) as unknown as ReadonlyArray<PreferencePair>
+    const rows = yield* readRows<PreferencePair>(`${directory}/dataset/jsonl/${split}-00000-of-00001.jsonl`)
     const records = rows.map((row) => ({
       chosen_score: scoreOf(numberOf(row), row.chosen_index),
       rejected_score: scoreOf(numberOf(row), row.rejected_index),
     }))
-    return yield* write(
-      file,
-      records.map((record) => JSON.stringify(record)),
-    )
+    return yield* write(file, records)
   })
   const file = `${directory}/order.jsonl`
   yield* orderOf("test", file)
@@ -374,17 +331,12 @@ test("records in the order of the pairs need a single split, whose order they ha
   )
 })
 
-test("reads the dataset of a job's folder, and refuses a field that no item has and NaN", function* () {
+test("reads the dataset of a job's folder, and refuses a field that no item has", function* () {
   const directory = yield* imported
   const scores = ["--scores", `${directory}/scores.jsonl`]
-  const { stdout } = yield* cli(["evaluate", directory, "--json", ...scores]).pipe(ends(0))
-  assert.deepStrictEqual(JSON.parse(stdout), yield* evaluated(directory, ...scores))
+  assert.deepStrictEqual(yield* printed(["evaluate", directory, ...scores]), yield* evaluated(directory, ...scores))
   yield* cli(["evaluate", directory, ...scores, "--by", "topics"]).pipe(
     ends(2, /--by topics: expected a field of the items' metadata, but no item has this field/),
-  )
-  yield* write(`${directory}/nan.jsonl`, ['{"item_id":"item-0","scores":[NaN,1]}'])
-  yield* cli(["evaluate", directory, "--scores", `${directory}/nan.jsonl`]).pipe(
-    ends(1, /nan\.jsonl:1: scores\[0\]: expected a finite number, found null or NaN/),
   )
 })
 

@@ -3,7 +3,7 @@ import { dirname } from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import * as HubServer from "../dataset/HubServer.ts"
-import { cli, ends, folderWithItems, quick, to, write } from "../support/cli.ts"
+import { cli, ends, folderWithItems, quick, to } from "../support/cli.ts"
 import { query } from "../support/datasetReaders.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
@@ -12,19 +12,15 @@ const voters = ["Maria Okonkwo", "jürgen@example.org", "judge:tiny-model"]
 const names = [...voters, "Lea Lead", "maria.private@example.org"]
 
 /** Each item has three votes, a flag with a member of the service's own, and a lead's decision. */
-const named = (request: ScriptedService.Received, before: ReadonlyArray<ScriptedService.Received>) => {
-  if (request.method === "POST") return ScriptedService.obliging(request, before)
-  const taskId = request.path.split("/").at(-1)!
-  const body = ScriptedService.resultOf(before, taskId)
-  const annotations = {
+const named = ScriptedService.judging(() => ({
+  annotations: {
     rationale: "because",
     expert: voters[0],
     votes: voters.map((expert, i) => ({ expert, choice: i === 2 ? 1 : 0, order: [0, 1], seconds: 2 })),
     flags: [{ expert: voters[1], kind: "unclear_prompt", comment: "unclear", email: "maria.private@example.org" }],
     decision: { by: "Lea Lead", at: "2026-11-25T12:00:00Z" },
-  }
-  return { status: 200, body: { ...body, results: body.results.map((result) => ({ ...result, annotations })) } }
-}
+  },
+}))
 
 /** The texts of all files below a folder; those of Parquet files decoded. */
 const textsIn = Effect.fnUntraced(function* (folder: string) {
@@ -89,21 +85,6 @@ describe("experts' names", () => {
     assert.deepStrictEqual(found(yield* textsIn(`${folder}/job/refused`)), [])
     const votes = yield* cli(["export-votes", "--dir", `${folder}/job`])
     for (const name of [...voters, "Lea Lead"]) assert.include(votes.stdout, name)
-  })
-
-  test("are in what imported votes become only with --expert-names", function* () {
-    const folder = yield* temporaryDirectory
-    yield* write(`${folder}/votes.csv`, [
-      "prompt,response_a,response_b,winner,annotator",
-      `P,one,two,a,${voters[0]}`,
-      `P,one,two,b,${voters[1]}`,
-      `P,one,two,a,Lea Lead`,
-    ])
-    yield* cli(["import", `${folder}/votes.csv`, "--dir", `${folder}/job`]).pipe(ends(0))
-    assert.strictEqual((yield* cli(["export", "--dir", `${folder}/job`])).status, 0)
-    assert.deepStrictEqual(found(yield* textsIn(`${folder}/job/dataset`)), [])
-    assert.strictEqual((yield* cli(["export", "--dir", `${folder}/job`, "--expert-names"])).status, 0)
-    assert.include(found(yield* textsIn(`${folder}/job/dataset`)), "report.json: Lea Lead")
   })
 
   test("are pushed only with --expert-names, of the export and of the push", function* () {

@@ -106,10 +106,9 @@ const fill = (folder: string) => {
 /** 43 tasks, of which 21 and 41 are in doubt, and another has failed. */
 const leaveAttention = Effect.gen(function* () {
   writeFileSync("many.jsonl", `${itemLines(43).join("\n")}\n`)
-  const service = yield* ScriptedService.make((request, before) => {
-    if (ScriptedService.isPost(request) && /prompt (20|40)"/.test(request.body)) return "reset"
-    if (request.path.endsWith("/task_5")) return { status: 200, body: { task_id: "task_5", status: "failed" } }
-    return ScriptedService.obliging(request, before)
+  const service = yield* ScriptedService.except(({ body, path }) => {
+    if (/prompt (20|40)"/.test(body)) return "reset"
+    return path.endsWith("/task_5") && { status: 200, body: { task_id: "task_5", status: "failed" } }
   })
   const args = ["run", "many.jsonl", "--dir", "week-48", "--batch-size", "1", "--concurrency", "1", ...quick]
   assert.strictEqual((yield* cli(args, to(service))).status, 4)
@@ -182,10 +181,8 @@ describe("the guides' command lines", () => {
         yield* leaveAttention
         return {}
       case "tasks at a service": {
-        const service = yield* ScriptedService.make((request, some) =>
-          ScriptedService.isPost(request)
-            ? ScriptedService.obliging(request, some)
-            : { status: 200, body: { task_id: request.path.split("/").at(-1), status: "pending" } },
+        const service = yield* ScriptedService.except(
+          (request) => !ScriptedService.isPost(request) && ScriptedService.pending(request),
         )
         for (const dir of ["week-48", "prefstream-job"]) {
           yield* done(["submit", "items.jsonl", "--dir", dir], to(service))

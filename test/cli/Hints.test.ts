@@ -7,11 +7,7 @@ import * as ScriptedService from "../support/ScriptedService.ts"
 describe("what is to be done next", () => {
   test("repeats the flags by which the job was found, as a shell takes them; not what the environment says", function* () {
     const job = yield* folderWithItems(2)
-    const service = yield* ScriptedService.make((request, before) =>
-      request.method === "POST" && request.body.includes("prompt 1")
-        ? "reset"
-        : ScriptedService.obliging(request, before),
-    )
+    const service = yield* ScriptedService.except(({ body }) => body.includes("prompt 1") && "reset")
     const place = ["--dir", job, "--ledger", `${job}/one's ledger.db`]
     const named = ["--job", "a2"]
     const submit = ["submit", `${job}/items.jsonl`, "--batch-size", "1", ...quick]

@@ -39,7 +39,7 @@ describe("inspect", () => {
       ["items", pair, undefined],
     ]
     for (const [name, record, said] of files) {
-      yield* write(`${folder}/${name}.jsonl`, [JSON.stringify(record), JSON.stringify(record)])
+      yield* write(`${folder}/${name}.jsonl`, [record, record])
       const { stderr, stdout } = yield* cli(["inspect", `${folder}/${name}.jsonl`])
       if (said === undefined) assert.notInclude(stdout, "prefstream import", name)
       else assert.match(stdout + stderr, said, name)
@@ -49,7 +49,7 @@ describe("inspect", () => {
   test("names the flag of a wrong completion path, if there are several", function* () {
     const folder = yield* temporaryDirectory
     const file = `${folder}/items.jsonl`
-    yield* write(file, [JSON.stringify({ prompt: "P", a: "one", b: "two" })])
+    yield* write(file, [{ prompt: "P", a: "one", b: "two" }])
     const inspect = (path: string) => cli(["inspect", file, "--completion-path", "a", "--completion-path", path])
     yield* inspect("nope").pipe(ends(2, /: --completion-path: the first records have no "nope"/))
     yield* inspect("b[").pipe(ends(2, /: --completion-path: not a field path: "b\["/))
@@ -57,9 +57,12 @@ describe("inspect", () => {
 
   test("names the value that keeps a column from being gold", function* () {
     const folder = yield* temporaryDirectory
-    const records = ["model_a", "model_b", "neither one"].map((winner, i) =>
-      JSON.stringify({ prompt: `P${i}`, response_a: "one", response_b: "two", winner }),
-    )
+    const records = ["model_a", "model_b", "neither one"].map((winner, i) => ({
+      prompt: `P${i}`,
+      response_a: "one",
+      response_b: "two",
+      winner,
+    }))
     yield* write(`${folder}/votes.jsonl`, records)
     const { stdout } = yield* cli(["inspect", `${folder}/votes.jsonl`]).pipe(ends(0))
     assert.include(
@@ -68,74 +71,29 @@ describe("inspect", () => {
     )
   })
 
-  test("counts duplicates and ids that stand for other content as a run does", function* () {
-    const folder = yield* temporaryDirectory
-    const file = `${folder}/items.jsonl`
-    const [first] = itemLines(1)
-    yield* write(file, [...itemLines(3), first!, first!.replace("prompt 0", "another"), "{"])
-    const said = yield* cli(["inspect", file, "--json"])
-    const report = JSON.parse(said.stdout)
-    assert.deepStrictEqual(
-      [report.read, report.items, report.duplicates, report.rejected, report.tasks],
-      [6, 3, 1, 2, 1],
-    )
-    assert.deepStrictEqual(
-      (report.rejects as ReadonlyArray<{ code: string; first: { line: number } }>).map(({ code, first }) => [
-        code,
-        first.line,
-      ]),
-      [
-        ["conflicting_id", 5],
-        ["invalid_json", 6],
-      ],
-    )
-    assert.strictEqual(report.found.layout.split(":")[0], "items")
-  })
-
   test("takes the same completions in another order for a duplicate, unless an id or --keep-reordered says otherwise", function* () {
     const folder = yield* temporaryDirectory
-    const item = (completions: ReadonlyArray<string>, id?: string) =>
-      JSON.stringify({ id, prompt: "Which?", completions })
+    const item = (completions: ReadonlyArray<string>, id?: string) => ({ id, prompt: "Which?", completions })
     const file = `${folder}/items.jsonl`
     const lines = [item(["b", "a"]), item(["a", "b"]), item(["a", "b"]), item(["b", "a"]), item(["a", "c"])]
     yield* write(file, [...lines, item(["b", "a"], "1"), item(["a", "b"], "2")])
-    const countsOf = Effect.fnUntraced(function* (...flags: ReadonlyArray<string>) {
-      const { stdout } = yield* cli(["inspect", file, "--json", ...flags])
-      const { duplicates, items, read, rejected, reordered } = JSON.parse(stdout)
-      return { read, items, duplicates, reordered, rejected }
-    })
-    assert.deepStrictEqual(yield* countsOf(), { read: 7, items: 4, duplicates: 3, reordered: 2, rejected: 0 })
-    assert.deepStrictEqual(yield* countsOf("--keep-reordered"), {
-      read: 7,
-      items: 5,
-      duplicates: 2,
-      reordered: 0,
-      rejected: 0,
-    })
     const { stdout } = yield* cli(["inspect", file])
     assert.match(stdout, /7 = 4 items \+ 3 duplicates \(2 with the completions in another order\) \+ 0 rejected/)
+    assert.match(
+      (yield* cli(["inspect", file, "--keep-reordered"])).stdout,
+      /7 = 5 items \+ 2 duplicates \+ 0 rejected/,
+    )
   })
 
-  test("rejects what the service does not take, in words and before anything is sent, as a run does", function* () {
+  test("knows the limits of a service by its document or --max-completions, and none without them", function* () {
     const folder = yield* temporaryDirectory
     const file = `${folder}/items.jsonl`
-    const item = (n: number) =>
-      JSON.stringify({ prompt: `p${n}`, completions: Array.from({ length: n }, (_, i) => `completion ${i}`) })
+    const item = (n: number) => ({
+      prompt: `p${n}`,
+      completions: Array.from({ length: n }, (_, i) => `completion ${i}`),
+    })
     yield* write(file, [item(64), item(65)])
-    const run = yield* cli(["run", file, "--dir", `${folder}/job`, "--expert", "first", "--json"])
-    const { rejected, rejects, submitted, tasks } = reportOf(run)
-    assert.deepStrictEqual(
-      [submitted, rejected, tasks.refused.tasks, rejects?.map(({ code }) => code)],
-      [1, 1, 0, ["too_many_completions"]],
-    )
-    const said = yield* cli(["inspect", file])
-    assert.match(said.stdout, /2 = 1 item \+ 0 duplicates \+ 1 rejected/)
-    assert.match(
-      said.stdout,
-      /1 too_many_completions, first .*:2: completions: expected at most 64 \(the service's limit\), found 65/,
-    )
-    assert.match(said.stdout, /1 task in a first run/)
-
+    assert.match((yield* cli(["inspect", file])).stdout, /1 too_many_completions, first .* at most 64 .*, found 65/)
     for (const document of [undefined, "none", { paths: { "/v1/tasks": { post: { requestBody: [] } } } }]) {
       const other = yield* ScriptedService.make(ScriptedService.obliging, {}, document)
       const elsewhere = yield* cli(["inspect", file, "--base-url", other.baseUrl])
@@ -144,7 +102,7 @@ describe("inspect", () => {
     const limited = yield* cli(["inspect", file, "--base-url", "https://host/v1", "--max-completions", "4"])
     assert.match(
       limited.stdout,
-      /2 too_many_completions, first .*:1: completions: expected at most 4 \(the service's limit\), found/,
+      /2 too_many_completions, first .*:1: .*expected at most 4 \(the service's limit\), found/,
     )
   })
 
@@ -154,7 +112,7 @@ describe("inspect", () => {
       Effect.forEach(["a", "b"], (model) =>
         write(
           `${folder}/${model}${first}.jsonl`,
-          [first, first + 1].map((i) => JSON.stringify({ prompt: `p${i}`, response: `${model} ${i}` })),
+          [first, first + 1].map((i) => ({ prompt: `p${i}`, response: `${model} ${i}` })),
         ),
       )
     const run = () => cli(["run", `${folder}/*.jsonl`, "--dir", `${folder}/job`, "--expert", "longest"])
@@ -177,13 +135,12 @@ describe("inspect", () => {
   test("draws --completions-per-item of each item, as a run does, which buys nothing again under another draw", function* () {
     const folder = yield* temporaryDirectory
     const file = `${folder}/items.jsonl`
-    const item = (id: number, n: number) =>
-      JSON.stringify({
-        id,
-        question: `p${id}`,
-        answers: Array.from({ length: n }, (_, i) => ({ text: `text ${i}`, by: `model ${i}`, score: i })),
-        gold: 1,
-      })
+    const item = (id: number, n: number) => ({
+      id,
+      question: `p${id}`,
+      answers: Array.from({ length: n }, (_, i) => ({ text: `text ${i}`, by: `model ${i}`, score: i })),
+      gold: 1,
+    })
     yield* write(file, [item(0, 3), item(1, 80), item(2, 80)])
     const paths = ["--prompt-path", "question", "--completions-path", "answers[].text", "--model-path", "answers[].by"]
     const input = [file, ...paths, "--keep", "*"]
@@ -211,23 +168,6 @@ describe("inspect", () => {
     const again = reportOf(yield* run("--completions-per-item", "6", "--completions-seed", "7"))
     assert.deepStrictEqual([again.submitted, rows().length], [3, 8])
     yield* cli(["ledger", "check", "--dir", `${folder}/job`]).pipe(ends(0))
-  })
-
-  test("fills tasks although prompts repeat: 900 items of 150 prompts are 48 tasks, in a row or far apart", function* () {
-    const folder = yield* temporaryDirectory
-    const item = (prompt: number, i: number) =>
-      JSON.stringify({ prompt: `prompt ${prompt}`, completions: [`a ${i}`, `b ${i}`] })
-    const orders = { row: (i: number) => Math.floor(i / 6), apart: (i: number) => i % 150 }
-    const tasks: Record<string, number> = {}
-    for (const [name, promptOf] of Object.entries(orders)) {
-      const file = `${folder}/${name}.jsonl`
-      yield* write(
-        file,
-        Array.from({ length: 900 }, (_, i) => item(promptOf(i), i)),
-      )
-      tasks[name] = JSON.parse((yield* cli(["inspect", file, "--json"])).stdout).tasks
-    }
-    assert.deepStrictEqual(tasks, { row: 48, apart: 45 })
   })
 
   test("an input of which nothing can be used is not read for ever", function* () {
@@ -263,38 +203,6 @@ describe("inspect", () => {
     assert.match(
       suppressed.stderr,
       /aspen\.jsonl: found no completion .* --completion-path 'choices\[0\]\.message\.content'$/m,
-    )
-  })
-
-  test("of a join, finds the completions as in other layouts", function* () {
-    const folder = yield* temporaryDirectory
-    const rows = (more: (i: number) => object) => [1, 2].map((i) => JSON.stringify({ id: `${i}`, ...more(i) }))
-    yield* write(
-      `${folder}/prompts.jsonl`,
-      rows((i) => ({ prompt: `p${i}` })),
-    )
-    const files = [`${folder}/prompts.jsonl`]
-    for (const model of ["a", "b"]) {
-      yield* write(
-        `${folder}/${model}.jsonl`,
-        rows((i) => ({ response: `${model} ${i}`, output: i })),
-      )
-      files.push("--completions", `${folder}/${model}.jsonl`)
-    }
-    const found = yield* cli(["inspect", ...files])
-    assert.match(found.stdout, /completions at "response", models named after the files/)
-    assert.match(found.stdout, /2 = 2 items/)
-    for (const model of ["a", "b"]) {
-      yield* write(
-        `${folder}/${model}.jsonl`,
-        rows(() => ({ response: "a", output: "b" })),
-      )
-    }
-    yield* cli(["inspect", ...files]).pipe(
-      ends(
-        2,
-        /several fields might contain the completions: "response", or "output"; to choose, set --completion-path/,
-      ),
     )
   })
 
@@ -381,10 +289,7 @@ describe("validate", () => {
     yield* cli(["inspect", file, "--max-row-group-bytes", "100"]).pipe(
       ends(1, /its columns need more than 100 bytes of memory; raise --max-row-group-bytes /),
     )
-    assert.strictEqual((yield* cli(["inspect", file, "--max-row-group-bytes", "1MiB"])).status, 0)
-    yield* cli(["inspect", file, "--max-row-group-bytes", "1 GB"]).pipe(
-      ends(2, /a number of bytes, such as 512MiB or 2GiB/),
-    )
+    yield* cli(["inspect", file, "--max-row-group-bytes", "1MiB"]).pipe(ends(0))
   })
 
   test("of a file that can't be read to its end, tells that, and ends with 1", function* () {

@@ -9,10 +9,8 @@ import { sample } from "../support/process.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 /** A service that has judged all tasks but the second one. */
-const allButOne = ScriptedService.make((request, before) =>
-  request.path.endsWith("/task_1")
-    ? { status: 200, body: { task_id: "task_1", status: "pending" } }
-    : ScriptedService.obliging(request, before),
+const allButOne = ScriptedService.except(
+  (request) => request.path.endsWith("/task_1") && ScriptedService.pending(request),
 )
 
 test("--lock-wait: a second run over the job waits for the first to end, and says so", function* () {
@@ -68,13 +66,10 @@ describe("run --once", () => {
 })
 
 /** A service that has judged one task, given up another, and works on the third. */
-const oneOfEach = ScriptedService.make((request, before) =>
-  request.path.endsWith("/task_1")
-    ? { status: 200, body: { task_id: "task_1", status: "cancelled" } }
-    : request.path.endsWith("/task_2")
-      ? { status: 200, body: { task_id: "task_2", status: "pending" } }
-      : ScriptedService.obliging(request, before),
-)
+const oneOfEach = ScriptedService.except((request) => {
+  if (request.path.endsWith("/task_1")) return { status: 200, body: { task_id: "task_1", status: "cancelled" } }
+  return request.path.endsWith("/task_2") && ScriptedService.pending(request)
+})
 
 test("what failed is told while other tasks wait, also with --quiet and --waiting-ok", function* () {
   const job = yield* folderWithItems(3)
@@ -116,10 +111,8 @@ describe("--quiet", () => {
 
   test("says everything where it is not: what led to it first, each on its stream", function* () {
     const job = yield* folderWithItems(2)
-    const service = yield* ScriptedService.make((request, before) =>
-      request.path.endsWith("/task_1")
-        ? ScriptedService.completedBy(before, "task_1", 7)
-        : ScriptedService.obliging(request, before),
+    const service = yield* ScriptedService.except(
+      ({ path }, before) => path.endsWith("/task_1") && ScriptedService.completedBy(before, "task_1", 7),
     )
     const args = ["run", `${job}/items.jsonl`, "--dir", job, "--batch-size", "1", "--quiet", ...quick]
     const said = yield* cli(args, to(service)).pipe(

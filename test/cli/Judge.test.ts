@@ -10,9 +10,11 @@ import { traces } from "../support/traces.ts"
 const key = "sk-5e8c2f-A-KEY-THAT-NOBODY-MAY-SEE"
 
 const items = (n: number) =>
-  Array.from({ length: n }, (_, i) =>
-    JSON.stringify({ id: `item-${i}`, prompt: `prompt ${i}`, completions: [`short ${i}`, `much longer ${i}`, "x"] }),
-  )
+  Array.from({ length: n }, (_, i) => ({
+    id: `item-${i}`,
+    prompt: `prompt ${i}`,
+    completions: [`short ${i}`, `much longer ${i}`, "x"],
+  }))
 
 const length = JudgeStub.byValue((completion) => completion.length)
 

@@ -2,9 +2,18 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import { Struct } from "effect"
-import type { QualityReport } from "../../src/domain/QualityReport.ts"
 import type { VoteRow } from "../../src/domain/VoteRow.ts"
-import { cli, ends, folderWithItems, reportOf, write } from "../support/cli.ts"
+import {
+  cli,
+  ends,
+  folderWithItems,
+  importVotes,
+  printed,
+  qualityOf,
+  reportOf,
+  votesOf,
+  write,
+} from "../support/cli.ts"
 import { pairsOf } from "../support/datasetReaders.ts"
 import { test } from "../support/job.ts"
 import * as JudgeStub from "../support/judgeStub.ts"
@@ -25,23 +34,16 @@ const judges = ScriptedService.make((request) => {
   )
 })
 
-const votesIn = (table: string) =>
-  table
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line) as VoteRow)
-
 describe("a jury", () => {
   test("has one vote per judge and item, whose kind and answers in both orders stay in every table and report", function* () {
-    const job = yield* folderWithItems(items.map((item) => JSON.stringify(item)))
+    const job = yield* folderWithItems(items)
     const { baseUrl, received } = yield* judges
     const args = ["run", `${job}/items.jsonl`, "--dir", job, "--judge-base-url", baseUrl, "--votes", "3", "--json"]
     const experts = ["judge:length", "judge:first", `gold:${job}/items.jsonl`]
     yield* cli([...args, ...experts.flatMap((expert) => ["--expert", expert])]).pipe(ends(0))
     assert.lengthOf(received, items.length * 2 * 2)
 
-    const table = (yield* cli(["export-votes", "--dir", job]).pipe(ends(0))).stdout
-    const votes = votesIn(table)
+    const votes = yield* votesOf(job)
     assert.deepStrictEqual(
       votes.map(({ details, expert, item_id, kind }) => [item_id, expert, kind, details?.["consistent"]]),
       items.flatMap(({ id }) => [
@@ -61,7 +63,7 @@ describe("a jury", () => {
       pairs.map(({ chosen_index, item_id, votes }) => [item_id, chosen_index, votes]),
       ["item-1", "item-3", "item-5"].map((id) => [id, 1, 3]),
     )
-    const report = JSON.parse(readFileSync(`${job}/dataset/report.json`, "utf8")) as QualityReport
+    const report = yield* qualityOf(job)
     assert.deepStrictEqual(
       report.gold.kinds.map(({ kind, right, votes }) => [kind, votes, right]),
       [
@@ -84,7 +86,7 @@ describe("a jury", () => {
       const file = `${job}/votes.${as}`
       writeFileSync(file, (yield* cli(["export-votes", "--dir", job, "--as", as]).pipe(ends(0))).stdout)
       yield* cli(["import", file, "--dir", `${job}/${as}`]).pipe(ends(0))
-      const again = votesIn((yield* cli(["export-votes", "--dir", `${job}/${as}`]).pipe(ends(0))).stdout)
+      const again = yield* votesOf(`${job}/${as}`)
       const partsOf = (row: VoteRow) => Struct.pick(row, ["chosen_index", "details", "expert", "kind", "order"])
       assert.deepStrictEqual(
         again.map((vote) => partsOf(vote)),
@@ -95,7 +97,7 @@ describe("a jury", () => {
 
   test("that is evenly split gives the same data with and without names, and a tie if no judge is more reliable", function* () {
     const job = yield* folderWithItems([])
-    const votesOf = (measured: number) =>
+    const votesBy = (measured: number) =>
       Array.from({ length: 30 }, (_, i) =>
         ["judge:a", "judge:b"].map((expert, judge) => ({
           item_id: `item-${i}`,
@@ -112,11 +114,7 @@ describe("a jury", () => {
       const datasets: Array<unknown> = []
       for (const copy of [1, 2]) {
         const dir = `${job}/${measured}-${copy}`
-        yield* write(
-          `${dir}.jsonl`,
-          votesOf(measured).map((vote) => JSON.stringify(vote)),
-        )
-        yield* cli(["import", `${dir}.jsonl`, "--dir", dir]).pipe(ends(0))
+        yield* importVotes(dir, votesBy(measured))
         for (const names of [[], ["--expert-names"]]) {
           const exporting = ["export", "--dir", dir, "--aggregate", "jury", ...names]
           // Exit status 7: there is no pair to write.
@@ -152,18 +150,14 @@ describe("a jury", () => {
         chosen_index: k < 2 ? 0 : 1,
       })),
     ).flat()
-    yield* write(
-      `${job}/votes.jsonl`,
-      votes.map((vote) => JSON.stringify(vote)),
-    )
-    yield* cli(["import", `${job}/votes.jsonl`, "--dir", job]).pipe(ends(0))
+    yield* importVotes(job, votes)
     for (const names of [["--expert-names"], []]) {
       yield* cli(["export", "--dir", job, "--aggregate", "jury", ...names]).pipe(ends(7))
     }
   })
 
   test("costs the judges' price, also for prompts that a judge leaves unanswered", function* () {
-    const job = yield* folderWithItems(items.map((item) => JSON.stringify(item)))
+    const job = yield* folderWithItems(items)
     const { baseUrl } = yield* ScriptedService.make((request) => {
       const { model } = JSON.parse(request.body) as { readonly model: string }
       const { prompt } = JudgeStub.questionOf(request)
@@ -186,16 +180,16 @@ describe("a jury", () => {
   })
 
   test("has one task for its votes, as its dry run says", function* () {
-    const job = yield* folderWithItems(items.map((item) => JSON.stringify(item)))
-    const jury = ["--expert", "first", "--expert", "last", "--votes", "2", "--json"]
+    const job = yield* folderWithItems(items)
+    const jury = ["--expert", "first", "--expert", "last", "--votes", "2"]
     const args = ["run", `${job}/items.jsonl`, "--dir", `${job}/job`, ...jury]
-    const { new_votes, tasks } = JSON.parse((yield* cli([...args, "--dry-run"]).pipe(ends(0))).stdout)
+    const { new_votes, tasks } = yield* printed([...args, "--dry-run"])
     assert.deepStrictEqual([tasks, new_votes], [1, 2 * items.length])
-    assert.strictEqual(reportOf(yield* cli(args)).tasks.completed.tasks, tasks)
+    assert.strictEqual((yield* printed(args)).tasks.completed.tasks, tasks)
   })
 
   test("of fewer experts than votes is refused by name before anything is asked", function* () {
-    const job = yield* folderWithItems(items.map((item) => JSON.stringify(item)))
+    const job = yield* folderWithItems(items)
     const { baseUrl, received } = yield* judges
     const args = ["run", `${job}/items.jsonl`, "--dir", job, "--judge-base-url", baseUrl]
     const twice = ["--expert", "judge:a", "--expert", "longest", "--expert", "judge:a"]

@@ -3,20 +3,18 @@ import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Leaderboard } from "../../src/domain/Leaderboard.ts"
 import type { LeaderboardGroup } from "../../src/pipeline/Leaderboard.ts"
-import { cli, ends, folderWithItems, write } from "../support/cli.ts"
+import { cli, ends, folderWithItems, importVotes, jsonIn, printed, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 
 /** Items whose longest completion is of these models, best first. */
 const items = (count: number, ...models: ReadonlyArray<string>) =>
-  Array.from({ length: count }, (_, i) =>
-    JSON.stringify({
-      prompt: `Question ${i} on ${models.join()}?`,
-      completions: models.map((_, rank) => "An answer. ".repeat(models.length - rank)),
-      ...(models[0] === "" ? {} : { models }),
-    }),
-  )
+  Array.from({ length: count }, (_, i) => ({
+    prompt: `Question ${i} on ${models.join()}?`,
+    completions: models.map((_, rank) => "An answer. ".repeat(models.length - rank)),
+    ...(models[0] === "" ? {} : { models }),
+  }))
 
-const jobOf = Effect.fnUntraced(function* (lines: ReadonlyArray<string>) {
+const jobOf = Effect.fnUntraced(function* (lines: ReadonlyArray<object>) {
   const job = yield* folderWithItems(lines)
   yield* cli(["run", `${job}/items.jsonl`, "--dir", `${job}/job`, "--expert", "longest", "--quiet"])
   return ["leaderboard", "--dir", `${job}/job`]
@@ -25,19 +23,12 @@ const jobOf = Effect.fnUntraced(function* (lines: ReadonlyArray<string>) {
 describe("prefstream leaderboard", () => {
   test("gives no number of further votes that is out of reach", function* () {
     const job = yield* temporaryDirectory
-    const votes = Array.from({ length: 1401 }, (_, i) =>
-      JSON.stringify({
-        prompt: `Question ${i}?`,
-        response_a: "one",
-        response_b: "two",
-        model_a: "x",
-        model_b: "y",
-        winner: i % 2 === 0 ? "model_a" : "model_b",
-        judge: "ann",
-      }),
+    const pair = { response_a: "one", response_b: "two", model_a: "x", model_b: "y", judge: "ann" }
+    const winners = Array.from({ length: 1401 }, (_, i) => (i % 2 === 0 ? "model_a" : "model_b"))
+    yield* importVotes(
+      job,
+      winners.map((winner, i) => ({ ...pair, prompt: `Question ${i}?`, winner })),
     )
-    yield* write(`${job}/votes.jsonl`, votes)
-    yield* cli(["import", `${job}/votes.jsonl`, "--dir", job]).pipe(ends(0))
     const { stdout } = yield* cli(["leaderboard", "--dir", job, "--resamples", "10"]).pipe(ends(0))
     assert.match(
       stdout,
@@ -63,8 +54,8 @@ describe("prefstream leaderboard", () => {
     assert.match(stdout, /always never lost/)
     assert.match(stdout, /With 1,000 more votes, the intervals would shrink to 20\.5% of their width/)
 
-    const json = yield* cli([...args, "--json", "--resamples", "100", "--control", "position"])
-    const board: Leaderboard = JSON.parse(json.stdout)
+    const controlled = printed<Leaderboard>([...args, "--resamples", "100", "--control", "position"])
+    const board = yield* controlled
     assert.deepStrictEqual(
       board.models.map(({ group, losses, model, wins }) => [group, model, wins, losses]),
       [
@@ -76,10 +67,7 @@ describe("prefstream leaderboard", () => {
       ],
     )
     assert.deepStrictEqual(board.method.controls, ["position"])
-    assert.deepStrictEqual(
-      JSON.parse((yield* cli([...args, "--json", "--resamples", "100", "--control", "position"])).stdout),
-      board,
-    )
+    assert.deepStrictEqual(yield* controlled, board)
 
     const csv = (yield* cli([...args, "--csv", "--resamples", "100"])).stdout.trimEnd().split("\n")
     assert.match(csv[0]!, /^group,rank,model,rating,rating_low,rating_high,/)
@@ -91,13 +79,11 @@ describe("prefstream leaderboard", () => {
     const calling = (city: string) => [
       { role: "assistant", tool_calls: [{ type: "function", function: { name: "weather", arguments: { city } } }] },
     ]
-    const withCalls = Array.from({ length: 12 }, (_, i) =>
-      JSON.stringify({
-        prompt: [{ role: "user", content: `Question ${i}?` }],
-        completions: [calling(`Zürich ${i}`), calling("a")],
-        models: i < 8 ? ["caller", "two"] : ["two", "caller"],
-      }),
-    )
+    const withCalls = Array.from({ length: 12 }, (_, i) => ({
+      prompt: [{ role: "user", content: `Question ${i}?` }],
+      completions: [calling(`Zürich ${i}`), calling("a")],
+      models: i < 8 ? ["caller", "two"] : ["two", "caller"],
+    }))
     const args = yield* jobOf([
       ...items(20, "one", "two", "three"),
       ...items(12, "two", "one"),
@@ -105,11 +91,11 @@ describe("prefstream leaderboard", () => {
       ...withCalls,
     ])
     const dataset = `${args[2]!}/dataset`
-    const boardOf = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
-      const { stderr, stdout } = yield* cli(["leaderboard", ...args, "--json", "--resamples", "50"]).pipe(ends(0))
-      const board: Leaderboard = JSON.parse(stdout)
-      return { board, stderr }
-    })
+    const boardOf = (...args: ReadonlyArray<string>) =>
+      Effect.map(cli(["leaderboard", ...args, "--json", "--resamples", "50"]), (said) => ({
+        board: jsonIn(said) as Leaderboard,
+        stderr: said.stderr,
+      }))
     const ofJob = yield* boardOf("--dir", args[2]!)
     const ofDataset = yield* boardOf(dataset)
     const ofFile = yield* boardOf(`${dataset}/jsonl/train-00000-of-00001.jsonl`)
@@ -129,25 +115,23 @@ describe("prefstream leaderboard", () => {
 
   test("rates a full ranking of a dataset by its pairs alone, which have no ties", function* () {
     const folder = yield* temporaryDirectory
-    const pairOf = (i: number, chosen: number, rejected: number) =>
-      JSON.stringify({
-        prompt: `Question ${i}?`,
-        chosen: `Answer ${chosen}`,
-        rejected: `Answer ${rejected}`,
-        item_id: `item-${i}`,
-        chosen_index: chosen,
-        rejected_index: rejected,
-        chosen_model: `model-${chosen}`,
-        rejected_model: `model-${rejected}`,
-        metadata: i < 3 ? JSON.stringify({ topic: i % 2 === 0 ? "even, and more" : 1 }) : null,
-      })
+    const pairOf = (i: number, chosen: number, rejected: number) => ({
+      prompt: `Question ${i}?`,
+      chosen: `Answer ${chosen}`,
+      rejected: `Answer ${rejected}`,
+      item_id: `item-${i}`,
+      chosen_index: chosen,
+      rejected_index: rejected,
+      chosen_model: `model-${chosen}`,
+      rejected_model: `model-${rejected}`,
+      metadata: i < 3 ? JSON.stringify({ topic: i % 2 === 0 ? "even, and more" : 1 }) : null,
+    })
     // 2 is better than 0 and 1, of which nothing is said.
     yield* write(
       `${folder}/pairs.jsonl`,
       [0, 1, 2, 3].flatMap((i) => [pairOf(i, 2, 0), pairOf(i, 2, 1), ...(i === 0 ? [pairOf(i, 0, 1)] : [])]),
     )
-    const { stdout } = yield* cli(["leaderboard", `${folder}/pairs.jsonl`, "--json", "--resamples", "0"])
-    const board: Leaderboard = JSON.parse(stdout)
+    const board = yield* printed<Leaderboard>(["leaderboard", `${folder}/pairs.jsonl`, "--resamples", "0"])
     assert.deepStrictEqual(
       board.models.map(({ losses, model, ties, wins }) => [model, wins, ties, losses]),
       [
@@ -167,28 +151,26 @@ describe("prefstream leaderboard", () => {
     assert.match(csv[0]!, /^topic,group,rank,model,/)
     assert.match(csv[1]!, /^"even, and more",1,1,model-2,/)
     assert.strictEqual(csv.length, 1 + 3 * 3)
-    const json = JSON.parse((yield* cli([...by, "--json"])).stdout)
-    assert.strictEqual(json.by, "topic")
+    const { groups } = yield* printed<{ readonly groups: ReadonlyArray<LeaderboardGroup> }>(by)
     assert.deepStrictEqual(
-      json.groups.map(({ group, items }: { readonly group: string; readonly items: number }) => [group, items]),
-      [
-        ["even, and more", 2],
-        ["1", 1],
-        [null, 1],
-      ],
+      groups.map(({ group }) => group),
+      ["even, and more", "1", null],
     )
     yield* cli(["leaderboard", `${folder}/pairs.jsonl`, "--by", "a b"]).pipe(ends(2, /--by a b: not a field path/))
   })
 
   test("rates a job by a field of the items' metadata, and refuses one with too many values", function* () {
-    const withTopic = (lines: ReadonlyArray<string>) =>
-      lines.map((line, i) =>
-        JSON.stringify({ ...JSON.parse(line), metadata: { topic: i % 2 === 0 ? "a" : "b", number: i } }),
-      )
-    const args = yield* jobOf(withTopic([...items(80, "one", "two"), ...items(25, "two", "one")]))
-    const { groups }: { readonly groups: ReadonlyArray<LeaderboardGroup> } = JSON.parse(
-      (yield* cli([...args, "--by", "topic", "--json", "--resamples", "0"])).stdout,
+    const all = [...items(80, "one", "two"), ...items(25, "two", "one")]
+    const args = yield* jobOf(
+      all.map((item, i) => ({ ...item, metadata: { topic: i % 2 === 0 ? "a" : "b", number: i } })),
     )
+    const { groups } = yield* printed<{ readonly groups: ReadonlyArray<LeaderboardGroup> }>([
+      ...args,
+      "--by",
+      "topic",
+      "--resamples",
+      "0",
+    ])
     assert.deepStrictEqual(
       groups.map(({ group, items, leaderboard }) => [group, items, leaderboard!.models[0]!.wins]),
       [

@@ -1,36 +1,13 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
-import { cli, ends, folderWithItems, itemLines, reportOf } from "../support/cli.ts"
+import { cli, ends, folderWithItems, reportOf } from "../support/cli.ts"
 import { pairsOf } from "../support/datasetReaders.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { root, sample } from "../support/process.ts"
 
-/** Repeats, a line that is no JSON, an id under which other content stands: 6 records, 3 items. */
-const mixedLines = [
-  ...itemLines(3),
-  itemLines(1)[0]!,
-  "not JSON",
-  '{"id":"item-0","prompt":"other","completions":["x","y"]}',
-]
-
 const escape = "\u001b"
 
 describe("stdout is data, messages go to stderr", () => {
-  test("read = submitted + duplicates + rejected, in every command that reports", function* () {
-    const job = yield* folderWithItems(mixedLines)
-    const args = ["--dir", job, "--json"]
-    for (const command of [
-      ["run", `${job}/items.jsonl`, "--expert", "first"],
-      ["run", `${job}/items.jsonl`, "--expert", "first"],
-      ["status"],
-      ["export"],
-    ]) {
-      const report = reportOf(yield* cli([...command, ...args]))
-      assert.strictEqual(report.read, 6)
-      assert.deepStrictEqual([report.submitted, report.duplicates, report.rejected], [3, 1, 2])
-    }
-  })
-
   test("a pair in both orders is judged once; the first one keeps its models, gold answer and metadata; --keep-reordered judges both", function* () {
     const wide = (first: string, second: string, at: number) => ({
       prompt: "p",
@@ -47,7 +24,7 @@ describe("stdout is data, messages go to stderr", () => {
       ],
     }
     for (const [layout, records] of Object.entries(layouts)) {
-      const job = yield* folderWithItems(records.map((record) => JSON.stringify(record)))
+      const job = yield* folderWithItems(records)
       const gold = layout === "wide" ? ["--gold-path", "best"] : []
       const args = ["run", `${job}/items.jsonl`, "--layout", layout, "--keep", "at", ...gold, "--expert", "longest"]
       const judged = Effect.fnUntraced(function* (...flags: ReadonlyArray<string>) {

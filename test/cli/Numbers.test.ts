@@ -2,9 +2,20 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import type { Leaderboard } from "../../src/domain/Leaderboard.ts"
-import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
 import type { QualityReport } from "../../src/domain/QualityReport.ts"
-import { cli, ends, folderWithItems, quick, to, write } from "../support/cli.ts"
+import {
+  cli,
+  ends,
+  folderWithItems,
+  importVotes,
+  printed,
+  qualityOf,
+  quick,
+  readRows,
+  to,
+  write,
+} from "../support/cli.ts"
+import { pairsOf } from "../support/datasetReaders.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
@@ -17,60 +28,43 @@ interface VoteRecord {
 }
 
 /** A record per vote, on two completions unless it has its own. */
-const line = ({ choice, gold, item, ...members }: VoteRecord) =>
-  JSON.stringify({
-    item_id: `item-${item}`,
-    prompt: `Question ${item}, of its own?`,
-    completions: [`no ${item}`, `yes ${item}`],
-    models: ["naysayer", "yea-sayer"],
-    chosen_index: choice,
-    ...(gold !== undefined && { gold: { best_completion_index: gold } }),
-    ...members,
-  })
+const record = ({ choice, gold, item, ...members }: VoteRecord) => ({
+  item_id: `item-${item}`,
+  prompt: `Question ${item}, of its own?`,
+  completions: [`no ${item}`, `yes ${item}`],
+  models: ["naysayer", "yea-sayer"],
+  chosen_index: choice,
+  ...(gold !== undefined && { gold: { best_completion_index: gold } }),
+  ...members,
+})
 
 const imported = Effect.fnUntraced(function* (votes: ReadonlyArray<VoteRecord>) {
-  const folder = yield* temporaryDirectory
-  const job = `${folder}/job`
-  yield* write(`${folder}/votes.jsonl`, votes.map(line))
-  yield* cli(["import", `${folder}/votes.jsonl`, "--dir", job]).pipe(ends(0))
+  const job = yield* temporaryDirectory
+  yield* importVotes(job, votes.map(record))
   return job
 })
 
 const exported = Effect.fnUntraced(function* (job: string, ...flags: ReadonlyArray<string>) {
   const fs = yield* FileSystem.FileSystem
-  const { stderr, stdout } = yield* cli(["export", "--dir", job, "--expert-names", ...flags]).pipe(ends(0))
-  const read = (file: string) => fs.readFileString(`${job}/dataset/${file}`)
-  const report: QualityReport = JSON.parse(yield* read("report.json"))
-  const pairs = (yield* read("jsonl/train-00000-of-00001.jsonl"))
-    .trimEnd()
-    .split("\n")
-    .map((text): PreferencePair => JSON.parse(text))
-  return { report, pairs, card: yield* read("README.md"), stderr, stdout }
+  const said = yield* cli(["export", "--dir", job, "--expert-names", ...flags]).pipe(ends(0))
+  const card = yield* fs.readFileString(`${job}/dataset/README.md`)
+  return { ...said, report: yield* qualityOf(job), pairs: yield* pairsOf(job), card }
 })
 
 /** A service that answers a task with these annotations, as the completions were sent, by prompt. */
 const answering = (
   answerTo: (prompt: string) => { readonly best: string; readonly votes: ReadonlyArray<readonly [string, string]> },
 ) =>
-  ScriptedService.make((request, before) => {
-    if (request.method !== "GET") return ScriptedService.obliging(request, before)
-    const id = request.path.split("/").at(-1)!
-    const post = before.filter(({ method }) => method === "POST")[Number(id.replace("task_", ""))]!
-    const results = JSON.parse(post.body).prompts.map(
-      ({ completions, prompt }: { readonly prompt: string; readonly completions: ReadonlyArray<string> }) => {
-        const { best, votes } = answerTo(prompt)
-        return {
-          prompt,
-          best_completion_index: completions.indexOf(best),
-          annotations: {
-            ...(votes.some(([, text]) => text !== best) && { rationale: `for ${best}` }),
-            votes: votes.map(([expert, text]) => ({ expert, choice: completions.indexOf(text) })),
-          },
-        }
-      },
-    )
-    return { status: 200, body: { task_id: id, status: "completed", results } }
-  })
+  ScriptedService.make(
+    ScriptedService.judging(({ completions, prompt }) => {
+      const { best, votes } = answerTo(prompt)
+      const annotations = {
+        ...(votes.some(([, text]) => text !== best) && { rationale: `for ${best}` }),
+        votes: votes.map(([expert, text]) => ({ expert, choice: completions.indexOf(text) })),
+      }
+      return { best_completion_index: completions.indexOf(best), annotations }
+    }),
+  )
 
 const times = (count: number) => Array.from({ length: count }, (_, i) => i)
 
@@ -101,15 +95,15 @@ describe("known answers", () => {
     assert.deepStrictEqual([...new Set(byMajority.pairs.map(({ chosen_index }) => chosen_index))], [0])
     assert.deepStrictEqual([...new Set(weighted.pairs.map(({ chosen_index }) => chosen_index))], [1])
 
-    const board = (yield* cli(["leaderboard", "--dir", job, "--weighted", "--json", "--resamples", "50"])).stdout
-    for (const { models } of [weighted.report.leaderboard!, JSON.parse(board) as Leaderboard]) {
+    const board = yield* printed<Leaderboard>(["leaderboard", "--dir", job, "--weighted", "--resamples", "50"])
+    for (const { models } of [weighted.report.leaderboard!, board]) {
       assert.deepStrictEqual(
         models.map(({ model }) => model),
         ["yea-sayer", "naysayer"],
       )
     }
-    yield* write(`${job}/next.jsonl`, [line(votes[0]!)])
-    const plan = JSON.parse((yield* cli(["plan", `${job}/next.jsonl`, "--dir", job, "--json"])).stdout)
+    yield* write(`${job}/next.jsonl`, [record(votes[0]!)])
+    const plan = yield* printed(["plan", `${job}/next.jsonl`, "--dir", job])
     assert.deepStrictEqual(
       plan.experts.map(({ accuracy }: { readonly accuracy: number }) => accuracy),
       [0, 0, 1],
@@ -155,9 +149,7 @@ describe("a service's own choice", () => {
     const completionsOf = (prompt: string) => (prompt.startsWith("of three") ? ["A", "B", "C"] : ["A", "B"])
     yield* write(
       `${folder}/items.jsonl`,
-      Object.keys(answers).map((prompt, id) =>
-        JSON.stringify({ id: `${id}`, prompt, completions: completionsOf(prompt) }),
-      ),
+      Object.keys(answers).map((prompt, id) => ({ id: `${id}`, prompt, completions: completionsOf(prompt) })),
     )
     const said = yield* cli(["run", `${folder}/items.jsonl`, "--dir", `${folder}/job`, ...quick], to(service)).pipe(
       ends(0),
@@ -207,8 +199,8 @@ describe("a service's own choice", () => {
       const again = `${folder}/again`
       // The second time, nothing is new.
       for (const imported of [10, 0]) {
-        const said = yield* cli(["import", `${folder}/votes.${format}`, "--dir", again, "--json"])
-        assert.deepInclude(JSON.parse(said.stdout), { imported, rejected: 0 })
+        const counts = yield* printed(["import", `${folder}/votes.${format}`, "--dir", again])
+        assert.deepInclude(counts, { imported, rejected: 0 })
         const after = yield* exported(again)
         assert.deepStrictEqual(
           after.pairs.map((pair) => ({ ...pair, task_id: "" })),
@@ -292,12 +284,7 @@ test("a margin is not below 0, where reliable experts count more than most votes
   ])
   assert.closeTo(pairs[0]!.vote_margin!, -1 / 3, 1e-12)
   assert.strictEqual(pairs.at(-1)!.vote_margin, -1)
-  const fs = yield* FileSystem.FileSystem
-  const rows = (yield* fs.readFileString(`${job}/dataset/formats/trl/train.jsonl`)).trimEnd().split("\n")
-  assert.deepStrictEqual(
-    rows.map((text): number => JSON.parse(text).margin),
-    rows.map(() => 0),
-  )
+  for (const { margin } of yield* readRows(`${job}/dataset/formats/trl/train.jsonl`)) assert.strictEqual(margin, 0)
 })
 
 test("the cost of a right vote is that of results on known answers, by the right votes that they list", function* () {
@@ -313,14 +300,12 @@ test("the cost of a right vote is that of results on known answers, by the right
   }))
   yield* write(
     `${folder}/items.jsonl`,
-    times(4).map((i) =>
-      JSON.stringify({
-        id: `${i}`,
-        prompt: `Prompt ${i}`,
-        completions: ["A", "B"],
-        ...(i < 2 && { gold: { best_completion_index: 0 } }),
-      }),
-    ),
+    times(4).map((i) => ({
+      id: `${i}`,
+      prompt: `Prompt ${i}`,
+      completions: ["A", "B"],
+      ...(i < 2 && { gold: { best_completion_index: 0 } }),
+    })),
   )
   const flags = ["--dir", `${folder}/job`, "--price", "0.60", ...quick]
   yield* cli(["run", `${folder}/items.jsonl`, ...flags], to(service)).pipe(ends(0))
@@ -358,12 +343,12 @@ test("votes whose rankings tie give a pair with the chosen best, and the summary
 
 test("a blank completion makes no pair, and its item makes those of the others", function* () {
   const folder = yield* folderWithItems([
-    JSON.stringify({ id: "a", prompt: "P", completions: ["long one", "", "one"], models: ["x", "y", "z"] }),
-    JSON.stringify({ id: "b", prompt: "Q", completions: ["one", ""] }),
+    { id: "a", prompt: "P", completions: ["long one", "", "one"], models: ["x", "y", "z"] },
+    { id: "b", prompt: "Q", completions: ["one", ""] },
   ])
   const flags = ["--dir", `${folder}/job`, "--expert", "longest"]
-  const said = yield* cli(["run", `${folder}/items.jsonl`, ...flags, "--json"])
-  assert.deepInclude(JSON.parse(said.stdout), { read: 2, submitted: 1, rejected: 1 })
+  const counts = yield* printed(["run", `${folder}/items.jsonl`, ...flags])
+  assert.deepInclude(counts, { read: 2, submitted: 1, rejected: 1 })
   const { pairs, report } = yield* exported(`${folder}/job`)
   assert.deepStrictEqual(
     pairs.map(({ chosen, rejected, weight }) => [chosen, rejected, weight]),

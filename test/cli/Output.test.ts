@@ -11,7 +11,7 @@ const long = "x".repeat(90_000)
 /** A finished job whose report has more than a pipe takes at once. */
 const finished = copiesOf(
   Effect.fnUntraced(function* (job) {
-    yield* write(`${job}/items.jsonl`, [JSON.stringify({ id: "a", prompt: long, completions: ["b", "c"] })])
+    yield* write(`${job}/items.jsonl`, [{ id: "a", prompt: long, completions: ["b", "c"] }])
     yield* cli(["run", `${job}/items.jsonl`, "--dir", job, "--expert", "first", "--quiet", ...quick]).pipe(ends(0))
   }),
 )
@@ -49,7 +49,7 @@ describe("standard output", () => {
     const job = yield* finished
     const exported = yield* Effect.promise(() => run(["export", "--json", "--force", "--dir", job]))
     assert.strictEqual(reportOf(exported).example?.prompt.length, long.length)
-    yield* write(`${job}/more.jsonl`, [JSON.stringify({ id: "d", prompt: long, completions: ["b", "c"] })])
+    yield* write(`${job}/more.jsonl`, [{ id: "d", prompt: long, completions: ["b", "c"] }])
     const slow = ["--expert", "first", "--turnaround", "1h", "--once", "--json"]
     const waiting = yield* Effect.promise(() => run(["run", `${job}/more.jsonl`, "--dir", job, ...slow])).pipe(ends(3))
     assert.strictEqual(reportOf(waiting).example?.prompt.length, long.length)

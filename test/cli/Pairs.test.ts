@@ -6,18 +6,13 @@ import { pairsOf } from "../support/datasetReaders.ts"
 import { test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
-const lines = ["a", "b"].map((id) => JSON.stringify({ id, prompt: `prompt ${id}`, completions: ["1", "2", "3", "4"] }))
+const lines = ["a", "b"].map((id) => ({ id, prompt: `prompt ${id}`, completions: ["1", "2", "3", "4"] }))
 
 /** Experts who rank: 4 above 2 and 3, which are equally good, above 1. */
-const ranked: typeof ScriptedService.obliging = (request, before) => {
-  if (request.method === "POST") return ScriptedService.obliging(request, before)
-  const results = ["a", "b"].map((id) => ({
-    prompt: `prompt ${id}`,
-    best_completion_index: 3,
-    annotations: { ranking: [[3], [1, 2], [0]] },
-  }))
-  return { status: 200, body: { task_id: "task_0", status: "completed", results } }
-}
+const ranked = ScriptedService.judging(() => ({
+  best_completion_index: 3,
+  annotations: { ranking: [[3], [1, 2], [0]] },
+}))
 
 test("--pairs of run and export says which pairs the dataset has; a seed draws others", function* () {
   const job = yield* folderWithItems(lines)

@@ -71,15 +71,6 @@ describe("a pipeline file", () => {
     )
   })
 
-  test("with a wrong webhook scheme is refused in one line", function* () {
-    const webhook = 'webhook: { scheme: "md5", secrets: [Redacted.make("s")] }'
-    const file = yield* pipelineIn(yield* project, "pipeline", `${profile("http://127.0.0.1:9/v1")} ${webhook}`)
-    const { stderr } = yield* cli(["run", file]).pipe(
-      ends(2, /^prefstream: webhook setting scheme: unknown scheme "md5": expected standard-webhooks, .*$/m),
-    )
-    assert.notMatch(stderr, /^\s+at /m)
-  })
-
   test("with settings that no pipeline has is refused, with their names and the nearest ones", function* () {
     const folder = yield* project
     const run = (name: string, settings: string) =>

@@ -1,19 +1,13 @@
 /** `prefstream plan`: votes, accuracy and cost, from assumed accuracy, gold items, and agreement. */
 import { assert, describe } from "@effect/vitest"
-import { Effect, FileSystem } from "effect"
+import { FileSystem } from "effect"
 import type { VotePlan } from "../../src/pipeline/VotePlan.ts"
-import { cli, ends, folderWithItems, itemLines, type Said, write } from "../support/cli.ts"
+import { cli, ends, folderWithItems, importVotes, itemLines, printed, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 
-const planOf = ({ stderr, stdout }: Said): VotePlan => {
-  assert.notStrictEqual(stdout, "", stderr)
-  return JSON.parse(stdout)
-}
+const planOf = (args: ReadonlyArray<string>) => printed<VotePlan>(args)
 
-const prepared = Effect.gen(function* () {
-  const dir = yield* folderWithItems([...itemLines(1000), ...itemLines(2)])
-  return dir
-})
+const prepared = folderWithItems([...itemLines(1000), ...itemLines(2)])
 
 describe("prefstream plan", () => {
   test("with an assumed accuracy prints what 1 to 7 votes give and cost, and how many a target needs", function* () {
@@ -38,7 +32,7 @@ describe("prefstream plan", () => {
 An accuracy of 94.2% takes 5 votes per item: 5,000 votes (2000.00).
 `,
     )
-    const plan = planOf(yield* cli([...args, "--json"]))
+    const plan = yield* planOf(args)
     assert.deepStrictEqual([plan.read, plan.items, plan.duplicates, plan.experts], [1002, 1000, 2, null])
     assert.closeTo(plan.plan[4]!.accuracy, 0.94208, 1e-12)
     assert.deepStrictEqual(plan.target?.reached?.total, { votes: 5000, cost: "2000.00" })
@@ -55,15 +49,15 @@ An accuracy of 94.2% takes 5 votes per item: 5,000 votes (2000.00).
 
   test("of items with different numbers of completions takes the mean over items", function* () {
     const dir = yield* temporaryDirectory
-    const item = (n: number, ...completions: ReadonlyArray<string>) => JSON.stringify({ prompt: `p ${n}`, completions })
+    const item = (n: number, ...completions: ReadonlyArray<string>) => ({ prompt: `p ${n}`, completions })
     yield* write(`${dir}/items.jsonl`, [
       item(1, "a", "b"),
       item(2, "a", "b"),
       item(3, "a", "b"),
       item(4, "a", "b", "c"),
     ])
-    const args = ["plan", `${dir}/items.jsonl`, "--accuracy", "0.6", "--json"]
-    const { completions, plan } = planOf(yield* cli(args))
+    const args = ["plan", `${dir}/items.jsonl`, "--accuracy", "0.6"]
+    const { completions, plan } = yield* planOf(args)
     assert.deepStrictEqual(completions, [
       { completions: 2, items: 3 },
       { completions: 3, items: 1 },
@@ -71,27 +65,25 @@ An accuracy of 94.2% takes 5 votes per item: 5,000 votes (2000.00).
     // Of three completions: p³ + 3 p² q, and a third of 3/2 p q².
     assert.closeTo(plan[2]!.accuracy, (3 * 0.648 + 0.696) / 4, 1e-12)
     assert.closeTo(plan[2]!.agreement!, (3 * 0.52 + 0.44) / 4, 1e-12)
-    const drawn = planOf(yield* cli([...args, "--completions-per-item", "2"]))
+    const drawn = yield* planOf([...args, "--completions-per-item", "2"])
     assert.closeTo(drawn.plan[2]!.accuracy, 0.648, 1e-12)
   })
 
   test("by a pilot at the embedded service takes the expert's accuracy on gold items", function* () {
     const dir = yield* prepared
     // The longest completion is right in 16 of 20.
-    const known = Array.from({ length: 20 }, (_, i) =>
-      JSON.stringify({
-        prompt: `Known ${i}?`,
-        completions: ["A long answer.", "Short."],
-        gold: { best_completion_index: i < 16 ? 0 : 1 },
-      }),
-    )
+    const known = Array.from({ length: 20 }, (_, i) => ({
+      prompt: `Known ${i}?`,
+      completions: ["A long answer.", "Short."],
+      gold: { best_completion_index: i < 16 ? 0 : 1 },
+    }))
     yield* write(`${dir}/pilot.jsonl`, known)
     const job = ["--dir", `${dir}/pilot`]
     yield* cli(["run", `${dir}/pilot.jsonl`, ...job, "--expert", "longest", "--quiet"]).pipe(ends(0))
     const ledger = (yield* FileSystem.FileSystem).readFile(`${dir}/pilot/ledger.db`)
     const before = yield* ledger
     const args = ["plan", `${dir}/items.jsonl`, ...job, "--price", "0.1", "--target-accuracy", "0.95"]
-    const plan = planOf(yield* cli([...args, "--json"]))
+    const plan = yield* planOf(args)
     assert.deepStrictEqual(
       plan.experts?.map(({ accuracy, by, votes }) => ({ accuracy, by, votes })),
       [{ accuracy: 0.8, by: "gold", votes: 20 }],
@@ -107,23 +99,21 @@ An accuracy of 94.2% takes 5 votes per item: 5,000 votes (2000.00).
 
   test("by a pilot without gold takes reliabilities, and leaves out whom nothing tells about", function* () {
     const dir = yield* prepared
-    const vote = (n: number, expert: string, isA: boolean) =>
-      JSON.stringify({
-        prompt: `q ${n}`,
-        completion_a: `a ${n}`,
-        completion_b: `b ${n}`,
-        expert,
-        choice: isA ? "A" : "B",
-      })
+    const vote = (n: number, expert: string, isA: boolean) => ({
+      prompt: `q ${n}`,
+      completion_a: `a ${n}`,
+      completion_b: `b ${n}`,
+      expert,
+      choice: isA ? "A" : "B",
+    })
     const votes = Array.from({ length: 40 }, (_, n) => [
       vote(n, "ann", true),
       vote(n, "bob", n !== 1 && n !== 2),
       vote(n, "cy", n % 3 !== 0),
     ])
-    yield* write(`${dir}/votes.jsonl`, [...votes.flat(), vote(40, "alone", true)])
-    yield* cli(["import", `${dir}/votes.jsonl`, "--dir", `${dir}/pilot`]).pipe(ends(0))
+    yield* importVotes(`${dir}/pilot`, [...votes.flat(), vote(40, "alone", true)])
     const args = ["plan", `${dir}/items.jsonl`, "--dir", `${dir}/pilot`]
-    const plan = planOf(yield* cli([...args, "--json"]))
+    const plan = yield* planOf(args)
     const [ann, bob, cy, alone] = ["ann", "bob", "cy", "alone"].map((name) =>
       plan.experts?.find(({ expert }) => expert === name),
     )

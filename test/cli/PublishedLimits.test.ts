@@ -8,7 +8,7 @@ import * as ScriptedService from "../support/ScriptedService.ts"
 test("items that are longer than the service takes are rejected before anything is sent, with their places; characters are code points", function* () {
   const folder = yield* temporaryDirectory
   const file = `${folder}/items.jsonl`
-  const item = (prompt: string, ...completions: ReadonlyArray<string>) => JSON.stringify({ prompt, completions })
+  const item = (prompt: string, ...completions: ReadonlyArray<string>) => ({ prompt, completions })
   yield* write(file, [
     item("😀".repeat(20), "a", "b"),
     item("p".repeat(21), "a", "b"),

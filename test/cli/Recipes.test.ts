@@ -3,7 +3,6 @@ import { createHmac } from "node:crypto"
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem, Schedule } from "effect"
 import { freePort } from "../../src/node/Cluster.ts"
-import type { TaskRequest } from "../../src/domain/Task.ts"
 import { cliIn, ends, itemLines, quick, reportOf, write } from "../support/cli.ts"
 import { jsonl, pairsOf } from "../support/datasetReaders.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
@@ -19,12 +18,6 @@ const workplace = Effect.gen(function* () {
   for (const name of ["data", "pipelines"]) yield* fs.symlink(`${root}${name}`, `${folder}/${name}`)
   return folder
 })
-
-interface GoldItem {
-  readonly prompt: string
-  readonly completions: ReadonlyArray<string>
-  readonly gold: { readonly best_completion_index: number }
-}
 
 describe("the example pipelines run", () => {
   test("quickstart.ts twice, submitting nothing twice; joined.ts, with the same pairs; reannotate.ts, which judges them; merge.ts, which has both", function* () {
@@ -171,59 +164,14 @@ describe("the example pipelines run", () => {
     assert.strictEqual((yield* Effect.promise(() => ended)).stdout, `sent at ${seconds}: hello\n`)
   })
 
-  test("pipelines/panel.ts, at a service with three experts, by which the dataset stands or falls", function* () {
-    const folder = yield* workplace
-    const lines = (yield* (yield* FileSystem.FileSystem).readFileString(`${root}data/sample.jsonl`)).trimEnd()
-    const items = lines.split("\n").map((line) => JSON.parse(line) as GoldItem)
-    const bestOf = new Map(
-      items.map(({ completions, gold, prompt }) => [prompt, completions[gold.best_completion_index]] as const),
-    )
-    /** Of so many experts, how many know. */
-    const judged =
-      (knowing: number) => (request: ScriptedService.Received, before: ReadonlyArray<ScriptedService.Received>) => {
-        if (request.method === "POST") return ScriptedService.obliging(request, before)
-        const taskId = request.path.split("/").at(-1)!
-        const task = before.filter(({ method }) => method === "POST")[Number(taskId.slice("task_".length))]!
-        const results = (JSON.parse(task.body) as TaskRequest).prompts.map(({ completions, prompt }) => {
-          const best = completions.indexOf(bestOf.get(prompt)!)
-          const other = (best + 1) % completions.length
-          const votes = ["ann", "bob", "judge:m"].map((expert, i) => ({
-            expert,
-            choice: i < knowing ? best : other,
-            order: completions.map((_, place) => place),
-            seconds: 1,
-          }))
-          return { prompt, best_completion_index: knowing > 1 ? best : other, annotations: { votes } }
-        })
-        return { status: 200, body: { task_id: taskId, status: "completed", results } }
-      }
-    for (const [knowing, status] of [
-      [3, 0],
-      [1, 6],
-    ] as const) {
-      const service = yield* ScriptedService.make(judged(knowing))
-      const env = { PREFSTREAM_BASE_URL: service.baseUrl, PREFSTREAM_TOKEN: service.token }
-      const args = ["run", "pipelines/panel.ts", "--dir", `panel-${knowing}`, "--json"]
-      const said = yield* cliIn(folder, args, env)
-      assert.strictEqual(said.status, status, said.stderr)
-      if (status === 0) {
-        for (const { votes } of yield* pairsOf(`${folder}/panel-${knowing}`)) assert.strictEqual(votes, 3)
-      } else {
-        assert.match(said.stderr, /gold-accuracy/)
-      }
-    }
-  })
-
   test("pipelines/nightly.ts, which writes the dataset once a webhook has told of the result", function* () {
     const folder = yield* workplace
     const fs = yield* FileSystem.FileSystem
     yield* fs.makeDirectory(`${folder}/items`)
     yield* write(`${folder}/items/today.jsonl`, itemLines(3))
     let isJudged = false
-    const service = yield* ScriptedService.make((request, before) =>
-      request.method === "GET" && !isJudged
-        ? { status: 200, body: { task_id: request.path.split("/").at(-1), status: "pending" } }
-        : ScriptedService.obliging(request, before),
+    const service = yield* ScriptedService.except(
+      (request) => !isJudged && !ScriptedService.isPost(request) && ScriptedService.pending(request),
     )
     const env = {
       PREFSTREAM_BASE_URL: service.baseUrl,

@@ -9,13 +9,12 @@ import { Effect, Redacted } from "effect"
 import type { Audit } from "../../src/domain/Audit.ts"
 import type { VoteRow } from "../../src/domain/VoteRow.ts"
 import type { Preview } from "../../src/pipeline/Preview.ts"
-import { build, call, completed, platform, start, token } from "../service/support.ts"
+import { build, platform, token } from "../service/support.ts"
 import { cheap, joined, signedIn } from "../service/web/support.ts"
-import { cli, ends, quick, reportOf, to, write } from "../support/cli.ts"
+import { cli, ends, jsonIn, printed, quick, reportOf, to, votesOf, write } from "../support/cli.ts"
 import { liveOver } from "../support/effectTest.ts"
 import { temporaryDirectory } from "../support/job.ts"
 import * as JudgeStub from "../support/judgeStub.ts"
-import * as Logs from "../support/logs.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 const test = liveOver(platform)
@@ -37,11 +36,7 @@ const prefersRight = (who: string, prompt: string, accuracy: number) => chance(`
 const items = 200
 const lines = Array.from({ length: items }, (_, i) => {
   const completions = [`right ${i}`, `wrong ${i}`]
-  return JSON.stringify({
-    id: `item-${i}`,
-    prompt: `prompt ${i}`,
-    completions: i % 2 === 0 ? completions : completions.toReversed(),
-  })
+  return { id: `item-${i}`, prompt: `prompt ${i}`, completions: i % 2 === 0 ? completions : completions.toReversed() }
 })
 
 const models = ScriptedService.make((request) => {
@@ -84,13 +79,7 @@ const service = Effect.fnUntraced(function* (experts: ReadonlyArray<string> = ju
   yield* write(`${dir}/items.jsonl`, lines)
   const say = (command: string, ...flags: ReadonlyArray<string>) =>
     cli([command, `${dir}/items.jsonl`, "--dir", `${dir}/job`, "--batch-size", "10", ...quick, ...flags], env)
-  const votes = Effect.map(cli(["export-votes", "--dir", `${dir}/job`]).pipe(ends(0)), ({ stdout }) =>
-    stdout
-      .trimEnd()
-      .split("\n")
-      .map((line) => JSON.parse(line) as VoteRow),
-  )
-  return { base, dir, env, say, votes }
+  return { base, dir, env, say, votes: votesOf(`${dir}/job`) }
 })
 
 const prices = ["--price", "0.30", "--price", "judge=0.005"]
@@ -125,7 +114,7 @@ const kappaOf = (votes: ReadonlyArray<VoteRow>, judge: string) => {
 describe("--people-when", () => {
   test("judges vote on all items, people on a sample and where the jury is uncertain; reports and audit say so", function* () {
     const { dir, env, say, votes } = yield* service()
-    const preview: Preview = JSON.parse((yield* say("run", ...rule, ...prices, "--dry-run", "--json")).stdout)
+    const preview: Preview = jsonIn(yield* say("run", ...rule, ...prices, "--dry-run", "--json"))
     assert.deepStrictEqual(preview.in_all, {
       votes: { min: 600, max: 1200 },
       requests: { min: 20, max: 620 },
@@ -177,7 +166,7 @@ describe("--people-when", () => {
     yield* say("run", ...rule).pipe(ends(0))
     assert.strictEqual((yield* votes).length, 3 * items + people.length)
 
-    const audit = JSON.parse((yield* cli(["audit", "--dir", `${dir}/job`, "--json"]).pipe(ends(0))).stdout) as Audit
+    const audit = yield* printed<Audit>(["audit", "--dir", `${dir}/job`])
     for (const judge of judges) {
       const kappa = audit.raters.find(({ rater }) => rater === judge)?.agreement?.kappa?.value
       assert.closeTo(kappa!, kappaOf(yield* votes, judge), 1e-9)
@@ -188,9 +177,7 @@ describe("--people-when", () => {
   test("items that no judge answers go to people, and hold up no other item", function* () {
     const { dir, votes, ...run } = yield* service()
     const prompts = [...Object.keys(refusals), ...Array.from({ length: 9 }, (_, i) => `prompt ${i}`)]
-    const file = prompts.map((prompt, i) =>
-      JSON.stringify({ id: prompt, prompt, completions: [`right ${i}`, `wrong ${i}`] }),
-    )
+    const file = prompts.map((prompt, i) => ({ id: prompt, prompt, completions: [`right ${i}`, `wrong ${i}`] }))
     yield* write(`${dir}/items.jsonl`, file)
     const report = reportOf(yield* run.say("run", ...rule, ...prices, "--json").pipe(ends(0)))
     const byItem = Map.groupBy(yield* votes, ({ item_id }) => String(item_id))
@@ -222,7 +209,7 @@ describe("--people-when", () => {
     const { dir, votes, ...run } = yield* service()
     const known = lines.slice(0, 40).map((line, i) => {
       const gold = i % 3 === 0 ? { gold: { best_completion_index: i % 2 } } : {}
-      return JSON.stringify({ ...JSON.parse(line), ...gold })
+      return { ...line, ...gold }
     })
     yield* write(`${dir}/items.jsonl`, known)
     const { stdout } = yield* run.say("run", ...rule).pipe(ends(0))
@@ -241,7 +228,7 @@ describe("--people-when", () => {
     const prompts = [...Object.keys(refusals), ...Array.from({ length: 37 }, (_, i) => `prompt ${i}`)]
     const file = prompts.map((prompt, i) => {
       const gold = i % 5 === 1 ? { gold: { best_completion_index: 0 } } : {}
-      return JSON.stringify({ id: `i${i}`, prompt, completions: [`right ${i}`, `wrong ${i}`], ...gold })
+      return { id: `i${i}`, prompt, completions: [`right ${i}`, `wrong ${i}`], ...gold }
     })
     yield* write(`${dir}/items.jsonl`, file)
     const { stdout } = yield* run.say("run", ...rule, "--format", "trl").pipe(ends(0))
@@ -319,51 +306,5 @@ describe("--people-when", () => {
       ends(2, /--people-when requires a service where one task can ask for 3 votes, .* declares at most 2 for a task/),
     )
     assert.lengthOf(small.received, 0)
-  })
-})
-
-describe("voters of a task", () => {
-  const task = { task_type: "rlhf_ranking", prompts: [{ prompt: "Which?", completions: ["one", "other"] }] }
-
-  test("decide who gets it, and a service without a judge says that it waits for one", function* () {
-    const logged = Logs.make()
-    const { base, services } = yield* build({ experts: ["longest"], undoGrace: 0 }).pipe(logged.during)
-    const person = yield* joined(base, yield* cheap(signedIn({ base, services })))
-    const create = Effect.fnUntraced(function* (voters: string) {
-      const { json, status, text } = yield* call("POST", `${base}/v1/tasks`, { body: { ...task, voters } })
-      assert.strictEqual(status, voters === "nobody" ? 400 : 201, text)
-      return String(json.task_id)
-    })
-    yield* create("nobody")
-    const forJudges = yield* create("judges")
-    const forPeople = yield* create("people")
-    const { json } = yield* person.ask("POST", "/annotate/api/next", {})
-    const next = yield* person.ask("POST", `/annotate/api/items/${json.item.item_id}/vote`, {
-      best: 0,
-      ranking: null,
-      rationale: "",
-      seconds: 1,
-    })
-    assert.isNull(next.json.item)
-    const done = yield* completed(base, forPeople)
-    assert.deepStrictEqual(
-      done.json.results[0].annotations.votes.map(({ kind }: { readonly kind: string }) => kind),
-      ["person"],
-    )
-    yield* Effect.sync(() => logged.messages.join("\n")).pipe(
-      Effect.delay("20 millis"),
-      Effect.repeat({ until: (log) => log.includes("only language models may vote on this task") }),
-    )
-    assert.strictEqual((yield* call("GET", `${base}/v1/tasks/${forJudges}`)).json.status, "pending")
-  })
-
-  test("wait for a judge also where the service has no automatic expert at all", function* () {
-    const logged = Logs.make()
-    const base = yield* start({ experts: [] }).pipe(logged.during)
-    yield* call("POST", `${base}/v1/tasks`, { body: { ...task, voters: "judges" } })
-    yield* Effect.sync(() => logged.messages.join("\n")).pipe(
-      Effect.delay("20 millis"),
-      Effect.repeat({ until: (log) => /stays open: language models cannot give .*--expert judge:MODEL/.test(log) }),
-    )
   })
 })

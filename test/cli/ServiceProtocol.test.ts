@@ -42,9 +42,10 @@ const settings = (paths = "") => [
   `result-path: [task_id=batch.ref, status=state, results=data.items, choice=pick, annotations=why${paths}]`,
 ]
 
-const itemLines = Array.from({ length: 6 }, (_, i) =>
-  JSON.stringify({ prompt: `p${i}`, completions: [`short${i}`, `much longer ${i}`, `s${i}`] }),
-)
+const itemLines = Array.from({ length: 6 }, (_, i) => ({
+  prompt: `p${i}`,
+  completions: [`short${i}`, `much longer ${i}`, `s${i}`],
+}))
 
 const at = Effect.fnUntraced(function* (service: ScriptedService.ScriptedService, lines = settings()) {
   const folder = yield* temporaryDirectory

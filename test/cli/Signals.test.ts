@@ -37,19 +37,6 @@ const finishing = (latch: Latch.Latch) =>
     Stop.withOptions({ inFlight: Effect.succeedSome("3 requests") }),
   )
 
-describe("a command that is not stopped", () => {
-  clockTest("ends with its status", function* () {
-    const { said, status } = yield* supervised(Effect.succeed(3))
-    assert.strictEqual(yield* status, 3)
-    assert.deepStrictEqual(said(), [""])
-  })
-
-  clockTest("fails as it fails", function* () {
-    const { fiber } = yield* supervised(Effect.fail("no"))
-    assert.deepStrictEqual(yield* Fiber.await(fiber), Exit.fail("no"))
-  })
-})
-
 describe("a signal", () => {
   for (const [signal, expected] of [
     ["SIGHUP", 129],

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import { cli, ends } from "../support/cli.ts"
+import { cli, ends, importVotes, votesOf } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 
 const starts = ["=1+1", "+1", "-1", "@SUM(1)", "\tx", "\rx", "'=1", "''-1", "'", "plain", "'plain", " =1"]
@@ -11,10 +11,9 @@ const starts = ["=1+1", "+1", "-1", "@SUM(1)", "\tx", "\rx", "'=1", "''-1", "'",
 const imported = Effect.gen(function* () {
   const job = yield* temporaryDirectory
   const votes = starts.map((text, i) =>
-    JSON.stringify({ id: `${text}${i}`, prompt: `${text} ${i}`, completions: ["a", "b"], models: [text || "m", "other"], expert: text, choice: 0, rationale: text }),
+    ({ id: `${text}${i}`, prompt: `${text} ${i}`, completions: ["a", "b"], models: [text || "m", "other"], expert: text, choice: 0, rationale: text }),
   ) // prettier-ignore
-  writeFileSync(`${job}/votes.jsonl`, `${votes.join("\n")}\n`)
-  yield* cli(["import", `${job}/votes.jsonl`, "--choice-as", "index", "--dir", `${job}/job`]).pipe(ends(0))
+  yield* importVotes(`${job}/job`, votes, "--choice-as", "index")
   return job
 })
 
@@ -38,8 +37,7 @@ describe("export-votes --as csv", () => {
     const job = yield* temporaryDirectory
     writeFileSync(`${job}/votes.csv`, "prompt,response_a,response_b,choice,rationale\n'=p,a,b,response_a,'-x\n")
     yield* cli(["import", `${job}/votes.csv`, "--dir", `${job}/job`])
-    const { stdout } = yield* cli(["export-votes", "--dir", `${job}/job`])
-    const [row] = stdout.split("\n").map((line): unknown => (line === "" ? undefined : JSON.parse(line)))
+    const [row] = yield* votesOf(`${job}/job`)
     assert.deepInclude(row, { prompt: "'=p", rationale: "'-x" })
   })
 })
@@ -47,8 +45,7 @@ describe("export-votes --as csv", () => {
 test("leaderboard --csv: names are no formulas, numbers stay, and --raw has the names as they are", function* () {
   const job = yield* temporaryDirectory
   const vote = { prompt: "p", completions: ["a", "b"], models: ["=cmd|x!A0", "m2"], expert: "e", choice: 0 }
-  writeFileSync(`${job}/votes.jsonl`, `${JSON.stringify(vote)}\n`)
-  yield* cli(["import", `${job}/votes.jsonl`, "--choice-as", "index", "--dir", `${job}/job`])
+  yield* importVotes(`${job}/job`, [vote], "--choice-as", "index")
   const table = ["leaderboard", "--dir", `${job}/job`, "--csv", "--resamples", "0"]
   assert.match((yield* cli(table)).stdout, /^1,1,'=cmd\|x!A0,\d/m)
   assert.match((yield* cli([...table, "--raw"])).stdout, /^1,1,=cmd\|x!A0,\d/m)

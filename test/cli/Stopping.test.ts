@@ -4,7 +4,6 @@ import { Effect, FileSystem, Schedule } from "effect"
 import * as FileLock from "../../src/node/FileLock.ts"
 import { cli, cliStarted, ends, folderWithItems, itemLines, quick, reportOf, to, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
-import { sample } from "../support/process.ts"
 import { started } from "../support/program.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
@@ -66,17 +65,6 @@ describe("a run with a request under way", () => {
     assert.strictEqual(new Set(sent).size, 1)
   })
 
-  test("a second signal ends it at once", function* () {
-    const { child, ended, talks } = yield* atPost()
-    child.kill("SIGTERM")
-    // Said half a second after the first, from when on another one counts as another.
-    yield* Effect.promise(() => talks(/SIGTERM: waiting/))
-    child.kill("SIGTERM")
-    const said = yield* ended
-    assert.strictEqual(said.status, 143)
-    assert.match(said.stderr, /SIGTERM: ended immediately; left unfinished: 1 request/)
-  })
-
   test("SIGHUP, as when its terminal is closed, stops it like SIGTERM", function* () {
     const { answer, child, ended, report } = yield* atPost()
     child.kill("SIGHUP")
@@ -105,14 +93,6 @@ test("serve: to be stopped is its normal end", function* () {
 describe("schedule", () => {
   /** Never in the time of a test. */
   const newYear = ["schedule", "--cron", "0 0 1 1 *", "--time-zone", "UTC"]
-
-  test("says the next time; to be stopped while it waits is its normal end", function* () {
-    const job = yield* temporaryDirectory
-    const { stop, talks } = yield* cliStarted([...newYear, "--", "run", sample, "--dir", job, "--expert", "first"])
-    yield* talks(/next run at \d{4}-01-01T00:00:00(Z|\+00:00)/)
-    const said = yield* stop().pipe(ends(0))
-    assert.strictEqual(said.stdout, "")
-  })
 
   test("runs the command, says how it ended, and goes on", function* () {
     const job = yield* folderWithItems(2)

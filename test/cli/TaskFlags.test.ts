@@ -7,9 +7,11 @@ import { temporaryDirectory, test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 const gold = (n: number) =>
-  Array.from({ length: n }, (_, i) =>
-    JSON.stringify({ prompt: `gold ${i}`, completions: ["right", "wrong"], gold: { best_completion_index: 0 } }),
-  )
+  Array.from({ length: n }, (_, i) => ({
+    prompt: `gold ${i}`,
+    completions: ["right", "wrong"],
+    gold: { best_completion_index: 0 },
+  }))
 
 const promptsOf = (service: ScriptedService.ScriptedService) =>
   service.received.flatMap(({ body }) => (JSON.parse(body) as TaskRequest).prompts)
@@ -57,7 +59,7 @@ describe("submit", () => {
     for (const n of [byDefault, other]) assert.isTrue(n > 10 && n < 40, String(n))
   })
 
-  const wrong: ReadonlyArray<readonly [flags: string, says: RegExp, goldLines?: ReadonlyArray<string>]> = [
+  const wrong: ReadonlyArray<readonly [flags: string, says: RegExp, goldLines?: ReadonlyArray<unknown>]> = [
     ["--gold-rate 0.1", /--gold-rate requires --gold/],
     ["--gold GOLD --gold-rate 0.6", /gold-rate/, gold(1)],
     ["--gold GOLD --gold-rate 0", /gold-rate/, gold(1)],

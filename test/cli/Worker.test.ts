@@ -4,7 +4,7 @@ import { basename, dirname } from "node:path"
 import { afterAll, assert, beforeAll, describe } from "@effect/vitest"
 import { Duration, Effect, Fiber, Latch } from "effect"
 import { version } from "../../src/node/Version.ts"
-import { cli, cliStarted, ends, itemLines, quick, to } from "../support/cli.ts"
+import { cli, cliStarted, itemLines, quick, to } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { notInstalled, Server } from "../support/postgres.ts"
 import { spawned } from "../support/process.ts"
@@ -31,27 +31,6 @@ describe.skipIf(notInstalled)("prefstream worker", () => {
     assert.notInclude(stderr, "starts again in")
     yield* worker.stop()
     assert.strictEqual(server.psql("SELECT COUNT(*) FROM run", schema), "1")
-  })
-
-  test("refuses the ledger of a newer version, and leaves it as it is", function* () {
-    const folder = yield* temporaryDirectory
-    const schema = server.newSchema()
-    const file = `${folder}/items.jsonl`
-    writeFileSync(file, `${itemLines(2).join("\n")}\n`)
-    const env = { PREFSTREAM_LEDGER: server.url(schema) }
-    yield* cli(["run", file, "--dir", folder, ...quick], env).pipe(ends(0))
-    server.psql("INSERT INTO prefstream_migration (migration_id, name) VALUES (99, 'of_the_future')", schema)
-    yield* cli(["worker", file, "--dir", folder], {
-      ...env,
-      PREFSTREAM_BASE_URL: "http://127.0.0.1:1/v1",
-      PREFSTREAM_TOKEN: "token",
-    }).pipe(
-      ends(
-        1,
-        /^prefstream: the ledger has version 99, but this prefstream supports versions up to \d+: install a newer/m,
-      ),
-    )
-    assert.strictEqual(server.psql("SELECT COUNT(*) FROM part_owner", schema), "0")
   })
 
   const parts = 8

@@ -1,16 +1,11 @@
 /** `pipelines/connectors/argilla.ts`, from a file to the dataset, at the fake of the server. */
 import { assert, describe } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
 import { protocol, settings } from "../../pipelines/connectors/argilla.ts"
 import { test } from "../support/job.ts"
 import * as Argilla from "./argilla.ts"
 import * as Job from "./job.ts"
 
-const fake = (options?: Argilla.Settings) =>
-  Effect.acquireRelease(
-    Effect.promise(() => Argilla.make(options)),
-    (service) => Effect.promise(service.close),
-  )
+const fake = (options?: Argilla.Settings) => Job.served(() => Argilla.make(options))
 
 const items = Array.from({ length: 6 }, (_, i) => ({
   id: `item-${i}`,
@@ -19,9 +14,6 @@ const items = Array.from({ length: 6 }, (_, i) => ({
 }))
 
 const job = { protocol: protocol({ dataset: Argilla.dataset }), service: settings }
-
-const longest = (_: string, completions: ReadonlyArray<string>) =>
-  completions.reduce((best, text, i) => (text.length > completions[best]!.length ? i : best), 0)
 
 /** A ranking of all options of the question. Those without a completion have the text "". */
 const ranked = (completions: ReadonlyArray<string>, rankOf: (text: string, index: number) => number) =>
@@ -47,7 +39,7 @@ describe("the connector of Argilla", () => {
     )
     const says = (user: string, isRight: boolean, strength: number) =>
       service.respond(user, (record) => {
-        const best = longest("", Argilla.completionsOf(record))
+        const best = Job.longest("", Argilla.completionsOf(record))
         const preference = `response${1 + (isRight ? best : 1 - best)}`
         return { status: "submitted", preference, strength, rationale: `${user} says so.` }
       })
@@ -114,7 +106,7 @@ describe("the connector of Argilla", () => {
     yield* submit
     const answer =
       (status: "draft" | "submitted" | "discarded") => (record: Parameters<typeof Argilla.completionsOf>[0]) =>
-        ({ status, preference: `response${1 + longest("", Argilla.completionsOf(record))}` }) as const
+        ({ status, preference: `response${1 + Job.longest("", Argilla.completionsOf(record))}` }) as const
     service.respond("ann", answer("submitted"))
     service.respond("bob", answer("draft"))
     service.respond("eve", answer("discarded"))
@@ -148,7 +140,7 @@ describe("the connector of Argilla", () => {
     const { finish, pairs, submit } = yield* Job.make(service, odd, job)
     const { tasks } = yield* submit
     assert.deepStrictEqual([tasks.submitted.items, tasks.refused.items], [5, 1])
-    service.judge(longest, { reversed: true })
+    service.judge(Job.longest, { reversed: true })
     const { issues, rejected } = yield* finish
     assert.strictEqual(rejected, 1)
     assert.match(issues.map(({ reason }) => reason).join("\n"), /found fields values for non configured fields/)
@@ -156,17 +148,6 @@ describe("the connector of Argilla", () => {
       (yield* pairs).map(({ prompt }) => prompt),
       items.filter((_, i) => i !== 4).map(({ prompt }) => prompt),
     )
-  })
-
-  test("ends at a wrong key, and at that of an annotator", function* () {
-    const service = yield* fake()
-    const wrong = yield* Job.make({ ...service, token: "wrong-key" }, items, job)
-    const failure = String(yield* Effect.flip(wrong.submit))
-    assert.match(failure, /refuses the token \(401\).*Could not validate credentials/)
-    assert.notInclude(failure, "wrong-key")
-    const annotator = yield* Job.make({ ...service, token: service.annotatorKey }, items, job)
-    assert.match(String(yield* Effect.flip(annotator.submit)), /refuses the token \(403\).*Operation not allowed/)
-    assert.lengthOf(service.created(), 0)
   })
 
   test("creates each record once if answers are lost and requests are refused with 429", function* () {
@@ -187,29 +168,8 @@ describe("the connector of Argilla", () => {
       [...service.created()],
       items.map(({ prompt }) => prompt),
     )
-    service.judge(longest)
+    service.judge(Job.longest)
     yield* finish
     assert.lengthOf(yield* pairs, 6)
-  })
-
-  test("polls at once after a signed webhook of a completed record, and after no other", function* () {
-    const service = yield* fake()
-    const { hinted, submit } = yield* Job.make(service, items, {
-      ...job,
-      service: { ...settings, ...Job.seldom },
-      batch: { maxPrompts: 3, maxBytes: 1_000_000 },
-    })
-    yield* submit
-    service.judge(longest)
-    const polls = () => service.requests().filter(({ url }) => url.pathname.endsWith("/search")).length
-    const webhook = { secrets: [Redacted.make(`whsec_${Argilla.secret}`)] } as const
-    const { tasks } = yield* hinted(webhook, async (url) => {
-      const forged = Buffer.alloc(64).toString("base64")
-      await service.notify(url, forged)
-      assert.isTrue(service.deliveries.every((status) => status === 401))
-      assert.strictEqual(polls(), 0)
-      await service.notify(url)
-    })
-    assert.deepStrictEqual([tasks.completed.items, tasks.completed.tasks], [6, 2])
   })
 })

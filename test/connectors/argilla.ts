@@ -13,7 +13,6 @@ import type { FakeService } from "prefstream/testing"
 import { deliver, isAccepted, serve } from "./server.ts"
 
 export const apiKey = "argilla.apikey"
-const annotatorKey = "annotator.apikey"
 export const dataset = "6005571a-b628-48e6-99af-c63df171e4c1"
 /** Plain base64 of 64 bytes, as the server makes it. */
 export const secret = randomBytes(64).toString("base64")
@@ -90,7 +89,6 @@ export const make = async ({ minSubmitted = 1, question = "label_selection", use
   const created: Array<string> = []
   const userIds = new Map(users.map((name) => [name, randomUUID()]))
   const events: Array<{ readonly type: string; readonly data: unknown }> = []
-  const deliveries: Array<number | undefined> = []
   let isReversed = false
   let seconds = 0
   const now = () => new Date(Date.UTC(2026, 0, 1, 0, 0, ++seconds)).toISOString().replace("Z", "000")
@@ -172,13 +170,12 @@ export const make = async ({ minSubmitted = 1, question = "label_selection", use
 
   const server = await serve(({ body, headers, method, url: { pathname: path, searchParams: query } }) => {
     const key = headers["x-argilla-api-key"]
-    if (key !== apiKey && key !== annotatorKey) {
+    if (key !== apiKey) {
       return coded(401, "UnauthorizedError", { detail: "Could not validate credentials" })
     }
     const [, id, action] = /^\/api\/v1\/datasets\/([^/]+)\/records\/(bulk|search)$/.exec(path) ?? []
     if (id === undefined) return failure(404, "Not Found")
     if (id !== dataset) return failure(404, `Dataset with id \`${id}\` not found`)
-    if (key === annotatorKey) return coded(403, "ForbiddenOperationError", { detail: "Operation not allowed" })
     if (method === "PUT" && action === "bulk") return upsert(body as Parameters<typeof upsert>[0])
     return method === "POST" && action === "search" ? search(body as Search, query) : failure(405, "Method Not Allowed")
   })
@@ -229,13 +226,10 @@ export const make = async ({ minSubmitted = 1, question = "label_selection", use
   return {
     baseUrl: `${server.origin}/api/v1`,
     token: apiKey,
-    annotatorKey,
-    requests: server.requests,
     disturb: server.disturb,
     created: () => created,
     taskIdOf: (prompt: string) =>
       records.find(({ fields }) => fields["prompt"] === prompt)?.metadata["prefstream_task"] ?? "",
-    records: (): ReadonlyArray<DatasetRecord> => records,
     /** The users' names by id. */
     names: Object.fromEntries([...userIds].map(([name, id]) => [id, name])),
     respond,
@@ -250,19 +244,16 @@ export const make = async ({ minSubmitted = 1, question = "label_selection", use
         })
       }
     },
-    /** The answers to deliveries. */
-    deliveries,
     /** Each attempt has an id of its own. */
-    notify: async (url: string, key = secret) => {
+    notify: async (url: string) => {
       for (const { data, type } of events.splice(0)) {
         const id = `msg_${randomBytes(16).toString("base64url")}`
         const timestamp = String(Math.floor(Date.now() / 1000))
         const body = pythonJson({ type, version: 1, timestamp: "2026-01-01T00:00:00.000000Z", data })
-        const signed = createHmac("sha256", Buffer.from(key, "base64")).update(`${id}.${timestamp}.${body}`)
+        const signed = createHmac("sha256", Buffer.from(secret, "base64")).update(`${id}.${timestamp}.${body}`)
         const signature = `v1,${signed.digest("base64")}`
         const headers = { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature }
         const status = await deliver(url, headers, body)
-        deliveries.push(status)
         if (!isAccepted(status)) events.push({ data, type })
       }
     },

@@ -1,5 +1,5 @@
 /** A pipeline from a JSON Lines file to a dataset, over a connector and the fake of its service. */
-import { Deferred, Effect, Fiber, Redacted, Stream } from "effect"
+import { Effect, Redacted, Stream } from "effect"
 import type { ServiceSettings } from "../../src/api/ServiceProfile.ts"
 import { votes } from "../../src/pipeline/Job.ts"
 import * as Pipeline from "../../src/pipeline/Pipeline.ts"
@@ -16,7 +16,13 @@ const quick: Partial<ServiceSettings> = {
   pollInterval: { min: "1 milli", max: "5 millis" },
 }
 
-export const seldom: Partial<ServiceSettings> = { pollInterval: { min: "5 hours", max: "10 hours" } }
+/** A fake of a service for the time of a scope. */
+export const served = <A extends FakeService>(make: () => Promise<A>) =>
+  Effect.acquireRelease(Effect.promise(make), ({ close }) => Effect.promise(close))
+
+/** The index of the longest completion. */
+export const longest = (_: string, completions: ReadonlyArray<string>) =>
+  completions.reduce((best, text, i) => (text.length > completions[best]!.length ? i : best), 0)
 
 export interface Job extends Partial<Pipeline.Settings> {
   readonly protocol: Tasks.Protocol
@@ -37,6 +43,7 @@ export const make = Effect.fnUntraced(function* (
     service: Tasks.ServiceProfile.layer({ ...quick, ...service, baseUrl, token: Redacted.make(token) }),
   })
   return {
+    pipeline,
     submit: Pipeline.submit(pipeline),
     /** Collects the results and writes the dataset. */
     finish: Pipeline.run(pipeline),
@@ -45,19 +52,5 @@ export const make = Effect.fnUntraced(function* (
     pairs: pairsOf(directory),
     /** The votes that the ledger has. */
     votes: Effect.provide(Stream.runCollect(votes()), Pipeline.layer(pipeline)),
-    /** Waits for webhooks, which `send` causes. */
-    hinted: Effect.fnUntraced(function* (
-      webhook: Tasks.WebhookReceiver.RouteOptions,
-      send: (url: string) => Promise<void>,
-    ) {
-      const url = yield* Deferred.make<string>()
-      const onListening = (at: string) => Effect.asVoid(Deferred.succeed(url, at))
-      const collecting = yield* Effect.forkChild(
-        Pipeline.collect({ ...pipeline, webhook: { ...webhook, onListening } }),
-      )
-      const at = yield* Deferred.await(url)
-      yield* Effect.promise(() => send(at))
-      return yield* Fiber.join(collecting)
-    }),
   }
 })

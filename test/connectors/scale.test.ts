@@ -1,16 +1,11 @@
 /** `pipelines/connectors/scale.ts`, from a file to the dataset, at the fake of the service. */
 import { assert, describe } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
 import { protocol, settings } from "../../pipelines/connectors/scale.ts"
 import { test } from "../support/job.ts"
 import * as Job from "./job.ts"
 import * as Scale from "./scale.ts"
 
-const fake = (options?: Parameters<typeof Scale.make>[0]) =>
-  Effect.acquireRelease(
-    Effect.promise(() => Scale.make(options)),
-    (service) => Effect.promise(service.close),
-  )
+const fake = (options?: Parameters<typeof Scale.make>[0]) => Job.served(() => Scale.make(options))
 
 const items = Array.from({ length: 4 }, (_, i) => ({
   id: `item-${i}`,
@@ -20,12 +15,6 @@ const items = Array.from({ length: 4 }, (_, i) => ({
 
 const job = { protocol: protocol({ project: Scale.project }), service: settings }
 
-const longest = (_: string, completions: ReadonlyArray<string>) =>
-  completions.reduce((best, text, i) => (text.length > completions[best]!.length ? i : best), 0)
-
-const webhook = (secret: string) =>
-  ({ scheme: { header: "scale-callback-auth", digest: "none" }, secrets: [Redacted.make(secret)] }) as const
-
 describe("the connector of Scale", () => {
   test("makes a dataset with strength, rationale and ranks from the turn with a selected model", function* () {
     const service = yield* fake()
@@ -33,7 +22,7 @@ describe("the connector of Scale", () => {
     yield* submit
     assert.sameMembers([...service.created()], ["Why 0?", "Why 1?", "Why 2?", "Why 3?"])
     service.decide(({ prompt, responses }) => {
-      const best = longest(prompt, responses)
+      const best = Job.longest(prompt, responses)
       const others = [0, 1, 2].filter((index) => index !== best)
       const likert = prompt === "Why 0?" ? 1 : 6
       return { best, ranking: [[best], others], likert, justification: `It is ${responses[best]}` }
@@ -105,18 +94,9 @@ describe("the connector of Scale", () => {
     const report = yield* submit
     assert.deepStrictEqual([report.tasks.submitted.tasks, report.tasks.refused.tasks], [3, 1])
     assert.sameMembers([...service.created()], ["Why 0?", "Why 1?", "Why 3?"])
-    service.judge(longest, { reversed: true })
+    service.judge(Job.longest, { reversed: true })
     const { dataset, rejected } = yield* finish
     assert.deepStrictEqual([dataset?.rows, rejected], [6, 1])
-  })
-
-  test("ends at a wrong token, which no message shows", function* () {
-    const service = yield* fake()
-    const { submit } = yield* Job.make({ ...service, token: "wrong-key" }, items, job)
-    const failure = yield* Effect.flip(submit)
-    assert.match(String(failure), /refuses the token \(401\): No valid API key provided/)
-    assert.notInclude(String(failure), "wrong-key")
-    assert.lengthOf(service.created(), 0)
   })
 
   test("creates each task once if answers are lost and requests are refused with 429", function* () {
@@ -141,28 +121,8 @@ describe("the connector of Scale", () => {
       service.requests().filter(({ url }) => url.pathname === "/v1/tasks"),
       2,
     )
-    service.judge(longest)
+    service.judge(Job.longest)
     yield* finish
     assert.lengthOf(yield* pairs, 8)
-  })
-
-  test("polls at once after a callback with the service's header, and after no other", function* () {
-    const service = yield* fake()
-    const callbackUrl = "https://prefstream.example/webhook"
-    const { hinted, submit } = yield* Job.make(service, items, {
-      protocol: protocol({ project: Scale.project, callbackUrl }),
-      service: { ...settings, ...Job.seldom },
-    })
-    yield* submit
-    assert.isTrue(service.tasks().every(({ callback_url }) => callback_url === callbackUrl))
-    service.judge(longest)
-    const polls = () => service.requests().filter(({ url }) => url.pathname === "/v2/task").length
-    const { tasks } = yield* hinted(webhook(Scale.callbackKey), async (url) => {
-      await service.notify(url, "forged-callback-key")
-      assert.deepStrictEqual(service.deliveries, [401, 401, 401, 401])
-      assert.strictEqual(polls(), 0)
-      await service.notify(url)
-    })
-    assert.deepStrictEqual([tasks.completed.tasks, polls()], [4, 4])
   })
 })

@@ -111,7 +111,6 @@ const viewOf = (task: Task, opts: ReadonlyArray<string> = []) => {
 /** `refuses`: prompts that the project's template does not take. */
 export const make = async ({ refuses = () => false }: { readonly refuses?: (prompt: string) => boolean } = {}) => {
   const tasks: Array<Task> = []
-  const deliveries: Array<number | undefined> = []
 
   const create = (body: Record<string, unknown>) => {
     const { callback_url, project_name, template_variables, unique_id } = body as {
@@ -175,8 +174,6 @@ export const make = async ({ refuses = () => false }: { readonly refuses?: (prom
     baseUrl: server.origin,
     token: apiKey,
     tasks: (): ReadonlyArray<Task> => tasks,
-    /** The answers to deliveries. */
-    deliveries,
     requests: server.requests,
     disturb: server.disturb,
     created: () => tasks.map(({ prompt }) => prompt),
@@ -184,14 +181,13 @@ export const make = async ({ refuses = () => false }: { readonly refuses?: (prom
     decide,
     judge: (best, { reversed = false, wrong = false } = {}) =>
       decide(({ prompt, responses }) => ({ best: best(prompt, responses), isReversed: reversed, isWrong: wrong })),
-    notify: async (url: string, key = callbackKey) => {
+    notify: async (url: string) => {
       for (const task of tasks) {
         if (task.result === undefined || task.isNotified === true) continue
         const response = {}
         const told = { ...viewOf(task), callback_url: url, type: "chat", response, metadata: {} }
         const body = JSON.stringify({ task_id: task.task_id, response, task: told })
-        const status = await deliver(url, { "scale-callback-auth": key }, body)
-        deliveries.push(status)
+        const status = await deliver(url, { "scale-callback-auth": callbackKey }, body)
         task.isNotified = isAccepted(status)
       }
     },

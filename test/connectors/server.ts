@@ -1,6 +1,6 @@
 /** A JSON API on loopback, whose state is in memory: what the fakes of services have in common. */
-import { createServer, type IncomingHttpHeaders } from "node:http"
-import type { AddressInfo } from "node:net"
+import type { IncomingHttpHeaders } from "node:http"
+import { listen, withBody } from "../support/listening.ts"
 
 export interface ApiRequest {
   readonly method: string
@@ -22,11 +22,9 @@ export type Disturbance = "busy" | "lost" | undefined
 export const serve = async (answer: (request: ApiRequest) => ApiAnswer) => {
   const requests: Array<ApiRequest> = []
   let disturbance: (request: ApiRequest) => Disturbance = () => undefined
-  const server = createServer((incoming, response) => {
-    const chunks: Array<Buffer> = []
-    incoming.on("data", (chunk: Buffer) => chunks.push(chunk))
-    incoming.on("end", () => {
-      const text = Buffer.concat(chunks).toString()
+  const { close, origin } = await listen(
+    withBody((incoming, response, bytes) => {
+      const text = bytes.toString()
       const { headers, method = "", url = "" } = incoming
       let result: ApiAnswer
       let fault: Disturbance
@@ -44,17 +42,13 @@ export const serve = async (answer: (request: ApiRequest) => ApiAnswer) => {
       const retry = fault === "busy" ? { "retry-after": "0" } : {}
       response.writeHead(result.status, { "content-type": "application/json", ...retry })
       response.end(result.body === undefined ? "" : JSON.stringify(result.body))
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    }),
+  )
   return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    origin,
     requests: (): ReadonlyArray<ApiRequest> => requests,
     disturb: (next: (request: ApiRequest) => Disturbance) => void (disturbance = next),
-    close: async () => {
-      server.closeAllConnections()
-      await new Promise((done) => server.close(done))
-    },
+    close,
   }
 }
 

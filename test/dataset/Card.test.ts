@@ -11,6 +11,7 @@ import type { Split } from "../../src/domain/Split.ts"
 import * as readers from "../support/datasetReaders.ts"
 import { pair } from "../support/pairs.ts"
 import { effectTest } from "../support/effectTest.ts"
+import { column } from "../support/columns.ts"
 
 const splitOf = ({ item_id }: PreferencePair): Split => (item_id.endsWith("7") ? "test" : "train")
 
@@ -171,10 +172,7 @@ it.layer(NodeServices.layer)("the card", (it) => {
     assert.include(card, "[report.html](report.html)")
     assert.include(card, "2 files of pairs.")
     assert.deepStrictEqual([...(yield* fs.readFile(`${directory}/report/numbers.bin`))], [0, 255])
-    assert.includeMembers(
-      info.files.map(({ path }) => path),
-      ["report.html", "report/numbers.bin", "README.md"],
-    )
+    assert.includeMembers(column(info.files, "path"), ["report.html", "report/numbers.bin", "README.md"])
   })
 
   test("names no format without rows, and of others the splits that have some", function* () {

@@ -6,6 +6,7 @@ import * as Dataset from "../../src/dataset/Dataset.ts"
 import * as PromptSpacing from "../../src/dataset/PromptSpacing.ts"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
 import { pair } from "../support/pairs.ts"
+import { columns } from "../support/columns.ts"
 
 /**
  * Completions whose mismatch is of their own prompt: `[completions[-1]] + completions[:-1]` in each batch (TRL,
@@ -110,10 +111,9 @@ it.layer(NodeServices.layer)("unpaired rows", (it) => {
     Effect.gen(function* () {
       const { directory } = yield* written(item(1, 3), { formats: ["trl-unpaired"] })
       const { findings } = yield* Dataset.verify(directory)
-      assert.deepStrictEqual(
-        findings.map(({ file, found, severity }) => [file, found, severity]),
-        [["formats/trl-unpaired/train.jsonl", "the same prompt (in 2 rows; this is the first)", "warning"]],
-      )
+      assert.deepStrictEqual(columns(findings, "file", "found", "severity"), [
+        ["formats/trl-unpaired/train.jsonl", "the same prompt (in 2 rows; this is the first)", "warning"],
+      ])
     }),
   )
 })

@@ -1,13 +1,13 @@
 import { assert, it } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
-import { Effect, FileSystem, Schema, Stream } from "effect"
+import { Effect, FileSystem, Stream } from "effect"
 import * as Dataset from "../../src/dataset/Dataset.ts"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
 import { type Split, splits } from "../../src/domain/Split.ts"
-import { cases } from "../support/cases.ts"
 import * as readers from "../support/datasetReaders.ts"
 import { pair } from "../support/pairs.ts"
 import { effectTest } from "../support/effectTest.ts"
+import { column, columns } from "../support/columns.ts"
 
 /** Pairs of items with 1, 2, 3, 1, 2, 3 … pairs, some of them longer than others. */
 const pairsOf = (items: number): ReadonlyArray<PreferencePair> =>
@@ -113,14 +113,13 @@ it.layer(NodeServices.layer)("splits and shards", (it) => {
 
   test("without pairs have no file", function* () {
     const info = yield* written(Stream.make(pair(7)), { splitOf, formats: ["trl"] })
-    assert.deepStrictEqual(
-      info.files.map(({ path }) => path),
-      ["data/test-00000-of-00001.parquet", "jsonl/test-00000-of-00001.jsonl", "formats/trl/test.jsonl", "README.md"],
-    )
-    assert.deepStrictEqual(
-      info.splits.map(({ split, rows }) => [split, rows]),
-      [["test", 1]],
-    )
+    assert.deepStrictEqual(column(info.files, "path"), [
+      "data/test-00000-of-00001.parquet",
+      "jsonl/test-00000-of-00001.jsonl",
+      "formats/trl/test.jsonl",
+      "README.md",
+    ])
+    assert.deepStrictEqual(columns(info.splits, "split", "rows"), [["test", 1]])
   })
 
   test("fail with the error of whoever assigns them, and leave nothing", function* () {
@@ -131,23 +130,6 @@ it.layer(NodeServices.layer)("splits and shards", (it) => {
     assert.strictEqual(yield* Effect.flip(write), "no split")
     assert.deepStrictEqual(yield* fs.readDirectory(folder), [])
   })
-
-  it.effect.prop(
-    "hold each pair once, wherever the limit is and however the pairs arrive",
-    [
-      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 20_000 })),
-      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 50 })),
-    ],
-    ([shardBytes, chunk]) =>
-      Effect.gen(function* () {
-        const pairs = pairsOf(40)
-        const info = yield* written(Stream.rechunk(Stream.fromIterable(pairs), chunk), { shardBytes })
-        const shards = yield* shardsOf(info, "jsonl/")
-        assert.deepStrictEqual<unknown>(shards.flat(), pairs)
-        assert.strictEqual(info.rows, pairs.length)
-      }).pipe(Effect.scoped),
-    { arbitrary: { runs: cases(10, 30) } },
-  )
 })
 
 it.layer(NodeServices.layer)("trainer formats", (it) => {
@@ -170,21 +152,5 @@ it.layer(NodeServices.layer)("trainer formats", (it) => {
       .filter((pair) => splitOf(pair) === "train" && pair.chosen !== "")
       .map(({ chosen, prompt, rejected }) => ({ prompt, chosen, rejected }))
     assert.deepStrictEqual<unknown>(rows, expected)
-  })
-
-  test("count and name what they can't hold, which the dataset's own files still do", function* () {
-    const info = yield* written(Stream.make(pair(0), pair(1, { chosen: "" }), pair(2)), { formats: ["trl"] })
-    assert.strictEqual(info.rows, 3)
-    assert.strictEqual(info.omitted.count, 0)
-    const [trl] = info.formats
-    assert.deepInclude(trl, { format: "trl", rows: 2 })
-    assert.strictEqual(trl?.omitted.count, 1)
-    assert.deepInclude(trl?.omitted.first[0], { item_id: "item-1", field: "chosen" })
-  })
-
-  test("have a margin where it is asked for", function* () {
-    const info = yield* written(Stream.make(pair(1)), { formats: ["trl"], margin: true })
-    const rows = yield* Effect.promise(() => readers.jsonl(`${info.directory}/formats/trl/train.jsonl`))
-    assert.deepInclude<unknown>(rows[0], { margin: 1 / 3 })
   })
 })

@@ -10,6 +10,7 @@ import { cases, drawn } from "../support/cases.ts"
 import * as readers from "../support/datasetReaders.ts"
 import { difficultPairs, difficultTexts, pair } from "../support/pairs.ts"
 import { effectTest } from "../support/effectTest.ts"
+import { column } from "../support/columns.ts"
 
 const scratch = mkdtempSync(join(tmpdir(), "prefstream-files-"))
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
@@ -143,26 +144,6 @@ it.layer(NodeServices.layer)("the dataset's files", (it) => {
     )
   })
 
-  test("as text, a conversation is rendered, and a single user message is its text", function* () {
-    const files = yield* written(
-      Stream.make(
-        pair(0, { prompt: [{ role: "user", content: "Hello" }] }),
-        pair(1, {
-          prompt: [
-            { role: "system", content: "Be terse." },
-            { role: "user", content: "Hello" },
-          ],
-        }),
-        pair(2, { prompt: [{ role: "system", content: "Be terse." }] }),
-      ),
-    )
-    const rows = yield* Effect.promise(() => readers.jsonl(files.jsonl))
-    assert.deepStrictEqual(
-      rows.map(({ prompt }) => prompt),
-      ["Hello", "[system]\nBe terse.\n\n[user]\nHello", "[system]\nBe terse."],
-    )
-  })
-
   it.effect.prop(
     "Parquet and JSONL hold the same rows, whatever they are",
     [Schema.Array(AnyPair)],
@@ -189,10 +170,7 @@ it.layer(NodeServices.layer)("the dataset's files", (it) => {
       assert.deepStrictEqual<unknown>([row, others], [rowOf(pair(8), shape), []])
       assert.strictEqual(files.info.rows, 1)
       assert.strictEqual(files.info.omitted.count, 8)
-      assert.deepStrictEqual(
-        files.info.omitted.first.map(({ field }) => field),
-        [...fields, "prompt"],
-      )
+      assert.deepStrictEqual(column(files.info.omitted.first, "field"), [...fields, "prompt"])
       assert.strictEqual(files.info.omitted.first[0]?.item_id, "item-0")
       assert.include(files.info.omitted.first[0]?.reason, "surrogate")
     }

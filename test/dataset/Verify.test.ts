@@ -9,6 +9,7 @@ import type { Split } from "../../src/domain/Split.ts"
 import { errorsIn } from "../support/datasetReaders.ts"
 import { difficultPairs, pair } from "../support/pairs.ts"
 import { effectTest } from "../support/effectTest.ts"
+import { column } from "../support/columns.ts"
 
 const splitOf = ({ item_id }: PreferencePair): Split =>
   item_id.endsWith("7") ? "test" : item_id.endsWith("3") ? "validation" : "train"
@@ -196,10 +197,7 @@ it.layer(NodeServices.layer)("verify", (it) => {
           Stream.fromIterable([...thinking, ...cut]),
         )
         const { findings } = yield* Dataset.verify(directory)
-        assert.deepStrictEqual(
-          findings.map(({ severity }) => severity),
-          ["warning", "warning"],
-        )
+        assert.deepStrictEqual(column(findings, "severity"), ["warning", "warning"])
         assert.deepStrictEqual(findings.map(Dataset.formatFinding), [
           `formats/trl-implicit/train.jsonl:3: chosen: expected completions that differ in their first character (TRL's DPO and KTO trainers end the prompt at the first difference), found the same beginning: "Yes" is cut to "s" (in 3 rows; this is the first)`,
           'formats/trl-conversational/train.jsonl:1: chosen[0].content: expected no </think> in an answer (many chat templates remove the text before it), found "<think>Hm.</think>Two" (in 2 rows; this is the first)',

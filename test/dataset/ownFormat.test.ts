@@ -4,6 +4,7 @@ import { Effect, FileSystem, Result, Schema, Stream } from "effect"
 import * as Dataset from "../../src/dataset/Dataset.ts"
 import { refuse, rowPerPair, type TrainerFormat } from "../../src/dataset/format/TrainerFormats.ts"
 import { pair } from "../support/pairs.ts"
+import { columns } from "../support/columns.ts"
 
 const own = new Error("no such table")
 
@@ -43,10 +44,9 @@ it.layer(NodeServices.layer)("a trainer format of the user's own", (it) => {
       assert.deepStrictEqual((yield* Dataset.verify(directory, { formats: [shouted, "trl"] })).findings, [])
       const whispered: TrainerFormat = { ...shouted, row: Schema.Struct({ text: Schema.Literal("yes") }) }
       const { findings } = yield* Dataset.verify(directory, { formats: [whispered] })
-      assert.deepStrictEqual(
-        findings.map(({ field, file, row, severity }) => [file, row, field, severity]),
-        [["formats/shouted/train.jsonl", 1, "text", "error"]],
-      )
+      assert.deepStrictEqual(columns(findings, "file", "row", "field", "severity"), [
+        ["formats/shouted/train.jsonl", 1, "text", "error"],
+      ])
     }),
   )
 

@@ -4,34 +4,10 @@ import * as fc from "fast-check"
 import * as Conversation from "../../src/domain/Conversation.ts"
 import type { Message } from "../../src/domain/Message.ts"
 import { cases } from "../support/cases.ts"
+import * as Conversations from "../support/conversations.ts"
 
-/** Texts of the pieces that headers, their escapes and line ends are made of, and of anything else. */
-const text = fc.oneof(
-  fc
-    .array(
-      fc.constantFrom(
-        "[",
-        "]",
-        "\\",
-        "\n",
-        "\n\n",
-        "\r",
-        "\r\n",
-        "[user]",
-        "[user]\n",
-        "\\[a]",
-        "user",
-        "n",
-        " ",
-        "😀",
-      ),
-      {
-        maxLength: 12,
-      },
-    )
-    .map((pieces) => pieces.join("")),
-  fc.string({ unit: "binary" }),
-)
+/** Texts of the pieces that headers are made of, and of anything else. */
+const text = fc.oneof(Conversations.text, fc.string({ unit: "binary" }))
 
 /** Names of tools and ids of calls: not blank, and with what separates them. */
 const name = fc
@@ -120,35 +96,6 @@ describe("Conversation", () => {
       { numRuns: cases(100, 2000) },
     )
   })
-
-  it.each([
-    ["an empty content", [{ role: "user", content: "" }]],
-    [
-      "empty contents and roles",
-      [
-        { role: "", content: "" },
-        { role: "", content: "" },
-      ],
-    ],
-    [
-      "line ends at both ends",
-      [
-        { role: "user", content: "\n\na\n\n" },
-        { role: "assistant", content: "\n" },
-      ],
-    ],
-    ["carriage returns", [{ role: "a\rb\r\n", content: "\r\n\r\n[user]\r\n\r[x]\r" }]],
-    ["a whole conversation in a message", [{ role: "user", content: "[user]\na\n\n[assistant]\nb" }]],
-    ["an escaped conversation in a message", [{ role: "user", content: "\n\\[user]\na\n\n\\\\[assistant]\nb" }]],
-    ["brackets, backslashes and line feeds in a role", [{ role: "a]\n[b\\n\\", content: "c" }]],
-    ["line separators that are no line feeds", [{ role: "a\u2028b", content: "\u2028[user]\u2029\u0085" }]],
-  ] satisfies ReadonlyArray<readonly [string, readonly [Message, ...ReadonlyArray<Message>]]>)(
-    "keeps %s",
-    (_, messages) => {
-      const [first, ...rest] = messages as unknown as [Message, ...Array<Message>]
-      assert.deepStrictEqual(backAndForth(first, ...rest), Option.some([first, ...rest]))
-    },
-  )
 
   it("calls and results of tools have headers of their own", () => {
     assert.strictEqual(

@@ -22,19 +22,4 @@ describe("JsonText", () => {
       }),
     )
   })
-
-  it("finds the end of a text, and decodes it, also a lone surrogate", () => {
-    const any = fc.oneof(escaped, long, fc.string({ unit: "binary" }))
-    fc.assert(
-      fc.property(any, any, (before, text) => {
-        const [head, json] = [before, text].map((each) => JSON.stringify(each)) as [string, string]
-        const bytes = Buffer.from(`[${head},${json},"next"]`)
-        const start = Buffer.byteLength(head) + 2
-        assert.strictEqual(JsonText.endOf(bytes, 1), start - 1)
-        const end = JsonText.endOf(bytes, start)
-        assert.strictEqual(bytes.toString("utf8", start, end), json)
-        assert.strictEqual(JsonText.decode(bytes, [start, end]), text)
-      }),
-    )
-  })
 })

@@ -1,24 +1,16 @@
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { HttpClient } from "effect/http"
 import * as NodeHttpClient from "../../src/node/HttpClient.ts"
+import { listening } from "../support/listening.ts"
 
 /** A server that answers with the trace that a request belongs to. */
-const serve = Effect.acquireRelease(
-  Effect.promise(async () => {
-    const server = createServer(({ headers }, response) => response.end(String(headers["traceparent"]).split("-")[1]))
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-    return server
-  }),
-  (server) => Effect.sync(() => server.close().closeAllConnections()),
-)
+const serve = listening(({ headers }, response) => response.end(String(headers["traceparent"]).split("-")[1]))
 
 it.effect("a request has the trace of its own caller, whoever asked first", () =>
   Effect.gen(function* () {
-    const { port } = (yield* serve).address() as AddressInfo
-    const ask = Effect.flatMap(HttpClient.get(`http://127.0.0.1:${port}/`), ({ text }) => text)
+    const { origin } = yield* serve
+    const ask = Effect.flatMap(HttpClient.get(`${origin}/`), ({ text }) => text)
     const traced = Effect.withSpan(
       Effect.zip(
         ask,

@@ -2,7 +2,7 @@
 import fs from "node:fs"
 import { syncBuiltinESMExports } from "node:module"
 import { assert, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Layer } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { layer, type SqliteClientConfig } from "../../src/node/SqliteClient.ts"
 import * as GroupCommit from "../../src/sql/GroupCommit.ts"
@@ -33,6 +33,18 @@ const withClient = <A, E, R>(
 ): Effect.Effect<A, unknown, R> =>
   Effect.andThen(SqlClient.SqlClient, use).pipe(
     Effect.provide(Layer.fresh(layer({ syncInBackground: true, ...config }))),
+  )
+
+/** The same, in a new database with a table. */
+const withTable = (
+  config: SqliteClientConfig,
+  use: (sql: SqlClient.SqlClient) => Effect.fn.Return<void, unknown, Scope.Scope>,
+) =>
+  withClient(config, (sql) =>
+    Effect.andThen(
+      sql`CREATE TABLE entry (id INTEGER PRIMARY KEY, value BLOB)`,
+      Effect.gen(() => use(sql)),
+    ),
   )
 
 /** What a client finds in a database and its log, as they are in a copy. */
@@ -140,32 +152,29 @@ it.layer(platform)("SqliteSync", (it) => {
       held.push(() => original(descriptor, callback))
     })
     const began = waitUntil(() => held.length > 0)
-    yield* withClient({ filename }, (sql) =>
-      Effect.gen(function* () {
-        yield* sql`CREATE TABLE entry (id INTEGER PRIMARY KEY, value BLOB)`
-        const done = yield* Deferred.make<void>()
-        const first = yield* Effect.forkChild(sql.withTransaction(insert(sql, 1)))
-        yield* began
-        const later = yield* Effect.forkChild(
-          Effect.all(
-            [2, 3].map((id) => sql.withTransaction(insert(sql, id))),
-            { concurrency: 2 },
-          ).pipe(Effect.andThen(Deferred.succeed(done, undefined))),
-        )
-        const count = Effect.map(sql`SELECT id FROM entry`, (rows) => rows.length)
-        yield* Effect.repeat(count, { until: (n) => n === 3, times: 1000 })
-        assert.strictEqual(yield* count, 3)
-        assert.lengthOf(held, 1)
-        assert.isUndefined(first.pollUnsafe())
-        held.pop()?.()
-        yield* Fiber.join(first)
-        yield* began
-        assert.isFalse(yield* Deferred.isDone(done))
-        held.pop()?.()
-        yield* Fiber.join(later)
-        assert.lengthOf(held, 0)
-      }),
-    )
+    yield* withTable({ filename }, function* (sql) {
+      const done = yield* Deferred.make<void>()
+      const first = yield* Effect.forkChild(sql.withTransaction(insert(sql, 1)))
+      yield* began
+      const later = yield* Effect.forkChild(
+        Effect.all(
+          [2, 3].map((id) => sql.withTransaction(insert(sql, id))),
+          { concurrency: 2 },
+        ).pipe(Effect.andThen(Deferred.succeed(done, undefined))),
+      )
+      const count = Effect.map(sql`SELECT id FROM entry`, (rows) => rows.length)
+      yield* Effect.repeat(count, { until: (n) => n === 3, times: 1000 })
+      assert.strictEqual(yield* count, 3)
+      assert.lengthOf(held, 1)
+      assert.isUndefined(first.pollUnsafe())
+      held.pop()?.()
+      yield* Fiber.join(first)
+      yield* began
+      assert.isFalse(yield* Deferred.isDone(done))
+      held.pop()?.()
+      yield* Fiber.join(later)
+      assert.lengthOf(held, 0)
+    })
   })
 
   test("the log is synced that is beside the database, where its path is a link", function* () {
@@ -194,15 +203,12 @@ it.layer(platform)("SqliteSync", (it) => {
       descriptors.push(descriptor)
       setTimeout(() => original(descriptor, callback), 50)
     })
-    yield* withClient({ filename }, (sql) =>
-      Effect.gen(function* () {
-        yield* sql`CREATE TABLE entry (id INTEGER PRIMARY KEY, value BLOB)`
-        const fiber = yield* Effect.forkChild(sql.withTransaction(insert(sql, 1)))
-        yield* waitUntil(() => descriptors.length > 0)
-        yield* Fiber.interrupt(fiber)
-        assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(fiber)))
-      }),
-    )
+    yield* withTable({ filename }, function* (sql) {
+      const fiber = yield* Effect.forkChild(sql.withTransaction(insert(sql, 1)))
+      yield* waitUntil(() => descriptors.length > 0)
+      yield* Fiber.interrupt(fiber)
+      assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(fiber)))
+    })
     assert.throws(() => fs.fstatSync(descriptors[0]!), "EBADF")
     assert.deepStrictEqual(yield* idsIn(filename), new Set([1]))
   })
@@ -214,23 +220,20 @@ it.layer(platform)("SqliteSync", (it) => {
       if (isBroken) setImmediate(callback, eio())
       else original(descriptor, callback)
     })
-    yield* withClient({ filename }, (sql) =>
-      Effect.gen(function* () {
-        yield* sql`CREATE TABLE entry (id INTEGER PRIMARY KEY, value BLOB)`
-        yield* sql.withTransaction(insert(sql, 1))
-        const write = yield* GroupCommit.make(sql)
-        isBroken = true
-        const failures = [yield* Effect.flip(write(insert(sql, 2)))]
-        isBroken = false
-        for (const later of [write(insert(sql, 3)), sql.withTransaction(insert(sql, 4)), insert(sql, 5)]) {
-          failures.push(yield* Effect.flip(later))
-        }
-        for (const { isRetryable, message } of failures) {
-          assert.include(message, "failed to write to the disk: EIO")
-          assert.isFalse(isRetryable)
-        }
-      }),
-    )
+    yield* withTable({ filename }, function* (sql) {
+      yield* sql.withTransaction(insert(sql, 1))
+      const write = yield* GroupCommit.make(sql)
+      isBroken = true
+      const failures = [yield* Effect.flip(write(insert(sql, 2)))]
+      isBroken = false
+      for (const later of [write(insert(sql, 3)), sql.withTransaction(insert(sql, 4)), insert(sql, 5)]) {
+        failures.push(yield* Effect.flip(later))
+      }
+      for (const { isRetryable, message } of failures) {
+        assert.include(message, "failed to write to the disk: EIO")
+        assert.isFalse(isRetryable)
+      }
+    })
     const found = yield* idsIn(filename)
     assert.deepStrictEqual(
       [1, 3, 4, 5].map((id) => found.has(id)),

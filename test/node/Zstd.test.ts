@@ -6,11 +6,6 @@ describe("Zstd", () => {
     assert.strictEqual(Zstd.decompressText(Zstd.compress(Buffer.from(text))), text)
   })
 
-  it("bytes come back", () => {
-    const bytes = Uint8Array.from({ length: 100_000 }, (_, i) => (i * i) % 256)
-    assert.deepStrictEqual(Uint8Array.from(Zstd.decompress(Zstd.compress(bytes))), bytes)
-  })
-
   it.each([0, 1, 255, 256, 257, 65_791, 65_792, 4 * 1024 * 1024 + 1])("%d bytes come back", (length) => {
     const bytes = Uint8Array.from({ length }, (_, i) => (i * i) % 251)
     assert.isTrue(Buffer.from(bytes).equals(Zstd.decompress(Zstd.compress(bytes))))

@@ -11,6 +11,7 @@ import { votesOf } from "../../src/pair/votes/ItemVotes.ts"
 import * as Reliabilities from "../../src/pair/votes/Reliabilities.ts"
 import { judgedItem, type Said } from "../support/judged.ts"
 import { numbers, words } from "./text/support.ts"
+import { column } from "../support/columns.ts"
 
 const languageOf = (text: string) => (text.startsWith("Wie") ? "de" : text.startsWith("?") ? "und" : "en")
 
@@ -127,10 +128,7 @@ describe("flags", () => {
   it("of one task stand at its pairs, and an item without has none", () => {
     const report = curate([item(0, [{ best: 0, annotations: { flags: [flag] } }]), item(1, [{ best: 0 }])])
     const written = JSON.stringify([flag])
-    assert.sameOrderedMembers(
-      report.made.flat().map(({ flags }) => flags),
-      [written, written, null, null],
-    )
+    assert.sameOrderedMembers(column(report.made.flat(), "flags"), [written, written, null, null])
     assert.deepStrictEqual(checkOf(report, "flagged").examples, [
       { item_id: "item-0", detail: "harmful_content (e1): Names a real person." },
     ])

@@ -6,7 +6,7 @@ import { Duration, Effect } from "effect"
 import type { Preview } from "../../src/pipeline/Preview.ts"
 import type { TaskRequest } from "../../src/domain/Task.ts"
 import { drawn } from "../support/cases.ts"
-import { cli, ends, quick, reportOf, to, write } from "../support/cli.ts"
+import { cli, ends, jsonIn, quick, reportOf, to, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { notInstalled, Server } from "../support/postgres.ts"
 import { started } from "../support/program.ts"
@@ -65,9 +65,11 @@ const prepared = Effect.gen(function* () {
   const service = yield* ScriptedService.make(answer)
   yield* write(
     `${dir}/items.jsonl`,
-    Array.from({ length: items }, (_, i) =>
-      JSON.stringify({ id: `item-${i}`, prompt: `prompt ${i}`, completions: [`right ${i}`, `wrong ${i}`] }),
-    ),
+    Array.from({ length: items }, (_, i) => ({
+      id: `item-${i}`,
+      prompt: `prompt ${i}`,
+      completions: [`right ${i}`, `wrong ${i}`],
+    })),
   )
   const say = (command: string, ...flags: ReadonlyArray<string>) =>
     cli(
@@ -183,12 +185,11 @@ describe("--votes N..M", () => {
   test("a dry run tells votes, requests and costs as at least and at most", function* () {
     const { dir, say, service, votes } = yield* prepared
     yield* write(`${dir}/gold.jsonl`, [
-      JSON.stringify({ prompt: "known", completions: ["right", "wrong"], gold: { best_completion_index: 0 } }),
+      { prompt: "known", completions: ["right", "wrong"], gold: { best_completion_index: 0 } },
     ])
     const preview = Effect.fnUntraced(function* (...more: ReadonlyArray<string>) {
-      const { stderr, stdout } = yield* say("submit", "--dry-run", ...more)
-      assert.notStrictEqual(stdout, "", stderr)
-      return (JSON.parse(stdout) as Preview).in_all
+      const preview: Preview = jsonIn(yield* say("submit", "--dry-run", ...more))
+      return preview.in_all
     })
     const tasks = 2 * Math.ceil(items / 7)
     assert.deepStrictEqual(yield* preview(...range, "--price", "0.5"), {

@@ -2,9 +2,9 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import type { TaskRequest } from "../../src/domain/Task.ts"
-import type { QualityReport } from "../../src/domain/QualityReport.ts"
 import * as Pipeline from "../../src/pipeline/Pipeline.ts"
 import * as Source from "../../src/source/Source.ts"
+import { qualityOf } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import * as Logs from "../support/logs.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
@@ -17,11 +17,8 @@ const makeJob = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const directory = yield* temporaryDirectory
   let held = false
-  const service = yield* ScriptedService.make(
-    (request, before) =>
-      held && request.method === "GET"
-        ? { status: 200, body: { task_id: request.path.split("/").at(-1), status: "pending" } }
-        : ScriptedService.obliging(request, before),
+  const service = yield* ScriptedService.except(
+    (request) => held && !ScriptedService.isPost(request) && ScriptedService.pending(request),
     { concurrency: 1 },
   )
   const dataset = Effect.map(fs.readFileString(`${directory}/dataset/jsonl/train-00000-of-00001.jsonl`), (text) =>
@@ -35,9 +32,9 @@ const makeJob = Effect.gen(function* () {
     items: Effect.map(dataset, (lines) => lines.map((line) => (JSON.parse(line) as { item_id: string }).item_id)),
     /** Prompts of each task that was sent, in order. */
     sent: () =>
-      service.received
-        .filter(({ method }) => method === "POST")
-        .map(({ body }) => (JSON.parse(body) as TaskRequest).prompts.map(({ prompt }) => prompt)),
+      ScriptedService.posts(service).map(({ body }) =>
+        (JSON.parse(body) as TaskRequest).prompts.map(({ prompt }) => prompt),
+      ),
     write: (file: string, text: string) => fs.writeFileString(`${directory}/${file}`, text),
     run: (files: ReadonlyArray<string>, settings: Partial<Pipeline.Settings> = {}) =>
       Pipeline.run(
@@ -54,10 +51,7 @@ const makeJob = Effect.gen(function* () {
         Pipeline.make({ directory, source: Source.files([]), service: service.profile, ...settings }),
         { campaign },
       ),
-    report: Effect.map(
-      fs.readFileString(`${directory}/dataset/report.json`),
-      (text): QualityReport => JSON.parse(text) as QualityReport,
-    ),
+    report: qualityOf(directory),
   }
 })
 
@@ -130,18 +124,6 @@ describe("a growing input", () => {
     assert.deepStrictEqual([second.submitted, second.known], [3, 2])
   })
 
-  test("an id that stands for other content now is rejected by name, and its first content stays", function* () {
-    const job = yield* makeJob
-    yield* job.write("a.jsonl", lines(["1", "2"]))
-    yield* job.run(["a.jsonl"])
-    yield* job.write("a.jsonl", `${line("1", "edited")}\n${line("2")}\n`)
-    const second = yield* job.run(["a.jsonl"])
-    assert.deepStrictEqual([second.submitted, second.rejected], [1, 1])
-    assert.strictEqual(second.rejects?.[0]?.code, "conflicting_id")
-    assert.deepStrictEqual(yield* job.items, ["1", "2"])
-    assert.strictEqual(job.sent().length, 1)
-  })
-
   test("neither a run that looks once nor export replaces a dataset by an empty one", function* () {
     const job = yield* makeJob
     yield* job.write("a.jsonl", lines(["1", "2"]))
@@ -177,14 +159,12 @@ describe("a growing input", () => {
     const long = { guidelines: "Be long.", newCampaign: true }
     const second = yield* job.run(["a.jsonl"], long)
     assert.deepStrictEqual([second.campaign, second.submitted, second.known], [2, 3, 0])
+    const posts = ScriptedService.posts(job.service)
     assert.deepStrictEqual(
-      job.service.received.flatMap(({ body, method }) =>
-        method === "POST" ? [(JSON.parse(body) as TaskRequest).guidelines] : [],
-      ),
+      posts.map(({ body }) => (JSON.parse(body) as TaskRequest).guidelines),
       ["Be brief.", "Be long."],
     )
-    const keys = job.service.received.map(({ headers }) => headers["idempotency-key"]).filter(Boolean)
-    assert.strictEqual(new Set(keys).size, 2)
+    assert.strictEqual(new Set(posts.map(({ headers }) => headers["idempotency-key"])).size, 2)
     assert.deepStrictEqual(yield* job.items, ["1", "2", "3"])
     const latest = yield* job.dataset
     yield* job.exportOf(1)

@@ -64,26 +64,14 @@ describe("a pipeline", () => {
     assert.strictEqual(failure._tag, "TableUnreadable")
     const report = yield* runOver(Stream.fromIterable(itemsOf(6)))
     assert.deepStrictEqual([report.status, report.dataset?.rows], ["done", 6])
-    const sizes = service.received
-      .filter(ScriptedService.isPost)
-      .map(({ body }) => (JSON.parse(body) as { prompts: ReadonlyArray<unknown> }).prompts.length)
-    assert.deepStrictEqual(
-      sizes.toSorted((a, b) => a - b),
-      [2, 4],
-    )
+    const sizes = ScriptedService.posts(service).map(({ body }): number => JSON.parse(body).prompts.length)
+    assert.sameMembers(sizes, [2, 4])
     const rows = yield* fs.readFileString(`${directory}/dataset/formats/outputs/train.jsonl`)
     assert.strictEqual(rows, '{"outputs":["right","wrong!"]}\n'.repeat(6))
     const { checks } = JSON.parse(yield* fs.readFileString(`${directory}/dataset/report.json`)) as {
       checks: ReadonlyArray<Record<string, unknown>>
     }
-    assert.deepInclude(checks.at(-1)!, {
-      check: "shorter-chosen",
-      value: 1,
-      count: 6,
-      of: 6,
-      passed: true,
-      is_share: true,
-    })
+    assert.deepInclude(checks.at(-1)!, { check: "shorter-chosen", value: 1, count: 6, passed: true })
 
     const strict = { ...pipeline, checks: [{ ...shorterChosen, threshold: 0.5 }] }
     const exceeded = yield* Effect.flip(Pipeline.exportDataset(strict))
@@ -141,11 +129,9 @@ describe("a pipeline", () => {
         /^guideline \(did you mean guidelines\?\): expected the name of a pipeline setting, found an unknown name$/,
       ],
       [{ source: "items.jsonl" }, /^source: expected a source, such as Source\.files\(…\), found "items\.jsonl"$/],
-      [{ source: undefined }, /^source: expected a source/],
       [{ service: { baseUrl: "x" } }, /^service: expected a layer, found an object/],
       [{ directory: "" }, /^directory: expected a non-empty text, found/],
       [{ timeout: "soon" }, /^timeout: expected a time above 0, such as "12 hours", found "soon"$/],
-      [{ timeout: "0 seconds" }, /^timeout: expected a time above 0/],
       [{ grace: -1 }, /^grace: expected a time/],
       [{ once: "yes" }, /^once: expected true or false, found "yes"$/],
       [{ formats: "trl" }, /^formats: expected a list, found "trl"$/],
@@ -217,17 +203,8 @@ describe("a pipeline", () => {
         { formats: [{ name: "own" } as typeof outputs] },
         /^formats: expected one of trl, .*, or a custom format, found/,
       ],
-      [
-        { formats: ["trll" as "trl"] },
-        /^formats: expected one of .*, or a custom format, found "trll" \(did you mean trl\?\)$/,
-      ],
       [{ formats: [{ ...outputs, name: "a/b" }] }, /^formats: expected names of letters .* dot, found "a\/b"$/],
       [{ formats: ["trl", "trl"] }, /^formats: expected different names, found "trl" twice$/],
-      [
-        { thresholds: { "longer-chosn": 1 } as object },
-        /^thresholds: expected one of .*, found longer-chosn \(did you mean longer-chosen\?\)$/,
-      ],
-      [{ drop: ["flaged" as "flagged"] }, /^drop: .*\(did you mean flagged\?\)$/],
     ]
     for (const [settings, message] of cases) {
       const pipeline = yield* pipelineOf(settings)

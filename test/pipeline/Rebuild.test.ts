@@ -1,7 +1,7 @@
 /** `verify --from-votes`: a dataset whose rows come back from its vote table, for jobs of different settings. */
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
-import { cli, ends, quick, to, write } from "../support/cli.ts"
+import { cli, ends, importVotes, quick, to, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { sample } from "../support/process.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
@@ -27,10 +27,7 @@ const withNearDuplicates = Effect.fnUntraced(function* (folder: string) {
     const { id: _, ...record } = JSON.parse(text)
     return [record, ...(i % 4 === 0 ? [{ ...record, prompt: `${record.prompt} Please.` }] : [])]
   })
-  yield* write(
-    `${folder}/items.jsonl`,
-    lines.map((record) => JSON.stringify(record)),
-  )
+  yield* write(`${folder}/items.jsonl`, lines)
   return `${folder}/items.jsonl`
 })
 
@@ -61,22 +58,21 @@ describe("verify --from-votes", () => {
     const itemOf = (i: number) => ({
       item_id: `q${i}`, prompt: `question ${i} of ${i * 7919}`, completions: [`one ${i}`, `two ${i}`], metadata: { user: `u${i % 11}` },
     }) // prettier-ignore
-    yield* write(
-      `${folder}/given.jsonl`,
-      Array.from({ length: 40 }, (_, i) => JSON.stringify({ ...itemOf(2 * i), expert: "ann", chosen_index: i % 2 })),
+    yield* importVotes(
+      `${folder}/job`,
+      Array.from({ length: 40 }, (_, i) => ({ ...itemOf(2 * i), expert: "ann", chosen_index: i % 2 })),
     )
-    yield* cli(["import", `${folder}/given.jsonl`, "--dir", `${folder}/job`]).pipe(ends(0))
     const tools = [{ type: "function", function: { name: "look_up", parameters: { type: "object" } } }]
     yield* write(
       `${folder}/waiting.jsonl`,
-      Array.from({ length: 40 }, (_, i) => itemOf(2 * i + 1)).map(({ item_id: id, ...item }) =>
-        JSON.stringify({ id, ...item, tools }),
-      ),
+      Array.from({ length: 40 }, (_, i) => itemOf(2 * i + 1)).map(({ item_id: id, ...item }) => ({
+        id,
+        ...item,
+        tools,
+      })),
     )
-    const service = yield* ScriptedService.make((request, before) =>
-      request.method === "POST"
-        ? ScriptedService.obliging(request, before)
-        : { status: 200, body: { status: "pending" } },
+    const service = yield* ScriptedService.except(
+      (request) => !ScriptedService.isPost(request) && ScriptedService.pending(request),
     )
     yield* cli(["submit", `${folder}/waiting.jsonl`, "--dir", `${folder}/job`, ...quick], to(service)).pipe(ends(0))
     const votes = yield* votesOf(folder, "--pseudonyms")
@@ -137,11 +133,7 @@ describe("verify --from-votes", () => {
         flags: [{ expert, kind: "unsafe" }], decision: i === 3 ? { chosen_index: 1, by: names[0], at: "2026-01-01T00:00:00Z" } : null,
       })),
     ).flat() // prettier-ignore
-    yield* write(
-      `${folder}/given.jsonl`,
-      given.map((vote) => JSON.stringify(vote)),
-    )
-    yield* cli(["import", `${folder}/given.jsonl`, "--dir", `${folder}/job`]).pipe(ends(0))
+    yield* importVotes(`${folder}/job`, given)
     yield* cli(["export", "--dir", `${folder}/job`]).pipe(ends(0))
     const votes = yield* votesOf(folder, "--pseudonyms")
     yield* cli(["verify", `${folder}/job/dataset`, "--from-votes", votes]).pipe(ends(0))

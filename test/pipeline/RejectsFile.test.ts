@@ -100,20 +100,6 @@ describe("rejects.jsonl", () => {
     assert.deepStrictEqual(Buffer.from(reject.raw_base64 ?? "", "base64"), bytes)
   })
 
-  test("keeps the beginning of a line that is too large", function* () {
-    const job = yield* temporaryDirectory
-    const long = `{"prompt":"${"x".repeat(32 * 1024 * 1024)}","completions":["a","b"]}`
-    yield* write(`${job}/items.jsonl`, [long, ...itemLines(1)])
-    const report = reportOf(yield* cli(["run", `${job}/items.jsonl`, "--dir", job, ...embedded]))
-    assert.strictEqual(report.submitted, 1)
-    const reject = yield* onlyReject(job)
-    assert.strictEqual(reject.code, "oversized_line")
-    assert.strictEqual(reject.line, 1)
-    assert.strictEqual(reject.raw_bytes, long.length)
-    assert.isTrue(long.startsWith(reject.raw ?? "-"))
-    assert.isBelow(reject.raw!.length, 100_000)
-  })
-
   test("names an id that stands for other content, in the same file or in an earlier run", function* () {
     const job = yield* temporaryDirectory
     const other = '{"id":"item-0","prompt":"other","completions":["x","y"]}'
@@ -167,44 +153,12 @@ describe("rejects.jsonl", () => {
     assert.isFalse(yield* exists(`${job}/rejects.jsonl`))
   })
 
-  test("names what has no match in a join, on both sides", function* () {
-    const job = yield* temporaryDirectory
-    const answer = (id: string, model: string) => JSON.stringify({ id, completion: `${model} on ${id}` })
-    yield* write(
-      `${job}/prompts.jsonl`,
-      ["a", "b", "c"].map((id) => JSON.stringify({ id, prompt: id })),
-    )
-    yield* write(
-      `${job}/one.jsonl`,
-      ["a", "c", "z"].map((id) => answer(id, "one")),
-    )
-    yield* write(
-      `${job}/two.jsonl`,
-      ["a", "b", "c"].map((id) => answer(id, "two")),
-    )
-    const models = ["--completions", `${job}/one.jsonl`, "--completions", `${job}/two.jsonl`]
-    const report = reportOf(yield* cli(["run", `${job}/prompts.jsonl`, ...models, "--dir", job, ...embedded]))
-    const rejects = yield* rejectsOf(job)
-    assert.strictEqual(report.rejected, rejects.length)
-    assert.strictEqual(report.read, report.submitted + report.duplicates + report.rejected)
-    assert.sameDeepMembers(
-      rejects.map(({ code, file, line }) => ({ code, file, line })),
-      [
-        { code: "no_match", file: `${job}/prompts.jsonl`, line: 2 },
-        { code: "no_match", file: `${job}/one.jsonl`, line: 3 },
-      ],
-    )
-    for (const { raw } of rejects) assert.match(raw ?? "", /"id":"[bz]"/)
-  })
-
   test("holds what the service refuses, with its reason, and where it was read", function* () {
     const job = yield* temporaryDirectory
     const file = `${job}/items.jsonl`
     yield* write(file, ["{", ...itemLines(4)])
-    const service = yield* ScriptedService.make((request, before) =>
-      request.body.includes("prompt 2")
-        ? { status: 422, body: { title: "No", detail: "prompt 2 is not for our experts" } }
-        : ScriptedService.obliging(request, before),
+    const service = yield* ScriptedService.except(
+      ({ body }) => body.includes("prompt 2") && { status: 422, body: { detail: "prompt 2 is not for our experts" } },
     )
     const args = ["run", file, "--dir", job, "--batch-size", "2", "--json", ...quick]
     const said = yield* cli(args, to(service)).pipe(ends(0))

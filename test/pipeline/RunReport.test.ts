@@ -1,20 +1,15 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Duration, Effect, Layer } from "effect"
 import * as SqliteClient from "../../src/node/SqliteClient.ts"
 import * as Summary from "../../src/cli/output/Summary.ts"
 import * as RunReport from "../../src/pipeline/RunReport.ts"
-import { Ledger, type LedgerReader } from "../../src/task/ledger/Ledger.ts"
+import { Ledger } from "../../src/task/ledger/Ledger.ts"
+import { testOver } from "../support/effectTest.ts"
 import { newTasks, plan } from "../task/support.ts"
 
 type Service = (typeof Ledger)["Service"]
 
-const test = (
-  name: string,
-  body: () => Generator<Effect.Effect<unknown, unknown, Ledger | LedgerReader>, void, never>,
-) =>
-  it.effect(name, () =>
-    Effect.provide(Effect.gen(body), Ledger.layer().pipe(Layer.provide(SqliteClient.layer({ filename: ":memory:" })))),
-  )
+const test = testOver(Layer.provide(Ledger.layer(), SqliteClient.layer({ filename: ":memory:" })))
 
 const report = RunReport.make({})
 

@@ -1,13 +1,16 @@
 /** Runs whose time is over while a request is under way that the service does not answer. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import type { ServiceSettings } from "../../src/api/ServiceProfile.ts"
 import * as Pipeline from "../../src/pipeline/Pipeline.ts"
 import * as Source from "../../src/source/Source.ts"
+import { testOver } from "../support/effectTest.ts"
 import { platform, temporaryDirectory } from "../support/job.ts"
 import * as Logs from "../support/logs.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
+
+const test = testOver(platform)
 
 /** A run whose first POST is not answered before `answer` is called. */
 const atPost = Effect.fnUntraced(function* (
@@ -59,67 +62,59 @@ describe("a run whose time is over", () => {
     ["honored", "done", 2],
     ["ignored", "in_doubt", 1],
   ] as const) {
-    it.effect(`leaves the request to the next run when its grace time is over, too, where keys are ${keys}`, () =>
-      Effect.gen(function* () {
-        const { answer, first, logs, run, service } = yield* atPost(keys)
-        // No further: the request has a time limit of its own.
-        yield* untilSo(() => logs.messages.length === 2)
-        const report = yield* Fiber.join(first)
-        assert.deepStrictEqual(logs.messages, [
-          waiting,
-          "the grace period is over; left unfinished: 1 request; the next run continues where this one stopped",
-        ])
-        assert.deepStrictEqual([report.status, report.not_submitted], ["stopped", 1])
-        assert.deepStrictEqual(report.tasks.submitting, { tasks: 1, items: 1 })
-        answer()
-        const next = yield* TestClock.withLive(run)
-        assert.strictEqual(next.status, status)
-        const sent = service.received.filter(ScriptedService.isPost)
-        assert.deepStrictEqual(
-          [sent.length, new Set(sent.map(({ headers }) => headers["idempotency-key"])).size],
-          [posts, 1],
-        )
-      }).pipe(Effect.scoped, Effect.provide(platform)),
-    )
+    test(`leaves the request to the next run when its grace time is over, too, where keys are ${keys}`, function* () {
+      const { answer, first, logs, run, service } = yield* atPost(keys)
+      // No further: the request has a time limit of its own.
+      yield* untilSo(() => logs.messages.length === 2)
+      const report = yield* Fiber.join(first)
+      assert.deepStrictEqual(logs.messages, [
+        waiting,
+        "the grace period is over; left unfinished: 1 request; the next run continues where this one stopped",
+      ])
+      assert.deepStrictEqual([report.status, report.not_submitted], ["stopped", 1])
+      assert.deepStrictEqual(report.tasks.submitting, { tasks: 1, items: 1 })
+      answer()
+      const next = yield* TestClock.withLive(run)
+      assert.strictEqual(next.status, status)
+      const sent = service.received.filter(ScriptedService.isPost)
+      assert.deepStrictEqual(
+        [sent.length, new Set(sent.map(({ headers }) => headers["idempotency-key"])).size],
+        [posts, 1],
+      )
+    })
   }
 
-  it.effect("records the answer that comes within its grace time", () =>
-    Effect.gen(function* () {
-      const { answer, first, logs } = yield* atPost("ignored")
-      yield* untilSo(() => logs.messages.length > 0)
-      answer()
-      const report = yield* Fiber.join(first)
-      assert.deepStrictEqual(logs.messages, [waiting])
-      assert.deepStrictEqual(report.tasks.submitted, { tasks: 1, items: 1 })
-    }).pipe(Effect.scoped, Effect.provide(platform)),
-  )
+  test("records the answer that comes within its grace time", function* () {
+    const { answer, first, logs } = yield* atPost("ignored")
+    yield* untilSo(() => logs.messages.length > 0)
+    answer()
+    const report = yield* Fiber.join(first)
+    assert.deepStrictEqual(logs.messages, [waiting])
+    assert.deepStrictEqual(report.tasks.submitted, { tasks: 1, items: 1 })
+  })
 
-  it.effect("waits for as long as a request may take, unless another grace time is said", () =>
-    Effect.gen(function* () {
-      const { answer, first, logs } = yield* atPost("ignored", {}, { requestTimeout: "3 minutes" })
-      yield* untilSo(() => logs.messages.length > 0)
-      yield* TestClock.adjust("170 seconds")
-      answer()
-      const report = yield* Fiber.join(first)
-      assert.strictEqual(logs.messages.length, 1)
-      assert.deepStrictEqual(report.tasks.submitted, { tasks: 1, items: 1 })
-    }).pipe(Effect.scoped, Effect.provide(platform)),
-  )
+  test("waits for as long as a request may take, unless another grace time is said", function* () {
+    const { answer, first, logs } = yield* atPost("ignored", {}, { requestTimeout: "3 minutes" })
+    yield* untilSo(() => logs.messages.length > 0)
+    yield* TestClock.adjust("170 seconds")
+    answer()
+    const report = yield* Fiber.join(first)
+    assert.strictEqual(logs.messages.length, 1)
+    assert.deepStrictEqual(report.tasks.submitted, { tasks: 1, items: 1 })
+  })
 
-  it.effect("and that is stopped then, records the answer all the same", () =>
-    Effect.gen(function* () {
-      const { answer, first, logs, run } = yield* atPost("ignored")
-      yield* untilSo(() => logs.messages.length > 0)
-      const stopped = yield* Effect.forkChild(Fiber.interrupt(first))
-      // Many times as long as it takes to end without waiting.
-      yield* Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void))).pipe(
-        Effect.repeat({ times: 500 }),
-      )
-      assert.isUndefined(stopped.pollUnsafe())
-      answer()
-      yield* Fiber.join(stopped)
-      const next = yield* TestClock.withLive(run)
-      assert.deepStrictEqual([next.status, next.tasks.in_doubt.tasks], ["done", 0])
-    }).pipe(Effect.scoped, Effect.provide(platform)),
-  )
+  test("and that is stopped then, records the answer all the same", function* () {
+    const { answer, first, logs, run } = yield* atPost("ignored")
+    yield* untilSo(() => logs.messages.length > 0)
+    const stopped = yield* Effect.forkChild(Fiber.interrupt(first))
+    // Many times as long as it takes to end without waiting.
+    yield* Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void))).pipe(
+      Effect.repeat({ times: 500 }),
+    )
+    assert.isUndefined(stopped.pollUnsafe())
+    answer()
+    yield* Fiber.join(stopped)
+    const next = yield* TestClock.withLive(run)
+    assert.deepStrictEqual([next.status, next.tasks.in_doubt.tasks], ["done", 0])
+  })
 })

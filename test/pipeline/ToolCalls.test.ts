@@ -1,12 +1,13 @@
 /** Conversations with tools, from files through a service to the dataset, to trainers' files, and back. */
 import { assert, describe } from "@effect/vitest"
-import { Effect, FileSystem, Result, Stream } from "effect"
+import { Effect, Result, Stream } from "effect"
 import type { FormatSummary } from "../../src/dataset/Manifest.ts"
 import { formatNames } from "../../src/dataset/format/TrainerFormats.ts"
 import { completionsOf } from "../../src/domain/PromptItem.ts"
 import * as Pipeline from "../../src/pipeline/Pipeline.ts"
 import * as AnnotationService from "../../src/service/AnnotationService.ts"
 import * as Source from "../../src/source/Source.ts"
+import { readJson, readRows, write } from "../support/cli.ts"
 import { errorsIn, query } from "../support/datasetReaders.ts"
 import { copiesOf, temporaryDirectory, test } from "../support/job.ts"
 
@@ -134,20 +135,9 @@ const expected: Record<string, readonly [prompt: unknown, chosen: unknown, tools
   plain: [[message("user", "Hello")], [message("assistant", "Hello to you")], null],
 }
 
-const writeLines = Effect.fnUntraced(function* (file: string, lines: ReadonlyArray<unknown>) {
-  const fs = yield* FileSystem.FileSystem
-  yield* fs.writeFileString(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""))
-  return file
-})
+const writeLines = (file: string, lines: ReadonlyArray<unknown>) => Effect.as(write(file, lines), file)
 
-const linesOf = Effect.fnUntraced(function* (file: string) {
-  const fs = yield* FileSystem.FileSystem
-  const text = yield* fs.readFileString(file)
-  return text
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line): ReturnType<typeof JSON.parse> => JSON.parse(line))
-})
+const linesOf = (file: string) => readRows(file)
 
 const run = (directory: string, file: string, options: Partial<Pipeline.Settings> = {}) =>
   Pipeline.run(
@@ -270,9 +260,7 @@ describe("conversations with tools", () => {
   test("come to trainers' files as the formats have them, or are counted", function* () {
     const directory = yield* judged
     const rowsOf = (format: string) => linesOf(`${directory}/dataset/formats/${format}/train.jsonl`)
-    const manifest = JSON.parse(
-      yield* (yield* FileSystem.FileSystem).readFileString(`${directory}/dataset/manifest.json`),
-    )
+    const manifest = yield* readJson(`${directory}/dataset/manifest.json`)
     const counts = Object.fromEntries(
       (manifest.formats as ReadonlyArray<FormatSummary>).map(({ format, omitted, rows, unwritten }) => [
         format,
@@ -302,27 +290,11 @@ describe("conversations with tools", () => {
       "openai-preference": without(5),
       hh: [1, 5, undefined],
     })
-    const [trl] = yield* rowsOf("trl-conversational")
-    assert.deepStrictEqual(trl!["chosen"], [
-      {
-        role: "assistant",
-        content: "",
-        tool_calls: [
-          { id: "call_1", type: "function", function: { name: "get_weather", arguments: { city: "Zürich 🗼" } } },
-        ],
-      },
-    ])
-    assert.strictEqual(trl!["tools"], JSON.stringify(tools))
     const openAi = yield* rowsOf("openai-preference")
     assert.deepStrictEqual(openAi[0]!["input"].tools, tools)
     assert.deepStrictEqual(openAi[1]!["preferred_output"], [
       { role: "assistant", tool_calls: [kept("search", large, "call_1")] },
     ])
-    assert.deepStrictEqual(openAi[3]!["input"].messages[2], {
-      role: "tool",
-      content: '{"temp":1}',
-      tool_call_id: "c1",
-    })
     const shareGpt = yield* rowsOf("llamafactory-sharegpt")
     assert.deepStrictEqual(shareGpt[1]!["chosen"], {
       from: "function_call",
@@ -336,8 +308,7 @@ describe("conversations with tools", () => {
       shareGpt[3]!["conversations"].map(({ from }: { readonly from: string }) => from),
       ["human", "function_call", "observation"],
     )
-    const info = yield* linesOf(`${directory}/dataset/formats/llamafactory-sharegpt/train.jsonl`)
-    assert.isTrue(info.every((row) => typeof row["tools"] === "string"))
+    assert.isTrue(shareGpt.every((row) => typeof row["tools"] === "string"))
     assert.strictEqual((yield* rowsOf("trl"))[0]!["chosen"], '[tool call get_weather, id call_1]\n{"city":"Zürich 🗼"}')
   })
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { start, token } from "../service/support.ts"
-import { cli, ends, folderWithItems, quick, reportOf, to } from "../support/cli.ts"
+import { cli, ends, folderWithItems, printed, quick, reportOf, to, votesOf } from "../support/cli.ts"
 import { test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
@@ -25,14 +25,12 @@ interface Created {
   readonly results: ReadonlyArray<{ readonly annotations: { readonly votes: ReadonlyArray<Vote> } }>
 }
 
-const items = Array.from({ length: 4 }, (_, i) =>
-  JSON.stringify({
-    id: `item-${i}`,
-    prompt: `prompt ${i}`,
-    completions: [`a much longer answer ${i}`, `b ${i}`, `another one ${i}`],
-    models: ["one", "two", "three"],
-  }),
-)
+const items = Array.from({ length: 4 }, (_, i) => ({
+  id: `item-${i}`,
+  prompt: `prompt ${i}`,
+  completions: [`a much longer answer ${i}`, `b ${i}`, `another one ${i}`],
+  models: ["one", "two", "three"],
+}))
 
 /** A proxy in front of the built-in service that keeps what it was sent and what it answered. */
 const recording = (base: string) => {
@@ -113,27 +111,10 @@ describe("--votes 3", () => {
     const { body } = yield* Effect.promise(() => documentOf(base))
     const { answer, tasks } = recording(base)
     const one = yield* ScriptedService.make(answer, {}, body)
+    const flags = "--votes 3 --batch-size 3 --price 0.5 --format trl --expert-names --pairs best-against-rest --json"
     const run = (name: string, baseUrl: string, secret: string) =>
       cli(
-        [
-          "run",
-          `${folder}/items.jsonl`,
-          "--dir",
-          `${folder}/${name}/job`,
-          "--votes",
-          "3",
-          "--batch-size",
-          "3",
-          "--price",
-          "0.5",
-          "--format",
-          "trl",
-          "--expert-names",
-          "--pairs",
-          "best-against-rest",
-          "--json",
-          ...quick,
-        ],
+        ["run", `${folder}/items.jsonl`, "--dir", `${folder}/${name}/job`, ...flags.split(" "), ...quick],
         to({ baseUrl, token: secret }),
       ).pipe(ends(0))
     const together = reportOf(yield* run("together", one.baseUrl, Redacted.value(token)))
@@ -141,11 +122,8 @@ describe("--votes 3", () => {
       separate([...tasks].map(([task_id, task]) => ({ task_id, ...task }) as Created)),
     )
     const apart = reportOf(yield* run("apart", several.baseUrl, several.token))
-    assert.deepStrictEqual([tasks.size, several.received.filter(ScriptedService.isPost).length], [2, 6])
-    assert.deepStrictEqual(
-      one.received.filter(ScriptedService.isPost).map((request) => JSON.parse(request.body).votes),
-      [3, 3],
-    )
+    assert.deepStrictEqual([tasks.size, ScriptedService.posts(several).length], [2, 6])
+    for (const { votes } of bodiesOf(one)) assert.strictEqual(votes, 3)
     const [files, others] = [filesOf(`${folder}/together/job/dataset`), filesOf(`${folder}/apart/job/dataset`)]
     assert.deepStrictEqual(Object.keys(files), Object.keys(others))
     for (const name of Object.keys(files).filter((name) => !/^(report|manifest|README)/.test(name))) {
@@ -158,15 +136,12 @@ describe("--votes 3", () => {
     assert.deepStrictEqual(report(files["report.json"]), report(others["report.json"]))
     assert.deepStrictEqual(together.spending, apart.spending)
     assert.deepStrictEqual([together.tasks.completed.items, apart.tasks.completed.items], [12, 12])
-    const votesOf = Effect.fnUntraced(function* (name: string) {
-      const { stdout } = yield* cli(["export-votes", "--dir", `${folder}/${name}/job`]).pipe(ends(0))
-      return stdout
-        .trim()
-        .split("\n")
-        .map((line) => ({ ...JSON.parse(line), task_id: null, judged_at: null }))
-    })
-    const votes = yield* votesOf("together")
-    assert.deepStrictEqual(votes, yield* votesOf("apart"))
+    const votesIn = (name: string) =>
+      Effect.map(votesOf(`${folder}/${name}/job`), (rows) =>
+        rows.map((row) => ({ ...row, task_id: null, judged_at: null })),
+      )
+    const votes = yield* votesIn("together")
+    assert.deepStrictEqual(votes, yield* votesIn("apart"))
     assert.deepStrictEqual(
       votes.slice(0, 3).map(({ expert, vote }) => [vote, expert]),
       [
@@ -181,99 +156,75 @@ describe("--votes 3", () => {
   })
 })
 
-const declaring = (maximum: number) => ({
+const declaring = (maximum: number, type = "integer") => ({
   paths: {
     "/v1/tasks": {
       post: {
         requestBody: {
-          content: { "application/json": { schema: { properties: { votes: { type: "integer", maximum } } } } },
+          content: { "application/json": { schema: { properties: { votes: { type, maximum } } } } },
         },
       },
     },
   },
 })
 
-const bodiesOf = ({ received }: ScriptedService.ScriptedService) =>
-  received
-    .filter(ScriptedService.isPost)
-    .map(({ body }) => JSON.parse(body) as { prompts: ReadonlyArray<Prompt>; votes?: number })
+const bodiesOf = (service: ScriptedService.ScriptedService) =>
+  ScriptedService.posts(service).map(
+    ({ body }) => JSON.parse(body) as { prompts: ReadonlyArray<Prompt>; votes?: number },
+  )
 
+/** What is sent of four items: prompts and votes of each task. */
 const submitted = Effect.fnUntraced(function* (
-  {
-    flags,
-    maximum,
-    refusesMany = false,
-  }: { readonly flags: ReadonlyArray<string>; readonly maximum: number; readonly refusesMany?: boolean },
+  flags: ReadonlyArray<string>,
+  maximum: number,
+  maxPrompts = 4,
   status = 0,
 ) {
   const folder = yield* folderWithItems(items)
   const service = yield* ScriptedService.make(
-    ({ body, path }, before) => {
-      if (path !== "/v1/tasks") return { status: 200, body: { task_id: path.split("/").at(-1), status: "open" } }
-      return refusesMany && JSON.parse(body).prompts.length > 2
-        ? { status: 413 }
-        : { status: 201, body: { task_id: `task_${before.length}` } }
+    (request, before) => {
+      if (!ScriptedService.isPost(request)) return ScriptedService.pending(request)
+      const isTooLarge = JSON.parse(request.body).prompts.length > maxPrompts
+      return isTooLarge ? { status: 413 } : { status: 201, body: { task_id: `task_${before.length}` } }
     },
     {},
     declaring(maximum),
   )
-  const said = yield* cli(["submit", `${folder}/items.jsonl`, "--dir", `${folder}/job`, ...flags], to(service)).pipe(
-    ends(status),
-  )
+  const args = ["submit", `${folder}/items.jsonl`, "--dir", `${folder}/job`, ...flags]
+  const said = yield* cli(args, to(service)).pipe(ends(status))
   yield* cli(["ledger", "check", "--dir", `${folder}/job`]).pipe(ends(0))
-  return { bodies: bodiesOf(service), said, folder, service }
+  return { tasks: bodiesOf(service).map(({ prompts, votes }) => [prompts.length, votes]), said, folder, service }
 })
 
 describe("a task", () => {
-  test("asks for no votes without --votes, so that the service's default applies", function* () {
-    const { bodies } = yield* submitted({ flags: [], maximum: 25 })
-    assert.deepStrictEqual(
-      bodies.map((body) => "votes" in body),
-      [false],
-    )
-  })
-
-  test("asks for one vote with --votes 1, and for one where the service takes fewer than are wanted", function* () {
-    const one = yield* submitted({ flags: ["--votes", "1"], maximum: 25 })
-    assert.deepStrictEqual(
-      one.bodies.map(({ votes }) => votes),
-      [1],
-    )
-    const three = yield* submitted({ flags: ["--votes", "3"], maximum: 2 })
-    assert.deepStrictEqual(
-      three.bodies.map(({ votes }) => votes),
-      [1, 1, 1],
-    )
-  })
+  for (const [what, flags, maximum, tasks] of [
+    ["no votes without --votes, so that the service's default applies", [], 25, [[4, undefined]]],
+    ["one vote with --votes 1", ["--votes", "1"], 25, [[4, 1]]],
+    ["one vote where the service takes fewer than are wanted", ["--votes", "3"], 2, [1, 2, 3].map(() => [4, 1])],
+  ] as const) {
+    test(`asks for ${what}`, function* () {
+      assert.deepStrictEqual<unknown>((yield* submitted(flags, maximum)).tasks, tasks)
+    })
+  }
 
   test("costs as many votes as it asks for: a budget is as exact as with a task for each vote", function* () {
     const flags = ["--votes", "3", "--price", "0.5", "--budget", "4.6", "--batch-size", "2"]
-    const { bodies, folder, said, service } = yield* submitted({ flags, maximum: 3 }, 8)
-    assert.deepStrictEqual(
-      bodies.map(({ prompts, votes }) => [prompts.length, votes]),
-      [
-        [2, 3],
-        [1, 3],
-      ],
-    )
+    const { folder, said, service, tasks } = yield* submitted(flags, 3, 4, 8)
+    assert.sameDeepMembers(tasks, [
+      [2, 3],
+      [1, 3],
+    ])
     assert.match(said.stdout + said.stderr, /9 votes/)
-    const preview = yield* cli(
-      ["submit", `${folder}/items.jsonl`, "--dir", `${folder}/other`, ...flags, "--dry-run", "--json"],
-      to(service),
-    ).pipe(ends(0))
-    const { new_votes, requests } = JSON.parse(preview.stdout)
+    const preview = ["submit", `${folder}/items.jsonl`, "--dir", `${folder}/other`, ...flags, "--dry-run"]
+    const { new_votes, requests } = yield* printed(preview, to(service))
     assert.deepStrictEqual([new_votes, requests], [9, 2])
   })
 
   test("that is split keeps the votes that it asks for", function* () {
-    const { bodies } = yield* submitted({ flags: ["--votes", "3"], maximum: 3, refusesMany: true })
+    const { tasks } = yield* submitted(["--votes", "3"], 3, 2)
     assert.deepStrictEqual(
-      bodies.map(({ prompts, votes }) => [prompts.length, votes]),
-      [
-        [4, 3],
-        [2, 3],
-        [2, 3],
-      ],
+      tasks,
+      [4, 2, 2].map((prompts) => [prompts, 3]),
     )
   })
 })
@@ -291,22 +242,14 @@ test("serve --votes is the default alone: a job's --votes is not multiplied by i
       to({ baseUrl: service.baseUrl, token: Redacted.value(token) }),
     )
     assert.include([0, 4], said.status, said.stderr)
-    const { stdout } = yield* cli(["export-votes", "--dir", `${folder}/${name}`]).pipe(ends(0))
+    const rows = yield* votesOf(`${folder}/${name}`)
     yield* cli(["ledger", "check", "--dir", `${folder}/${name}`]).pipe(ends(0))
     return {
       asked: bodiesOf(service)
         .slice(before)
         .map(({ votes }) => votes),
-      votes: stdout.trim().split("\n").length,
-      experts: new Set(
-        stdout
-          .trim()
-          .split("\n")
-          .map((line) => {
-            const { expert, item_id } = JSON.parse(line)
-            return `${item_id} ${expert}`
-          }),
-      ).size,
+      votes: rows.length,
+      experts: new Set(rows.map(({ expert, item_id }) => `${item_id} ${expert}`)).size,
     }
   })
   assert.deepStrictEqual(yield* run("default"), { asked: [undefined], votes: 16, experts: 16 })
@@ -325,10 +268,10 @@ describe("a document that cannot be read", () => {
     const folder = yield* folderWithItems(items)
     let reads = 0
     const service = yield* ScriptedService.make(
-      ({ path }, before) =>
-        path === "/v1/tasks"
+      (request, before) =>
+        ScriptedService.isPost(request)
           ? { status: 201, body: { task_id: `task_${before.length}` } }
-          : { status: 200, body: { task_id: path.split("/").at(-1), status: "open" } },
+          : ScriptedService.pending(request),
       {},
       () => answers[Math.min(reads++, answers.length - 1)],
     )
@@ -365,15 +308,7 @@ describe("a document that cannot be read", () => {
   })
 
   test("differs from none, and from one whose members are of another type: each vote has its own task", function* () {
-    const other = { name: "votes", type: "string" }
-    const path = "/v1/tasks"
-    const document = {
-      paths: {
-        [path]: {
-          post: { requestBody: { content: { "application/json": { schema: { properties: { votes: other } } } } } },
-        },
-      },
-    }
+    const document = declaring(25, "string")
     for (const answer of [{ status: 404 }, { status: 200, body: document }]) {
       const { votes: sent } = yield* served([answer], ...votes)
       assert.deepStrictEqual(sent, [undefined, undefined, undefined])
@@ -384,16 +319,8 @@ describe("a document that cannot be read", () => {
 describe("a result of a task that asked for several votes", () => {
   const exported = Effect.fnUntraced(function* (annotations: object, choice: number, votes: number) {
     const folder = yield* folderWithItems(items)
-    const service = yield* ScriptedService.make(
-      (request, before) => {
-        if (ScriptedService.isPost(request)) return { status: 201, body: { task_id: "task_1" } }
-        const { prompts } = JSON.parse(before.find(ScriptedService.isPost)!.body) as { prompts: ReadonlyArray<Prompt> }
-        const results = prompts.map(({ prompt }) => ({ prompt, best_completion_index: choice, annotations }))
-        return { status: 200, body: { task_id: "task_1", status: "completed", results } }
-      },
-      {},
-      declaring(25),
-    )
+    const judging = ScriptedService.judging(() => ({ best_completion_index: choice, annotations }))
+    const service = yield* ScriptedService.make(judging, {}, declaring(25))
     const flags = ["--votes", String(votes), "--no-shuffle", "--ties", "keep", "--json", ...quick]
     const said = yield* cli(["run", `${folder}/items.jsonl`, "--dir", `${folder}/job`, ...flags], to(service))
     return { said, example: reportOf(said).example! }

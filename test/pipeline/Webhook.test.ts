@@ -61,9 +61,9 @@ describe("a pipeline that receives webhooks", () => {
   test("finds the truth by GET, whatever a delivery says", function* () {
     let done = false
     const { layer, service, settings, url } = yield* jobOf(1, (request, before) =>
-      request.method === "POST" || done
+      ScriptedService.isPost(request) || done
         ? ScriptedService.obliging(request, before)
-        : { status: 200, body: { task_id: "task_0", status: "in_progress" } },
+        : ScriptedService.pending(request),
     )
     yield* Effect.gen(function* () {
       const running = yield* Effect.forkChild(Flow.run(settings))

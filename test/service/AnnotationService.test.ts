@@ -2,12 +2,11 @@ import { connect } from "node:net"
 import { assert, describe, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
-import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
-import { AnnotationApi, OrganizationToken } from "../../src/api/AnnotationApi.ts"
 import { ServiceProfile } from "../../src/api/ServiceProfile.ts"
 import * as ServiceLayers from "../../src/service/ServiceLayers.ts"
 import type { Expert } from "../../src/service/expert/ScriptedExperts.ts"
-import { type Answer, call, completed, platform, start, task, temporaryFile, token } from "./support.ts"
+import { call, completed, platform, start, task, temporaryFile, token } from "./support.ts"
+import { assertProblem } from "./web/http.ts"
 import { type Body, testOver } from "../support/effectTest.ts"
 
 /** Answers like `first`, except that it has no answer where the prompt says so. */
@@ -27,14 +26,6 @@ class Service extends Context.Service<Service, string>()("test/Service") {
       return yield* start({ experts: [moody, "longest"], limits })
     }),
   ).pipe(Layer.provideMerge(platform))
-}
-
-const assertProblem = (answer: Answer, status: number, name: string) => {
-  assert.strictEqual(answer.status, status, answer.text)
-  assert.strictEqual(answer.headers["content-type"], "application/problem+json")
-  assert.strictEqual(answer.json.type, `tag:prefstream,2026:${name}`)
-  assert.strictEqual(answer.json.status, status)
-  assert.isString(answer.json.title)
 }
 
 const body = task([["What is 2 + 2?", "4", "five"]])
@@ -177,27 +168,6 @@ layer(Service.layer)("AnnotationService", (it) => {
       const answer = yield* completed(base, created.json.task_id)
       assert.strictEqual(answer.json.results[0].prompt, prompt)
     })
-
-    it.effect("are read by the client of the same definition", () =>
-      Effect.gen(function* () {
-        const base = yield* Service
-        const client = yield* HttpApiClient.make(AnnotationApi, { baseUrl: `${base}/v1` })
-        const created = yield* client.tasks.create({ payload: body, headers: {} })
-        const { task_id } = created.body
-        const result = yield* client.tasks
-          .get({ params: { task_id } })
-          .pipe(Effect.repeat({ until: (result) => result.status === "completed" }))
-        assert.strictEqual(result.results?.[0]?.best_completion_index, 0)
-        const missing = yield* Effect.flip(client.tasks.get({ params: { task_id: "task_0" } }))
-        assert.strictEqual(missing._tag, "TaskNotFound")
-      }).pipe(
-        Effect.provide(
-          HttpApiMiddleware.layerClient(OrganizationToken, ({ next, request }) =>
-            next(HttpClientRequest.bearerToken(request, token)),
-          ),
-        ),
-      ),
-    )
   })
 
   test("without the organization's token both endpoints answer 401; the scheme's case does not matter", function* () {
@@ -355,35 +325,33 @@ layer(Service.layer)("AnnotationService", (it) => {
     })
   })
 
-  describe("tasks that are not taken", () => {
-    const refused: ReadonlyArray<readonly [name: string, body: unknown, place: ReadonlyArray<string | number>]> = [
-      ["another task_type", { ...body, task_type: "sft" }, ["task_type"]],
-      ["no prompts", task([]), ["prompts"]],
-      ["too many prompts", task(Array.from({ length: 4 }, () => ["p", "a", "b"])), ["prompts"]],
-      [
-        "a blank prompt",
-        task([
-          ["p", "a", "b"],
-          [" \n", "a", "b"],
-        ]),
-        ["prompts", 1, "prompt"],
-      ],
-      ["one completion", task([["p", "a"]]), ["prompts", 0, "completions"]],
-      ["too many completions", task([["p", "a", "b", "c", "d", "e"]]), ["prompts", 0, "completions"]],
-    ]
-    for (const [name, body, place] of refused) {
-      test(`${name}: 422 at ${place.join(".")}`, function* () {
-        const base = yield* Service
-        const answer = yield* call("POST", `${base}/v1/tasks`, { body })
-        assertProblem(answer, 422, "unprocessable-task")
-        if (place[0] === "task_type") assert.include(answer.json.detail, "rlhf_ranking")
-        assert.deepStrictEqual(
-          answer.json.errors.map((error: { path: unknown }) => error.path),
-          [place],
-        )
-      })
-    }
-  })
+  const refused: ReadonlyArray<readonly [name: string, body: unknown, place: ReadonlyArray<string | number>]> = [
+    ["another task_type", { ...body, task_type: "sft" }, ["task_type"]],
+    ["no prompts", task([]), ["prompts"]],
+    ["too many prompts", task(Array.from({ length: 4 }, () => ["p", "a", "b"])), ["prompts"]],
+    [
+      "a blank prompt",
+      task([
+        ["p", "a", "b"],
+        [" \n", "a", "b"],
+      ]),
+      ["prompts", 1, "prompt"],
+    ],
+    ["one completion", task([["p", "a"]]), ["prompts", 0, "completions"]],
+    ["too many completions", task([["p", "a", "b", "c", "d", "e"]]), ["prompts", 0, "completions"]],
+  ]
+  for (const [name, body, place] of refused) {
+    test(`a task with ${name}: 422 at ${place.join(".")}`, function* () {
+      const base = yield* Service
+      const answer = yield* call("POST", `${base}/v1/tasks`, { body })
+      assertProblem(answer, 422, "unprocessable-task")
+      if (place[0] === "task_type") assert.include(answer.json.detail, "rlhf_ranking")
+      assert.deepStrictEqual(
+        answer.json.errors.map((error: { path: unknown }) => error.path),
+        [place],
+      )
+    })
+  }
 })
 
 testOver(platform)("the embedded service provides a profile that leads to it, with a token of its own", function* () {

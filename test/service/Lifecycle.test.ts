@@ -2,7 +2,7 @@
  * A manager's work on a service with a pipeline and people: pauses, withdrawn prompts, further votes, and the table of votes,
  * over HTTP from the outside.
  */
-import { assert, describe } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, FileSystem, Redacted, Schema } from "effect"
 import { VoteRowSchema } from "../../src/domain/VoteRow.ts"
 import type * as ServiceLayers from "../../src/service/ServiceLayers.ts"
@@ -10,7 +10,7 @@ import { cli, reportOf } from "../support/cli.ts"
 import { liveOver } from "../support/effectTest.ts"
 import { temporaryDirectory } from "../support/job.ts"
 import { build, call, platform, task, token } from "./support.ts"
-import { assertProblem, type Browser } from "./web/http.ts"
+import { type Browser } from "./web/http.ts"
 import { cheap, joined, signedIn } from "./web/support.ts"
 
 const test = liveOver(platform)
@@ -49,100 +49,81 @@ const rowsOf = (text: string) =>
     .slice(0, -1)
     .map((line) => decodeRow(line))
 
-describe("a manager's desk, over HTTP", () => {
-  test("a pause takes an open item from its expert; the page is told, and the client sees no change", function* () {
-    const { base, operator } = yield* started()
-    const taskId = yield* create(base, { ...task([["sky", "blue", "green"]]), group: "night/ä" })
-    const ann = yield* joined(base, operator, "Ann")
-    const { json: work } = yield* ann.ask("POST", "/annotate/api/next")
-    const pause = (paused: boolean) =>
-      operator.ask("PUT", `/dashboard/api/groups/${encodeURIComponent("night/ä")}/paused`, { paused })
-    assert.strictEqual((yield* pause(true)).status, 204)
-    const vote = { best: 0, ranking: null, rationale: "", seconds: 1 }
-    assertProblem(yield* ann.ask("POST", `/annotate/api/items/${work.item.item_id}/vote`, vote), 409, "conflict")
-    assert.isNull((yield* ann.ask("POST", "/annotate/api/next")).json.item)
-    assert.strictEqual((yield* call("GET", `${base}/v1/tasks/${taskId}`)).json.status, "in_progress")
-    assert.strictEqual((yield* pause(false)).status, 204)
-    assert.strictEqual(yield* judgeNext(ann, "blue"), "sky")
-    assert.strictEqual((yield* call("GET", `${base}/v1/tasks/${taskId}`)).json.status, "completed")
+test("a withdrawn prompt is no judgment for the pipeline: counted, in no pair, and not sent again", function* () {
+  const { base, folder, operator, prefstream } = yield* started()
+  const fs = yield* FileSystem.FileSystem
+  const lines = ["red", "green", "blue"].map((id) =>
+    JSON.stringify({ id, prompt: `Which is ${id}?`, completions: [`The ${id} one.`, "Another one."] }),
+  )
+  yield* fs.writeFileString(`${folder}/items.jsonl`, `${lines.join("\n")}\n`)
+  const submitted = yield* prefstream("submit", `${folder}/items.jsonl`)
+  assert.strictEqual(submitted.status, 0, submitted.stderr)
+  const ann = yield* joined(base, operator, "Ann")
+  yield* judgeNext(ann, "The")
+  yield* judgeNext(ann, "The")
+  const { json: listed } = yield* operator.ask("GET", "/dashboard/api/tasks")
+  const taskId: string = listed.tasks[0].task_id
+  const withdrawal = (index: number) => `/dashboard/api/tasks/${taskId}/items/${index}/withdrawal`
+  assert.strictEqual((yield* operator.ask("PUT", withdrawal(2), { reason: "Blurred." })).status, 204)
+
+  const { json: answer } = yield* call("GET", `${base}/v1/tasks/${taskId}`)
+  assert.strictEqual(answer.status, "completed")
+  assert.deepInclude(answer.results[2], { prompt: "Which is blue?", best_completion_index: null })
+  assert.deepInclude(answer.results[2].annotations, { rationale: "Blurred." })
+
+  const chosen = Effect.fnUntraced(function* (...flags: ReadonlyArray<string>) {
+    const collected = yield* prefstream("collect", "--once", ...flags)
+    assert.strictEqual(collected.status, 0, collected.stderr)
+    const exported = yield* prefstream("export", "--json")
+    assert.strictEqual(exported.status, 0, exported.stderr)
+    const rows = (yield* fs.readFileString(`${folder}/job/dataset/jsonl/train-00000-of-00001.jsonl`)).trim()
+    const report = JSON.parse(yield* fs.readFileString(`${folder}/job/dataset/report.json`))
+    return { pairs: rows.split("\n").map((row) => JSON.parse(row).chosen as string), report }
   })
+  const { pairs, report } = yield* chosen()
+  assert.deepStrictEqual(pairs, ["The red one.", "The green one."])
+  const [, , judged, kept] = report.funnel
+  assert.deepInclude(judged, { step: "judged", count: 2, lost: [{ reason: "withdrawn", count: 1 }] })
+  assert.deepInclude(kept, { step: "kept", count: 2, lost: [] })
+  const check = yield* prefstream("ledger", "check")
+  assert.strictEqual(check.status, 0, check.stdout)
+  const again = yield* prefstream("run", `${folder}/items.jsonl`)
+  assert.strictEqual(again.status, 0, again.stderr)
+  assert.match(again.stdout + again.stderr, /withdrawn/)
+  assert.lengthOf((yield* operator.ask("GET", "/dashboard/api/tasks")).json.tasks, 1)
+  const votes = yield* prefstream("export-votes")
+  assert.lengthOf(rowsOf(votes.stdout), 2)
 
-  test("a withdrawn prompt is no judgment for the pipeline: counted, in no pair, and not sent again", function* () {
-    const { base, folder, operator, prefstream } = yield* started()
-    const fs = yield* FileSystem.FileSystem
-    const lines = ["red", "green", "blue"].map((id) =>
-      JSON.stringify({ id, prompt: `Which is ${id}?`, completions: [`The ${id} one.`, "Another one."] }),
-    )
-    yield* fs.writeFileString(`${folder}/items.jsonl`, `${lines.join("\n")}\n`)
-    const submitted = yield* prefstream("submit", `${folder}/items.jsonl`)
-    assert.strictEqual(submitted.status, 0, submitted.stderr)
-    const ann = yield* joined(base, operator, "Ann")
-    yield* judgeNext(ann, "The")
-    yield* judgeNext(ann, "The")
-    const { json: listed } = yield* operator.ask("GET", "/dashboard/api/tasks")
-    const taskId: string = listed.tasks[0].task_id
-    const withdrawal = (index: number) => `/dashboard/api/tasks/${taskId}/items/${index}/withdrawal`
-    assert.strictEqual((yield* operator.ask("PUT", withdrawal(2), { reason: "Blurred." })).status, 204)
+  // Undone, it is judged after all.
+  assert.strictEqual((yield* operator.ask("DELETE", withdrawal(2))).status, 204)
+  assert.strictEqual(yield* judgeNext(ann, "The"), "Which is blue?")
+  assert.deepStrictEqual((yield* chosen("--recheck-completed")).pairs, [
+    "The red one.",
+    "The green one.",
+    "The blue one.",
+  ])
 
-    const { json: answer } = yield* call("GET", `${base}/v1/tasks/${taskId}`)
-    assert.strictEqual(answer.status, "completed")
-    assert.deepInclude(answer.results[2], { prompt: "Which is blue?", best_completion_index: null })
-    assert.deepInclude(answer.results[2].annotations, { rationale: "Blurred." })
+  // With none left, nothing breaks, and the dataset that is there stays.
+  for (const index of [0, 1, 2]) yield* operator.ask("PUT", withdrawal(index), { reason: "" })
+  yield* prefstream("collect", "--once", "--recheck-completed")
+  const none = yield* prefstream("export")
+  assert.match(none.stderr, /is kept/)
+  const status = reportOf(yield* prefstream("status", "--json"))
+  assert.deepInclude(status, { status: "done" })
+})
 
-    const chosen = Effect.fnUntraced(function* (...flags: ReadonlyArray<string>) {
-      const collected = yield* prefstream("collect", "--once", ...flags)
-      assert.strictEqual(collected.status, 0, collected.stderr)
-      const exported = yield* prefstream("export", "--json")
-      assert.strictEqual(exported.status, 0, exported.stderr)
-      const rows = (yield* fs.readFileString(`${folder}/job/dataset/jsonl/train-00000-of-00001.jsonl`)).trim()
-      const report = JSON.parse(yield* fs.readFileString(`${folder}/job/dataset/report.json`))
-      return { pairs: rows.split("\n").map((row) => JSON.parse(row).chosen as string), report }
-    })
-    const { pairs, report } = yield* chosen()
-    assert.deepStrictEqual(pairs, ["The red one.", "The green one."])
-    const [, , judged, kept] = report.funnel
-    assert.deepInclude(judged, { step: "judged", count: 2, lost: [{ reason: "withdrawn", count: 1 }] })
-    assert.deepInclude(kept, { step: "kept", count: 2, lost: [] })
-    const check = yield* prefstream("ledger", "check")
-    assert.strictEqual(check.status, 0, check.stdout)
-    const again = yield* prefstream("run", `${folder}/items.jsonl`)
-    assert.strictEqual(again.status, 0, again.stderr)
-    assert.match(again.stdout + again.stderr, /withdrawn/)
-    assert.lengthOf((yield* operator.ask("GET", "/dashboard/api/tasks")).json.tasks, 1)
-    const votes = yield* prefstream("export-votes")
-    assert.lengthOf(rowsOf(votes.stdout), 2)
-
-    // Undone, it is judged after all.
-    assert.strictEqual((yield* operator.ask("DELETE", withdrawal(2))).status, 204)
-    assert.strictEqual(yield* judgeNext(ann, "The"), "Which is blue?")
-    assert.deepStrictEqual((yield* chosen("--recheck-completed")).pairs, [
-      "The red one.",
-      "The green one.",
-      "The blue one.",
-    ])
-
-    // With none left, nothing breaks, and the dataset that is there stays.
-    for (const index of [0, 1, 2]) yield* operator.ask("PUT", withdrawal(index), { reason: "" })
-    yield* prefstream("collect", "--once", "--recheck-completed")
-    const none = yield* prefstream("export")
-    assert.match(none.stderr, /is kept/)
-    const status = reportOf(yield* prefstream("status", "--json"))
-    assert.deepInclude(status, { status: "done" })
-  })
-
-  test("a reopened task keeps its result for the client until the votes are there", function* () {
-    const { base, operator } = yield* started()
-    const taskId = yield* create(base, task([["sky", "blue", "green"]]))
-    const [ann, bob] = [yield* joined(base, operator, "Ann"), yield* joined(base, operator, "Bob")]
-    yield* judgeNext(ann, "blue")
-    const read = Effect.map(call("GET", `${base}/v1/tasks/${taskId}`), ({ json }) => json)
-    const before = yield* read
-    const reopened = yield* operator.ask("POST", `/dashboard/api/tasks/${taskId}/reopen`, { votes: 1, prompts: [0] })
-    assert.deepStrictEqual(reopened.json, { prompts: 1 })
-    assert.deepStrictEqual([before.status, yield* read], ["completed", before])
-    assert.strictEqual(yield* judgeNext(bob, "green"), "sky")
-    assert.lengthOf((yield* read).results[0].annotations.votes, 2)
-  })
+test("a reopened task keeps its result for the client until the votes are there", function* () {
+  const { base, operator } = yield* started()
+  const taskId = yield* create(base, task([["sky", "blue", "green"]]))
+  const [ann, bob] = [yield* joined(base, operator, "Ann"), yield* joined(base, operator, "Bob")]
+  yield* judgeNext(ann, "blue")
+  const read = Effect.map(call("GET", `${base}/v1/tasks/${taskId}`), ({ json }) => json)
+  const before = yield* read
+  const reopened = yield* operator.ask("POST", `/dashboard/api/tasks/${taskId}/reopen`, { votes: 1, prompts: [0] })
+  assert.deepStrictEqual(reopened.json, { prompts: 1 })
+  assert.deepStrictEqual([before.status, yield* read], ["completed", before])
+  assert.strictEqual(yield* judgeNext(bob, "green"), "sky")
+  assert.lengthOf((yield* read).results[0].annotations.votes, 2)
 })
 
 test("the table of votes has the organization's votes by group and expert, in both formats, and is imported again", function* () {

@@ -2,11 +2,12 @@
  * Three people on one task, through the service's own HTTP: majority, votes, agreement and
  * recorded orders, against what is computed by hand here.
  */
-import { assert, it } from "@effect/vitest"
-import { Effect, FileSystem } from "effect"
+import { assert } from "@effect/vitest"
+import { FileSystem } from "effect"
 import type { ResultItem } from "../../src/domain/Task.ts"
 import type { Vote } from "../../src/domain/Vote.ts"
 import { build, call, platform, task, temporaryFile } from "./support.ts"
+import { liveOver } from "../support/effectTest.ts"
 import { cheap, joined, signedIn } from "./web/support.ts"
 
 /** What an expert says of one prompt, by the texts of its completions. */
@@ -37,12 +38,13 @@ const opinions: Record<string, ReadonlyArray<Opinion>> = {
   Cem: [{ best: "a", rationale: "a" }, { ranking: [["c"], ["b"], ["a"]] }, { ranking: [["x", "y"]] }],
 }
 
-it.live("three experts on one task give the majority, votes, agreement and orders that were computed by hand", () =>
-  Effect.gen(function* () {
+liveOver(platform)(
+  "three experts on one task give the majority, votes, agreement and orders that were computed by hand",
+  function* () {
     const gold = yield* temporaryFile("gold.jsonl")
     const answer = { prompt: "one", completions: ["a", "b", "c"], gold: { best_completion_index: 0 } }
     yield* (yield* FileSystem.FileSystem).writeFileString(gold, JSON.stringify(answer))
-    const { base, services } = yield* build({ gold, undoGrace: 0 })
+    const { base, services } = yield* cheap(build({ gold, undoGrace: 0 }))
     const operator = yield* signedIn({ base, services })
 
     const created = yield* call("POST", `${base}/v1/tasks`, { body: { ...task(prompts), votes: 3 } })
@@ -127,5 +129,5 @@ it.live("three experts on one task give the majority, votes, agreement and order
         ["Cem", 3, { agreed: 0, of: 1 }, { right: 1, of: 1 }],
       ],
     )
-  }).pipe(Effect.scoped, cheap, Effect.provide(platform)),
+  },
 )

@@ -1,7 +1,8 @@
 /** A client of raw requests, and services on files of their own. */
 import { NodeServices } from "@effect/platform-node"
-import { Context, Effect, FileSystem, Layer, Path, Redacted, Schema } from "effect"
+import { Context, Effect, FileSystem, Layer, Path, Redacted, Schema, Stream } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest, HttpServer } from "effect/http"
+import { ChildProcess } from "effect/process"
 import { Vote } from "../../src/domain/Vote.ts"
 import * as ServiceLayers from "../../src/service/ServiceLayers.ts"
 
@@ -23,6 +24,14 @@ export const build = Effect.fnUntraced(function* (
   const defaults = { rateLimit: "none", experts: [], token } as const
   const services = yield* Layer.build(Layer.fresh(ServiceLayers.layerServer({ ...defaults, ...options, database })))
   return { services, base: HttpServer.formatAddress(Context.get(services, HttpServer.HttpServer).address) }
+})
+
+/** A service in a process of its own, from a file of fixtures/, and its address. */
+export const spawned = Effect.fnUntraced(function* (fixture: string, ...args: ReadonlyArray<string>) {
+  const file = `${import.meta.dirname}/fixtures/${fixture}`
+  const child = yield* ChildProcess.make(process.execPath, [file, ...args], { stderr: "inherit" })
+  const lines = child.stdout.pipe(Stream.decodeText, Stream.splitLines)
+  return { child, base: yield* Effect.flatMap(Stream.runHead(lines), Effect.fromOption) }
 })
 
 /** Its address. */

@@ -1,12 +1,12 @@
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { assert, describe } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import * as Conversation from "../../src/domain/Conversation.ts"
 import type { Reject } from "../../src/domain/Reject.ts"
 import * as Source from "../../src/source/Source.ts"
 import { chat } from "./layout/support.ts"
+import { serve } from "./place/fileServer.ts"
 import { collect, summary, test, toLines, writeFiles } from "./support.ts"
+import { column } from "../support/columns.ts"
 
 const wide = (n: number, more: (i: number) => object = () => ({})) =>
   Array.from({ length: n }, (_, i) => ({ instruction: `q${i}`, output_1: `a${i}`, output_2: `b${i}`, ...more(i) }))
@@ -101,6 +101,7 @@ describe("files", () => {
     assert.deepStrictEqual(yield* hintsOf([...apart, ...apart]), [])
     const several = yield* writeFiles({ "A.jsonl": toLines(apart), "B.jsonl": toLines(apart) })
     assert.deepStrictEqual((yield* Source.files(several).summary!).hints, [])
+    assert.strictEqual(Source.files(several).description, "2 inputs")
     assert.deepStrictEqual(yield* hintsOf(apart, { layout: "long" }), [])
     assert.deepStrictEqual(yield* hintsOf([{ prompt: "Q", answers: [{ text: "A" }] }]), [
       "the detected layout does not fit the first record (answers[].text: expected at least two distinct completions, found 1): set `layout` and `prompt`, and either `completion` or `completions`",
@@ -140,12 +141,13 @@ describe("files", () => {
         ["prompt,chosen,rejected", `Q,${conversation("A", ", ")},${conversation("B", "\n ")}`],
         ["Q|A|B"],
       ],
-      ["the assistant's turn alone, beside a text", [pair, `Q,"[${message}]",B`, "R,C,D"], ["Q|A|B", "R|C|D"]],
       [
         "the prompt's messages",
         [pair, `"[{'role': 'system', 'content': 'S'}, {'role': 'user', 'content': 'Q'}]",A,B`],
         ["[system]\nS\n\n[user]\nQ|A|B"],
       ],
+      ["the assistant's turn alone, beside a text", [pair, `Q,"[${message}]",B`, "R,C,D"], ["Q|A|B", "R|C|D"]],
+      ["lists of one text", [pair, `['Q'],['A'],['B']`, `['R'],"[""A's""]",['B']`], ["Q|A|B", "R|A's|B"]],
       [
         "items",
         ["prompt,completions", `Q,"['A', ""B's""]"`, `R,"['A' 'B']"`],
@@ -158,7 +160,6 @@ describe("files", () => {
         ["Q|A|B"],
         [refused("response", noCommas)],
       ],
-      ["lists of one text", [pair, `['Q'],['A'],['B']`, `['R'],"[""A's""]",['B']`], ["Q|A|B", "R|A's|B"]],
       [
         "what NumPy printed of texts",
         [pair, `Q,['A' 'B'],C`, `Q,C,"['A' 'B' ... 'Y' 'Z']"`],
@@ -272,29 +273,16 @@ describe("files", () => {
       keep: ["Frage 1"],
     } as const
     const { items } = yield* read(toLines([record]), options)
-    assert.deepStrictEqual(
-      items.map(({ item }) => item),
-      [
-        {
-          id: "7",
-          prompt: "Q (7)",
-          completions: ["A", "B"],
-          models: ["x", "y"],
-          gold: { best_completion_index: 1 },
-          metadata: { "Frage 1": "Q" },
-        },
-      ],
-    )
-    const long = ["A", "B"].map((text) => ({ "Frage 1": "Q", "Antwort A": text, "von wem": `m${text}`, "Nr.": 1 }))
-    const grouped = yield* read(toLines(long), {
-      layout: "long",
-      prompt: "Frage 1",
-      completion: "Antwort A",
-      key: "Nr.",
-      model: "von wem",
-    })
-    const { completions, id, models } = grouped.items[0]!.item
-    assert.deepStrictEqual({ completions, id, models }, { completions: ["A", "B"], id: "1", models: ["mA", "mB"] })
+    assert.deepStrictEqual(column(items, "item"), [
+      {
+        id: "7",
+        prompt: "Q (7)",
+        completions: ["A", "B"],
+        models: ["x", "y"],
+        gold: { best_completion_index: 1 },
+        metadata: { "Frage 1": "Q" },
+      },
+    ])
     const failure = yield* Effect.flip(read(toLines([record]), { ...options, id: "Nr. 1" }))
     assert.match(
       failure.message,
@@ -353,16 +341,8 @@ describe("files", () => {
   })
 
   test("neither user nor query of a URL is in what is read from it, nor in what is found", function* () {
-    const server = yield* Effect.acquireRelease(
-      Effect.promise(async () => {
-        const server = createServer((_, response) => response.end(toLines([...wide(2), "{"])))
-        await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-        return server
-      }),
-      (server) => Effect.promise(() => new Promise((resolve) => server.close(resolve))),
-    )
-    const { port } = server.address() as AddressInfo
-    const url = (path: string) => `http://user:hidden@127.0.0.1:${port}/${path}?signature=hidden`
+    const { host } = yield* serve((_, response) => response.end(toLines([...wide(2), "{"])))
+    const url = (path: string) => `http://user:hidden@${host}/${path}?signature=hidden`
     const source = Source.files(url("p.jsonl"))
     const all = [source.description, yield* source.summary!, (yield* collect(source)).records]
     const joined = Source.join({
@@ -376,7 +356,7 @@ describe("files", () => {
     assert.isAbove(records.length, 2)
     const shown = JSON.stringify([all, joined.description, records])
     assert.notInclude(shown, "hidden")
-    assert.include(shown, `http://127.0.0.1:${port}/a/m.jsonl`)
+    assert.include(shown, `http://${host}/a/m.jsonl`)
     assert.notDeepEqual(summary(records), [])
   })
 })

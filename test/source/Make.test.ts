@@ -3,6 +3,7 @@ import { Effect, Result, Stream } from "effect"
 import type { PromptItem } from "../../src/domain/PromptItem.ts"
 import * as Source from "../../src/source/Source.ts"
 import { collect, summary, test } from "./support.ts"
+import { column } from "../support/columns.ts"
 
 const good: PromptItem = { prompt: "p", completions: ["a", "b"] }
 
@@ -55,7 +56,7 @@ describe("make", () => {
     const items = Stream.make(good, good, good).pipe(Stream.rechunk(2))
     const { items: read } = yield* collect(Source.make(items))
     assert.deepStrictEqual(
-      read.map(({ origin }) => origin),
+      column(read, "origin"),
       [1, 2, 3].map((line) => ({ file: "memory", line })),
     )
     const failing = Source.make(Stream.concat(items, Stream.fail("theirs" as const)))

@@ -1,17 +1,14 @@
 /** Exports of annotation tools in their documented shapes, and how choices are read. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, FileSystem, Result, Stream } from "effect"
+import { Effect, Result, Stream } from "effect"
 import * as Source from "../../src/source/Source.ts"
 import * as Choice from "../../src/source/vote/Choice.ts"
 import * as Convert from "../support/convert.ts"
-import { temporaryDirectory } from "../support/job.ts"
-import { test } from "./support.ts"
+import { test, writeFiles } from "./support.ts"
 
 const sourceOf = Effect.fnUntraced(function* (records: ReadonlyArray<unknown>) {
-  const fs = yield* FileSystem.FileSystem
-  const file = `${yield* temporaryDirectory}/export.json`
-  yield* fs.writeFileString(file, JSON.stringify(records))
-  return Source.votes(file)
+  const [file] = yield* writeFiles({ "export.json": JSON.stringify(records) })
+  return Source.votes(file!)
 })
 
 const readAll = Effect.fnUntraced(function* (records: ReadonlyArray<unknown>) {
@@ -28,7 +25,8 @@ const read = Effect.fnUntraced(function* (records: ReadonlyArray<unknown>) {
 
 const judged = "2026-01-02T03:04:05Z"
 const pairwise = (selected: string) => ({ from_name: "pw", to_name: "text1", type: "pairwise", value: { selected } })
-const ranked = (ranker: unknown) => [{ from_name: "rank", to_name: "results", type: "ranker", value: { ranker } }]
+const task = (data: object, ...annotations: ReadonlyArray<object>) => ({ id: 7, data, annotations })
+const annotation = (completed_by: unknown, ...result: ReadonlyArray<object>) => ({ completed_by, result })
 const bodies = ["a", "b", "c"].map((id) => ({ id, title: `Title ${id}`, body: `Body ${id}` }))
 const pair = { prompt: "P", response_a: "one", response_b: "two" }
 const argilla = { prompt: "P", "response-1": "one", "response-2": "two" }
@@ -44,31 +42,16 @@ describe("exports of annotation tools", () => {
     [
       "Label Studio: pairwise, with several annotators and one who skipped",
       [
-        {
-          id: 7,
-          data: { prompt: "P", answer1: "one", answer2: "two" },
-          annotations: [
-            {
-              id: 1,
-              completed_by: 10,
-              was_cancelled: false,
-              lead_time: 4.2,
-              created_at: judged,
-              result: [
-                pairwise("right"),
-                { from_name: "why", to_name: "text1", type: "textarea", value: { text: ["clearer"] } },
-              ],
-            },
-            {
-              id: 2,
-              completed_by: { id: 11, email: "b@example.com" },
-              result: [pairwise("left")],
-              was_cancelled: false,
-            },
-            { id: 3, completed_by: 12, result: [pairwise("left")], was_cancelled: true },
-          ],
-          predictions: [],
-        },
+        task(
+          { prompt: "P", answer1: "one", answer2: "two" },
+          {
+            ...annotation(10, pairwise("right"), { type: "textarea", value: { text: ["clearer"] } }),
+            lead_time: 4.2,
+            created_at: judged,
+          },
+          annotation({ id: 11, email: "b@example.com" }, pairwise("left")),
+          { ...annotation(12, pairwise("left")), was_cancelled: true },
+        ),
       ],
       /^Label Studio: wide: prompt at "prompt", completions at "answer1" and "answer2"/,
       [
@@ -80,33 +63,24 @@ describe("exports of annotation tools", () => {
     ],
     [
       "Label Studio: what was judged there counts, not the labels that its data had before",
-      [0, 1, 0, 1].map((winner, i) => ({
-        id: i,
-        data: {
-          ...pair,
-          prompt: `P${i}`,
-          winner: "response_a",
-          winner_model_a: 1 - winner,
-          winner_model_b: winner,
-          winner_tie: 0,
-        },
-        annotations: [
-          { completed_by: 7, result: [{ type: "choices", value: { choices: [winner === 0 ? "b" : "a"] } }] },
-        ],
-      })),
+      [0, 1, 0, 1].map((winner, i) =>
+        task(
+          { ...pair, prompt: `P${i}`, winner_model_a: 1 - winner, winner_model_b: winner, winner_tie: 0 },
+          annotation(7, { type: "choices", value: { choices: [winner === 0 ? "b" : "a"] } }),
+        ),
+      ),
       /^Label Studio: /,
       [1, 0, 1, 0].map((choice) => [{ expert: "7", choice }]),
     ],
     [
       "Label Studio: ranker, in order and in buckets",
       [
-        {
-          id: 1,
-          data: { prompt: "P", items: bodies },
-          annotations: [{ rank: ["c", "a", "b"] }, ["b", "a", "c"], { _: ["c"], good: ["a", "b"] }].map(
-            (ranker, i) => ({ completed_by: i, result: ranked(ranker) }),
+        task(
+          { prompt: "P", items: bodies },
+          ...[{ rank: ["c", "a", "b"] }, ["b", "a", "c"], { _: ["c"], good: ["a", "b"] }].map((ranker, i) =>
+            annotation(i, { type: "ranker", value: { ranker } }),
           ),
-        },
+        ),
       ],
       /^Label Studio: /,
       [
@@ -123,7 +97,6 @@ describe("exports of annotation tools", () => {
         {
           prompt: "P",
           items: bodies,
-          id: 1,
           rank: [{ ranker: ["c", "a", "b"] }],
           annotator: 1,
           annotation_id: 2,
@@ -149,11 +122,6 @@ describe("exports of annotation tools", () => {
         {
           id: "r1",
           fields: argilla,
-          metadata: {},
-          suggestions: {},
-          vectors: {},
-          status: "completed",
-          _server_id: "s",
           responses: {
             ranking: [
               { value: ranking, user_id: "u1" },
@@ -202,7 +170,6 @@ describe("exports of annotation tools", () => {
         {
           id: "r1",
           fields: { instruction: "P", "generations-0": "one", "generations-1": "two" },
-          metadata: {},
           suggestions: { "generations-0-rating": { value: 5, score: null, agent: "gpt-4" } },
           responses: {
             "generations-0-rating": [
@@ -215,7 +182,6 @@ describe("exports of annotation tools", () => {
             ],
             "generations-0-rationale": [{ value: "too short", user_id: "u1" }],
           },
-          vectors: {},
         },
       ],
       /^Argilla: /,
@@ -373,10 +339,8 @@ describe("exports of annotation tools", () => {
     assert.match(layout, /^Label Studio \(flat\): /)
     const shown = votes.flatMap(({ votes }) => votes)
     assert.deepStrictEqual(shown, expected)
-    const fs = yield* FileSystem.FileSystem
-    const file = `${yield* temporaryDirectory}/export.csv`
-    yield* fs.writeFileString(file, Convert.csv(records))
-    const found = yield* Stream.runCollect(Source.votes(file).records)
+    const [file] = yield* writeFiles({ "export.csv": Convert.csv(records) })
+    const found = yield* Stream.runCollect(Source.votes(file!).records)
     assert.deepStrictEqual(
       found.map((one) => Result.getOrThrow(one)).map(({ item, votes }) => [item.id, item.completions, votes[0]]),
       expected.map((vote) => ["1", ["one", "two"], vote]),
@@ -385,32 +349,6 @@ describe("exports of annotation tools", () => {
 })
 
 describe("choices", () => {
-  for (const [first, second] of [
-    ["response_a", "response_b"],
-    ["output1", "output2"],
-    ["answer_left", "answer_right"],
-    ["completion_model_a", "completion_model_b"],
-  ] as const) {
-    test(`places are those of the names, whatever the order of the members: ${first}`, function* () {
-      for (const winners of [
-        [1, 2],
-        ["left", "right"],
-        ["A", "b"],
-        [first, second],
-      ]) {
-        if (winners[0] === "A" && !first.endsWith("a")) continue
-        const { votes } = yield* read(
-          winners.map((winner, i) => ({ prompt: `P ${i}`, [second]: "two", [first]: "one", winner })),
-        )
-        assert.deepStrictEqual(
-          votes.map(({ item, votes }) => [item.completions, votes[0]?.choice]),
-          [0, 1].map((choice) => [["one", "two"], choice]),
-          JSON.stringify(winners),
-        )
-      }
-    })
-  }
-
   test("the models' columns go with those of the completions", function* () {
     const record = (winner: string) => ({
       prompt: `P ${winner}`,
@@ -471,11 +409,9 @@ describe("a choice in a record without some of its completions", () => {
 
 describe("members of any shape", () => {
   const votesIn = Effect.fnUntraced(function* (odd: string) {
-    const fs = yield* FileSystem.FileSystem
-    const file = `${yield* temporaryDirectory}/votes.jsonl`
     const plain = (i: number) => `{"id":"i${i}","prompt":"p${i}","completions":["a","b"],"choice":0,"expert":"e"}`
-    yield* fs.writeFileString(file, `${plain(1)}\n${plain(2).slice(0, -1)},${odd}}\n${plain(3)}\n`)
-    return yield* Effect.scoped(Stream.runCollect(Source.votes(file, { votes: { choiceAs: "index" } }).records))
+    const [file] = yield* writeFiles({ "votes.jsonl": `${plain(1)}\n${plain(2).slice(0, -1)},${odd}}\n${plain(3)}\n` })
+    return yield* Stream.runCollect(Source.votes(file!, { votes: { choiceAs: "index" } }).records)
   })
 
   test("a record of too many levels is one reject, wherever they are", function* () {

@@ -62,11 +62,6 @@ const upTo = (n: number) => Array.from({ length: n }, (_, i) => i)
 
 it.layer(NodeServices.layer)("GroupCommit", (it) => {
   const test = effectTest(it.effect)
-  test("a write gives its own result, and another connection sees it then", function* () {
-    const { insert, seen, write } = yield* open
-    assert.strictEqual(yield* write(Effect.as(insert(7), "its own")), "its own")
-    assert.deepStrictEqual(yield* seen, [7])
-  })
 
   test("no write of a group succeeds before the whole group is committed", function* () {
     const { ask, hold, insert, seen, write } = yield* open
@@ -93,16 +88,6 @@ it.layer(NodeServices.layer)("GroupCommit", (it) => {
     assert.deepStrictEqual(yield* seen, upTo(600))
     // The one that was held, and groups of at most 256.
     assert.strictEqual(transactions(), 4)
-  })
-
-  test("concurrent writers share commits without being held", function* () {
-    const { insert, seen, transactions, write } = yield* open
-    yield* Effect.forEach(upTo(200), (n) => write(insert(n)), { concurrency: 50, discard: true })
-    assert.deepStrictEqual(
-      (yield* seen).toSorted((a, b) => a - b),
-      upTo(200),
-    )
-    assert.isBelow(transactions(), 100)
   })
 
   test("a write that fails fails its group, of which nothing has happened; the next group works", function* () {
@@ -183,12 +168,5 @@ it.layer(NodeServices.layer)("GroupCommit", (it) => {
     yield* Fiber.join(closing)
     assert.deepStrictEqual(yield* seen, [0, 1, 2])
     yield* Fiber.joinAll(group)
-  })
-
-  test("closes at once where nothing is under way", function* () {
-    const { close, insert, seen, write } = yield* open
-    yield* write(insert(1))
-    yield* close
-    assert.deepStrictEqual(yield* seen, [1])
   })
 })

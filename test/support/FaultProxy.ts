@@ -14,6 +14,7 @@ import { Agent, createServer, type IncomingHttpHeaders, request, type ServerResp
 import type { AddressInfo } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { Effect } from "effect"
+import { bodyOf } from "./listening.ts"
 
 interface Answer {
   readonly status: number
@@ -192,12 +193,6 @@ const mostInBurst = 40
 /** A number from 0 to below 1, from texts. */
 export const drawn = (...from: ReadonlyArray<string | number>): number =>
   createHash("sha256").update(JSON.stringify(from)).digest().readUInt32BE() / 2 ** 32
-
-const bodyOf = async (stream: AsyncIterable<Buffer>) => {
-  const chunks: Array<Buffer> = []
-  for await (const chunk of stream) chunks.push(chunk)
-  return Buffer.concat(chunks)
-}
 
 /** Starts a proxy before the service at `target`, an origin such as `http://127.0.0.1:8484`. */
 export const start = async (target: string, options: FaultOptions) => {

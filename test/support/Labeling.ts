@@ -4,9 +4,9 @@
  * Every third request is refused with 429, every order is open when it is first asked for. Of one order it can be told to
  * create it, and never to answer; the answer to the first upsert gets lost.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
+import type { IncomingMessage, ServerResponse } from "node:http"
 import { Effect } from "effect"
+import { bodyOf, listening } from "./listening.ts"
 
 interface Question {
   readonly text: string
@@ -24,12 +24,6 @@ export const apiKey = "labeling-key"
 
 const pageSize = 7
 
-const textOf = async (request: IncomingMessage) => {
-  const chunks: Array<Buffer> = []
-  for await (const chunk of request) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks).toString()
-}
-
 const shortest = ({ options }: Question) =>
   options.reduce((best, option, i) => (option.length < options[best]!.length ? i : best), 0)
 
@@ -43,7 +37,7 @@ export const make = Effect.fnUntraced(function* (unanswered?: number) {
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const send = (status: number, body: unknown) =>
       void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body))
-    const text = await textOf(request)
+    const text = (await bodyOf(request)).toString()
     if (request.headers["x-api-key"] !== apiKey) return send(401, { error: "no key" })
     if (++requests % 3 === 0) {
       refusals++
@@ -70,17 +64,9 @@ export const make = Effect.fnUntraced(function* (unanswered?: number) {
       .slice(page * pageSize, (page + 1) * pageSize)
     return send(200, { answers, more: (page + 1) * pageSize < order.questions.length })
   }
-  const server = createServer((request, response) => void handle(request, response))
-  yield* Effect.acquireRelease(
-    Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
-    () =>
-      Effect.sync(() => {
-        server.close()
-        server.closeAllConnections()
-      }),
-  )
+  const { origin } = yield* listening((request, response) => void handle(request, response))
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: origin,
     orders: (): ReadonlyArray<Order> => orders,
     refusals: () => refusals,
   }

@@ -2,12 +2,12 @@
  * A real HTTP server on loopback whose answers a test writes itself: for what the
  * embedded service never does (failing, lying, breaking off).
  */
-import { createServer, type IncomingHttpHeaders } from "node:http"
-import type { AddressInfo } from "node:net"
+import type { IncomingHttpHeaders } from "node:http"
 import { pipeline } from "node:stream/promises"
 import { Effect, Layer, Redacted } from "effect"
 import { ServiceProfile, type ServiceSettings } from "../../src/api/ServiceProfile.ts"
 import type { TaskRequest } from "../../src/domain/Task.ts"
+import { listening, withBody } from "./listening.ts"
 
 export interface Received {
   readonly method: string
@@ -19,6 +19,12 @@ export interface Received {
 }
 
 export const isPost = ({ method }: Received) => method === "POST"
+
+/** The requests that created tasks, or tried to. */
+export const posts = ({ received }: Pick<ScriptedService, "received">) => received.filter(isPost)
+
+/** The id of the task that is polled. */
+export const taskOf = ({ path }: Received): string => path.split("/").at(-1)!
 
 /** An answer; `reset` breaks the connection off instead, `breaksOff` in the middle of the body. */
 export type Answer =
@@ -49,73 +55,57 @@ export const make = (
   /** What `openapi.json` is, or an answer for each request. These requests are not among those that are received. */
   document?: unknown,
 ) =>
-  Effect.acquireRelease(
-    Effect.callback<ScriptedService & { readonly close: Effect.Effect<void> }>((resume) => {
-      const received: Array<Received> = []
-      const server = createServer((request, response) => {
-        const chunks: Array<Buffer> = []
-        request.on("data", (chunk: Buffer) => chunks.push(chunk))
-        request.on("end", () => {
-          const got: Received = {
-            method: request.method ?? "",
-            path: request.url ?? "",
-            headers: request.headers,
-            body: Buffer.concat(chunks).toString(),
-            at: performance.now(),
-          }
-          if (got.path === "/v1/openapi.json") {
-            const reply: Answer =
-              typeof document === "function"
-                ? document(got)
-                : { status: document === undefined ? 404 : 200, body: document }
-            if (reply === "reset") return void request.socket.destroy()
-            response.writeHead(reply.status, { "content-type": "application/json", ...reply.headers })
-            return void response.end(JSON.stringify(reply.body))
-          }
-          const before = [...received]
-          received.push(got)
-          const send = async () => {
-            const reply = await answer(got, before)
-            if (reply === "reset") return request.socket.destroy()
-            const { body = "", breaksOff = false, headers, status } = reply
-            if (isPieces(body)) {
-              response.writeHead(status, { "content-type": "application/json", ...headers })
-              return pipeline(body, response).catch(() => {})
-            }
-            const text = typeof body === "string" ? body : JSON.stringify(body)
+  Effect.suspend(() => {
+    const received: Array<Received> = []
+    const serving = listening(
+      withBody((request, response, body) => {
+        const { headers, method = "", url: path = "" } = request
+        const got: Received = { method, path, headers, body: body.toString(), at: performance.now() }
+        if (got.path === "/v1/openapi.json") {
+          const reply: Answer =
+            typeof document === "function"
+              ? document(got)
+              : { status: document === undefined ? 404 : 200, body: document }
+          if (reply === "reset") return void request.socket.destroy()
+          response.writeHead(reply.status, { "content-type": "application/json", ...reply.headers })
+          return void response.end(JSON.stringify(reply.body))
+        }
+        const before = [...received]
+        received.push(got)
+        const send = async () => {
+          const reply = await answer(got, before)
+          if (reply === "reset") return request.socket.destroy()
+          const { body = "", breaksOff = false, headers, status } = reply
+          if (isPieces(body)) {
             response.writeHead(status, { "content-type": "application/json", ...headers })
-            return breaksOff ? response.write(text, () => request.socket.destroy()) : response.end(text)
+            return pipeline(body, response).catch(() => {})
           }
-          void send()
-        })
-      })
-      server.listen(0, "127.0.0.1", () => {
-        const { port } = server.address() as AddressInfo
-        const baseUrl = `http://127.0.0.1:${port}/v1`
-        resume(
-          Effect.succeed({
-            received,
-            baseUrl,
-            token,
-            profile: ServiceProfile.layer({
-              baseUrl,
-              token: Redacted.make(token),
-              identity: "the scripted service",
-              requestsPerSecond: 1000,
-              retries: 2,
-              pollInterval: { min: "5 millis", max: "20 millis" },
-              ...settings,
-            }).pipe(Layer.orDie),
-            close: Effect.callback<void>((done) => {
-              server.close(() => done(Effect.void))
-              server.closeAllConnections()
-            }),
-          }),
-        )
-      })
-    }),
-    ({ close }) => close,
-  )
+          const text = typeof body === "string" ? body : JSON.stringify(body)
+          response.writeHead(status, { "content-type": "application/json", ...headers })
+          return breaksOff ? response.write(text, () => request.socket.destroy()) : response.end(text)
+        }
+        void send()
+      }),
+    )
+    return Effect.map(serving, ({ close, origin }) => {
+      const baseUrl = `${origin}/v1`
+      return {
+        received,
+        baseUrl,
+        token,
+        profile: ServiceProfile.layer({
+          baseUrl,
+          token: Redacted.make(token),
+          identity: "the scripted service",
+          requestsPerSecond: 1000,
+          retries: 2,
+          pollInterval: { min: "5 millis", max: "20 millis" },
+          ...settings,
+        }).pipe(Layer.orDie),
+        close: Effect.promise(close),
+      }
+    })
+  })
 
 /** The result of a task, by the order of creation that its id names: always the given completion. */
 export const resultOf = (requests: ReadonlyArray<Received>, taskId: string, bestIndex = 0) => {
@@ -145,3 +135,26 @@ export const obliging = (request: Received, before: ReadonlyArray<Received>): An
   const ordinal = before.filter(({ method }) => method === "POST").length
   return { status: 201, body: { task_id: `task_${ordinal}`, status: "pending" } }
 }
+
+/** The answer to a poll of a task that has no results yet. */
+export const pending = (request: Received): Answer => ({
+  status: 200,
+  body: { task_id: taskOf(request), status: "pending" },
+})
+
+/** Takes every task, and answers each of its prompts with these members of a result; the first completion is the default. */
+export const judging =
+  (judge: (asked: TaskRequest["prompts"][number], taskId: string) => object) =>
+  (request: Received, before: ReadonlyArray<Received>): Answer => {
+    if (isPost(request)) return obliging(request, before)
+    const id = taskOf(request)
+    const { prompts } = JSON.parse(before.filter(isPost)[Number(id.replace("task_", ""))]!.body) as TaskRequest
+    const results = prompts.map((asked) => ({ prompt: asked.prompt, best_completion_index: 0, ...judge(asked, id) }))
+    return { status: 200, body: { task_id: id, status: "completed", results } }
+  }
+
+/** A service that completes every task at once, except where `odd` has another answer. */
+export const except = (
+  odd: (request: Received, before: ReadonlyArray<Received>) => Answer | false,
+  ...rest: Parameters<typeof make> extends readonly [unknown, ...infer Rest] ? Rest : never
+) => make((request, before) => odd(request, before) || obliging(request, before), ...rest)

@@ -5,12 +5,12 @@
  *
  * What happens to a delivery is drawn from the seed, its body and how often it came.
  */
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
+import type { IncomingHttpHeaders, ServerResponse } from "node:http"
 import { Effect } from "effect"
 import { setTimeout as sleep } from "node:timers/promises"
 import { Webhook } from "standardwebhooks"
 import { drawn } from "./FaultProxy.ts"
+import { bodyOf, listen } from "./listening.ts"
 import { otherSecret } from "./webhooks.ts"
 
 export interface Delivery {
@@ -158,11 +158,9 @@ const start = async ({ forged: share = 0, heldTogether = 5, rates = {}, seed }: 
     entry.status = await post(to.url, forgeries[forgery](delivery, to.secret))
   }
 
-  const server = createServer((incoming, response) => {
+  const { close, origin } = await listen((incoming, response) => {
     const handle = async () => {
-      const chunks: Array<Buffer> = []
-      for await (const chunk of incoming) chunks.push(chunk as Buffer)
-      const delivery = { headers: genuine(incoming.headers), body: Buffer.concat(chunks).toString() }
+      const delivery = { headers: genuine(incoming.headers), body: (await bodyOf(incoming)).toString() }
       const { receiver: to } = self
       if (to === undefined) {
         response.writeHead(503).end()
@@ -192,19 +190,14 @@ const start = async ({ forged: share = 0, heldTogether = 5, rates = {}, seed }: 
     }
     handle().catch(() => response.socket?.destroy())
   })
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
   const self: WebhookFaults = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    url: `${origin}/hook`,
     receiver: undefined,
     taken,
     forged,
     count: (fault) => taken.filter((one) => one.fault === fault).length,
   }
-  const stop = async () => {
-    server.closeAllConnections()
-    await new Promise((done) => server.close(done))
-  }
-  return { self, stop }
+  return { self, close }
 }
 
 /** Takes deliveries for the time of a scope. */
@@ -212,7 +205,7 @@ export const make = (options: WebhookFaultOptions) =>
   Effect.map(
     Effect.acquireRelease(
       Effect.promise(() => start(options)),
-      ({ stop }) => Effect.promise(stop),
+      ({ close }) => Effect.promise(close),
     ),
     ({ self }) => self,
   )

@@ -3,9 +3,8 @@
  * the batch is first polled, returns results in reverse order, and counts how often each request was paid for.
  */
 import type { ServerResponse } from "node:http"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { Effect } from "effect"
+import { listening, withBody } from "./listening.ts"
 import * as JudgeStub from "./judgeStub.ts"
 
 export interface InputLine {
@@ -93,143 +92,130 @@ const answerTo = ({ body }: Pick<InputLine, "body">, choose: NonNullable<Options
 }
 
 export const make = (first: Options = {}) =>
-  Effect.acquireRelease(
-    Effect.callback<BatchStub & { readonly close: Effect.Effect<void> }>((resume) => {
-      let options = first
-      const steps: Array<Step> = []
-      const files = new Map<string, string>()
-      const batches: Array<BatchState> = []
-      const paid = new Map<string, number>()
-      const choose: NonNullable<Options["choose"]> = (question) =>
-        (options.choose ?? JudgeStub.byValue((completion) => completion.length))(question)
+  Effect.suspend(() => {
+    let options = first
+    const steps: Array<Step> = []
+    const files = new Map<string, string>()
+    const batches: Array<BatchState> = []
+    const paid = new Map<string, number>()
+    const choose: NonNullable<Options["choose"]> = (question) =>
+      (options.choose ?? JudgeStub.byValue((completion) => completion.length))(question)
 
-      const carryOut = (batch: BatchState) => {
-        if (batch.status !== "in_progress") return
-        const end = options.end?.(batch, batches.indexOf(batch)) ?? {}
-        const has = end.answers ?? (() => end.failure === undefined)
-        const lineOf = (line: InputLine, index: number) => {
-          const status_code = end.lineStatus?.(line, index) ?? 200
-          if (status_code === 200) paid.set(line.custom_id, (paid.get(line.custom_id) ?? 0) + 1)
-          const body = status_code === 200 ? answerTo(line, choose) : { error: { message: "oops" } }
-          return { custom_id: line.custom_id, response: { status_code, request_id: "r", body }, error: null }
-        }
-        const all = batch.lines.map((line, index) => [line, has(line, index), index] as const)
-        const done = all.flatMap(([line, isDone, index]) => (isDone ? [lineOf(line, index)] : []))
-        const open = all.flatMap(([line, isDone]) =>
-          isDone || end.failure !== undefined
-            ? []
-            : [{ custom_id: line.custom_id, response: null, error: { code: "batch_expired", message: "too late" } }],
-        )
-        const writtenOf = (line: { readonly custom_id: string }) => {
-          const json = JSON.stringify(line)
-          return (
-            end.written?.(
-              json,
-              batch.lines.find(({ custom_id }) => custom_id === line.custom_id)!,
-            ) ?? json
-          )
-        }
-        const linesOf = (lines: ReadonlyArray<{ readonly custom_id: string }>) =>
-          lines.length === 0 ? null : `${lines.toReversed().map(writtenOf).join("\n")}\n`
-        const fileOf = (name: string, text: string | null) => {
-          if (text !== null) files.set(`${batch.id}-${name}`, text)
-          return text === null ? null : `${batch.id}-${name}`
-        }
-        batch.output = fileOf("output", linesOf(done))
-        batch.errors = fileOf("errors", linesOf(open))
-        batch.status = end.status ?? "completed"
-        if (end.failure !== undefined) batch.failure = end.failure
+    const carryOut = (batch: BatchState) => {
+      if (batch.status !== "in_progress") return
+      const end = options.end?.(batch, batches.indexOf(batch)) ?? {}
+      const has = end.answers ?? (() => end.failure === undefined)
+      const lineOf = (line: InputLine, index: number) => {
+        const status_code = end.lineStatus?.(line, index) ?? 200
+        if (status_code === 200) paid.set(line.custom_id, (paid.get(line.custom_id) ?? 0) + 1)
+        const body = status_code === 200 ? answerTo(line, choose) : { error: { message: "oops" } }
+        return { custom_id: line.custom_id, response: { status_code, request_id: "r", body }, error: null }
       }
-      const shown = (batch: BatchState) => ({
-        id: batch.id,
-        object: "batch",
-        status: batch.status,
-        output_file_id: batch.output,
-        error_file_id: batch.errors,
-        errors: batch.failure === undefined ? null : { object: "list", data: [batch.failure] },
-        metadata: { prefstream_batch: batch.name },
-      })
-
-      const handle = (step: Step, url: URL, body: string): readonly [status: number, body: unknown] => {
-        if (step === "ask") return [200, answerTo({ body: JSON.parse(body) }, choose)]
-        if (step === "upload") {
-          const id = `file-${files.size}`
-          files.set(id, fileIn(body))
-          return [200, { id, object: "file" }]
-        }
-        if (step === "create") {
-          const { completion_window, endpoint, input_file_id, metadata } = JSON.parse(body)
-          const input = files.get(input_file_id)
-          if (input === undefined || endpoint !== "/v1/chat/completions" || completion_window !== "24h")
-            return [400, { error: { message: "invalid batch" } }]
-          const lines = input
-            .split("\n")
-            .flatMap((line): ReadonlyArray<InputLine> => (line === "" ? [] : [JSON.parse(line)]))
-          if (new Set(lines.map(({ custom_id }) => custom_id)).size < lines.length)
-            return [400, { error: { message: "duplicate custom_id" } }]
-          const batch: BatchState = {
-            id: `batch_${batches.length}`,
-            name: metadata.prefstream_batch,
-            lines,
-            status: "in_progress",
-            output: null,
-            errors: null,
-          }
-          batches.push(batch)
-          return [200, { ...shown(batch), status: "validating" }]
-        }
-        if (step === "list") {
-          // Newest first, one per page, so that a client has to read all pages.
-          const newest = batches.toReversed()
-          const at = newest.findIndex(({ id }) => id === url.searchParams.get("after")) + 1
-          return [200, { object: "list", data: newest.slice(at, at + 1).map(shown), has_more: at + 1 < newest.length }]
-        }
-        const id = url.pathname.split("/").at(step === "download" ? -2 : -1)!
-        if (step === "download") return files.has(id) ? [200, files.get(id)!] : [404, { error: { message: "no file" } }]
-        const batch = batches.find((batch) => batch.id === id)
-        if (batch === undefined) return [404, { error: { message: "no batch" } }]
-        carryOut(batch)
-        return [200, shown(batch)]
-      }
-
-      const server = createServer((request, response) => {
-        const chunks: Array<Buffer> = []
-        request.on("data", (chunk: Buffer) => chunks.push(chunk))
-        request.on("end", () => {
-          const url = new URL(request.url ?? "", "http://stub")
-          const step = stepOf(request.method ?? "", url.pathname)
-          const at = { step, nth: steps.filter((other) => other === step).length }
-          steps.push(step)
-          const fault = options.fault?.(at)
-          options.onStep?.(at, "received")
-          if (typeof fault === "object") json(response, fault.status, fault.body ?? "", fault.headers)
-          else {
-            const [status, body] = fault === "before" ? [0, ""] : handle(step, url, Buffer.concat(chunks).toString())
-            if (fault === undefined) json(response, status, body)
-            else request.socket.destroy()
-          }
-          options.onStep?.(at, "done")
-        })
-      })
-      server.listen(0, "127.0.0.1", () => {
-        const { port } = server.address() as AddressInfo
-        resume(
-          Effect.succeed({
-            baseUrl: `http://127.0.0.1:${port}/v1`,
-            steps,
-            batches,
-            paid,
-            options,
-            set: (next) => {
-              options = next
-            },
-            close: Effect.callback<void>((done) => {
-              server.close(() => done(Effect.void))
-              server.closeAllConnections()
-            }),
-          }),
+      const all = batch.lines.map((line, index) => [line, has(line, index), index] as const)
+      const done = all.flatMap(([line, isDone, index]) => (isDone ? [lineOf(line, index)] : []))
+      const open = all.flatMap(([line, isDone]) =>
+        isDone || end.failure !== undefined
+          ? []
+          : [{ custom_id: line.custom_id, response: null, error: { code: "batch_expired", message: "too late" } }],
+      )
+      const writtenOf = (line: { readonly custom_id: string }) => {
+        const json = JSON.stringify(line)
+        return (
+          end.written?.(
+            json,
+            batch.lines.find(({ custom_id }) => custom_id === line.custom_id)!,
+          ) ?? json
         )
-      })
-    }),
-    ({ close }) => close,
-  )
+      }
+      const linesOf = (lines: ReadonlyArray<{ readonly custom_id: string }>) =>
+        lines.length === 0 ? null : `${lines.toReversed().map(writtenOf).join("\n")}\n`
+      const fileOf = (name: string, text: string | null) => {
+        if (text !== null) files.set(`${batch.id}-${name}`, text)
+        return text === null ? null : `${batch.id}-${name}`
+      }
+      batch.output = fileOf("output", linesOf(done))
+      batch.errors = fileOf("errors", linesOf(open))
+      batch.status = end.status ?? "completed"
+      if (end.failure !== undefined) batch.failure = end.failure
+    }
+    const shown = (batch: BatchState) => ({
+      id: batch.id,
+      object: "batch",
+      status: batch.status,
+      output_file_id: batch.output,
+      error_file_id: batch.errors,
+      errors: batch.failure === undefined ? null : { object: "list", data: [batch.failure] },
+      metadata: { prefstream_batch: batch.name },
+    })
+
+    const handle = (step: Step, url: URL, body: string): readonly [status: number, body: unknown] => {
+      if (step === "ask") return [200, answerTo({ body: JSON.parse(body) }, choose)]
+      if (step === "upload") {
+        const id = `file-${files.size}`
+        files.set(id, fileIn(body))
+        return [200, { id, object: "file" }]
+      }
+      if (step === "create") {
+        const { completion_window, endpoint, input_file_id, metadata } = JSON.parse(body)
+        const input = files.get(input_file_id)
+        if (input === undefined || endpoint !== "/v1/chat/completions" || completion_window !== "24h")
+          return [400, { error: { message: "invalid batch" } }]
+        const lines = input
+          .split("\n")
+          .flatMap((line): ReadonlyArray<InputLine> => (line === "" ? [] : [JSON.parse(line)]))
+        if (new Set(lines.map(({ custom_id }) => custom_id)).size < lines.length)
+          return [400, { error: { message: "duplicate custom_id" } }]
+        const batch: BatchState = {
+          id: `batch_${batches.length}`,
+          name: metadata.prefstream_batch,
+          lines,
+          status: "in_progress",
+          output: null,
+          errors: null,
+        }
+        batches.push(batch)
+        return [200, { ...shown(batch), status: "validating" }]
+      }
+      if (step === "list") {
+        // Newest first, one per page, so that a client has to read all pages.
+        const newest = batches.toReversed()
+        const at = newest.findIndex(({ id }) => id === url.searchParams.get("after")) + 1
+        return [200, { object: "list", data: newest.slice(at, at + 1).map(shown), has_more: at + 1 < newest.length }]
+      }
+      const id = url.pathname.split("/").at(step === "download" ? -2 : -1)!
+      if (step === "download") return files.has(id) ? [200, files.get(id)!] : [404, { error: { message: "no file" } }]
+      const batch = batches.find((batch) => batch.id === id)
+      if (batch === undefined) return [404, { error: { message: "no batch" } }]
+      carryOut(batch)
+      return [200, shown(batch)]
+    }
+
+    const serving = listening(
+      withBody((request, response, bytes) => {
+        const url = new URL(request.url ?? "", "http://stub")
+        const step = stepOf(request.method ?? "", url.pathname)
+        const at = { step, nth: steps.filter((other) => other === step).length }
+        steps.push(step)
+        const fault = options.fault?.(at)
+        options.onStep?.(at, "received")
+        if (typeof fault === "object") json(response, fault.status, fault.body ?? "", fault.headers)
+        else {
+          const [status, body] = fault === "before" ? [0, ""] : handle(step, url, bytes.toString())
+          if (fault === undefined) json(response, status, body)
+          else request.socket.destroy()
+        }
+        options.onStep?.(at, "done")
+      }),
+    )
+    return Effect.map(serving, ({ close, origin }): BatchStub & { readonly close: Effect.Effect<void> } => ({
+      baseUrl: `${origin}/v1`,
+      steps,
+      batches,
+      paid,
+      options,
+      set: (next) => {
+        options = next
+      },
+      close: Effect.promise(close),
+    }))
+  })

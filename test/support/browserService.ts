@@ -86,12 +86,12 @@ export type Service = Effect.Success<ReturnType<typeof serve>>
 export const inBrowser = (
   name: string,
   setting: Setting,
-  test: (service: Service) => Effect.Effect<void, unknown, Scope.Scope>,
+  test: (service: Service) => Effect.fn.Return<void, unknown, Scope.Scope>,
 ) =>
   it.live.skipIf(!hasBrowser)(name, () =>
     Effect.gen(function* () {
       const service = yield* serve(setting)
-      yield* test(service)
+      yield* Effect.gen(() => test(service))
       for (const { problems, refusals = [] } of service.accounts) {
         const isRefusal = (problem: string) => refusals.some((status) => problem.includes(`status of ${status}`))
         assert.deepStrictEqual(
@@ -130,6 +130,11 @@ export const fillIn = async (page: Page, label: string, text: string) => {
   const field = page.getByLabel(label, { exact: true })
   await field.fill(text)
   await field.press("Enter")
+}
+
+/** Presses keys, one after the other. */
+export const press = async (page: Page, ...keys: ReadonlyArray<string>) => {
+  for (const key of keys) await page.keyboard.press(key)
 }
 
 const password = "correct horse battery"

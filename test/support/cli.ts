@@ -6,9 +6,11 @@ import { Console as NodeConsole } from "node:console"
 import { writeFile } from "node:fs/promises"
 import { Writable } from "node:stream"
 import { assert } from "@effect/vitest"
-import { ConfigProvider, Console, Context, Effect, Fiber, Queue, Sink, Stdio, Stream } from "effect"
+import { ConfigProvider, Console, Context, Effect, Fiber, FileSystem, Queue, Sink, Stdio, Stream } from "effect"
 import { main } from "../../src/cli/Main.ts"
 import * as Signals from "../../src/cli/Signals.ts"
+import type { QualityReport } from "../../src/domain/QualityReport.ts"
+import type { VoteRow } from "../../src/domain/VoteRow.ts"
 import type { RunReport } from "../../src/pipeline/RunReport.ts"
 import { temporaryDirectory } from "./job.ts"
 import type { ScriptedService } from "./ScriptedService.ts"
@@ -181,11 +183,62 @@ export const itemLines = (n: number, from = 0): ReadonlyArray<string> =>
     JSON.stringify({ id: `item-${from + i}`, prompt: `prompt ${from + i}`, completions: [`a ${from + i}`, "b"] }),
   )
 
-export const write = (file: string, lines: ReadonlyArray<string | Uint8Array>) =>
-  Effect.promise(() => writeFile(file, Buffer.concat(lines.flatMap((line) => [Buffer.from(line), Buffer.from("\n")]))))
+/** Writes texts and bytes as lines; other values as JSON. */
+export const write = (file: string, lines: ReadonlyArray<unknown>) =>
+  Effect.promise(() => {
+    const bytes = (line: unknown) =>
+      Buffer.from(typeof line === "string" || line instanceof Uint8Array ? line : JSON.stringify(line))
+    return writeFile(file, Buffer.concat(lines.flatMap((line) => [bytes(line), Buffer.from("\n")])))
+  })
 
 /** A folder of the test, with these lines, or so many different items, in `items.jsonl`. */
-export const folderWithItems = (lines: number | ReadonlyArray<string | Uint8Array>) =>
+export const folderWithItems = (lines: number | ReadonlyArray<unknown>) =>
   Effect.tap(temporaryDirectory, (folder) =>
     write(`${folder}/items.jsonl`, typeof lines === "number" ? itemLines(lines) : lines),
   )
+
+type Json = ReturnType<typeof JSON.parse>
+
+/** What a command printed with `--json`. */
+export const jsonIn = ({ stderr, stdout }: Pick<Said, "stdout" | "stderr">): Json => {
+  if (stdout === "") throw new Error(`expected JSON, found: ${stderr}`)
+  return JSON.parse(stdout)
+}
+
+/** What `prefstream ARGS --json` prints. */
+export const printed = <A = Json>(args: ReadonlyArray<string>, env?: Record<string, string>) =>
+  Effect.map(cli([...args, "--json"], env), (said): A => jsonIn(said))
+
+/** The values of JSON Lines. */
+export const rowsIn = (text: string): ReadonlyArray<Json> =>
+  text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line))
+
+export const readRows = <A = Json>(file: string) =>
+  FileSystem.FileSystem.use((fs) => Effect.map(fs.readFileString(file), (text): ReadonlyArray<A> => rowsIn(text)))
+
+export const readJson = <A = Json>(file: string) =>
+  FileSystem.FileSystem.use((fs) => Effect.map(fs.readFileString(file), (text): A => JSON.parse(text)))
+
+/** The report on the quality of a job's dataset. */
+export const qualityOf = (job: string) => readJson<QualityReport>(`${job}/dataset/report.json`)
+
+/** The votes of a job, as `export-votes` prints them. */
+export const votesOf = (job: string, ...flags: ReadonlyArray<string>) =>
+  cli(["export-votes", "--dir", job, ...flags]).pipe(
+    ends(0),
+    Effect.map(({ stdout }): ReadonlyArray<VoteRow> => rowsIn(stdout)),
+  )
+
+/** Imports votes into the job of this folder, from its `votes.jsonl`. */
+export const importVotes = Effect.fnUntraced(function* (
+  job: string,
+  votes: ReadonlyArray<unknown>,
+  ...flags: ReadonlyArray<string>
+) {
+  yield* FileSystem.FileSystem.use((fs) => fs.makeDirectory(job, { recursive: true }))
+  yield* write(`${job}/votes.jsonl`, votes)
+  yield* cli(["import", `${job}/votes.jsonl`, "--dir", job, ...flags]).pipe(ends(0))
+})

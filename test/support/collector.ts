@@ -1,7 +1,6 @@
 /** A collector of OpenTelemetry on loopback, which keeps what it is sent as OTLP over HTTP with JSON. */
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { Effect } from "effect"
+import { listening, withBody } from "./listening.ts"
 
 export interface Span {
   readonly traceId: string
@@ -32,29 +31,19 @@ const valuesOf = (attributes: Attributes) =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]))
 
 /** `endpoint` is that of `OTEL_EXPORTER_OTLP_ENDPOINT`; the rest tells what came until now. */
-export const make = Effect.acquireRelease(
-  Effect.callback<{ readonly server: ReturnType<typeof createServer>; readonly texts: Array<string> }>((resume) => {
-    const texts: Array<string> = []
-    const server = createServer((request, response) => {
-      const chunks: Array<Buffer> = []
-      request.on("data", (chunk: Buffer) => chunks.push(chunk))
-      request.on("end", () => {
-        texts.push(Buffer.concat(chunks).toString())
-        response.writeHead(200, { "content-type": "application/json" }).end("{}")
-      })
-    }).listen(0, "127.0.0.1", () => resume(Effect.succeed({ server, texts })))
-  }),
-  ({ server }) =>
-    Effect.sync(() => {
-      server.close()
-      server.closeAllConnections()
+export const make = Effect.suspend(() => {
+  const texts: Array<string> = []
+  const receiving = listening(
+    withBody((_, response, body) => {
+      texts.push(body.toString())
+      response.writeHead(200, { "content-type": "application/json" }).end("{}")
     }),
-).pipe(
-  Effect.map(({ server, texts }) => {
+  )
+  return Effect.map(receiving, ({ origin }) => {
     const sent = (member: string): ReadonlyArray<Sent> =>
       texts.flatMap((text) => (JSON.parse(text) as Readonly<Record<string, ReadonlyArray<Sent>>>)[member] ?? [])
     return {
-      endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      endpoint: origin,
       texts: (): ReadonlyArray<string> => texts,
       spans: () =>
         sent("resourceSpans").flatMap(({ resource, scopeSpans = [] }) =>
@@ -73,5 +62,5 @@ export const make = Effect.acquireRelease(
       logs: () =>
         sent("resourceLogs").flatMap(({ scopeLogs = [] }) => scopeLogs.flatMap(({ logRecords }) => logRecords)),
     }
-  }),
-)
+  })
+})

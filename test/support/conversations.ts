@@ -7,7 +7,7 @@ import { difficultTexts } from "./pairs.ts"
 
 /** The pieces that headers, their escapes and line ends are made of, and text that files are known to spoil. */
 const pieces = ["[", "]", "\\", "\n", "\n\n", "\r\n", "[user]", "[user]\n", "\n\n[system]\n", "\\[a]", " ", "😀", "\0"]
-const text = fc.oneof(
+export const text = fc.oneof(
   fc.array(fc.constantFrom(...pieces), { maxLength: 8 }).map((all) => all.join("")),
   fc.constantFrom(...difficultTexts),
 )

@@ -16,25 +16,12 @@ import * as RubricAnswers from "../../src/pair/report/RubricAnswers.ts"
 import { wilsonInterval } from "../../src/domain/Interval.ts"
 import * as Distribution from "../../src/pair/stats/Distribution.ts"
 import * as hostileTexts from "./hostile.ts"
+import { normal, seeded } from "../pair/stats/support.ts"
 import { judgedItem } from "./judged.ts"
 
-/** Uniform numbers in [0, 1): mulberry32, by Tommy Ettinger. */
-const generator = (seed: number) => {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
-/** Log-normal numbers, by Box and Muller. */
+/** Log-normal numbers. */
 const logNormal = (random: () => number, n: number, median: number, sigma: number): Array<number> =>
-  Array.from(
-    { length: n },
-    () => median * Math.exp(sigma * Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())),
-  )
+  Array.from({ length: n }, () => median * Math.exp(sigma * normal(random)))
 
 const languages = (items: { readonly [language: string]: number }, isSample = false): QualityReport["languages"] => {
   const all = Object.values(items).reduce((sum, count) => sum + count, 0)
@@ -44,9 +31,19 @@ const languages = (items: { readonly [language: string]: number }, isSample = fa
   })
 }
 
+const voteOf = <M extends object>(expert: number, choice: number, members: M) => ({
+  expert: `expert-${expert}`,
+  choice,
+  position: choice,
+  order: [0, 1],
+  seconds: null,
+  rationale: null,
+  ...members,
+})
+
 /** Of 600 items, three votes each, on two of the models, of which the first are better. */
 const leaderboard = (models: ReadonlyArray<string>): QualityReport["leaderboard"] => {
-  const random = generator(9)
+  const random = seeded(9)
   const board = Leaderboard.make()
   for (let i = 0; i < 600; i++) {
     const a = Math.floor(random() * models.length)
@@ -57,15 +54,8 @@ const leaderboard = (models: ReadonlyArray<string>): QualityReport["leaderboard"
     const votes = [0, 1, 2].map((expert) => {
       const choice = random() < 1 / (1 + Math.exp((a - b) / 2)) ? 0 : 1
       const isTie = random() < 0.1
-      return {
-        expert: `expert-${expert}`,
-        choice,
-        ranking: isTie ? [[choice, 1 - choice] as const] : undefined,
-        position: isTie ? null : choice,
-        order: [0, 1],
-        seconds: null,
-        rationale: null,
-      }
+      const ranking = isTie ? [[choice, 1 - choice] as const] : undefined
+      return voteOf(expert, choice, { ranking, position: isTie ? null : choice })
     })
     board.add({ completions, models: [models[a]!, models[b]!] }, votes)
   }
@@ -76,7 +66,7 @@ const fiveSteps = [1, 2, 3, 4, 5]
 
 /** Of 500 items of two completions, three votes each: the better a completion, the higher its ratings by aspect. */
 const rubric = (aspectNames: ReadonlyArray<string>): NonNullable<QualityReport["rubric"]> => {
-  const random = generator(31)
+  const random = seeded(31)
   const answers = RubricAnswers.make()
   const pick = <A>(of: ReadonlyArray<A>, shift: number): A =>
     of[Math.min(of.length - 1, Math.max(0, Math.floor(random() * of.length + shift)))]!
@@ -84,20 +74,14 @@ const rubric = (aspectNames: ReadonlyArray<string>): NonNullable<QualityReport["
     const completions = ["A longer answer. ".repeat(1 + Math.floor(random() * 40)), `Another answer ${i}.`]
     const votes = [0, 1, 2].map((expert) => {
       const choice = random() < 0.75 ? 0 : 1
-      return {
-        expert: `expert-${expert}`,
-        choice,
+      return voteOf(expert, choice, {
         ranking: undefined,
-        position: choice,
-        order: [0, 1],
-        seconds: null,
-        rationale: null,
         strength: pick([1, 2, 3], choice === 0 ? 0.5 : -1),
         all_bad: random() < 0.04,
         aspects: Object.fromEntries(
           aspectNames.map((name, k) => [name, [pick(fiveSteps, 1.2 - k * 0.3), pick(fiveSteps, -0.6)]]),
         ),
-      }
+      })
     })
     const forFirst = votes.filter(({ choice }) => choice === 0).length
     const [best, other] = forFirst > 1 ? [0, 1] : [1, 0]
@@ -194,11 +178,10 @@ const expertRows = (random: () => number, who: ReadonlyArray<string | null>): Re
   })
 
 const examplePrompt =
-  "Our nightly job copies 40 GB of logs to object storage and sometimes stops halfway. What would you do so that it can go on where it stopped, without copying everything again?"
+  "Our nightly job copies 40 GB of logs, and sometimes stops halfway. How can it go on where it stopped?"
 const exampleChosen =
-  "Split the copy into parts that you can name, and record each one when it is done.\n\n1. List the files with their size and checksum, and write the list down before the first byte is sent.\n2. Upload each file in parts of 64 MB (a multipart upload); the storage remembers the parts that it has.\n3. After each file, compare the checksum and add a line to a journal: name, checksum, time.\n4. On a restart, read the journal, skip what is in it, and ask the storage for the parts of the one file that was under way.\n\nTwo things are worth a test: kill the job in the middle of a part, and change a file between the listing and the copy. In the second case the checksum differs and the file is copied anew, which is what you want."
-const exampleRejected =
-  "You can just use rsync, it will handle everything. If it stops, run it again. Make sure that you have a good network connection and enough disk space. You could also think about compressing the logs first so it takes less time."
+  "Record each part when it is done.\n\n1. List the files with their checksums.\n2. Upload each file in parts.\n3. On a restart, skip what is recorded."
+const exampleRejected = "You can just use rsync, it will handle everything. If it stops, run it again."
 
 const examples = (n: number): QualityReport["examples"] =>
   Array.from({ length: n }, (_, i) => ({
@@ -214,14 +197,9 @@ const examples = (n: number): QualityReport["examples"] =>
           ? `${examplePrompt}\n\n${"Here is the log of the last run, in which it stopped. ".repeat(40)}`
           : examplePrompt,
     chosen:
-      i % 3 === 1
-        ? "In ice, each molecule holds four neighbours at arm’s length by hydrogen bonds, in an open lattice. When it melts, some bonds break and molecules move into the gaps, so liquid water is about 9% denser. Most other substances pack more tightly as solids."
-        : exampleChosen,
+      i % 3 === 1 ? "Hydrogen bonds hold the molecules of ice at arm’s length, in an open lattice." : exampleChosen,
     rejected: i % 3 === 1 ? "Ice floats because it is cold and cold things are lighter." : exampleRejected,
-    rationale:
-      i % 3 === 2
-        ? null
-        : "The first answer can be carried out as it stands and says how to test it; the second leaves the question, what happens to a half-copied file, open.",
+    rationale: i % 3 === 2 ? null : "The first answer can be carried out as it stands.",
     item_id: `item-${String(1000 + i * 37)}`,
     agreement: i % 3 === 0 ? 1 : 2 / 3,
     votes: 3,
@@ -229,13 +207,12 @@ const examples = (n: number): QualityReport["examples"] =>
 
 const check = (
   name: string,
-  measure: string,
   count: number,
   of: number,
   members: Partial<QualityReport["checks"][number]> = {},
 ): QualityReport["checks"][number] => ({
   check: name,
-  measure,
+  measure: name,
   value: count / of,
   count,
   of,
@@ -250,9 +227,21 @@ const check = (
   ...members,
 })
 
+/** The votes on gold items by kind of expert, and how many were right. */
+const goldKinds = [
+  ["automatic", 402, 341],
+  ["specialist", 198, 189],
+  [null, 12, 11],
+] as const
+
+const costs = <M extends object>(kind: string | null, members: M) => {
+  const [, gold_votes, gold_right] = goldKinds.find(([name]) => name === kind)!
+  return { kind, gold_votes, gold_right, token_cost: null, ...members }
+}
+
 /** Three votes each, twelve experts, gold items, and limits of which two failed. */
 export const full = (): QualityReport => {
-  const random = generator(7)
+  const random = seeded(7)
   const pairs = 12_630
   const length = lengths(random, pairs)
   const { longer_chosen, shorter_chosen } = length
@@ -277,33 +266,9 @@ export const full = (): QualityReport => {
       cost_per_pair: "0.9341",
       cost_per_right_vote: "0.5169",
       kinds: [
-        {
-          kind: "automatic",
-          votes: 7204,
-          cost: "72.04",
-          gold_votes: 402,
-          gold_right: 341,
-          cost_per_right_vote: "0.0118",
-          token_cost: null,
-        },
-        {
-          kind: "specialist",
-          votes: 1604,
-          cost: "4010.00",
-          gold_votes: 198,
-          gold_right: 189,
-          cost_per_right_vote: "2.6190",
-          token_cost: null,
-        },
-        {
-          kind: null,
-          votes: 1004,
-          cost: "401.60",
-          gold_votes: 12,
-          gold_right: 11,
-          cost_per_right_vote: "0.4364",
-          token_cost: null,
-        },
+        costs("automatic", { votes: 7204, cost: "72.04", cost_per_right_vote: "0.0118" }),
+        costs("specialist", { votes: 1604, cost: "4010.00", cost_per_right_vote: "2.6190" }),
+        costs(null, { votes: 1004, cost: "401.60", cost_per_right_vote: "0.4364" }),
       ],
     },
     funnel: funnel(
@@ -351,11 +316,7 @@ export const full = (): QualityReport => {
       results: 612,
       votes: 612,
       right: 541,
-      kinds: [
-        { kind: "automatic", results: 402, votes: 402, right: 341 },
-        { kind: "specialist", results: 198, votes: 198, right: 189 },
-        { kind: null, results: 12, votes: 12, right: 11 },
-      ],
+      kinds: goldKinds.map(([kind, votes, right]) => ({ kind, results: votes, votes, right })),
       accuracy: 541 / 612,
       low: 0.856,
       high: 0.907,
@@ -395,8 +356,8 @@ export const full = (): QualityReport => {
     vote_seconds: distribution(logNormal(random, 12_370, 58, 0.8)),
     languages: languages({ en: 3611, de: 281, fr: 164, ja: 88, und: 66 }),
     checks: [
-      check("disagreement", "share of items without a majority", 61, 4402, { threshold: 0.05, dropped: true }),
-      check("longer-chosen", "share of pairs whose chosen completion is the longer one", longer_chosen, differing, {
+      check("disagreement", 61, 4402, { threshold: 0.05, dropped: true }),
+      check("longer-chosen", longer_chosen, differing, {
         unit: "pairs",
         threshold: 0.6,
         passed: false,
@@ -405,39 +366,17 @@ export const full = (): QualityReport => {
           { item_id: "item-2210", detail: "chosen 3,018 characters, rejected 334" },
         ],
       }),
-      check("length-effect", "Cohen’s d of the lengths of chosen and rejected", pairs, pairs, {
-        unit: "pairs",
-        value: 0.412,
-        threshold: 0.5,
-      }),
-      check(
-        "position-bias",
-        "p-value of a test whether the first and the second half of the positions are chosen equally often",
-        2163,
-        4204,
-        {
-          unit: "items",
-          value: 0.062,
-        },
-      ),
-      check(
-        "near-duplicates",
-        "share of items whose prompt is a near-duplicate of an earlier item's prompt",
-        84,
-        4402,
-        {
-          threshold: 0.05,
-          dropped: true,
-        },
-      ),
-      check("contamination", "share of items whose prompt stands in an evaluation set", 12, 4402, {
+      check("length-effect", pairs, pairs, { unit: "pairs", value: 0.412, threshold: 0.5 }),
+      check("position-bias", 2163, 4204, { unit: "items", value: 0.062 }),
+      check("near-duplicates", 84, 4402, { threshold: 0.05, dropped: true }),
+      check("contamination", 12, 4402, {
         threshold: 0,
         passed: false,
         dropped: true,
         examples: [{ item_id: "item-88", detail: "13 words in a row as in MT-Bench question 101" }],
       }),
-      check("no-rationale", "share of judgments without a rationale", 309, 12_370, { unit: "votes", threshold: 0.1 }),
-      check("kappa", "free-marginal kappa", 4180, 4210, { value: 0.712, threshold: 0.6, direction: "above" }),
+      check("no-rationale", 309, 12_370, { unit: "votes", threshold: 0.1 }),
+      check("kappa", 4180, 4210, { value: 0.712, threshold: 0.6, direction: "above" }),
     ],
     rankings: { ranked_items: 3981, unranked_items: 42 },
     flags: {
@@ -462,24 +401,17 @@ export const full = (): QualityReport => {
 
 /** One vote each, no gold items, an order that is not known, no limits. */
 export const minimal = (): QualityReport => {
-  const random = generator(11)
-  const experts: ReadonlyArray<ExpertRow> = [
-    {
-      expert: null,
-      token_cost: null,
-      votes: 40,
-      mixed_in_votes: 0,
-      compared: 0,
-      with_others: 0,
-      reliability: null,
-      gold_votes: 0,
-      gold_right: 0,
-      kind: null,
-      median_seconds: null,
-      ordered: 0,
-      chose_first: 0,
-    },
-  ]
+  const random = seeded(11)
+  const nothing = {
+    compared: 0,
+    with_others: 0,
+    reliability: null,
+    gold_votes: 0,
+    gold_right: 0,
+    ordered: 0,
+    chose_first: 0,
+  }
+  const experts = expertRows(() => 0, [null]).map((row) => ({ ...row, votes: 40, ...nothing }))
   return {
     ...empty(),
     funnel: funnel({ read: 40, submitted: 40, judged: 40, kept: 40, pairs: 40 }),
@@ -579,7 +511,7 @@ export const hostile = (): QualityReport => {
     },
     languages: languages(Object.fromEntries(attacks.slice(0, 8).map((language, i) => [language, 100 - i]))),
     checks: attacks.map((attack, i) => ({
-      ...check(attack, attack, 10, 100, { passed: i % 2 === 0 }),
+      ...check(attack, 10, 100, { passed: i % 2 === 0 }),
       examples: [{ item_id: attack, detail: attack }],
     })),
     examples: attacks.map((attack, i) => ({
@@ -597,7 +529,7 @@ export const hostile = (): QualityReport => {
 /** Five hundred experts, forty languages, items of 2 to 12 completions, many examples and checks. */
 export const large = (): QualityReport => {
   const base = full()
-  const random = generator(23)
+  const random = seeded(23)
   const codes =
     "en es fr de it pt nl sv da fi no pl cs sk hu ro bg el tr ru uk ar he fa hi bn ur ta te th vi id ms zh ja ko sw am ka hy"
   return {

@@ -13,8 +13,7 @@ import * as Logs from "../support/logs.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 import * as VirtualTime from "../support/virtualTime.ts"
 import * as WallClock from "../support/wallClock.ts"
-import { column } from "../support/columns.ts"
-import { newTasks, plan } from "./support.ts"
+import { submitted as outstanding } from "./support.ts"
 
 const batch = { maxPrompts: 2, maxBytes: 1_000_000 }
 
@@ -76,32 +75,6 @@ describe("collect", () => {
     const found = yield* wall.provide(collectAll.pipe(Effect.andThen(judgments), process))
     assert.strictEqual(found.length, 6)
     assert.strictEqual(gets(service).length, 12)
-  })
-
-  test("keeps a result that does not fit from making pairs, names the task, and loses nothing else; the next run asks again", function* () {
-    let mended = false
-    const { process } = yield* submitted((taskId, _, before) => {
-      const body = ScriptedService.resultOf(before, taskId)
-      return {
-        status: 200,
-        body: taskId === "task_1" && !mended ? { ...body, results: body.results.slice(1) } : body,
-      }
-    })
-    const after = yield* collectAll.pipe(Effect.andThen(Effect.all({ state: ledgerState, judgments })), process)
-    assert.deepStrictEqual(after.state.counts.completed, { tasks: 2, items: 4 })
-    assert.deepStrictEqual(after.state.counts.invalid, { tasks: 1, items: 2 })
-    assert.strictEqual(after.state.issues[0]?.taskId, "task_1")
-    assert.match(after.state.issues[0]?.reason ?? "", /expected 2 results.*found 1/)
-    assert.deepStrictEqual(
-      column(after.judgments, "prompt"),
-      [0, 1, 4, 5].map((i) => `prompt ${i}`),
-    )
-    mended = true
-    const later = yield* collectAll.pipe(Effect.andThen(judgments), process)
-    assert.deepStrictEqual(
-      column(later, "prompt"),
-      Array.from({ length: 6 }, (_, i) => `prompt ${i}`),
-    )
   })
 
   test("warns at the first answer in which an expert has judged an item again, whichever process collected the other", function* () {
@@ -182,21 +155,6 @@ describe("collect", () => {
     assert.deepStrictEqual(choices(yield* hinted.pipe(process)), [1, 1, 1, 1, 1, 1])
   })
 
-  test("gives up a task that failed or vanished, and names it", function* () {
-    const { process } = yield* submitted((taskId, _, before) =>
-      taskId === "task_0"
-        ? { status: 200, body: { task_id: taskId, status: "cancelled" } }
-        : taskId === "task_1"
-          ? { status: 404, body: { detail: "no such task" } }
-          : ScriptedService.completedBy(before, taskId),
-    )
-    const { counts, issues } = yield* collectAll.pipe(Effect.andThen(ledgerState), process)
-    assert.strictEqual(counts.failed.tasks, 2)
-    assert.strictEqual(counts.completed.tasks, 1)
-    assert.match(issues[0]?.reason ?? "", /cancelled/)
-    assert.match(issues[1]?.reason ?? "", /404.*no such task/)
-  })
-
   test("does not let a slow task hold up the others", function* () {
     const { process, service } = yield* submitted(
       (taskId, seen, before) =>
@@ -219,30 +177,6 @@ describe("collect", () => {
     assert.strictEqual(counts.submitted.tasks, 1)
     assert.isAtLeast(gets(service).length, 3)
   })
-
-  test("looks once at each outstanding task when asked to", function* () {
-    const { process, service } = yield* submitted((taskId, _, before) =>
-      taskId === "task_1"
-        ? ScriptedService.completedBy(before, taskId)
-        : { status: 200, body: { task_id: taskId, status: "pending" } },
-    )
-    const { counts } = yield* collect({ submittingDone: yield* Latch.make(true), once: true }).pipe(
-      Effect.andThen(ledgerState),
-      process,
-    )
-    assert.strictEqual(gets(service).length, 3)
-    assert.strictEqual(counts.completed.tasks, 1)
-    assert.strictEqual(counts.submitted.tasks, 2)
-  })
-})
-
-/** A ledger whose only task, `task_0`, is to be polled for the first time after so many milliseconds. */
-const outstandingTask = Effect.fnUntraced(function* (firstPollDelay: number) {
-  const ledger = yield* Ledger
-  yield* plan(newTasks([1]))
-  yield* Effect.forEach(yield* ledger.plannedAfter(-1), ledger.claim)
-  yield* ledger.markSubmitted(0, "task_0", firstPollDelay)
-  return ledger
 })
 
 describe("collect, once", () => {
@@ -254,7 +188,7 @@ describe("collect, once", () => {
       Effect.gen(function* () {
         const service = yield* ScriptedService.make(() => ({ status: 404 }))
         const { counts } = yield* Effect.gen(function* () {
-          yield* outstandingTask(0)
+          yield* outstanding(1)
           yield* TestClock.adjust(age)
           yield* collect({ once: true })
           return yield* ledgerState
@@ -277,7 +211,8 @@ describe("collect, while webhook deliveries arrive", () => {
       { pollInterval: { min: "2 seconds", max: "5 minutes" } },
     )
     yield* Effect.gen(function* () {
-      const ledger = yield* outstandingTask(2_000)
+      yield* outstanding(1, 2_000)
+      const ledger = yield* Ledger
       yield* ledger.recordDelivery({ id: "msg_0", sentAt: 0, taskIds: Option.some(["task_0"]) })
       yield* time.run(collect(), "1 second")
     }).pipe(inProcess(yield* temporaryDirectory, service.profile), Effect.provide(time.httpClient))
@@ -315,7 +250,8 @@ describe("collect, while webhook deliveries arrive", () => {
         { pollInterval: { min, max: "5 minutes" } },
       )
       yield* Effect.gen(function* () {
-        const ledger = yield* outstandingTask(2_000)
+        yield* outstanding(1, 2_000)
+        const ledger = yield* Ledger
         const deliver = Effect.gen(function* () {
           yield* Effect.sleep("1 hour")
           hintedAt = time.now()
@@ -345,12 +281,7 @@ describe("collect, while webhook deliveries arrive", () => {
     )
     yield* Effect.gen(function* () {
       const ledger = yield* Ledger
-      yield* plan(newTasks(Array.from({ length: 40 }, () => 1)))
-      yield* Effect.forEach(yield* ledger.plannedAfter(-1), ledger.claim)
-      yield* Effect.forEach(
-        Array.from({ length: 40 }, (_, i) => i),
-        (i) => ledger.markSubmitted(i, `task_${i}`, 0),
-      )
+      yield* outstanding(40)
       const collecting = yield* Effect.forkChild(collect())
       yield* Effect.repeat(Effect.yieldNow, { until: () => service.received.length > 0 })
       yield* ledger.recordDelivery({ id: "msg_0", sentAt: 0, taskIds: Option.some(["task_33"]) })
@@ -366,24 +297,6 @@ describe("collect, while webhook deliveries arrive", () => {
 describe("collect, with more tasks than its requests suffice for", () => {
   const many = 100
 
-  /** Outstanding tasks, in an order that is not that of their due times. */
-  const outstanding = Effect.fnUntraced(function* (dueAt: (i: number) => number) {
-    const ledger = yield* Ledger
-    yield* plan(newTasks(Array.from({ length: many }, () => 1)))
-    for (
-      let page = yield* ledger.plannedAfter(-1);
-      page.length > 0;
-      page = yield* ledger.plannedAfter(page.at(-1)!.seq)
-    ) {
-      yield* Effect.forEach(page, ledger.claim, { concurrency: 64 })
-    }
-    yield* Effect.forEach(
-      Array.from({ length: many }, (_, i) => i),
-      (i) => ledger.markSubmitted(i, `task_${i}`, dueAt(i)),
-      { concurrency: 64 },
-    )
-  })
-
   testInVirtualTime(
     "looks at what is longest due first, starves none, keeps to its rate, and says that it is late",
     function* () {
@@ -398,7 +311,7 @@ describe("collect, with more tasks than its requests suffice for", () => {
         { pollInterval: { min: "2 seconds", max: "20 seconds" }, requestsPerSecond: 2, concurrency: 4 },
       )
       yield* Effect.gen(function* () {
-        yield* outstanding((i) => (i * 7919) % many)
+        yield* outstanding(many, (i) => (i * 7919) % many)
         yield* time.run(collect(), "500 millis")
       }).pipe(inProcess(yield* temporaryDirectory, service.profile), Effect.provide(time.httpClient), logs.during)
       const byDueTime = Array.from({ length: many }, (_, i) => ({ i, due: (i * 7919) % many }))
@@ -467,14 +380,5 @@ describe("nextLook", () => {
     assert.strictEqual(pollDelay(profile, 0), 2_000)
     assert.strictEqual(pollDelay(profile, 60_000), 30_000)
     assert.strictEqual(pollDelay(profile, Duration.toMillis("3 days")), 300_000)
-  })
-  it("is longer while deliveries arrive: from the upper bound to an hour, or the upper bound where that is longer", () => {
-    const hour = 3_600_000
-    assert.strictEqual(pollDelay(profile, 0, true), 300_000)
-    assert.strictEqual(pollDelay(profile, hour, true), hour / 2)
-    assert.strictEqual(pollDelay(profile, Duration.toMillis("3 days"), true), hour)
-    const slow = { pollInterval: { min: "2 seconds", max: "6 hours" } } as const
-    assert.strictEqual(pollDelay(slow, 0, true), 6 * hour)
-    assert.strictEqual(pollDelay(slow, Duration.toMillis("3 days"), true), 6 * hour)
   })
 })

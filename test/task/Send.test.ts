@@ -30,7 +30,7 @@ for (const [what, broken, sent] of [
       return yield* Deferred.isDone(halt)
     })
     yield* Effect.gen(function* () {
-      yield* plan(newTasks(Array.from({ length: tasks }, () => 1)))
+      yield* plan(newTasks(tasks))
       const posts = () => service.received.length
       assert.isTrue(yield* sendAll)
       assert.isAtMost(posts(), sent)

@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import { Clock, type Duration, Effect, Fiber, Latch, Layer, Option, Result, Stream } from "effect"
+import { Clock, type Duration, Effect, Fiber, Latch, Layer, Option, Stream } from "effect"
 import { ServiceProfile, type ServiceSettings } from "../../src/api/ServiceProfile.ts"
 import type { SourceItem } from "../../src/domain/PromptItem.ts"
 import type { TaskRequest } from "../../src/domain/Task.ts"
@@ -54,8 +54,6 @@ const job = Effect.fnUntraced(function* (
   }
 })
 
-const countsOf = (state: Effect.Success<typeof ledgerState>) => Option.getOrThrow(state.run).counts
-
 describe("submit", () => {
   test("asks for one vote in a task whose item may get more later, though no number is set", function* () {
     const { posts, submitted } = yield* job(undefined, { taskMembers: { group: false, maxVotes: 25 } })
@@ -89,44 +87,6 @@ describe("submit", () => {
       posts().flatMap(promptsOf).toSorted(),
       items(6).map(({ item }) => item.prompt),
     )
-  })
-
-  test("sends each item once, in tasks that carry token, key, type and guidelines", function* () {
-    const { posts, submitted } = yield* job()
-    const state = yield* submitted(items(5), { guidelines: "Be kind." })
-    const sent = posts()
-    assert.deepStrictEqual(
-      sent.flatMap(promptsOf).toSorted(),
-      items(5).map(({ item }) => item.prompt),
-    )
-    assert.strictEqual(sent.length, 3)
-    for (const request of sent) {
-      assert.strictEqual(request.path, "/v1/tasks")
-      assert.strictEqual(request.headers.authorization, "Bearer secret-token")
-      assert.match(request.headers["content-type"] ?? "", /^application\/json/)
-      const body = JSON.parse(request.body) as TaskRequest
-      assert.strictEqual(body.task_type, "rlhf_ranking")
-      assert.strictEqual(body.guidelines, "Be kind.")
-    }
-    assert.strictEqual(keysOf(sent).size, 3)
-    assert.deepStrictEqual(state.counts.submitted, { tasks: 3, items: 5 })
-    assert.deepStrictEqual(countsOf(state), { read: 5, new: 5, known: 0, duplicates: 0, reordered: 0, rejected: 0 })
-  })
-
-  test("rejects an id that stood for other content, in the same run and in a later one", function* () {
-    const { posts, process } = yield* job()
-    const withId = items(2, () => ({ id: "same" }))
-    const run = submit(records(withId), { batch }).pipe(
-      Effect.flatMap(({ run }) => Ledger.use((ledger) => Stream.runCollect(ledger.rejects(run)))),
-      process,
-    )
-    for (const rejects of [yield* run, yield* run]) {
-      assert.strictEqual(rejects.length, 1)
-      assert.strictEqual(rejects[0]?.code, "conflicting_id")
-      assert.match(rejects[0]?.reason ?? "", /"same"/)
-      assert.strictEqual(rejects[0]?.line, 2)
-    }
-    assert.deepStrictEqual(posts().flatMap(promptsOf), ["prompt 0"])
   })
 
   test("stops at once where the token is refused, and keeps the tasks for later", function* () {
@@ -310,24 +270,6 @@ describe("submit", () => {
     assert.strictEqual(most, 3)
   })
 
-  test("takes more records at once than a statement takes values", function* () {
-    const { posts, process } = yield* job()
-    const bad = (line: number) => Result.fail({ file: "f", line, code: "invalid_json" as const, reason: "r" })
-    const all = [
-      ...items(11_000).map((item) => Result.succeed(item)),
-      ...Array.from({ length: 5_000 }, (_, i) => bad(i)),
-    ]
-    const run = submit(Stream.fromArray(all), { batch: { maxPrompts: 10_000, maxBytes: 10_000_000 } }).pipe(
-      Effect.andThen(ledgerState),
-      process,
-    )
-    const first = yield* run
-    assert.deepInclude(countsOf(first), { read: 16_000, new: 11_000, known: 0, duplicates: 0, rejected: 5_000 })
-    assert.deepStrictEqual(first.counts.submitted, { tasks: 2, items: 11_000 })
-    assert.strictEqual(countsOf(yield* run).known, 11_000)
-    assert.strictEqual(posts().length, 2)
-  })
-
   test("where keys are ignored, holds a task whose answer was lost, and never sends it again", function* () {
     const { posts, submitted } = yield* job((request, before) =>
       request.body.includes("prompt 0") ? "reset" : ScriptedService.obliging(request, before),
@@ -382,14 +324,6 @@ describe("submit", () => {
     assert.strictEqual((yield* submitting("1 hour")).counts.submitted.tasks, 1)
     const keys = posts().map(({ headers }) => headers["idempotency-key"])
     assert.deepStrictEqual(keys, [keys[0], keys[0]])
-  })
-
-  test("counts what the service refuses against the limit of rejects, too", function* () {
-    const { failed, posts } = yield* job(() => problem(422, "no"), { concurrency: 1 })
-    const failure = yield* failed(items(20), { maxRejects: 3 })
-    assert.strictEqual(failure._tag, "TooManyRejects")
-    // Two tasks of two items, each as a whole and in halves.
-    assert.strictEqual(posts().length, 6)
   })
 
   for (const [what, answer, reason] of [
@@ -489,14 +423,6 @@ describe("submit", () => {
     const state = yield* submitted(items(2))
     assert.strictEqual(state.counts.in_doubt.tasks, 1)
     assert.match(state.issues[0]?.reason ?? "", /earlier attempt may have created the task.*this key is taken/)
-  })
-
-  test("says that nobody listens at the address, and leaves nothing in doubt", function* () {
-    const { failed, service, stateNow } = yield* job(ScriptedService.obliging, { patience: 0 })
-    yield* service.close
-    assert.match((yield* failed(items(1))).message, /unavailable: connection refused \(ECONNREFUSED\)/)
-    const { counts } = yield* stateNow
-    assert.deepStrictEqual(counts.planned, { tasks: 1, items: 1 })
   })
 })
 

@@ -2,10 +2,10 @@
 import { rmSync } from "node:fs"
 import { basename } from "node:path"
 import { assert, describe } from "@effect/vitest"
-import { Redacted } from "effect"
+import { Effect, Redacted } from "effect"
 import { call, start, token } from "../service/support.ts"
-import { cli, ends, quick, to, write } from "../support/cli.ts"
-import { temporaryDirectory, test } from "../support/job.ts"
+import { cli, ends, folderWithItems, quick, to, write } from "../support/cli.ts"
+import { test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 const items = (count: number) =>
@@ -37,37 +37,31 @@ const created =
 const groupsAt = (service: ScriptedService.ScriptedService) =>
   service.received.filter(ScriptedService.isPost).map(({ body }): unknown => JSON.parse(body).group)
 
+/** Submits so many items from a folder, with the job in another folder in it, to a service. */
+const submitting = Effect.fnUntraced(function* (service: ScriptedService.ScriptedService, count = 1) {
+  const folder = yield* folderWithItems(items(count))
+  const submit = (job: string, ...flags: ReadonlyArray<string>) =>
+    cli(["submit", `${folder}/items.jsonl`, "--dir", `${folder}/${job}`, ...flags], to(service))
+  return {
+    folder,
+    submit,
+    group: (job: string, campaign: number) => `${basename(folder)}/${job}, campaign ${campaign}`,
+  }
+})
+
 describe("a run without --group", () => {
   test("names the job folder with its parent, and the campaign, where the service declares groups", function* () {
-    const folder = yield* temporaryDirectory
     const service = yield* ScriptedService.make(created(), {}, declaring("group"))
-    yield* write(`${folder}/items.jsonl`, items(1))
-    const submit = (...flags: ReadonlyArray<string>) =>
-      cli(["submit", `${folder}/items.jsonl`, "--dir", `${folder}/week-48`, ...flags], to(service))
-    yield* submit().pipe(ends(0))
-    yield* submit("--guidelines", "other", "--new-campaign").pipe(ends(0))
-    const job = `${basename(folder)}/week-48`
-    assert.deepStrictEqual(groupsAt(service), [`${job}, campaign 1`, `${job}, campaign 2`])
+    const { group, submit } = yield* submitting(service)
+    yield* submit("week-48").pipe(ends(0))
+    yield* submit("week-48", "--guidelines", "other", "--new-campaign").pipe(ends(0))
+    assert.deepStrictEqual(groupsAt(service), [group("week-48", 1), group("week-48", 2)])
   })
 
   test("sends exactly the contract's members to a service that declares nothing", function* () {
-    const folder = yield* temporaryDirectory
     const service = yield* ScriptedService.make(created(), {})
-    yield* write(`${folder}/items.jsonl`, items(1))
-    yield* cli(
-      [
-        "submit",
-        `${folder}/items.jsonl`,
-        "--dir",
-        `${folder}/job`,
-        "--no-shuffle",
-        "--guidelines",
-        "g",
-        "--votes",
-        "2",
-      ],
-      to(service),
-    ).pipe(ends(0))
+    const { submit } = yield* submitting(service)
+    yield* submit("job", "--no-shuffle", "--guidelines", "g", "--votes", "2").pipe(ends(0))
     const body =
       '{"task_type":"rlhf_ranking","prompts":[{"prompt":"prompt 0","completions":["a","b"]}],"guidelines":"g"}'
     assert.deepStrictEqual(
@@ -78,24 +72,23 @@ describe("a run without --group", () => {
 })
 
 test("--group is sent without a declaration, and a campaign keeps it, which a warning says", function* () {
-  const folder = yield* temporaryDirectory
   const service = yield* ScriptedService.make(created())
-  const submit = (group: string) =>
-    cli(["submit", `${folder}/items.jsonl`, "--dir", `${folder}/job`, "--group", group], to(service))
-  yield* write(`${folder}/items.jsonl`, items(1))
-  yield* submit("first").pipe(ends(0))
+  const { folder, submit } = yield* submitting(service)
+  yield* submit("job", "--group", "first").pipe(ends(0))
   yield* write(`${folder}/items.jsonl`, items(2))
-  const { stderr } = yield* submit("second").pipe(ends(0))
+  const { stderr } = yield* submit("job", "--group", "second").pipe(ends(0))
   assert.deepStrictEqual(groupsAt(service), ["first", "first"])
   assert.include(
     stderr,
     'the tasks of campaign 1 stay in the group "first": a change of --group takes effect in a new campaign',
   )
-  assert.include((yield* submit(" ").pipe(ends(2))).stderr, "a text of 1 to 255 characters, not blank")
+  assert.include(
+    (yield* submit("job", "--group", " ").pipe(ends(2))).stderr,
+    "a text of 1 to 255 characters, not blank",
+  )
 })
 
 test("a request whose answer was lost is repeated byte for byte, though group and document have changed", function* () {
-  const folder = yield* temporaryDirectory
   let document: unknown = declaring("group")
   let isLost = true
   const service = yield* ScriptedService.make(
@@ -103,38 +96,29 @@ test("a request whose answer was lost is repeated byte for byte, though group an
     {},
     () => ({ status: 200, body: document }),
   )
-  const submit = (...flags: ReadonlyArray<string>) =>
-    cli(
-      ["submit", `${folder}/items.jsonl`, "--dir", `${folder}/job`, "--idempotency-key", "honored", ...flags],
-      to(service),
-    )
-  yield* write(`${folder}/items.jsonl`, items(1))
-  yield* submit("--patience", "0s")
+  const { group, submit } = yield* submitting(service)
+  yield* submit("job", "--idempotency-key", "honored", "--patience", "0s")
   isLost = false
   document = {}
-  yield* submit("--group", "other").pipe(ends(0))
+  yield* submit("job", "--idempotency-key", "honored", "--group", "other").pipe(ends(0))
   const posts = service.received.filter(ScriptedService.isPost)
   assert.isAbove(posts.length, 1)
-  assert.deepStrictEqual(new Set(posts.map(({ body }) => body)).size, 1)
-  assert.deepStrictEqual(new Set(posts.map(({ headers }) => headers["idempotency-key"])).size, 1)
-  assert.strictEqual(groupsAt(service)[0], `${basename(folder)}/job, campaign 1`)
+  assert.strictEqual(new Set(posts.map(({ body }) => body)).size, 1)
+  assert.strictEqual(new Set(posts.map(({ headers }) => headers["idempotency-key"])).size, 1)
+  assert.strictEqual(groupsAt(service)[0], group("job", 1))
 })
 
-test("the built-in service lists a job's tasks under its group, and the halves of a split task keep it", function* () {
-  const folder = yield* temporaryDirectory
+test("the built-in service lists a job's tasks under its group", function* () {
+  const folder = yield* folderWithItems(items(3))
   const base = yield* start({ database: `${folder}/service.db`, experts: ["first"] })
-  yield* write(`${folder}/items.jsonl`, items(3))
-  const run = yield* cli(
-    ["run", `${folder}/items.jsonl`, "--dir", `${folder}/job`, ...quick],
-    to({ baseUrl: `${base}/v1`, token: Redacted.value(token) }),
-  )
-  assert.strictEqual(run.status, 0, run.stderr)
-  const { text } = yield* call(
-    "GET",
-    `${base}/v1/votes?group=${encodeURIComponent(`${basename(folder)}/job, campaign 1`)}`,
-  )
+  const service = { baseUrl: `${base}/v1`, token: Redacted.value(token) }
+  yield* cli(["run", `${folder}/items.jsonl`, "--dir", `${folder}/job`, ...quick], to(service)).pipe(ends(0))
+  const group = encodeURIComponent(`${basename(folder)}/job, campaign 1`)
+  const { text } = yield* call("GET", `${base}/v1/votes?group=${group}`)
   assert.strictEqual(text.trim().split("\n").length, 3)
+})
 
+test("the halves of a split task keep its group", function* () {
   const tooLarge = yield* ScriptedService.make(
     (request, before) =>
       ScriptedService.isPost(request) && JSON.parse(request.body).prompts.length > 1
@@ -143,39 +127,24 @@ test("the built-in service lists a job's tasks under its group, and the halves o
     {},
     declaring("group"),
   )
-  yield* cli(["submit", `${folder}/items.jsonl`, "--dir", `${folder}/halves`], to(tooLarge)).pipe(ends(0))
-  assert.deepStrictEqual([...new Set(groupsAt(tooLarge))], [`${basename(folder)}/halves, campaign 1`])
+  const { group, submit } = yield* submitting(tooLarge, 3)
+  yield* submit("halves").pipe(ends(0))
+  assert.deepStrictEqual([...new Set(groupsAt(tooLarge))], [group("halves", 1)])
 })
 
 test("a lost ledger names the group of a later campaign, with which a new ledger sends the same keys", function* () {
-  const folder = yield* temporaryDirectory
   const service = yield* ScriptedService.make(created(), {}, declaring("group"))
-  yield* write(`${folder}/items.jsonl`, items(1))
-  const submit = (...flags: ReadonlyArray<string>) =>
-    cli(["submit", `${folder}/items.jsonl`, "--dir", `${folder}/job`, ...flags], to(service))
-  yield* submit().pipe(ends(0))
+  const { folder, group, submit } = yield* submitting(service)
+  yield* submit("job").pipe(ends(0))
   const second = ["--guidelines", "other"]
-  yield* submit(...second, "--new-campaign").pipe(ends(0))
+  yield* submit("job", ...second, "--new-campaign").pipe(ends(0))
   rmSync(`${folder}/job/ledger.db`)
-  const group = `${basename(folder)}/job, campaign 2`
-  const { stderr } = yield* submit(...second).pipe(ends(1))
-  assert.include(stderr, `--new-ledger. Then also set --group '${group}', the group of the last run's tasks`)
-  yield* submit(...second, "--new-ledger", "--group", group).pipe(ends(0))
-  const [, before, after] = service.received.filter(ScriptedService.isPost)
-  assert.deepStrictEqual(
-    [after!.headers["idempotency-key"], after!.body],
-    [before!.headers["idempotency-key"], before!.body],
-  )
-})
-
-test("jobs in equally named folders have different groups", function* () {
-  const folder = yield* temporaryDirectory
-  const service = yield* ScriptedService.make(created(), {}, declaring("group"))
-  yield* write(`${folder}/items.jsonl`, items(1))
-  for (const project of ["one", "two"]) {
-    yield* cli(["submit", `${folder}/items.jsonl`, "--dir", `${folder}/${project}/prefstream-job`], to(service)).pipe(
-      ends(0),
-    )
-  }
-  assert.deepStrictEqual(groupsAt(service), ["one/prefstream-job, campaign 1", "two/prefstream-job, campaign 1"])
+  const { stderr } = yield* submit("job", ...second).pipe(ends(1))
+  const flag = `--group '${group("job", 2)}'`
+  assert.include(stderr, `--new-ledger. Then also set ${flag}, the group of the last run's tasks`)
+  yield* submit("job", ...second, "--new-ledger", "--group", group("job", 2)).pipe(ends(0))
+  const [, before, after] = service.received
+    .filter(ScriptedService.isPost)
+    .map(({ body, headers }) => [headers["idempotency-key"], body])
+  assert.deepStrictEqual(after, before)
 })

@@ -1,4 +1,5 @@
 /** Steps of reading as the submit loop hands them to the ledger. */
+import { assert } from "@effect/vitest"
 import { Array as Arr, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { toTaskPrompt, type PromptItem, type SourceItem } from "../../src/domain/PromptItem.ts"
@@ -9,7 +10,8 @@ import * as Sha256 from "../../src/node/Sha256.ts"
 import * as Payload from "../../src/task/ledger/schema/Payload.ts"
 import type { BatchItem } from "../../src/task/ledger/schema/Model.ts"
 import { Ledger, type LedgerReader } from "../../src/task/ledger/Ledger.ts"
-import type { NewTask, ReadCounts, Run } from "../../src/task/ledger/schema/Model.ts"
+import type { NewTask, ReadCounts, Run, StateCounts, TaskState } from "../../src/task/ledger/schema/Model.ts"
+import { halve } from "../../src/task/plan/TaskRequests.ts"
 import { items } from "../support/items.ts"
 
 export const batchItem = ({ completionOrigins, item, origin }: SourceItem): BatchItem => {
@@ -34,16 +36,17 @@ export const newTask = (of: ReadonlyArray<BatchItem>): NewTask & { readonly prom
   return { items: of, prompts, body, idempotencyKey: Sha256.hex(body) }
 }
 
-/** Tasks of the given sizes over items in a row, of which the first is the `first`th. */
-export const newTasks = (sizes: ReadonlyArray<number>, first = 0): ReadonlyArray<ReturnType<typeof newTask>> =>
-  sizes.map((size, i) =>
-    newTask(
-      batchItems(
-        sizes.slice(0, i).reduce((sum, n) => sum + n, first),
-        size,
-      ),
-    ),
-  )
+/** Tasks of the given sizes, or so many of one item, over items in a row, of which the first is the `first`th. */
+export const newTasks = (
+  sizes: number | ReadonlyArray<number>,
+  first = 0,
+): ReadonlyArray<ReturnType<typeof newTask>> => {
+  let next = first
+  return (typeof sizes === "number" ? Array.from({ length: sizes }, () => 1) : sizes).map((size) => {
+    next += size
+    return newTask(batchItems(next - size, size))
+  })
+}
 
 export const reject = (line: number) =>
   ({
@@ -83,11 +86,16 @@ export type LedgerTest = (
   ) => Effect.fn.Return<void, unknown, Ledger | LedgerReader | SqlClient.SqlClient>,
 ) => void
 
-/** Records tasks in a run of their own, and gives it. */
-export const plan = Effect.fnUntraced(function* (tasks: ReadonlyArray<NewTask>) {
+/** Records tasks in a run of their own under these terms, and gives it. Each first vote's items were read, but for gold. */
+export const plan = Effect.fnUntraced(function* (
+  tasks: ReadonlyArray<NewTask>,
+  terms?: Parameters<(typeof Ledger)["Service"]["startRun"]>[0],
+) {
   const ledger = yield* Ledger
-  const run = yield* ledger.startRun()
-  const read = tasks.reduce((sum, task) => sum + task.items.length, 0)
+  const run = yield* ledger.startRun(terms)
+  const read = tasks.flatMap(({ items, vote = 1 }) =>
+    vote === 1 ? items.filter(({ isCheck }) => isCheck !== true) : [],
+  ).length
   yield* ledger.record(run, {
     tasks,
     known: [],
@@ -97,3 +105,72 @@ export const plan = Effect.fnUntraced(function* (tasks: ReadonlyArray<NewTask>) 
   })
   return run
 })
+
+/** Takes every planned task, whatever their number. */
+export const claimAll = Effect.gen(function* () {
+  const ledger = yield* Ledger
+  const planned = ledger.plannedAfter(-1)
+  for (let page = yield* planned; page.length > 0; page = yield* planned) yield* Effect.forEach(page, ledger.claim)
+})
+
+/** Plans tasks of these sizes, or so many of one item, and submits them; each is named by its place: `task_0` is the first. */
+export const submitted = Effect.fnUntraced(function* (
+  sizes: number | ReadonlyArray<number>,
+  firstPollDelay: number | ((seq: number) => number) = 0,
+) {
+  const ledger = yield* Ledger
+  const tasks = newTasks(sizes)
+  yield* plan(tasks)
+  yield* claimAll
+  let seq = 0
+  for (const { items } of tasks) {
+    const delay = typeof firstPollDelay === "number" ? firstPollDelay : firstPollDelay(seq)
+    yield* ledger.markSubmitted(seq, `task_${seq}`, delay)
+    seq += items.length
+  }
+})
+
+/** Brings the task at `seq`, which is planned, into a state. */
+export const bring = Effect.fnUntraced(function* (seq: number, state: TaskState) {
+  const ledger = yield* Ledger
+  const task = (yield* ledger.plannedAfter(seq - 1)).find((task) => task.seq === seq)!
+  if (state === "planned") return
+  if (state === "superseded") {
+    yield* ledger.startRun({ guidelines: "others", newCampaign: true })
+    return
+  }
+  assert.isTrue(yield* ledger.claim(task))
+  switch (state) {
+    case "submitting":
+      return
+    case "in_doubt":
+      return yield* ledger.markInDoubt(seq, "hm")
+    case "refused":
+      return yield* ledger.markRefused(seq, "no")
+  }
+  yield* ledger.markSubmitted(seq, `task_${seq}`, 0)
+  switch (state) {
+    case "completed":
+      return yield* ledger.markCompleted(seq, "{}")
+    case "invalid":
+      return yield* ledger.markInvalid(seq, "{}", "odd")
+    case "failed":
+      return yield* ledger.markFailed(seq, "gone")
+    case "given_up":
+      return yield* ledger.giveUp([seq + 1])
+  }
+})
+
+/** Splits the task at `seq` into its halves, as the loop that sends does; gives their keys. */
+export const split = Effect.fnUntraced(function* (seq: number, vote = 1) {
+  const ledger = yield* Ledger
+  const halves = halve(yield* ledger.request(seq), vote)
+  yield* ledger.split(seq, halves)
+  return halves
+})
+
+/** How many items are in each state that has some. */
+export const itemsByState = (counts: StateCounts): Record<string, number> =>
+  Object.fromEntries(Object.entries(counts).flatMap(([state, { items }]) => (items === 0 ? [] : [[state, items]])))
+
+export const statesOf = Ledger.use((ledger) => Effect.map(ledger.counts, itemsByState))

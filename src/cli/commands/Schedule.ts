@@ -1,4 +1,4 @@
-/** Adapter: each run is a `node:process` of its own group, because Ctrl+C signals the whole foreground group. */
+/** Adapter: each run is a process in its own group, because Ctrl+C signals the whole foreground group. */
 import process from "node:process"
 import { Duration, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"

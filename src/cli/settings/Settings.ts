@@ -1,4 +1,4 @@
-/** Sources, in order: command line, environment, the job's last run, `prefstream.yaml`. One supplies all values. */
+/** A setting comes from one source: the command line, the environment, the job's last run, or `prefstream.yaml`. */
 import { Config, Console, Context, Effect, FileSystem, Option, Path, type PlatformError, Predicate } from "effect"
 import type { Command } from "effect/cli"
 import * as JobFolder from "../../pipeline/JobFolder.ts"

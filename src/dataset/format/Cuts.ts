@@ -3,7 +3,7 @@ import type { Json, JsonRow } from "../file/Features.ts"
 import { describeValue, isObject } from "../../io/Values.ts"
 import type { Problem } from "./TrainerFormat.ts"
 
-/** TRL's DPO and KTO trainers end the prompt at the first difference (`extract_prompt`, trl/data_utils.py of 1.10). */
+/** TRL's DPO and KTO trainers end the prompt at the first difference or a space before it (`extract_prompt`, 1.10). */
 const extractedPromptEnd = (chosen: string, rejected: string): number => {
   const length = Math.min(chosen.length, rejected.length)
   for (let i = 0; i < length; i++) {
@@ -31,7 +31,7 @@ export const commonBeginnings =
 
 const assistants = ["assistant", "gpt"]
 
-/** Chat templates of DeepSeek, Qwen 3, GLM 4.5, and Nemotron 3 keep only the text after `</think>`. */
+/** DeepSeek's chat template keeps only the text after `</think>`; those of Qwen 3 and GLM 4.5 in earlier answers. */
 export const thoughts = (row: JsonRow): ReadonlyArray<Problem> =>
   Object.entries(row).flatMap(([column, value]) => thoughtsIn(value, column, false))
 

@@ -133,7 +133,7 @@ export const isDecided = (vote: Pick<ItemVote, "choice" | "ranking">): boolean =
 export const isUnanimous = (votes: ReadonlyArray<ItemVote>): boolean =>
   votes.every((vote) => isDecided(vote) && vote.choice === votes[0]!.choice)
 
-/** Share of votes that prefer `chosen` minus share that prefer `rejected`. Unranked completions are not compared. */
+/** Share of votes for `chosen` minus share for `rejected`. Without a ranking, a vote compares only its choice. */
 export const marginOf = (votes: ReadonlyArray<ItemVote>, chosen: number, rejected: number): number =>
   votes.reduce((sum, vote) => sum + preference(vote, chosen, rejected), 0) / votes.length
 

@@ -23,6 +23,10 @@ export const linkHours = { "sign-in": 24, invitation: 7 * 24 } as const
 export const maxInvitations = 500
 export const maxKeepHours = 24 * 30
 export const maxQualificationItems = 1_000
+/** Percentages of right answers that the form proposes: to qualify, and to stay. */
+export const proposedPercent = { qualify: 80, stay: 70 } as const
+/** A person can be paused after `min` gold items. At most the latest `max` of them count. */
+export const countedGoldItems = { min: 5, max: 20 } as const
 export const promptsPerPage = 20
 
 /** Viewers read. Managers change tasks, experts, and groups. Admins also operators, tokens, and the webhook. */

@@ -10,7 +10,7 @@ export const QualificationSettings = Schema.Struct({
   /** The number of gold items that a new person judges before anything else. 0 means none. */
   items: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxQualificationItems })),
   min_percent: Percent,
-  /** People with a lower percentage of right answers on their latest 20 gold items are paused. Null: nobody is. */
+  /** People with a lower percentage of right answers on their latest gold items (`countedGoldItems`) are paused. Null: nobody is. */
   pause_percent: Schema.NullOr(Percent),
   guidelines: Schema.String.check(Schema.isMaxLength(maxLength.qualificationGuidelines)),
 })

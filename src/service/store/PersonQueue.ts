@@ -53,9 +53,12 @@ const shownOf = ({ completions, prompt }: TaskPrompt, order: ReadonlyArray<numbe
   draft: draft === null ? null : Option.getOrNull(decodeDraft(draft)),
 })
 
+/** How long an expert holds an item at first. */
+const defaultHold: Duration.Input = "30 minutes"
+
 export const make = Effect.fnUntraced(function* (options: {
   readonly voting: Voting
-  readonly hold: Duration.Input
+  readonly hold: Duration.Input | undefined
   /** `PersonQueue` calls this inside the `Database.write` that returns items to the queue. */
   readonly onReturned: (itemIds: Iterable<number>) => void
   /** `PersonQueue` calls this inside the `Database.write` that changes the experts of a group. */
@@ -66,7 +69,7 @@ export const make = Effect.fnUntraced(function* (options: {
   const qualification = yield* Qualification
   const nextOpen = yield* NextItem.make(voting)
   const votes = yield* PersonVotes.make(voting)
-  const holdMillis = Duration.toMillis(options.hold)
+  const holdMillis = Duration.toMillis(options.hold ?? defaultHold)
 
   const giveBack = Effect.fnUntraced(function* (itemIds: ReadonlyArray<number>) {
     if (itemIds.length === 0) return

@@ -6,15 +6,12 @@ import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { plural } from "../../io/Values.ts"
 import { Database } from "../database/Database.ts"
+import { countedGoldItems } from "../pageApi/PageConstants.ts"
 import type * as Api from "../pageApi/QualificationApi.ts"
 
 export interface Standing extends Api.Standing {
   readonly reason: string | undefined
 }
-
-/** A person can be paused after `minRunningItems` gold items. At most the latest `runningItems` of them count. */
-const runningItems = 20
-const minRunningItems = 5
 
 const working: Standing = { state: "working", right: 0, judged: 0, reason: undefined }
 
@@ -84,14 +81,14 @@ export const make = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
         SELECT correct FROM (
           SELECT * FROM (SELECT correct, given_at FROM vote INDEXED BY vote_on_gold
             WHERE expert_no = ${expertNo} AND correct IS NOT NULL AND n > ${decision.last_vote}
-            ORDER BY n DESC LIMIT ${runningItems})
+            ORDER BY n DESC LIMIT ${countedGoldItems.max})
           UNION ALL SELECT correct, given_at FROM voided_vote INDEXED BY voided_vote_on_gold
             WHERE expert_no = ${expertNo} AND correct IS NOT NULL AND n > ${decision.last_vote}
           UNION ALL SELECT correct, given_at FROM qualification
             WHERE expert_no = ${expertNo} AND n > ${decision.n} AND correct IS NOT NULL
-        ) ORDER BY given_at DESC LIMIT ${runningItems})`
+        ) ORDER BY given_at DESC LIMIT ${countedGoldItems.max})`
     const running = latest!
-    if (running.judged < minRunningItems || running.right * 100 >= pause_percent * running.judged) {
+    if (running.judged < countedGoldItems.min || running.right * 100 >= pause_percent * running.judged) {
       return { ...working, ...running }
     }
     const reason = `You are paused: ${running.right} of your latest ${running.judged} answers to items with a known answer are right, but at least ${pause_percent} % are needed. Your lead can let you in again.`

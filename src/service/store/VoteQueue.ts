@@ -21,7 +21,6 @@ export interface VoteQueueOptions extends Voting.VotingOptions {
   readonly goldItems?: ReadonlyArray<Qualification.GoldItem> | undefined
 }
 
-const defaultHold: Duration.Input = "30 minutes"
 const defaultUndoGrace: Duration.Input = "30 seconds"
 
 const make = Effect.fnUntraced(function* (options: VoteQueueOptions) {
@@ -30,7 +29,7 @@ const make = Effect.fnUntraced(function* (options: VoteQueueOptions) {
   const automatic = yield* AutomaticQueue.make(voting)
   const { releaseExpired, ...persons } = yield* PersonQueue.make({
     voting,
-    hold: options.hold ?? defaultHold,
+    hold: options.hold,
     onReturned: automatic.reconsider,
     onAssigned: automatic.reconsiderAll,
   })

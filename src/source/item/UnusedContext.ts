@@ -83,7 +83,6 @@ export const finder = (options: FinderOptions): Finder => {
 
 const maxDepth = 20
 
-/** Tools write these texts for an absent value. */
 const absentValue = /^\s*(?:\[\s*\]|\{\s*\}|null|none|nan|n\/a)?\s*$/i
 
 export const hasContent = (value: unknown, depth = 0): boolean => {

@@ -12,7 +12,6 @@ export interface Input {
   readonly sliced?: Stream.Stream<Uint8Array, SourceError> | Version
 }
 
-/** Returns the number of bytes, 0 at the end of the file. */
 export type ReadInto = (buffer: Uint8Array) => Effect.Effect<number, SourceError>
 
 export interface Version {

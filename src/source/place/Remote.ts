@@ -15,7 +15,6 @@ const isConnectionLost = Schema.is(ConnectionLost)
 
 export interface RemoteTimeouts {
   readonly idle: Duration.Duration
-  /** Consecutive retries that receive no data. */
   readonly retries: number
   /** Before the first retry. Doubles with each retry, up to `maxPause`. */
   readonly pause: Duration.Duration

@@ -1,7 +1,6 @@
 /** Every format over texts that files and readers are known to spoil, as second parties read them. */
 import { assert, describe, it } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
-import { Ajv2020 } from "ajv/dist/2020.js"
 import { Effect } from "effect"
 import * as fc from "fast-check"
 import { readFile } from "node:fs/promises"
@@ -12,7 +11,6 @@ import type { PreferencePair } from "../../../src/domain/PreferencePair.ts"
 import { cases } from "../../support/cases.ts"
 import * as readers from "../../support/datasetReaders.ts"
 import { difficultTexts, pair } from "../../support/pairs.ts"
-import { schemas } from "./schemas.ts"
 import { assistant, encode, findings, sky, system, tool, user, written } from "./support.ts"
 
 /** The richest conversation that a format takes, with the text wherever it may stand. */
@@ -96,8 +94,6 @@ it.layer(NodeServices.layer)("every format", (it) => {
         const { omitted, rows } = encode(name, pairs, { margin: true })
         assert.deepStrictEqual(omitted, [])
         assert.strictEqual(rows.length, pairs.length * (/unpaired|kto/.test(name) ? 2 : 1))
-        const isValid = new Ajv2020({ allErrors: true }).compile(schemas[name])
-        for (const row of rows) assert.isTrue(isValid(row), JSON.stringify(isValid.errors))
         const path = yield* written(name, rows, { margin: true })
         const lines = (yield* Effect.promise(() => readFile(path, "utf8"))).split("\n").slice(0, -1)
         assert.deepStrictEqual(

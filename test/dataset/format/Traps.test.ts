@@ -5,7 +5,8 @@ import { Effect } from "effect"
 import type { FormatName } from "../../../src/dataset/format/TrainerFormats.ts"
 import type { Prompt } from "../../../src/domain/Message.ts"
 import type { PreferencePair } from "../../../src/domain/PreferencePair.ts"
-import { assistant, encode, findings, refusal, said, sky, system, tool, user, written } from "./support.ts"
+import { assistant, encode, refusal, said, sky, system, tool, user } from "./support.ts"
+import { column } from "../../support/columns.ts"
 
 const developer = { role: "developer", content: "x" }
 
@@ -90,12 +91,6 @@ describe("refused with its reason", () => {
     },
   )
 
-  it("names item and field", () => {
-    assert.deepStrictEqual(encode("hh", [sky({ prompt: [system("a"), user("b")] })]).omitted, [
-      { item_id: "item-1", field: "prompt[0].role", reason: 'expected user or assistant, found "system"' },
-    ])
-  })
-
   it("a prompt of text that looks like a transcript is a text like any other elsewhere", () => {
     assert.isUndefined(refusal("trl", { prompt: "\n\nHuman: a\n\nAssistant:" }))
   })
@@ -134,12 +129,6 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
       "a prompt of text with sides of messages",
       [row("q", [a], [b])],
       ["1: chosen: expected a string, found an array", "1: rejected: expected a string, found an array"],
-    ],
-    [
-      "trl",
-      "strings and lists in one column",
-      [row("q", "a", "b"), row([q], "a", "b")],
-      ["2: prompt: expected a string, found an array"],
     ],
     [
       "trl",
@@ -203,12 +192,6 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
       "empty texts and lone surrogates",
       [row("\ud800", "", "b")],
       ['1: prompt: expected well-formed Unicode, found "\\ud800"', '1: chosen: expected text, found ""'],
-    ],
-    [
-      "trl-implicit",
-      "completions that begin alike, which DPO and KTO cut",
-      [sides("q\n\nThe one", "q\n\nThe other")],
-      [cutTo("The one", "ne")],
     ],
     [
       "trl-implicit",
@@ -423,27 +406,11 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
     for (const name of ["trl-tpo", "trl-tpo-conversational"] as const) {
       const { omitted, rows } = encode(name, [sky({ edited: " blue!" }), sky({ edited: null })])
       const [text, message] = [" blue!", [{ role: "assistant", content: " blue!" }]]
-      assert.deepStrictEqual(
-        rows.map(({ reference }) => reference),
-        [name === "trl-tpo" ? text : message],
-      )
+      assert.deepStrictEqual(column(rows, "reference"), [name === "trl-tpo" ? text : message])
       assert.deepStrictEqual(
         omitted.map(({ field, reason }) => `${field}: ${reason}`),
         ["edited: expected an edited version of `chosen` (TPO reads it as the reference), found none"],
       )
     }
   })
-
-  it.effect("margins are written so that load_dataset takes them for fractions, null as 0", () =>
-    Effect.gen(function* () {
-      const pairs = [null, 1, 0.25].map((vote_margin) => sky({ vote_margin }))
-      const { rows } = encode("trl", pairs, { margin: true })
-      assert.deepStrictEqual(
-        rows.map(({ margin }) => margin),
-        [0, 1, 0.25],
-      )
-      const path = yield* written("trl", rows, { margin: true })
-      assert.deepStrictEqual(yield* findings("trl", path), [])
-    }),
-  )
 })

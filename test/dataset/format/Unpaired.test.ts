@@ -58,15 +58,6 @@ describe("unpaired rows", () => {
     })
   })
 
-  it("of different items may hold the same completion, each with its label", () => {
-    assert.deepStrictEqual(labels(...pairsOf("1", "ab"), ...pairsOf("2", "ba")).rows, [
-      ["a", true],
-      ["b", false],
-      ["b", true],
-      ["a", false],
-    ])
-  })
-
   it("a pair that is refused leaves its item's others as they are", () => {
     const [bad] = pairsOf("1", "xy")
     const { omitted, rows } = labels(...pairsOf("1", "ab"), { ...bad!, chosen: "\uD800" }, ...pairsOf("1", "ac"))

@@ -7,6 +7,7 @@ import { wilsonInterval } from "../../../src/domain/Interval.ts"
 import { votesOf } from "../../../src/pair/votes/ItemVotes.ts"
 import { judgedItem, type Said } from "../../support/judged.ts"
 import { seeded } from "../stats/support.ts"
+import { column } from "../../support/columns.ts"
 
 /** Completions are as long as their letters say: `aaa` is 3. */
 const item = (
@@ -134,20 +135,14 @@ describe("Leaderboard", () => {
       return item([models[i]!, models[other]!], [best(wins ? 0 : 1)])
     })
     const board = rate(items, { resamples: 400 })!
-    assert.deepStrictEqual(
-      board.models.map(({ model }) => model),
-      models,
-    )
+    assert.deepStrictEqual(column(board.models, "model"), models)
     for (const [i, ability] of abilities.entries()) {
       const { high, low, value } = rowOf(board, models[i]!).rating
       const truth = 1000 + (400 / Math.LN10) * ability
       assert.isTrue(low! < value && value < high! && high! - low! > 10 && high! - low! < 60)
       assert.closeTo(value, truth, 30)
     }
-    assert.deepStrictEqual(
-      board.models.map(({ rank }) => rank),
-      [1, 2, 3, 3, 5],
-    )
+    assert.deepStrictEqual(column(board.models, "rank"), [1, 2, 3, 3, 5])
     assert.isAbove(board.top_two!.probability, 0.99)
     assert.strictEqual(board.top_two!.votes_needed, 0)
   })
@@ -271,10 +266,7 @@ describe("odd votes", () => {
     const a = rowOf(board, "a")
     assert.deepStrictEqual(a.win_rate, { value: 1, ...wilsonInterval(40, 40)! })
     assert.isTrue(Number.isFinite(a.rating.value) && a.rating.low !== null && a.rating.high === null)
-    assert.deepStrictEqual(
-      board.models.map(({ extreme }) => extreme),
-      ["never_lost", "never_won", "never_won"],
-    )
+    assert.deepStrictEqual(column(board.models, "extreme"), ["never_lost", "never_won", "never_won"])
     // What the rest says of each other has bounds on the other side.
     assert.isNotNull(rowOf(board, "b").rating.high)
     assert.isNull(rowOf(board, "b").rating.low)

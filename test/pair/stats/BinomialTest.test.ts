@@ -13,25 +13,15 @@ const byEnumeration = (successes: number, trials: number, p: number) => {
 }
 
 describe("the two-sided binomial test", () => {
-  it("gives 0.3825 for Mendel's peas (the example of R's binom.test: Conover 1971, page 97)", () => {
-    assert.closeTo(BinomialTest.twoSided(682, 682 + 243, 3 / 4), 0.3825, 0.00005)
-  })
-
   it.each([
     [682, 925, 0.75, 0.3824915595748517],
     [3, 10, 0.5, 0.34375],
     [5, 10, 0.5, 1],
-    [1, 3, 0.25, 1],
     [7, 100, 0.013, 0.00034995684610967707],
     [0, 50, 0.02, 0.6283982856253909],
-    [50, 50, 0.9, 0.008373696343230024],
-    [5_001, 10_000, 0.5, 0.9920213538606165],
-    [5_100, 10_000, 0.5, 0.04658552770494645],
     [103_000, 1_000_000, 0.1, 2.354129906578301e-23],
     [4_998_000, 10_000_000, 0.5, 0.20601660279503928],
-    [5_002_500, 10_000_000, 0.5, 0.11391860052128114],
     [3_000_900, 10_000_000, 0.3, 0.5345608116864937],
-    [2_999_999, 10_000_000, 0.3, 0.99972470368089],
     [12, 10_000_000, 1e-6, 0.5234443082481152],
     [9_999_980, 10_000_000, 0.999999, 0.00395372236648045],
     [4_900_000, 10_000_000, 0.5, 0],
@@ -48,17 +38,6 @@ describe("the two-sided binomial test", () => {
         const expected = byEnumeration(successes, trials, p)
         assert.closeTo(BinomialTest.twoSided(successes, trials, p), expected, 1e-10 * expected)
       }),
-    )
-  })
-
-  it("is the same for successes and failures", () => {
-    const cases = fc
-      .integer({ min: 1, max: 1_000_000 })
-      .chain((trials) => fc.tuple(fc.nat(trials), fc.constant(trials)))
-    fc.assert(
-      fc.property(cases, ([successes, trials]) =>
-        assert.strictEqual(BinomialTest.twoSided(successes, trials), BinomialTest.twoSided(trials - successes, trials)),
-      ),
     )
   })
 

@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as fc from "fast-check"
 import * as FreeMarginalKappa from "../../../src/pair/stats/FreeMarginalKappa.ts"
 
 /** Of subjects as counts by category. */
@@ -46,17 +45,5 @@ describe("the free-marginal kappa", () => {
     assert.isNull(kappaOf([]))
     assert.isNull(kappaOf([[1, 0], [0, 0], [3]]))
     assert.strictEqual(kappaOf([[1, 1]]), -1)
-  })
-
-  it("depends neither on the categories' order nor on that of one subject's", () => {
-    fc.assert(
-      fc.property(fc.array(fc.array(fc.nat(4), { minLength: 2, maxLength: 5 })), fc.nat(), (subjects, shift) => {
-        const turned = subjects.map((counts, i) => {
-          const by = (shift + i) % counts.length
-          return [...counts.slice(by), ...counts.slice(0, by)]
-        })
-        assert.deepStrictEqual(kappaOf(turned), kappaOf(subjects))
-      }),
-    )
   })
 })

@@ -42,27 +42,6 @@ const enumerated = (accuracies: ReadonlyArray<number>, completions: number) => {
 }
 
 describe("MajorityAccuracy", () => {
-  it("of two completions is the binomial probability of a majority, which an even number of votes does not raise", () => {
-    // p³ + 3 p² q, and so on, by hand
-    const byHand: ReadonlyArray<readonly [p: number, three: number, five: number, seven: number]> = [
-      [0.5, 0.5, 0.5, 0.5],
-      [0.6, 0.648, 0.68256, 0.710208],
-      [0.7, 0.784, 0.83692, 0.873964],
-      [0.8, 0.896, 0.94208, 0.966656],
-      [0.9, 0.972, 0.99144, 0.997272],
-    ]
-    for (const [p, three, five, seven] of byHand) {
-      for (const [votes, expected] of [p, p, three, three, five, five, seven].entries()) {
-        assert.closeTo(accuracy(p, votes + 1), expected, precision)
-      }
-    }
-  })
-
-  it("of three votes on three completions is p³ + 3 p² q + 1/3 of 6 p q² / 4 · 2, by hand", () => {
-    // All differ: 3 p · 2 · (q/2)² = 3/2 p q², and a third of these is right. Two right: 3 p² q. Three: p³.
-    assert.closeTo(accuracy(0.6, 3, 3), 0.6 ** 3 + 3 * 0.6 ** 2 * 0.4 + (1.5 * 0.6 * 0.4 ** 2) / 3, precision)
-  })
-
   it("agrees with all courses of votes, each counted as prefstream counts it", () => {
     for (const [p, completions, maxVotes] of [
       [0.8, 2, 7],

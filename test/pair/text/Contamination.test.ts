@@ -1,8 +1,6 @@
-import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import * as Contamination from "../../../src/pair/text/Contamination.ts"
-import { sharedData } from "../../support/sharedData.ts"
 import { hostile, words } from "./support.ts"
 
 const { below, text } = words(1)
@@ -23,8 +21,6 @@ const coverageOf = (evaluation: string, within: string): number => {
   return covered.length / of.length
 }
 
-const arena = sharedData("arena-hard")
-
 describe("Contamination", () => {
   it("finds each evaluation prompt within a longer text, whatever its case, spacing and punctuation", () => {
     evaluations.forEach((evaluation, i) => {
@@ -34,26 +30,6 @@ describe("Contamination", () => {
         coverage: 1,
       })
     })
-  })
-
-  it("finds nothing in other texts", () => {
-    for (let i = 0; i < 500; i++) assert.isUndefined(contamination.find(text(100)))
-  })
-
-  it("is not content with one 8-gram in common where that is less than half", () => {
-    const evaluation = text(17)
-    const tokens = evaluation.split(" ")
-    const of = Contamination.make([evaluation])
-    assert.isUndefined(of.find(`${text(20)} ${tokens.slice(4, 12).join(" ")} ${text(20)}`))
-    // Two 8-grams in a row cover nine tokens.
-    assert.deepStrictEqual(of.find(`${text(20)} ${tokens.slice(4, 13).join(" ")} ${text(20)}`), {
-      promptOrdinal: 0,
-      coverage: 9 / 17,
-    })
-    // Half is not more than half.
-    assert.isUndefined(
-      Contamination.make([text(8) + " " + tokens.slice(0, 8).join(" ")]).find(tokens.slice(0, 8).join(" ")),
-    )
   })
 
   it("finds the same as counting token by token, also where evaluation prompts have much in common", () => {
@@ -129,15 +105,6 @@ describe("Contamination", () => {
     assert.isUndefined(of.find("日本語を教えて"))
   })
 
-  it("names the first of evaluation prompts that are equal", () => {
-    const of = Contamination.make([
-      text(20),
-      "one two three four five six seven eight nine",
-      "One, two, three, four, five, six, seven, eight, nine!",
-    ])
-    assert.strictEqual(of.find("one two three four five six seven eight nine")?.promptOrdinal, 1)
-  })
-
   it("takes any text, on either side", () => {
     const of = Contamination.make([...hostile, "toString valueOf __proto__ constructor hasOwnProperty", ...evaluations])
     for (const one of hostile) {
@@ -151,23 +118,4 @@ describe("Contamination", () => {
     assert.strictEqual(of.find("tostring valueof __proto__ constructor hasownproperty")?.promptOrdinal, hostile.length)
     assert.isUndefined(Contamination.make([]).find("anything"))
   })
-
-  it.skipIf(arena === undefined)(
-    "finds each question of Arena-Hard in itself, and none in another (needs arena-hard)",
-    () => {
-      const questions = readFileSync(`${arena!}/question.jsonl`, "utf8")
-        .trim()
-        .split("\n")
-        .map(
-          (line) => (JSON.parse(line) as { readonly turns: readonly [{ readonly content: string }] }).turns[0].content,
-        )
-      const all = Contamination.make(questions)
-      questions.forEach((question, i) =>
-        assert.deepStrictEqual(all.find(`Answer this:\n${question}\nThink well.`), { promptOrdinal: i, coverage: 1 }),
-      )
-      const [some, others] = [questions.slice(0, 250), questions.slice(250)]
-      const half = Contamination.make(some)
-      for (const question of others) assert.isUndefined(half.find(question))
-    },
-  )
 })

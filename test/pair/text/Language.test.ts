@@ -1,8 +1,5 @@
-import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
 import * as Language from "../../../src/pair/text/Language.ts"
-import { sharedData } from "../../support/sharedData.ts"
 import { hostile } from "./support.ts"
 import { effectTest } from "../../support/effectTest.ts"
 
@@ -29,8 +26,6 @@ const articles: Readonly<Record<string, string>> = {
 }
 
 const code = "```python\nfor item in range(10):\n    print(item ** 2)  # all the squares of the numbers\n```"
-
-const arena = sharedData("arena-hard")
 
 describe("Language", () => {
   test("tells the language of a sentence, also with code, formulas and addresses beside it", function* () {
@@ -70,19 +65,4 @@ describe("Language", () => {
       assert.strictEqual(languageOf(text), languageOf(text))
     }
   })
-
-  it.effect.skipIf(arena === undefined)("finds Arena-Hard in English (needs arena-hard)", () =>
-    Effect.gen(function* () {
-      const languageOf = yield* Language.load
-      const languages = readFileSync(`${arena!}/question.jsonl`, "utf8")
-        .trim()
-        .split("\n")
-        .map(
-          (line) => (JSON.parse(line) as { readonly turns: readonly [{ readonly content: string }] }).turns[0].content,
-        )
-        .map(languageOf)
-      assert.isAbove(languages.filter((language) => language === "en").length, 0.95 * languages.length)
-      assert.deepStrictEqual([...new Set(languages)].toSorted(), ["en", "und"])
-    }),
-  )
 })

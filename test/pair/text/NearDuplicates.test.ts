@@ -1,14 +1,11 @@
-import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { Array as Arr, Effect } from "effect"
-import * as fc from "fast-check"
 import * as ScratchFile from "../../../src/node/ScratchFile.ts"
 import { Threads } from "../../../src/node/Thread.ts"
 import * as MinHash from "../../../src/pair/text/MinHash.ts"
 import * as NearDuplicates from "../../../src/pair/text/NearDuplicates.ts"
 import * as NormalizedPrompt from "../../../src/pair/text/NormalizedPrompt.ts"
 import * as Signatures from "../../../src/pair/text/Signatures.ts"
-import { sharedData } from "../../support/sharedData.ts"
 import { edited, hostile, signature, similarity, words } from "./support.ts"
 
 /** Adds texts, 1,000 at a time. */
@@ -49,8 +46,6 @@ const byComparing = (texts: ReadonlyArray<string>, threshold: number): ReadonlyA
     [...Array(i).keys()].filter((j) => similarity(signatures[j]!, signatures[i]!) >= threshold),
   )
 }
-
-const llmbar = sharedData("llmbar")
 
 describe("NearDuplicates", () => {
   it("finds the earlier ones, of equal ones the first, and nothing where there is none", async () => {
@@ -98,22 +93,6 @@ describe("NearDuplicates", () => {
     assert.isBelow(last.length, 48)
   })
 
-  it("says of each prompt the same whatever comes after it, and the same of equal ones", async () => {
-    const { below, text } = words(4)
-    const some = Array.from({ length: 12 }, () => text(12))
-    const texts = some.flatMap((text) => [text, edited(text, 1, below), edited(text, 3, below)])
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.constantFrom(...texts), { maxLength: 80 }), fc.nat(80), async (sequence, end) => {
-        const whole = await findAll(sequence)
-        assert.deepStrictEqual(await findAll(sequence.slice(0, end)), whole.slice(0, end))
-        sequence.forEach((text, i) => {
-          const first = sequence.indexOf(text)
-          if (first < i) assert.deepStrictEqual(whole[i], [first])
-        })
-      }),
-    )
-  })
-
   it("keeps tens of thousands of texts apart, and finds each again", async () => {
     const { text } = words(5)
     // More than memory holds of them.
@@ -158,25 +137,6 @@ describe("NearDuplicates", () => {
       assert.deepStrictEqual((await findAll([one, other]))[1]!, [], other)
     }
   })
-
-  it.skipIf(llmbar === undefined)(
-    "keeps the prompts of LLMBar apart, and finds each with a word more (needs llmbar)",
-    async () => {
-      const inputs = ["natural", "adversarial-manual", "adversarial-neighbor"].flatMap((name) =>
-        (JSON.parse(readFileSync(`${llmbar!}/${name}.json`, "utf8")) as ReadonlyArray<{ readonly input: string }>).map(
-          ({ input }) => NormalizedPrompt.ofText(input),
-        ),
-      )
-      const found = await findAll(inputs)
-      const reference = byComparing(inputs, 0.8)
-      // Of equal ones, the first alone is found.
-      assert.deepStrictEqual(found, reference)
-      const twice = await findAll([...inputs, ...inputs.map((input) => `${input} please`)])
-      const long = inputs.flatMap((input, i) => (input.length > 100 ? [i] : []))
-      assert.isAbove(long.length, 50)
-      for (const i of long) assert.strictEqual(twice[inputs.length + i]![0], i)
-    },
-  )
 
   describe("in a thread", () => {
     const characters = Array.from("abcdefghij     ....ÄÖß\u0130éﬀ字漢あ한ﷺ\u200b\u0301😀")

@@ -70,16 +70,6 @@ describe("Splits", () => {
     )
   })
 
-  it("keeps near-duplicates together that would fall apart by their hashes", () => {
-    const prompts = family(3)
-    const apart = assign(prompts, { shares: quarters, threshold: 1 })
-    const together = assign(prompts, { shares: quarters })
-    const perFamily = (assigned: ReturnType<typeof assign>) =>
-      Array.from({ length: 12 }, (_, i) => new Set(assigned.slice(6 * i, 6 * i + 4).map(({ split }) => split)).size)
-    assert.isTrue(perFamily(apart).some((count) => count > 1))
-    assert.isTrue(perFamily(together).every((count) => count === 1))
-  })
-
   it("keeps chains together, whose ends do not resemble each other", () => {
     const { below, text } = words(8)
     const likeness = (one: string, other: string) => similarity(signature(one), signature(other))
@@ -109,14 +99,6 @@ describe("Splits", () => {
       assert.approximately(counts[split], count * shares[split], 4 * deviation, split)
     }
     assert.strictEqual(crossSplitNearDuplicates, 0)
-  })
-
-  it("draws otherwise by another seed, and the same by the same", () => {
-    const { text } = words(5)
-    const prompts = Array.from({ length: 200 }, () => text(12))
-    const drawn = (seed: number) => assign(prompts, { shares: quarters, seed }).map(({ split }) => split)
-    assert.deepStrictEqual(drawn(1), drawn(1))
-    assert.notDeepEqual(drawn(1), drawn(2))
   })
 
   it("keeps what test and validation have when their shares grow", () => {
@@ -261,19 +243,6 @@ describe("Splits", () => {
     let train = 0
     for (let i = 0; i < count; i++) if (splitOf(i) === "train") train++
     assert.strictEqual(train, count / 2)
-  })
-
-  it("assigns the same where signatures are computed in a thread", async () => {
-    const prompts = Array.from({ length: 40 }, (_, i) => family(i)).flat()
-    const options = { shares: quarters, seed: 3 }
-    const inThread = await Effect.runPromise(Effect.provideService(settled(prompts, options), Threads, "always"))
-    const { crossSplitNearDuplicates, earliestOf, splitOf } = settle(prompts, options)
-    assert.strictEqual(inThread.crossSplitNearDuplicates, crossSplitNearDuplicates)
-    prompts.forEach((_, i) => {
-      assert.strictEqual(inThread.earliestOf(i), earliestOf(i))
-      assert.strictEqual(inThread.splitOf(i), splitOf(i))
-    })
-    assert.isUndefined(inThread.splitOf(prompts.length))
   })
 
   it("refuses shares that are none, with the field and what was expected", () => {

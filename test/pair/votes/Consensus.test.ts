@@ -409,33 +409,6 @@ describe("the margin of a pair", () => {
     assert.strictEqual(marginOf(votes, 0, 1), (1 - 1 + 0 + 1) / 4)
     assert.strictEqual(marginOf(votes, 2, 1), (0 - 1 + 1 + 1) / 4)
   })
-
-  const Choices = Schema.NonEmptyArray(Schema.Literals([0, 1, 2]))
-
-  it.prop("is mirrored where the two change places, and within −1 and 1", [Choices], ([[first, ...more]]) => {
-    const votes = votesOf(judgedItem(abc, [{ best: first }, ...more.map((best) => ({ best }))]))
-    const margin = marginOf(votes, 0, 2)
-    assert.closeTo(margin, -marginOf(votes, 2, 0), 1e-12)
-    assert.isAtMost(Math.abs(margin), 1)
-  })
-
-  it.prop("swapping two completions mirrors the pairs of several votes", [Choices], ([[first, ...more]]) => {
-    const swap = [1, 0, 2]
-    const pairsOf = (completions: ReadonlyArray<string>, map: (index: number) => number) => {
-      const consensus = Consensus.byMajority(
-        judgedItem(completions, [{ best: map(first) }, ...more.map((best) => ({ best: map(best) }))]),
-      )
-      return Consensus.withVotes(bestAgainstRest(consensus.judgment), consensus)
-        .map(({ agreement, chosen, rejected, vote_margin, votes }) =>
-          [`${chosen}>${rejected}`, agreement, vote_margin, votes].join(" "),
-        )
-        .toSorted()
-    }
-    assert.deepStrictEqual(
-      pairsOf(abc, (index) => index),
-      pairsOf(["b", "a", "c"], (index) => swap[index]!),
-    )
-  })
 })
 
 describe("what votes say besides the choice", () => {

@@ -4,6 +4,7 @@ import * as Consensus from "../../../src/pair/votes/Consensus.ts"
 import { votesOf } from "../../../src/pair/votes/ItemVotes.ts"
 import * as Reliabilities from "../../../src/pair/votes/Reliabilities.ts"
 import { judgedItem } from "../../support/judged.ts"
+import { column } from "../../support/columns.ts"
 
 type Votes = ReadonlyArray<readonly [judge: string, choice: number]>
 
@@ -83,10 +84,7 @@ describe("an evenly split jury", () => {
   it("follows the party that is more often right, as often as it is", () => {
     const measured = [...repeated(15, ["01", 0]), ...repeated(5, ["10", 0])]
     const open = outcomes([...measured, ["01"], ["10"], ["11"]]).slice(-3)
-    assert.deepStrictEqual(
-      open.map(({ result }) => result),
-      [0, 1, 1],
-    )
+    assert.deepStrictEqual(column(open, "result"), [0, 1, 1])
     // The first judge is right 15 times of 20, with one and a half right and wrong ones before.
     assert.deepStrictEqual(open[0]!.probabilities, [(16.5 / 23).toFixed(9), (6.5 / 23).toFixed(9)])
     const three = [...repeated(12, ["012", 1]), ...repeated(3, ["012", 2])]

@@ -3,21 +3,15 @@ import { assert, describe, it } from "@effect/vitest"
 import * as DawidSkene from "../../../src/pair/stats/DawidSkene.ts"
 import * as NextVotes from "../../../src/pair/votes/NextVotes.ts"
 import { cases, drawn } from "../../support/cases.ts"
+import { seeded } from "../stats/support.ts"
+import { column } from "../../support/columns.ts"
 
 const items = 2000
 const experts = 20
 
-/** mulberry32: numbers from 0 to below 1. */
-const randomOf = (seed: number) => () => {
-  seed = (seed + 0x6d2b79f5) | 0
-  let t = Math.imul(seed ^ (seed >>> 15), 1 | seed)
-  t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-  return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-}
-
 /** Experts of accuracy 0.6 to 0.95, each item's in an order of its own, with the vote that each would give. */
 const planted = (seed: number, completions: number) => {
-  const random = randomOf(seed)
+  const random = seeded(seed)
   const below = (n: number) => Math.floor(random() * n)
   const accuracies = Array.from({ length: experts }, (_, i) => 0.6 + (0.35 * i) / (experts - 1))
   return Array.from({ length: items }, () => {
@@ -185,10 +179,7 @@ describe("NextVotes", () => {
       item("certain", [0, 0]),
     ]
     const chosen = NextVotes.choose([...agreed, ...open], { confidence: 0.98, waiting: 0 })
-    assert.deepStrictEqual(
-      chosen.wanted.map(({ id }) => id),
-      ["split", "none", "one"],
-    )
+    assert.deepStrictEqual(column(chosen.wanted, "id"), ["split", "none", "one"])
     assert.strictEqual(NextVotes.choose([...agreed, ...open], { confidence: 0.98, waiting: 49 }).atOnce, 1)
     assert.strictEqual(NextVotes.choose([...agreed, ...open], { confidence: 0.98, waiting: 50 }).atOnce, 0)
   })

@@ -1,15 +1,13 @@
 /** A service whose judge sends batches is killed (kill -9) at each step of a batch: nothing is paid for twice. */
 import { assert } from "@effect/vitest"
-import { Effect, Schema, Stream } from "effect"
-import { ChildProcess } from "effect/process"
+import { Effect, Schema } from "effect"
 import * as BatchStub from "../../support/batchStub.ts"
 import { liveOver } from "../../support/effectTest.ts"
 import * as Logs from "../../support/logs.ts"
-import { call, completed, platform, start, task, temporaryFile } from "../support.ts"
+import { call, completed, platform, spawned, start, task, temporaryFile } from "../support.ts"
 
 const test = liveOver(platform)
 
-const fixture = `${import.meta.dirname}/../fixtures/serveBatches.ts`
 const body = task(Array.from({ length: 5 }, (_, i) => [`prompt ${i}`, `${i}`, `longer ${i}`] as const))
 const quick = { linger: "30 millis", pollInterval: "5 millis" } as const
 
@@ -37,14 +35,8 @@ const killedAt = Effect.fnUntraced(function* (step: BatchStub.Step, moment: "bef
     },
   })
   const database = yield* temporaryFile("service.db")
-  const child = yield* ChildProcess.make(process.execPath, [fixture, database, stub.baseUrl], { stderr: "inherit" })
+  const { base, child } = yield* spawned("serveBatches.ts", database, stub.baseUrl)
   pid = child.pid
-  const base = yield* child.stdout.pipe(
-    Stream.decodeText,
-    Stream.splitLines,
-    Stream.runHead,
-    Effect.flatMap(Effect.fromOption),
-  )
   const { json } = yield* call("POST", `${base}/v1/tasks`, { body })
   yield* Effect.repeat(
     Effect.andThen(

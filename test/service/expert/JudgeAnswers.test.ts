@@ -38,6 +38,12 @@ describe("a second run", () => {
     const settings = { baseUrl: model.baseUrl, cache, prices: { m: { input: "0.15", output: 0.6 } } }
     const first = yield* judged(settings)
     assert.strictEqual(model.received.length, 2 + 2 + 6)
+    // As a client reads it: the order shown, and both answers.
+    const { details, order, ...vote } = first[0]!
+    assert.deepInclude(vote, { expert: "judge:m", choice: 1, ranking: [[1], [0]] })
+    const rationale = "Because of: much longer"
+    const answers = [order, order.toReversed()].map((order) => ({ order, choice: 1, rationale }))
+    assert.deepInclude(details, { consistent: true, answers })
     const second = yield* judged(settings)
     assert.strictEqual(model.received.length, 10)
     assert.deepStrictEqual(withoutUsage(second), withoutUsage(first))

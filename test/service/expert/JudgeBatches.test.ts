@@ -130,6 +130,33 @@ describe("a batch", () => {
   })
 })
 
+/** Until then, an operator says nothing: the batch is a doubt, and so it is after a restart. */
+const doubtful = Effect.fnUntraced(function* (stub: BatchStub.BatchStub, searchedBy: BatchStub.Step) {
+  const database = yield* temporaryFile("service.db")
+  const logs = Logs.make()
+  const times = () => stub.steps.filter((step) => step === searchedBy).length
+  const attempts = (least: number) => Effect.repeat(Effect.sync(times), { until: (times) => times >= least })
+  const inDoubt = () => logs.messages.filter((line) => line.includes("is in doubt"))
+  const open = Effect.gen(function* () {
+    const base = yield* serviceWith(stub, database)
+    const { json } = yield* call("POST", `${base}/v1/tasks`, { body: prompts(3) })
+    yield* attempts(4)
+    assert.strictEqual((yield* call("GET", `${base}/v1/tasks/${json.task_id}`)).json.status, "in_progress")
+    return json.task_id as string
+  })
+  const taskId = yield* logs.during(Effect.scoped(open))
+  assert.strictEqual(inDoubt().length, 1)
+  assert.match(inDoubt()[0]!, /Batch [0-9a-f]{24} of judge:m is in doubt.*--judge-batch-doubts send-again/)
+  const batches = stub.batches.length
+  const before = times()
+  yield* logs.during(Effect.scoped(Effect.andThen(serviceWith(stub, database), attempts(before + 3))))
+  assert.strictEqual(stub.batches.length, batches)
+  const sentAgain = Effect.flatMap(serviceWith(stub, database, { batch: { ...quick, doubts: "send-again" } }), (base) =>
+    completed(base, taskId),
+  )
+  return { inDoubt, logs, sentAgain: logs.during(sentAgain) }
+})
+
 describe("a creation without an answer", () => {
   test("is found by its name, and adopted", function* () {
     const { stub } = yield* judgeWith({
@@ -144,34 +171,11 @@ describe("a creation without an answer", () => {
       const stub = yield* BatchStub.make({
         fault: ({ nth, step }) => (step === "create" && nth === 0 ? fault : undefined),
       })
-      const database = yield* temporaryFile("service.db")
-      const logs = Logs.make()
-      const searched = Effect.sync(() => stub.steps.filter((step) => step === "list").length)
-      const inDoubt = () => logs.messages.filter((line) => line.includes("is in doubt"))
-      const open = Effect.gen(function* () {
-        const base = yield* serviceWith(stub, database)
-        const { json } = yield* call("POST", `${base}/v1/tasks`, { body: prompts(3) })
-        yield* Effect.repeat(searched, { until: (lists) => lists > 3 })
-        assert.strictEqual((yield* call("GET", `${base}/v1/tasks/${json.task_id}`)).json.status, "in_progress")
-        return json.task_id as string
-      })
-      const taskId = yield* logs.during(Effect.scoped(open))
-      assert.strictEqual(inDoubt().length, 1)
-      assert.match(inDoubt()[0]!, /Batch [0-9a-f]{24} of judge:m is in doubt.*--judge-batch-doubts send-again/)
-
-      // The next start searches it again, and does not send it.
-      const before = stub.steps.length
-      const restarted = Effect.gen(function* () {
-        yield* serviceWith(stub, database)
-        yield* Effect.repeat(searched, { until: () => stub.steps.length > before + 3 })
-      })
-      yield* logs.during(Effect.scoped(restarted))
-      assert.strictEqual(inDoubt().length, 2)
-      assert.strictEqual(stub.steps.filter((step) => step === "create").length, 1)
+      const { inDoubt, sentAgain } = yield* doubtful(stub, "list")
+      assert.strictEqual(inDoubt().length, 2, "the next start searches it again")
       assert.strictEqual(stub.batches.length, 0)
-
-      const base = yield* serviceWith(stub, database, { batch: { ...quick, doubts: "send-again" } })
-      yield* completed(base, taskId)
+      assert.strictEqual(stub.steps.filter((step) => step === "create").length, 1)
+      yield* sentAgain
       assertPaidOnce(stub, 6)
     })
   }
@@ -237,32 +241,12 @@ describe("a batch that the endpoint no longer has", () => {
     test(`(${status} at ${step}) is a doubt that is told, and not sent again unless an operator says so`, function* () {
       const gone = { status, body: { error: { message: "No such thing" } } }
       const stub = yield* BatchStub.make({ fault: (at) => (at.step === step ? gone : undefined) })
-      const database = yield* temporaryFile("service.db")
-      const logs = Logs.make()
-      const times = () => stub.steps.filter((other) => other === step).length
-      const inDoubt = () => logs.messages.filter((line) => line.includes("is in doubt"))
-      const attempts = (least: number) => Effect.repeat(Effect.sync(times), { until: (times) => times >= least })
-      const open = Effect.gen(function* () {
-        const base = yield* serviceWith(stub, database)
-        const { json } = yield* call("POST", `${base}/v1/tasks`, { body: prompts(3) })
-        yield* attempts(3)
-        return json.task_id as string
-      })
-      const taskId = yield* logs.during(Effect.scoped(open))
-      assert.strictEqual(inDoubt().length, 1)
-      assert.match(inDoubt()[0]!, /Batch [0-9a-f]{24} of judge:m is in doubt.*--judge-batch-doubts send-again/)
-      const before = times()
-      yield* Effect.scoped(Effect.andThen(serviceWith(stub, database), attempts(before + 3)))
-      assert.strictEqual(stub.batches.length, 1)
-
+      const { logs, sentAgain } = yield* doubtful(stub, step)
       stub.set({ fault: (at) => (at.step === step && stub.batches.length === 1 ? gone : undefined) })
-      const settled = serviceWith(stub, database, { batch: { ...quick, doubts: "send-again" } })
-      yield* logs.during(Effect.flatMap(settled, (base) => completed(base, taskId)))
+      yield* sentAgain
       assertAsked(stub, 6, 6)
-      assert.match(
-        logs.messages.join("\n"),
-        /Batch [0-9a-f]{24} of judge:m is given up.* sent again, and may be paid for twice/,
-      )
+      const told = /Batch [0-9a-f]{24} of judge:m is given up.* sent again, and may be paid for twice/
+      assert.match(logs.messages.join("\n"), told)
     })
   }
 
@@ -274,25 +258,23 @@ describe("a batch that the endpoint no longer has", () => {
   })
 })
 
-describe("results that cannot be read", () => {
-  test("are told with file and line, and asked for at most 3 times, even after a restart", function* () {
-    const isBad = (line: BatchStub.InputLine) => JSON.stringify(line.body).includes("prompt 1")
-    const stub = yield* BatchStub.make({
-      end: () => ({ written: (json, line) => (isBad(line) ? json.slice(0, -20) : json) }),
-    })
-    const database = yield* temporaryFile("service.db")
-    const logs = Logs.make()
-    const service = { database, experts: ["judge:m", "last"], judge: { baseUrl: stub.baseUrl, batch: quick } }
-    const votes = yield* logs.during(Effect.scoped(Effect.flatMap(start(service), (base) => votesOn(base, prompts(3)))))
-    assert.deepStrictEqual(
-      votes.map(({ expert }) => expert),
-      ["judge:m", "last", "judge:m"],
-    )
-    assert.isAtMost(Math.max(...stub.paid.values()), 3)
-    assert.isNotEmpty(logs.messages.filter((line) => /2 lines of its file \S+ cannot be read\. .* line \d/.test(line)))
-    yield* Effect.flatMap(start(service), (base) => votesOn(base, prompts(3)))
-    assert.isAtMost(Math.max(...stub.paid.values()), 3)
+test("results that cannot be read are told with file and line, and asked for at most 3 times, even after a restart", function* () {
+  const isBad = (line: BatchStub.InputLine) => JSON.stringify(line.body).includes("prompt 1")
+  const stub = yield* BatchStub.make({
+    end: () => ({ written: (json, line) => (isBad(line) ? json.slice(0, -20) : json) }),
   })
+  const database = yield* temporaryFile("service.db")
+  const logs = Logs.make()
+  const service = { database, experts: ["judge:m", "last"], judge: { baseUrl: stub.baseUrl, batch: quick } }
+  const votes = yield* logs.during(Effect.scoped(Effect.flatMap(start(service), (base) => votesOn(base, prompts(3)))))
+  assert.deepStrictEqual(
+    votes.map(({ expert }) => expert),
+    ["judge:m", "last", "judge:m"],
+  )
+  assert.isAtMost(Math.max(...stub.paid.values()), 3)
+  assert.isNotEmpty(logs.messages.filter((line) => /2 lines of its file \S+ cannot be read\. .* line \d/.test(line)))
+  yield* Effect.flatMap(start(service), (base) => votesOn(base, prompts(3)))
+  assert.isAtMost(Math.max(...stub.paid.values()), 3)
 })
 
 describe("without a service", () => {

@@ -20,6 +20,8 @@ const test = liveOver(httpClient)
 const scripted = (answers: ReadonlyArray<ScriptedService.Answer | Promise<ScriptedService.Answer>>) =>
   ScriptedService.make((_, before) => answers[Math.min(before.length, answers.length - 1)]!)
 
+const turn = Effect.promise(() => new Promise(setImmediate))
+
 const never = new Promise<ScriptedService.Answer>(() => {})
 
 type Asked = Parameters<JudgeEndpoint.Endpoint["complete"]>[0]
@@ -328,7 +330,6 @@ describe("another try", () => {
     const service = yield* ScriptedService.make(({ body }) => (body.includes("endless") ? never : says("four")))
     const endpoint = yield* endpointAt(service.baseUrl)
     const long = yield* Effect.forkChild(Effect.flip(complete(endpoint, [{ role: "user", content: "endless" }])))
-    const turn = Effect.promise(() => new Promise(setImmediate))
     yield* Effect.repeat(turn, { until: () => service.received.length > 0 })
     yield* complete(endpoint)
     yield* TestClock.adjust("2 minutes")
@@ -357,7 +358,6 @@ describe("many requests", () => {
     const service = yield* ScriptedService.make((_, before) => (before.length === 0 ? never : says("four")))
     const endpoint = yield* endpointAt(service.baseUrl)
     const first = yield* Effect.forkChild(complete(endpoint, messages, "a"))
-    const turn = Effect.promise(() => new Promise(setImmediate))
     yield* Effect.repeat(turn, { until: () => service.received.length > 0 })
     const second = yield* Effect.forkChild(complete(endpoint, messages, "b"))
     yield* turn
@@ -382,10 +382,7 @@ describe("many requests", () => {
       }),
     )
     for (let round = 0; round < 3; round++) {
-      yield* Effect.repeat(
-        Effect.promise(() => new Promise(setImmediate)),
-        { until: () => waiting.length === 3 },
-      )
+      yield* Effect.repeat(turn, { until: () => waiting.length === 3 })
       for (const resume of waiting.splice(0)) resume()
     }
     yield* Fiber.join(all)
@@ -411,31 +408,29 @@ describe("many requests", () => {
   })
 })
 
-describe("the key", () => {
-  const failing: ReadonlyArray<readonly [string, ScriptedService.Answer | Promise<ScriptedService.Answer>]> = [
-    ["a refusal that repeats it", { status: 401, body: { error: { message: `Incorrect API key provided: ${key}` } } }],
-    ["a refusal in plain text", { status: 400, body: `Bearer ${key} is no good` }],
-    ["an answer of no use", { status: 200, body: `"${key}"` }],
-    ["a refusal to answer", says(null, { choices: [{ message: { content: null, refusal: key } }] })],
-    ["a redirection", { status: 302 }],
-    ["a broken connection", "reset"],
-    ["a broken body", { status: 200, body: "{", breaksOff: true }],
-    ["silence", never],
-  ]
-  for (const [name, answer] of failing) {
-    test(`does not stand in the failure after ${name}`, function* () {
-      const { exit, service } = yield* once([answer], { timeout: answer === never ? "1 second" : "1 minute" })
-      assert(Exit.isFailure(exit))
-      const failure = yield* Effect.flip(exit)
-      const shown = [
-        failure.message,
-        failure.stack,
-        JSON.stringify(failure),
-        Cause.pretty(exit.cause),
-        inspect(exit, { depth: Infinity, showHidden: true }),
-      ].join("\n")
-      assert.include(service.received[0]!.headers.authorization ?? "", key)
-      assert.notInclude(shown, key)
-    })
-  }
-})
+const failing: ReadonlyArray<readonly [string, ScriptedService.Answer | Promise<ScriptedService.Answer>]> = [
+  ["a refusal that repeats it", { status: 401, body: { error: { message: `Incorrect API key provided: ${key}` } } }],
+  ["a refusal in plain text", { status: 400, body: `Bearer ${key} is no good` }],
+  ["an answer of no use", { status: 200, body: `"${key}"` }],
+  ["a refusal to answer", says(null, { choices: [{ message: { content: null, refusal: key } }] })],
+  ["a redirection", { status: 302 }],
+  ["a broken connection", "reset"],
+  ["a broken body", { status: 200, body: "{", breaksOff: true }],
+  ["silence", never],
+]
+for (const [name, answer] of failing) {
+  test(`the key does not stand in the failure after ${name}`, function* () {
+    const { exit, service } = yield* once([answer], { timeout: answer === never ? "1 second" : "1 minute" })
+    assert(Exit.isFailure(exit))
+    const failure = yield* Effect.flip(exit)
+    const shown = [
+      failure.message,
+      failure.stack,
+      JSON.stringify(failure),
+      Cause.pretty(exit.cause),
+      inspect(exit, { depth: Infinity, showHidden: true }),
+    ].join("\n")
+    assert.include(service.received[0]!.headers.authorization ?? "", key)
+    assert.notInclude(shown, key)
+  })
+}

@@ -99,17 +99,7 @@ describe("the template", () => {
   })
 })
 
-describe("the name", () => {
-  const parse = (text: string, settings: JudgeSettings.JudgeSettings = {}) =>
-    Expert.parse(text, settings).pipe(Effect.provide(NodeServices.layer))
-
-  for (const model of ["gpt-4o", "org/model", "qwen2.5:7b"]) {
-    test(`judge:${model} names the model, and asks for nothing yet`, function* () {
-      assert.strictEqual((yield* parse(`judge:${model}`, { baseUrl: local })).name, `judge:${model}`)
-    })
-  }
-
-  test("judge: names none", function* () {
-    assert.include((yield* Effect.flip(parse("judge:"))).message, "judge:MODEL")
-  })
+test("the name judge: names no model", function* () {
+  const parsed = Expert.parse("judge:").pipe(Effect.provide(NodeServices.layer))
+  assert.include((yield* Effect.flip(parsed)).message, "judge:MODEL")
 })

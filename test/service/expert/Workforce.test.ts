@@ -7,14 +7,13 @@ import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
 import * as Workforce from "../../../src/service/expert/Workforce.ts"
-import { create, detailOf, next, person, results, statusOf, store, voteFor, waitingIn } from "../store/support.ts"
+import { create, detailOf, prompts, results, statusOf, store, waitingIn } from "../store/support.ts"
 import { platform, temporaryFile } from "../support.ts"
 import { testOver } from "../../support/effectTest.ts"
 
 const expert = (name: string, judge: Expert["judge"], concurrency?: number): Expert => ({ name, judge, concurrency })
 const choose = (best_completion_index: number): JudgeVote => ({ best_completion_index, rationale: "I say so." })
 const always = (name: string, index: number): Expert => expert(name, () => Effect.succeedSome(choose(index)))
-const never = (name: string): Expert => expert(name, () => Effect.succeedNone)
 
 /** Experts at work on what the test creates. */
 const working = Effect.fnUntraced(function* (options: Workforce.WorkforceOptions) {
@@ -28,86 +27,29 @@ const ends = (task: string, status = "completed") => until(Effect.map(statusOf(t
 const lines: Array<string> = []
 const log = Logger.layer([
   Logger.make(({ logLevel, message }) => {
-    if (logLevel === "Warn" || logLevel === "Error") lines.push([message].flat().map(String).join(" "))
+    const line = [message].flat().map(String).join(" ")
+    // On a busy machine, the test's clock warns.
+    if (["Warn", "Error"].includes(logLevel) && !line.includes("A test is using time")) lines.push(line)
   }),
 ])
 const test = testOver(Layer.provideMerge(store(":memory:"), log))
 const said = (text: string) => lines.filter((line) => line.includes(text))
 
-const prompts = (n: number) => Array.from({ length: n }, (_, i) => [`p${i}`, "a", "b"] as const)
-
 const itemOf = (task: string, index = 0) => Effect.map(detailOf(task, index), ({ items }) => items[0]!)
 
-describe("several experts", () => {
-  test("vote in the order given, until there are enough votes", function* () {
-    yield* working({ experts: [never("silent"), always("one", 1), always("two", 0), always("three", 0)] })
-    const task = yield* create([["p", "a", "b"]], { votes: 2 })
-    yield* ends(task)
-    const [{ annotations, best_completion_index }] = yield* results(task)
-    assert.deepStrictEqual(
-      annotations.votes.map(({ choice, expert }: Record<string, unknown>) => [expert, choice]),
-      [
-        ["one", 1],
-        ["two", 0],
-      ],
-    )
-    assert.deepInclude(annotations, { agreement: 0.5, tie: true })
-    assert.strictEqual(best_completion_index, 1)
-    assert.deepStrictEqual((yield* itemOf(task)).set_aside, [
-      { expert_name: "silent", kind: "skip", reason: "has no answer" },
-    ])
-  })
-
-  test("judge beside people", function* () {
-    const queue = yield* VoteQueue
-    const expertId = yield* person("Ann")
-    yield* working({ experts: [always("machine", 1)] })
-    const task = yield* create([["p", "a", "b"]], { votes: 2 })
-    const item = yield* until(Effect.map(itemOf(task), ({ votes }) => votes.length === 1)).pipe(
-      Effect.andThen(next(expertId)),
-    )
-    assert.deepStrictEqual((yield* itemOf(task)).held_by, ["Ann"])
-    yield* queue.vote(expertId, item.item_id, voteFor(item, "b"))
-    const [{ annotations }] = yield* results(task)
-    assert.deepInclude(annotations, { agreement: 1 })
-    const all = yield* (yield* Experts).list()
-    assert.deepStrictEqual(
-      all.map(({ judged, kind, majority }) => [kind, judged, majority.of, majority.agreed]),
-      [
-        ["person", 1, 1, 1],
-        ["automatic", 1, 1, 1],
-      ],
-    )
-  })
-
-  test("one that is not active is not asked, until it is active again", function* () {
-    const experts = yield* Experts
-    yield* working({ experts: [always("machine", 1)] })
-    yield* experts.setActive("machine", false)
-    const idle = yield* create([["p", "a", "b"]])
-    yield* working({ experts: [always("other", 0)] })
-    yield* ends(yield* create([["p", "a", "b"]]))
-    assert.deepStrictEqual((yield* results(idle))[0].annotations.votes[0].expert, "other")
-    yield* experts.setActive("other", false)
-    const waiting = yield* create([["p", "a", "b"]])
-    yield* experts.setActive("machine", true)
-    yield* ends(waiting)
-  })
-
-  test("are told of a task whose creation nobody waits for any more", function* () {
-    const { write } = yield* Database
-    const store = yield* TaskStore
-    yield* working({ experts: [always("one", 0)] })
-    yield* ends(yield* create([["p", "a", "b"]]))
-    const released = yield* Latch.make()
-    yield* Effect.forkChild(write(released.await))
-    const creation = yield* Effect.forkChild(create([["p", "a", "b"]]))
-    yield* Effect.repeat(Effect.yieldNow, { times: 50 })
-    const interrupted = yield* Effect.forkChild(Fiber.interrupt(creation))
-    yield* released.open
-    yield* Fiber.join(interrupted)
-    yield* until(Effect.map(store.overview, ({ tasks }) => tasks.completed === 2))
-  })
+test("experts are told of a task whose creation nobody waits for any more", function* () {
+  const { write } = yield* Database
+  const store = yield* TaskStore
+  yield* working({ experts: [always("one", 0)] })
+  yield* ends(yield* create([["p", "a", "b"]]))
+  const released = yield* Latch.make()
+  yield* Effect.forkChild(write(released.await))
+  const creation = yield* Effect.forkChild(create([["p", "a", "b"]]))
+  yield* Effect.repeat(Effect.yieldNow, { times: 50 })
+  const interrupted = yield* Effect.forkChild(Fiber.interrupt(creation))
+  yield* released.open
+  yield* Fiber.join(interrupted)
+  yield* until(Effect.map(store.overview, ({ tasks }) => tasks.completed === 2))
 })
 
 describe("a database that fails", () => {
@@ -331,31 +273,12 @@ describe("an expert that fails", () => {
 })
 
 describe("what no expert has an answer to", () => {
-  test("stays open for people", function* () {
-    yield* working({ experts: [never("silent")] })
-    const queue = yield* VoteQueue
-    const expertId = yield* person("Ann")
-    const task = yield* create([["p", "a", "b"]])
-    yield* until(Effect.map(itemOf(task), (item) => item.set_aside.length === 1))
-    const item = yield* next(expertId)
-    yield* queue.vote(expertId, item.item_id, voteFor(item, "b"))
-    assert.strictEqual(yield* statusOf(task), "completed")
-  })
-
   test("is no fault if all experts have voted, and people are to give more votes", function* () {
     lines.length = 0
     yield* working({ experts: [always("one", 0)] })
     const tasks = yield* Effect.forEach([1, 2, 3], () => create(prompts(2), { votes: 3 }))
     yield* until(Effect.map(itemOf(tasks[2]!), (item) => item.votes.length === 1))
     assert.deepStrictEqual(lines, [])
-  })
-
-  test("is cancelled where that is asked for, also where it misses a vote only", function* () {
-    yield* working({ experts: [always("one", 0)], cancelUnanswered: true })
-    const two = yield* create(prompts(2), { votes: 2 })
-    const one = yield* create(prompts(2), { votes: 1 })
-    yield* ends(one)
-    yield* ends(two, "cancelled")
   })
 
   testOver(store(":memory:", { endsUnanswered: true }))("waits for nobody where it is ended", function* () {
@@ -386,12 +309,6 @@ describe("what no expert has an answer to", () => {
       },
       (effect) => effect.pipe(Effect.scoped, Effect.provide(store(file), { local: true })),
     )
-
-  testOver(platform)("is tried again at the next start, when it was cancelled", function* () {
-    const session = sessions(yield* temporaryFile("service.db"))
-    const task = yield* session([never("silent")], "cancelled")
-    yield* session([always("silent", 0)], "completed", task)
-  })
 
   testOver(platform)("is cancelled at each start anew, with the votes that it has", function* () {
     const session = sessions(yield* temporaryFile("service.db"))

@@ -1,4 +1,4 @@
-import { assert, describe } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Context, Effect, Redacted } from "effect"
 import { Tokens } from "../../../src/service/account/Tokens.ts"
 import { build, call, platform, task, token } from "../support.ts"
@@ -18,35 +18,33 @@ const statusOf = (base: string, given: Redacted.Redacted<string>) =>
     ({ status }) => status,
   )
 
-describe("organization tokens", () => {
-  test("those of the dashboard and the one that is given are accepted alike", function* () {
-    const { base, tokens } = yield* started({})
-    const made = yield* tokens.create("pipeline")
-    assert.strictEqual(yield* statusOf(base, token), 201)
-    assert.strictEqual(yield* statusOf(base, made.token), 201)
-    assert.strictEqual(yield* statusOf(base, Redacted.make("pst_guess")), 401)
-    const created = yield* call("POST", `${base}/v1/tasks`, { body })
-    const authorization = `Bearer ${Redacted.value(made.token)}`
-    const found = yield* call("GET", `${base}/v1/tasks/${created.json.task_id}`, { headers: { authorization } })
-    assert.strictEqual(found.status, 200, "tasks are the organization's")
-  })
+test("those of the dashboard and the one that is given are accepted alike", function* () {
+  const { base, tokens } = yield* started({})
+  const made = yield* tokens.create("pipeline")
+  assert.strictEqual(yield* statusOf(base, token), 201)
+  assert.strictEqual(yield* statusOf(base, made.token), 201)
+  assert.strictEqual(yield* statusOf(base, Redacted.make("pst_guess")), 401)
+  const created = yield* call("POST", `${base}/v1/tasks`, { body })
+  const authorization = `Bearer ${Redacted.value(made.token)}`
+  const found = yield* call("GET", `${base}/v1/tasks/${created.json.task_id}`, { headers: { authorization } })
+  assert.strictEqual(found.status, 200, "tasks are the organization's")
+})
 
-  test("without one that is given, only those of the dashboard are", function* () {
-    const { base, tokens } = yield* started({ token: undefined })
-    assert.strictEqual(yield* statusOf(base, token), 401)
-    const made = yield* tokens.create("pipeline")
-    assert.strictEqual(yield* statusOf(base, made.token), 201)
-    assert.strictEqual(yield* statusOf(base, Redacted.make("")), 401)
-  })
+test("without one that is given, only those of the dashboard are", function* () {
+  const { base, tokens } = yield* started({ token: undefined })
+  assert.strictEqual(yield* statusOf(base, token), 401)
+  const made = yield* tokens.create("pipeline")
+  assert.strictEqual(yield* statusOf(base, made.token), 201)
+  assert.strictEqual(yield* statusOf(base, Redacted.make("")), 401)
+})
 
-  test("each has a rate limit of its own", function* () {
-    const { base, tokens } = yield* started({ rateLimit: { perSecond: 1, burst: 1 } })
-    const made = yield* tokens.create("pipeline")
-    assert.deepStrictEqual(
-      [yield* statusOf(base, token), yield* statusOf(base, token), yield* statusOf(base, made.token)],
-      [201, 429, 201],
-    )
-  })
+test("each has a rate limit of its own", function* () {
+  const { base, tokens } = yield* started({ rateLimit: { perSecond: 1, burst: 1 } })
+  const made = yield* tokens.create("pipeline")
+  assert.deepStrictEqual(
+    [yield* statusOf(base, token), yield* statusOf(base, token), yield* statusOf(base, made.token)],
+    [201, 429, 201],
+  )
 })
 
 test("the service's pages are left out where they are not wanted", function* () {

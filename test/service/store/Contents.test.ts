@@ -42,6 +42,16 @@ const judgeAll = Effect.fnUntraced(function* (expertId: string) {
   return tasks
 })
 
+/** What becomes of an item that a person holds. */
+const leaves = [
+  ["judged", judge],
+  [
+    "set aside",
+    (expertId: string, { item_id }: HeldItem) =>
+      VoteQueue.use((queue) => queue.setAside(expertId, item_id, { kind: "skip", reason: "" })),
+  ],
+] as const
+
 const nothingFor = Effect.fnUntraced(function* (expertId: string) {
   assert.isTrue(Option.isNone(yield* (yield* VoteQueue).next(expertId)))
 })
@@ -104,26 +114,6 @@ describe("tasks that ask for the same", () => {
     assert.deepStrictEqual(yield* Effect.forEach(tasks, votersOf), [[ann], [bob], [cem]])
   })
 
-  test("go to different people again under other guidelines, and in another group", function* () {
-    const [ann, bob, cem] = yield* people("Ann", "Bob", "Cem")
-    const rounds = [
-      {},
-      { guidelines: "Be strict." },
-      { group: "job, campaign 1" },
-      { group: "job, campaign 2" },
-      { group: "job, campaign 2", guidelines: "Be strict." },
-    ]
-    for (const options of rounds) {
-      const tasks = yield* Effect.forEach([abc, bca, cab], (item) => create([item], options))
-      // Each of them would take all that there is.
-      const judged = yield* Effect.forEach([ann!, bob!, cem!], judgeAll)
-      assert.deepStrictEqual(
-        judged,
-        tasks.map((task) => [task]),
-      )
-    }
-  })
-
   repeating("and that one has passed are there again once everybody has met the content", function* () {
     const queue = yield* VoteQueue
     const [ann, bob] = yield* people("Ann", "Bob")
@@ -152,14 +142,7 @@ describe("tasks that ask for the same", () => {
     assert.deepStrictEqual(yield* Effect.forEach(tasks, statusOf), ["completed", "completed", "completed"])
   })
 
-  for (const [how, leave] of [
-    ["judged", judge],
-    [
-      "set aside",
-      (expertId: string, { item_id }: HeldItem) =>
-        VoteQueue.use((queue) => queue.setAside(expertId, item_id, { kind: "skip", reason: "" })),
-    ],
-  ] as const) {
+  for (const [how, leave] of leaves) {
     test(`and are one task with more votes than there are people wait once everybody has ${how} it`, function* () {
       const crowd = yield* people("Ann", "Bob")
       const task = yield* create([abc, ["other", "a", "b"]], { votes: 3, group: "job, campaign 1" })
@@ -232,26 +215,18 @@ describe("tasks that ask for the same", () => {
     assert.deepStrictEqual(counts, { votes: 4, experts: 4 })
   })
 
-  test("go to the same people again after a task was canceled, which gives no result", function* () {
-    const [ann] = yield* people("Ann")
-    const task = yield* create([abc, ["other", "a", "b"]])
-    yield* judgeNext(ann!)
-    yield* (yield* TaskStore).cancel(task)
-    const again = yield* create([bca])
-    assert.deepStrictEqual(yield* judgeAll(ann!), [again])
-    const [result] = yield* results(again)
-    assert.notProperty(result.annotations.votes[0], "repeated")
-  })
-
-  test("go again to a person who had set one of them aside, after its task was canceled", function* () {
-    const [ann] = yield* people("Ann")
-    const task = yield* create([abc])
-    const { item_id } = yield* next(ann!)
-    yield* (yield* VoteQueue).setAside(ann!, item_id, { kind: "skip", reason: "" })
-    yield* (yield* TaskStore).cancel(task)
-    const again = yield* create([bca])
-    assert.deepStrictEqual(yield* judgeAll(ann!), [again])
-  })
+  for (const [how, leave] of leaves) {
+    test(`go again to a person who has ${how} one of them, after its task was canceled`, function* () {
+      const [ann] = yield* people("Ann")
+      const task = yield* create([abc, ["other", "a", "b"]])
+      yield* leave(ann!, yield* next(ann!))
+      yield* (yield* TaskStore).cancel(task)
+      const again = yield* create([bca])
+      assert.deepStrictEqual(yield* judgeAll(ann!), [again])
+      const [result] = yield* results(again)
+      assert.notProperty(result.annotations.votes[0], "repeated")
+    })
+  }
 
   test("do not go again to a person who judged one, although an item that the person had set aside is returned in a canceled task", function* () {
     const queue = yield* VoteQueue
@@ -314,82 +289,60 @@ describe("tasks that ask for the same", () => {
       assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[2]])
     }).pipe(Effect.provide(again, { local: true }))
   })
-
-  repeating("are passed once, and not looked at again until they return", function* () {
-    const { sql } = yield* Database
-    const [ann, bob] = yield* people("Ann", "Bob")
-    yield* threeTasks
-    yield* judgeNext(ann!)
-    yield* nothingFor(ann!)
-    const [row] = yield* sql<{ item_cursor: number; last: number; left: number }>`
-        SELECT item_cursor, (SELECT MAX(item_id) FROM item) AS last, (SELECT COUNT(*) FROM deferred_item) AS "left"
-        FROM expert WHERE expert_id = ${ann!}`
-    assert.deepStrictEqual([row!.item_cursor, row!.left], [row!.last, 2])
-    yield* judgeNext(bob!)
-    assert.lengthOf(yield* judgeAll(ann!), 1)
-  })
-
-  test("are those of one organization", function* () {
-    const [ann] = yield* people("Ann", "Bob")
-    const tasks = [yield* create([abc]), yield* create([abc], { organization: "other" })]
-    assert.deepStrictEqual(yield* judgeAll(ann!), tasks)
-  })
 })
 
-describe("any number of tasks of one item, votes and people, in any order of work", () => {
-  const work = fc.record({
-    people: fc.integer({ min: 1, max: 6 }),
-    tasks: fc.integer({ min: 1, max: 4 }),
-    votes: fc.integer({ min: 1, max: 3 }),
-    turns: fc.array(fc.nat(), { maxLength: 40 }),
-  })
+const work = fc.record({
+  people: fc.integer({ min: 1, max: 6 }),
+  tasks: fc.integer({ min: 1, max: 4 }),
+  votes: fc.integer({ min: 1, max: 3 }),
+  turns: fc.array(fc.nat(), { maxLength: 40 }),
+})
 
-  it("gives all votes, to everybody equally often, where votes may be repeated", async () => {
-    const run = Effect.fnUntraced(function* ({
-      people: size,
-      tasks,
-      turns,
-      votes,
-    }: typeof work extends fc.Arbitrary<infer A> ? A : never) {
-      const crowd = yield* people(...Array.from({ length: size }, (_, i) => `${i}`))
-      const asked = Math.min(votes, size)
-      for (let i = 0; i < tasks; i++) {
-        const order = [abc, bca, cab][i % 3]!
-        yield* create([["before", `${i}`, "b"], order, ["after", `${i}`, "b"]], { votes: asked })
-      }
-      const queue = yield* VoteQueue
-      const voters: Array<string> = []
-      const turn = Effect.fnUntraced(function* (expertId: string) {
-        const item = yield* queue.next(expertId)
-        if (Option.isNone(item)) return 0
-        if (item.value.prompt === "p") voters.push(expertId)
-        yield* judge(expertId, item.value)
-        return 1
-      })
-      yield* Effect.forEach(turns, (n) => turn(crowd[n % size]!))
-      while ((yield* Effect.forEach(crowd, turn)).includes(1));
-      assert.deepInclude((yield* (yield* TaskStore).overview).tasks, { pending: 0, in_progress: 0, completed: tasks })
-      assert.lengthOf(voters, tasks * asked)
-      const counts = crowd.map((expertId) => voters.filter((voter) => voter === expertId).length)
-      const most = Math.max(...counts)
-      // Who has voted on an item does not vote on it again, so that the last ones may be left to others.
-      assert.isTrue(
-        counts.every((count) => count >= Math.min(most - 1, 1)),
-        `${voters.join()} of ${size}`,
-      )
-      if (asked === 1) assert.isAtMost(most - Math.min(...counts), 1, voters.join())
+it("work in any order gives all votes, to everybody equally often, where votes may be repeated", async () => {
+  const run = Effect.fnUntraced(function* ({
+    people: size,
+    tasks,
+    turns,
+    votes,
+  }: typeof work extends fc.Arbitrary<infer A> ? A : never) {
+    const crowd = yield* people(...Array.from({ length: size }, (_, i) => `${i}`))
+    const asked = Math.min(votes, size)
+    for (let i = 0; i < tasks; i++) {
+      const order = [abc, bca, cab][i % 3]!
+      yield* create([["before", `${i}`, "b"], order, ["after", `${i}`, "b"]], { votes: asked })
+    }
+    const queue = yield* VoteQueue
+    const voters: Array<string> = []
+    const turn = Effect.fnUntraced(function* (expertId: string) {
+      const item = yield* queue.next(expertId)
+      if (Option.isNone(item)) return 0
+      if (item.value.prompt === "p") voters.push(expertId)
+      yield* judge(expertId, item.value)
+      return 1
     })
-    const property = fc.asyncProperty(work, fc.nat(), (work, seed) =>
-      Effect.runPromise(
-        run(work).pipe(
-          Random.withSeed(seed),
-          Effect.provide(
-            Layer.fresh(store(":memory:", { allowRepeatedVotes: true })).pipe(Layer.provideMerge(TestClock.layer())),
-          ),
-          Effect.scoped,
-        ),
-      ),
+    yield* Effect.forEach(turns, (n) => turn(crowd[n % size]!))
+    while ((yield* Effect.forEach(crowd, turn)).includes(1));
+    assert.deepInclude((yield* (yield* TaskStore).overview).tasks, { pending: 0, in_progress: 0, completed: tasks })
+    assert.lengthOf(voters, tasks * asked)
+    const counts = crowd.map((expertId) => voters.filter((voter) => voter === expertId).length)
+    const most = Math.max(...counts)
+    // Who has voted on an item does not vote on it again, so that the last ones may be left to others.
+    assert.isTrue(
+      counts.every((count) => count >= Math.min(most - 1, 1)),
+      `${voters.join()} of ${size}`,
     )
-    await fc.assert(property, { numRuns: cases(8, 60) })
+    if (asked === 1) assert.isAtMost(most - Math.min(...counts), 1, voters.join())
   })
+  const property = fc.asyncProperty(work, fc.nat(), (work, seed) =>
+    Effect.runPromise(
+      run(work).pipe(
+        Random.withSeed(seed),
+        Effect.provide(
+          Layer.fresh(store(":memory:", { allowRepeatedVotes: true })).pipe(Layer.provideMerge(TestClock.layer())),
+        ),
+        Effect.scoped,
+      ),
+    ),
+  )
+  await fc.assert(property, { numRuns: cases(8, 60) })
 })

@@ -5,8 +5,9 @@ import { Desk } from "../../../src/service/store/Desk.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
+import { assertCounters } from "./recount.ts"
 import {
-  assertCounters,
+  colors,
   create,
   detailOf,
   experts,
@@ -27,11 +28,6 @@ const test = testOver(store(":memory:"))
 
 /** A test of the events that are stored for webhooks. */
 const told = testOver(store(":memory:", { webhooks: layer, ...right }))
-
-const colors = [
-  ["sky", "blue", "green"],
-  ["grass", "green", "blue"],
-] as const
 
 describe("decisions", () => {
   told("replace the delivered result, announce it, and keep the votes, which decide again afterwards", function* () {

@@ -156,14 +156,12 @@ describe("an assigned group", () => {
   test("tasks without a group are listed, the oldest first, page by page; those with settings in front", function* () {
     const { groups, pauseGroup } = yield* VoteQueue
     const ids = yield* Effect.forEach(Array.from({ length: 120 }), (_, i) =>
-      Effect.orDie(
-        create(
-          [
-            [`p${i}`, "a", "b"],
-            ["second", "a", "b"],
-          ],
-          { votes: 2 },
-        ),
+      create(
+        [
+          [`p${i}`, "a", "b"],
+          ["second", "a", "b"],
+        ],
+        { votes: 2 },
       ),
     )
     yield* group("a", ["a1"])

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Clock, Effect, Exit, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { Database } from "../../../src/service/database/Database.ts"
@@ -62,34 +62,6 @@ const reasonOf = (exit: Exit.Exit<unknown, unknown>) => {
 }
 
 describe("a new person", () => {
-  test("judges the qualification items before anything else, and then gets work", function* () {
-    yield* require({ items: 3, guidelines: "Prefer what is right." })
-    const task = yield* tasks(1)
-    const eva = yield* person("Eva")
-    const seen: Array<string> = []
-    for (const judged of [0, 1, 2]) {
-      const item = yield* next(eva)
-      assert.deepInclude(item, {
-        qualification: true,
-        task: { task_id: "", prompts: 3, judged, number: judged + 1 },
-      })
-      assert.strictEqual(item.guidelines, "Prefer what is right.")
-      assert.deepStrictEqual(yield* standing(eva), ["qualifying", Math.min(judged, 2), judged])
-      seen.push(yield* judge(eva, judged === 2 ? "other" : "right"))
-    }
-    assert.strictEqual(new Set(seen).size, 3)
-    assert.deepStrictEqual(yield* standing(eva), ["working", 2, 3])
-    assert.strictEqual(yield* judge(eva, "right"), "work 0")
-    const [result] = yield* results(task)
-    assert.deepStrictEqual(
-      result.annotations.votes.map(({ expert }: { readonly expert: string }) => expert),
-      [eva],
-    )
-    const [summary] = yield* (yield* Experts).list()
-    assert.strictEqual(summary!.judged, 1)
-    assert.deepInclude(yield* (yield* VoteQueue).progress(eva), { judged: 4, judged_today: 4, undoable: false })
-  })
-
   test("who judged too few right is told so, gets nothing, and can be let in or qualify again with other items", function* () {
     yield* require({ items: 3 })
     yield* tasks(2)
@@ -254,6 +226,8 @@ describe("a pause", () => {
     for (const choice of ["right", "right", "right", "other", "other"]) yield* judge(eva, choice)
     assert.deepStrictEqual(yield* standing(eva), ["working", 3, 5])
     for (let i = 0; i < 25; i++) yield* judge(eva, "right")
+    // The qualification is no part of what the expert has judged.
+    assert.strictEqual((yield* (yield* Experts).list())[0]!.judged, 25)
     assert.deepStrictEqual(yield* standing(eva), ["working", 20, 20])
     for (let i = 0; i < 8; i++) yield* judge(eva, "other")
     assert.deepStrictEqual(yield* standing(eva), ["working", 12, 20])
@@ -302,47 +276,32 @@ describe("settings", () => {
   })
 })
 
-it.effect(
+testOver(platform)(
   "a restart with another gold file: judged items count, the shown one is replaced, and nobody gets past it",
-  () =>
-    Effect.gen(function* () {
-      const file = yield* temporaryFile
-      const run = <A, E>(
-        gold: ReadonlyArray<GoldItem> | undefined,
-        effect: Effect.Effect<A, E, Store | Qualification>,
-      ) => effect.pipe(Effect.provide(store(file, { goldItems: gold, goldAnswer })))
-      const eva = yield* run(
-        goldItems("a", "b", "c"),
-        Effect.gen(function* () {
-          yield* require({ items: 3 })
-          yield* tasks(1)
-          const eva = yield* person("Eva")
-          yield* judge(eva, "right")
-          yield* next(eva)
-          return eva
-        }),
-      )
-      yield* run(
-        goldItems("x"),
-        Effect.gen(function* () {
-          assert.strictEqual(yield* judge(eva, "right"), "gold x")
-          assert.deepStrictEqual(yield* standing(eva), ["unavailable", 2, 2])
-          assert.isTrue(yield* isOut(eva))
-          assert.match((yield* stopped(eva))!, /no more items for your qualification/)
-        }),
-      )
-      yield* run(
-        undefined,
-        Effect.gen(function* () {
-          assert.isTrue(yield* isOut(eva))
-        }),
-      )
-      yield* run(
-        goldItems("x", "y"),
-        Effect.gen(function* () {
-          assert.strictEqual(yield* judge(eva, "right"), "gold y")
-          assert.strictEqual(yield* judge(eva, "right"), "work 0")
-        }),
-      )
-    }).pipe(Effect.scoped, Effect.provide(platform)),
+  function* () {
+    const file = yield* temporaryFile
+    const during = <A>(gold: ReadonlyArray<GoldItem> | undefined, body: () => Effect.fn.Return<A, unknown, Store>) =>
+      Effect.provide(Effect.gen(body), store(file, { goldItems: gold, goldAnswer }))
+    const eva = yield* during(goldItems("a", "b", "c"), function* () {
+      yield* require({ items: 3 })
+      yield* tasks(1)
+      const eva = yield* person("Eva")
+      yield* judge(eva, "right")
+      yield* next(eva)
+      return eva
+    })
+    yield* during(goldItems("x"), function* () {
+      assert.strictEqual(yield* judge(eva, "right"), "gold x")
+      assert.deepStrictEqual(yield* standing(eva), ["unavailable", 2, 2])
+      assert.isTrue(yield* isOut(eva))
+      assert.match((yield* stopped(eva))!, /no more items for your qualification/)
+    })
+    yield* during(undefined, function* () {
+      assert.isTrue(yield* isOut(eva))
+    })
+    yield* during(goldItems("x", "y"), function* () {
+      assert.strictEqual(yield* judge(eva, "right"), "gold y")
+      assert.strictEqual(yield* judge(eva, "right"), "work 0")
+    })
+  },
 )

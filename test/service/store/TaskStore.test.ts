@@ -4,18 +4,12 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
-import { create, detailOf, makeEvents, next, person, statusOf, store, voteFor } from "./support.ts"
+import { create, detailOf, judge, makeEvents, next, person, prompts, statusOf, store, voteFor } from "./support.ts"
 import { testOver } from "../../support/effectTest.ts"
 
 const test = testOver(store(":memory:"))
 
 const one = [["p", "a", "b"]] as const
-
-/** A person who judges the next item. */
-const judge = Effect.fnUntraced(function* (expertId: string, best: string, rationale?: string) {
-  const item = yield* next(expertId)
-  yield* (yield* VoteQueue).vote(expertId, item.item_id, voteFor(item, best, rationale))
-})
 
 test("the list of tasks says how far each is", function* () {
   const ann = yield* person("Ann")
@@ -27,22 +21,8 @@ test("the list of tasks says how far each is", function* () {
   const bob = yield* person("Bob")
   yield* judge(bob, "a")
   const [listed] = (yield* (yield* TaskStore).list({})).tasks
-  assert.deepStrictEqual(listed, {
-    task_id: task,
-    group_id: "g",
-    status: "in_progress",
-    created_at: 1_000,
-    completes_at: null,
-    finished_at: null,
-    prompts: 2,
-    prompts_done: 1,
-    votes_per_prompt: 2,
-    extra_votes: 0,
-    votes_spared: 0,
-    paused: false,
-    votes: 2,
-    flagged: 1,
-  })
+  assert.deepInclude(listed, { task_id: task, group_id: "g", status: "in_progress", created_at: 1_000 })
+  assert.deepInclude(listed, { prompts: 2, prompts_done: 1, votes_per_prompt: 2, votes: 2, flagged: 1 })
 })
 
 const harmful = { kind: "flag", problem: "harmful_content", comment: " " } as const
@@ -50,11 +30,8 @@ const harmful = { kind: "flag", problem: "harmful_content", comment: " " } as co
 describe("one task in detail", () => {
   test("shows twenty prompts at a time, with what came of them", function* () {
     const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
-    const task = yield* create(
-      Array.from({ length: 45 }, (_, i) => [`p${i}`, "a", "b"] as const),
-      { votes: 2, guidelines: "Be kind." },
-    )
-    yield* judge(ann, "a", "For a.")
+    const task = yield* create(prompts(45), { votes: 2, guidelines: "Be kind." })
+    yield* judge(ann, "a")
     yield* judge(bob, "b")
     const item = yield* next(ann)
     const detail = yield* detailOf(task)
@@ -67,13 +44,13 @@ describe("one task in detail", () => {
       agreement: 0.5,
       tie: true,
       ranking: null,
-      rationale: "For a.",
+      rationale: "a is right",
     })
     assert.deepStrictEqual(
       first!.votes.map(({ choice, expert, expert_name, rationale }) => [expert, expert_name, choice, rationale]),
       [
-        [ann, "Ann", 0, "For a."],
-        [bob, "Bob", 1, undefined],
+        [ann, "Ann", 0, "a is right"],
+        [bob, "Bob", 1, "b is right"],
       ],
     )
     assert.strictEqual(item.task.number, 2)
@@ -90,7 +67,7 @@ describe("one task in detail", () => {
   test("names where it was flagged, also when that is done", function* () {
     const queue = yield* VoteQueue
     const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
-    const task = yield* create(Array.from({ length: 3 }, (_, i) => [`p${i}`, "a", "b"] as const))
+    const task = yield* create(prompts(3))
     for (let i = 0; i < 3; i++) {
       const { item_id } = yield* next(ann)
       yield* queue.setAside(ann, item_id, i === 1 ? { kind: "skip", reason: "why" } : harmful)
@@ -156,26 +133,11 @@ describe("a group", () => {
     })
   }
 
-  grouped("of unknown size is announced again when it grows", function* () {
-    const ann = yield* person("Ann")
-    const first = yield* create(one, { group: "g" })
-    yield* judge(ann, "a")
-    const second = yield* create(one, { group: "g" })
-    yield* judge(ann, "a")
-    assert.deepStrictEqual(told(), [
-      ["g", first],
-      ["g", first, second],
-    ])
-  })
-
   grouped("is one organization's own", function* () {
     const store = yield* TaskStore
     const ann = yield* person("Ann")
-    const content = { prompts: [{ prompt: "p", completions: ["a", "b"] }] }
-    const body = new TextEncoder().encode(JSON.stringify({ task_type: "rlhf_ranking", ...content }))
-    const task = { idempotencyKey: undefined, body, content, votes: 1, group: { id: "g" } }
-    const { taskId } = yield* store.create({ ...task, organization: "one" })
-    yield* store.create({ ...task, organization: "two" })
+    const taskId = yield* create(one, { group: "g", organization: "one" })
+    yield* create(one, { group: "g", organization: "two" })
     yield* judge(ann, "a")
     assert.deepStrictEqual(events, [{ organization: "one", groupId: "g", taskIds: [taskId], mayGrow: true }])
     assert.isTrue(Option.isNone(yield* store.find("two", taskId)))

@@ -1,5 +1,4 @@
 /** The service's store by itself, over a real SQLite file, with webhooks that are only written down. */
-import { assert } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import type { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -19,13 +18,14 @@ import { type GroupCompleted, Webhooks } from "../../../src/service/webhook/Webh
 /** Group events in the order in which they were stored. */
 export const makeEvents = () => {
   const events: Array<GroupCompleted> = []
+  let wakes = 0
   const layer = Layer.mock(Webhooks, {
     enqueue: (event) => Effect.sync(() => void events.push(event)),
     exists: Effect.succeed(true),
     withdraw: () => Effect.void,
-    wake: Effect.void,
+    wake: Effect.sync(() => void wakes++),
   })
-  return { events, layer }
+  return { events, layer, wakes: () => wakes }
 }
 
 export type Store = Database | Desk | Experts | Qualification | SqlClient.SqlClient | TaskStore | VoteQueue
@@ -139,14 +139,25 @@ export const statusOf = Effect.fnUntraced(function* (taskId: string) {
 
 export const experts = Effect.suspend(() => Effect.forEach(["Ann", "Bob", "Cleo", "Dan"], person))
 
-/** The expert votes for these texts, each on the item that comes next. */
-export const judge = Effect.fnUntraced(function* (expertId: string, ...texts: ReadonlyArray<string>) {
+/** The expert votes for these texts, each on the item that comes next. The last item. */
+export const judge = Effect.fnUntraced(function* (expertId: string, ...texts: readonly [string, ...Array<string>]) {
   const queue = yield* VoteQueue
+  const items: Array<HeldItem> = []
   for (const text of texts) {
     const item = yield* next(expertId)
     yield* queue.vote(expertId, item.item_id, voteFor(item, text, `${text} is right`))
+    items.push(item)
   }
+  return items.at(-1)!
 })
+
+/** Prompts with two completions. */
+export const prompts = (n: number) => Array.from({ length: n }, (_, i) => [`p${i}`, "a", "b"] as const)
+
+export const colors = [
+  ["sky", "blue", "green"],
+  ["grass", "green", "blue"],
+] as const
 
 /** What the dashboard shows of a task, from that prompt on. */
 export const detailOf = (taskId: string, from = 0) =>
@@ -155,46 +166,3 @@ export const detailOf = (taskId: string, from = 0) =>
 /** A new expert's id. */
 export const person = (name: string) =>
   Experts.use((experts) => Effect.map(experts.create(name), ({ expert_id }) => expert_id))
-
-/** What the counters must say, from the votes alone. */
-export const assertCounters = Effect.gen(function* () {
-  const { sql } = yield* Database
-  const wrong = yield* sql`SELECT item_id FROM item JOIN task ON seq = item_id / 1048576
-    WHERE votes <> (SELECT COUNT(*) FROM vote WHERE vote.item_id = item.item_id)
-      OR (open > 0) <> (status <> 'cancelled' AND votes + claimed + (SELECT COUNT(*) FROM hold
-        WHERE hold.item_id = item.item_id AND held_until IS NOT NULL) < votes_required + item.extra_votes
-        AND NOT EXISTS (SELECT 1 FROM decision WHERE decision.item_id = item.item_id))`
-  assert.deepStrictEqual(wrong, [])
-  const tasks = yield* sql`SELECT task_id FROM task WHERE votes_given <>
-    (SELECT COUNT(*) FROM vote WHERE item_id / 1048576 = seq)
-    OR extra_votes <> (SELECT SUM(extra_votes) FROM item WHERE item_id / 1048576 = seq)
-    OR prompts_done <> (SELECT COUNT(*) FROM item LEFT JOIN decision USING (item_id) WHERE item_id / 1048576 = seq
-      AND (votes = task.votes_required + item.extra_votes OR decision.item_id IS NOT NULL))`
-  assert.deepStrictEqual(tasks, [])
-  const counted = yield* sql`SELECT name FROM expert WHERE
-    judged <> (SELECT COUNT(*) FROM vote WHERE vote.expert_no = expert.expert_no)
-    OR compared <> (SELECT COUNT(agreed) FROM vote WHERE vote.expert_no = expert.expert_no)
-    OR expert.agreed <> (SELECT COALESCE(SUM(agreed), 0) FROM vote WHERE vote.expert_no = expert.expert_no)
-    OR gold_judged <> (SELECT COUNT(correct) FROM vote WHERE vote.expert_no = expert.expert_no)
-    OR judged_on_day <> judged`
-  assert.deepStrictEqual(counted, [])
-  const days = yield* sql`SELECT given_at / 86400000 AS day, expert_no, COUNT(*) AS votes,
-    COALESCE(SUM(agreed), 0) AS agreed, COUNT(agreed) AS compared FROM vote GROUP BY 1, 2 ORDER BY 1, 2`
-  assert.deepStrictEqual(yield* sql`SELECT * FROM vote_day WHERE votes > 0 ORDER BY day, expert_no`, days)
-  assert.isEmpty(yield* sql`SELECT * FROM vote_day WHERE votes < 0 OR (votes = 0 AND (agreed <> 0 OR compared <> 0))`)
-  const groups = yield* sql`SELECT group_id FROM task_group WHERE (items, items_done, all_votes, all_needed) <> (
-    SELECT SUM(prompts), SUM(prompts_done), SUM(votes_given), SUM(prompts * votes_required + extra_votes - votes_spared)
-    FROM task WHERE task.organization = task_group.organization AND task.group_id = task_group.group_id
-      AND task.group_id <> task_id AND status <> 'cancelled')`
-  assert.deepStrictEqual(groups, [])
-  const total =
-    yield* sql`SELECT status FROM task_count WHERE tasks <> (SELECT COUNT(*) FROM task WHERE task.status = task_count.status)
-    OR prompts <> (SELECT COALESCE(SUM(prompts), 0) FROM task WHERE task.status = task_count.status)
-    OR prompts_done <> (SELECT COALESCE(SUM(prompts_done), 0) FROM task WHERE task.status = task_count.status)
-    OR votes_given <> (SELECT COALESCE(SUM(votes_given), 0) FROM task WHERE task.status = task_count.status)
-    OR votes_required <> (SELECT COALESCE(SUM(CASE WHEN decision.item_id IS NULL
-        THEN task.votes_required + item.extra_votes ELSE votes END), 0)
-      FROM item JOIN task ON seq = item.item_id / 1048576 LEFT JOIN decision ON decision.item_id = item.item_id
-      WHERE task.status = task_count.status)`
-  assert.deepStrictEqual(total, [])
-})

@@ -1,13 +1,14 @@
 import { assert, describe } from "@effect/vitest"
 import { Context, Duration, Effect } from "effect"
-import * as Conversation from "../../../src/domain/Conversation.ts"
 import { Database } from "../../../src/service/database/Database.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { assertProblem, browser } from "./http.ts"
-import { atWork, joined, password, taskOf, test, withOperator } from "./support.ts"
+import { atWork, joined, password, type Started, taskOf, test, withOperator } from "./support.ts"
 
 const draft = { mode: "best", best: 1, ranking: [], rationale: "so far", seconds: 3.5 }
+const detailOf = ({ services }: Started, task: string) =>
+  Effect.flatMap(Context.get(services, TaskStore).detail(task, 0), Effect.fromOption)
 const vote = (best: number, rationale = "") => ({ best, ranking: null, rationale, seconds: 1 })
 
 describe("joining", () => {
@@ -89,9 +90,7 @@ describe("work", () => {
       seconds: 1,
     })
 
-    const store = Context.get(service.services, TaskStore)
-    const results = yield* Effect.flatMap(store.detail(task, 0), Effect.fromOption)
-    const [one, two] = results.items
+    const [one, two] = (yield* detailOf(service, task)).items
     assert.strictEqual(one!.completions[one!.result!.best_completion_index], work.item.completions[1])
     assert.strictEqual(one!.result!.rationale, "Better.")
     assert.strictEqual(two!.completions[two!.votes[0]!.choice], after.item.completions[1])
@@ -196,7 +195,7 @@ test("an expert corrects a judgment until its task is completed, and the earlier
     ],
     { guidelines: "---\nrubric:\n  strength: true\n---\n", votes: 2 },
   )
-  const detail = Effect.flatMap(Context.get(service.services, TaskStore).detail(task, 0), Effect.fromOption)
+  const detail = detailOf(service, task)
   const { json: one } = yield* expert.ask("POST", "/annotate/api/next")
   const path = `/annotate/api/judgments/${one.item.item_id}`
   assertProblem(yield* expert.ask("GET", path), 409, "conflict")
@@ -235,22 +234,6 @@ test("an expert corrects a judgment until its task is completed, and the earlier
   assertProblem(yield* expert.ask("PUT", path, ranked), 409, "conflict")
   assertProblem(yield* expert.ask("GET", path), 409, "conflict")
   assert.isFalse((yield* expert.ask("GET", "/annotate/api/judgments")).json[0].is_open)
-})
-
-test("a conversation comes as its turns, and a text as none", function* () {
-  const { expert, service } = yield* atWork()
-  const turns = [
-    { role: "system", content: "Be terse." },
-    { role: "user", content: "Hello\n\n[there]" },
-  ] as const
-  yield* taskOf(service, [
-    [Conversation.render(turns), "a", "b"],
-    ["Hello", "a", "b"],
-  ])
-  const { json: first } = yield* expert.ask("POST", "/annotate/api/next")
-  assert.deepStrictEqual(first.item.turns, turns)
-  const { json: second } = yield* expert.ask("POST", `/annotate/api/items/${first.item.item_id}/vote`, vote(0))
-  assert.isNull(second.item.turns)
 })
 
 describe("a rubric", () => {
@@ -342,8 +325,7 @@ rubric:
     assert.strictEqual((yield* expert.ask("PUT", path.replace("vote", "draft"), undone.item.draft)).status, 204)
     yield* expert.ask("POST", path, { ...vote(1), assessment: said })
 
-    const store = Context.get(service.services, TaskStore)
-    const [item] = (yield* Effect.flatMap(store.detail(task, 0), Effect.fromOption)).items
+    const [item] = (yield* detailOf(service, task)).items
     const ratings = ["a", "b", "c"].map((text) => [1, 3, null][completions.indexOf(text)] ?? null)
     assert.deepInclude(item!.votes[0], { ...said, aspects: { clarity: ratings } })
   })
@@ -355,8 +337,7 @@ rubric:
     // An edit that changes nothing is none.
     const assessment = { ...nothing, edited: work.item.completions[0] }
     yield* expert.ask("POST", `/annotate/api/items/${work.item.item_id}/vote`, { ...vote(0), assessment })
-    const store = Context.get(service.services, TaskStore)
-    const [item] = (yield* Effect.flatMap(store.detail(task, 0), Effect.fromOption)).items
+    const [item] = (yield* detailOf(service, task)).items
     assert.hasAllKeys(item!.votes[0], ["expert", "kind", "expert_name", "choice", "order", "seconds", "all_bad"])
     assert.isFalse(item!.votes[0]!.all_bad)
   })

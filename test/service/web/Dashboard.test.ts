@@ -172,99 +172,73 @@ describe("signing in", () => {
   })
 })
 
-describe("tasks", () => {
-  test("are listed, shown and cancelled", function* () {
-    const service = yield* started()
-    const { ask } = yield* signedIn(service)
-    const older = yield* taskOf(service, [["p", "a", "b"]])
-    const newer = yield* taskOf(service, [
-      ["p1", "a", "b"],
-      ["p2", "c", "d"],
-    ])
-    assert.deepStrictEqual((yield* ask("GET", "/dashboard/api/overview")).json, {
-      tasks: { pending: 2, in_progress: 0, completed: 0, cancelled: 0 },
-      open_votes: { given: 0, needed: 3 },
-    })
-    const first = yield* ask("GET", "/dashboard/api/tasks?limit=1")
-    assert.deepStrictEqual(
-      first.json.tasks.map((task: { task_id: string }) => task.task_id),
-      [newer],
-    )
-    const second = yield* ask("GET", `/dashboard/api/tasks?limit=1&before=${first.json.next}`)
-    assert.strictEqual(second.json.tasks[0].task_id, older)
-    assertProblem(yield* ask("GET", "/dashboard/api/tasks?status=lost"), 400, "malformed-request")
-    assertProblem(yield* ask("GET", "/dashboard/api/tasks?before=x"), 400, "malformed-request")
-
-    const detail = yield* ask("GET", `/dashboard/api/tasks/${newer}?from=1`)
-    assert.strictEqual(detail.json.guidelines, "Be fair.")
-    assert.deepStrictEqual(
-      detail.json.items.map(({ index, prompt, completions }: Record<string, unknown>) => [index, prompt, completions]),
-      [[1, "p2", ["c", "d"]]],
-    )
-    assertProblem(yield* ask("GET", "/dashboard/api/tasks/task_no"), 404, "not-found")
-
-    assert.strictEqual((yield* ask("POST", `/dashboard/api/tasks/${older}/cancel`)).status, 204)
-    assertProblem(yield* ask("POST", `/dashboard/api/tasks/${older}/cancel`), 409, "conflict")
-    assertProblem(yield* ask("POST", "/dashboard/api/tasks/task_no/cancel"), 404, "not-found")
-    const cancelled = yield* ask("GET", "/dashboard/api/tasks?status=cancelled")
-    assert.strictEqual(cancelled.json.tasks[0].task_id, older)
+test("tasks are listed, shown and cancelled", function* () {
+  const service = yield* started()
+  const { ask } = yield* signedIn(service)
+  const older = yield* taskOf(service, [["p", "a", "b"]])
+  const newer = yield* taskOf(service, [
+    ["p1", "a", "b"],
+    ["p2", "c", "d"],
+  ])
+  assert.deepStrictEqual((yield* ask("GET", "/dashboard/api/overview")).json, {
+    tasks: { pending: 2, in_progress: 0, completed: 0, cancelled: 0 },
+    open_votes: { given: 0, needed: 3 },
   })
+  const first = yield* ask("GET", "/dashboard/api/tasks?limit=1")
+  assert.deepStrictEqual(
+    first.json.tasks.map((task: { task_id: string }) => task.task_id),
+    [newer],
+  )
+  const second = yield* ask("GET", `/dashboard/api/tasks?limit=1&before=${first.json.next}`)
+  assert.strictEqual(second.json.tasks[0].task_id, older)
+  assertProblem(yield* ask("GET", "/dashboard/api/tasks?status=lost"), 400, "malformed-request")
+  assertProblem(yield* ask("GET", "/dashboard/api/tasks?before=x"), 400, "malformed-request")
 
-  test("an item that was set aside returns to its experts", function* () {
-    const { operator, service } = yield* withOperator()
-    const task = yield* taskOf(service, [["p", "a", "b"]])
-    const expert = yield* joined(service.base, operator)
-    const { json: work } = yield* expert.ask("POST", "/annotate/api/next")
-    const flagged = yield* expert.ask("POST", `/annotate/api/items/${work.item.item_id}/flag`, {
-      kind: "harmful_content",
-      comment: "",
-    })
-    assert.isNull(flagged.json.item)
-    const before = yield* operator.ask("GET", `/dashboard/api/tasks/${task}`)
-    assert.deepStrictEqual(before.json.items[0].flags, [{ expert_name: "Eva", kind: "harmful_content", comment: "" }])
-    assert.strictEqual((yield* operator.ask("POST", `/dashboard/api/tasks/${task}/items/0/return`)).status, 204)
-    assert.strictEqual((yield* expert.ask("POST", "/annotate/api/next")).json.item.item_id, work.item.item_id)
-    assertProblem(yield* operator.ask("POST", `/dashboard/api/tasks/${task}/items/1/return`), 404, "not-found")
-    assertProblem(yield* operator.ask("POST", "/dashboard/api/tasks/task_no/items/0/return"), 404, "not-found")
-  })
+  const detail = yield* ask("GET", `/dashboard/api/tasks/${newer}?from=1`)
+  assert.strictEqual(detail.json.guidelines, "Be fair.")
+  assert.deepStrictEqual(
+    detail.json.items.map(({ index, prompt, completions }: Record<string, unknown>) => [index, prompt, completions]),
+    [[1, "p2", ["c", "d"]]],
+  )
+  assertProblem(yield* ask("GET", "/dashboard/api/tasks/task_no"), 404, "not-found")
+
+  assert.strictEqual((yield* ask("POST", `/dashboard/api/tasks/${older}/cancel`)).status, 204)
+  assertProblem(yield* ask("POST", `/dashboard/api/tasks/${older}/cancel`), 409, "conflict")
+  for (const path of ["task_no/cancel", `${newer}/items/2/return`, "task_no/items/0/return"]) {
+    assertProblem(yield* ask("POST", `/dashboard/api/tasks/${path}`), 404, "not-found")
+  }
+  const cancelled = yield* ask("GET", "/dashboard/api/tasks?status=cancelled")
+  assert.strictEqual(cancelled.json.tasks[0].task_id, older)
 })
 
-describe("tokens", () => {
-  test("say whether the one of the environment is accepted, too", function* () {
-    for (const token of [undefined, Redacted.make("secret of the environment")]) {
-      const { ask } = yield* signedIn(yield* started(token === undefined ? {} : { token }))
-      const listed = yield* ask("GET", "/dashboard/api/tokens")
-      assert.deepStrictEqual(listed.json, { tokens: [], hasStartupToken: token !== undefined })
-    }
-  })
-
-  test("are shown when they are made, listed without, rotated and revoked", function* () {
-    const { ask } = yield* signedIn(yield* started())
-    const made = yield* ask("POST", "/dashboard/api/tokens", { name: "nightly" })
-    assert.match(made.json.token, /^pst_[\w-]{43}$/)
-    const id = made.json.summary.token_id
-    const rotated = yield* ask("POST", `/dashboard/api/tokens/${id}/rotate`, { keep_hours: 24 })
-    assert.notStrictEqual(rotated.json.token, made.json.token)
-    const listed = yield* ask("GET", "/dashboard/api/tokens")
-    assert.deepStrictEqual(
-      listed.json.tokens.map(({ name, expires_at }: Record<string, unknown>) => [name, expires_at]),
-      [
-        ["nightly", null],
-        ["nightly", 24 * 3_600_000],
-      ],
-    )
-    assert.notInclude(listed.text, made.json.token)
-    assert.notInclude(listed.text, rotated.json.token)
-    assert.strictEqual((yield* ask("POST", `/dashboard/api/tokens/${id}/revoke`)).status, 204)
-    assertProblem(yield* ask("POST", `/dashboard/api/tokens/${id}/rotate`, { keep_hours: 1 }), 409, "conflict")
-    assertProblem(yield* ask("POST", "/dashboard/api/tokens/tok_no/revoke"), 404, "not-found")
-    assertProblem(yield* ask("POST", "/dashboard/api/tokens/tok_no/rotate", { keep_hours: 1 }), 404, "not-found")
-    for (const body of [{ name: "" }, { name: "x".repeat(101) }, {}]) {
-      assertProblem(yield* ask("POST", "/dashboard/api/tokens", body), 400, "malformed-request")
-    }
-    const keep = yield* ask("POST", `/dashboard/api/tokens/${id}/rotate`, { keep_hours: -1 })
-    assertProblem(keep, 400, "malformed-request")
-  })
+test("tokens are shown when they are made, listed without, rotated and revoked", function* () {
+  const { ask } = yield* signedIn(yield* started({ token: Redacted.make("secret of the environment") }))
+  const made = yield* ask("POST", "/dashboard/api/tokens", { name: "nightly" })
+  assert.match(made.json.token, /^pst_[\w-]{43}$/)
+  assert.strictEqual(made.json.summary.hint, made.json.token.slice(0, 8))
+  const id = made.json.summary.token_id
+  const rotated = yield* ask("POST", `/dashboard/api/tokens/${id}/rotate`, { keep_hours: 24 })
+  assert.notStrictEqual(rotated.json.token, made.json.token)
+  const listed = yield* ask("GET", "/dashboard/api/tokens")
+  assert.deepStrictEqual(
+    listed.json.tokens.map(({ name, expires_at }: Record<string, unknown>) => [name, expires_at]),
+    [
+      ["nightly", null],
+      ["nightly", 24 * 3_600_000],
+    ],
+  )
+  assert.isTrue(listed.json.hasStartupToken)
+  assert.notInclude(listed.text, made.json.token)
+  assert.notInclude(listed.text, rotated.json.token)
+  assert.strictEqual((yield* ask("POST", `/dashboard/api/tokens/${id}/revoke`)).status, 204)
+  assertProblem(yield* ask("POST", `/dashboard/api/tokens/${id}/rotate`, { keep_hours: 1 }), 409, "conflict")
+  assertProblem(yield* ask("POST", "/dashboard/api/tokens/tok_no/revoke"), 404, "not-found")
+  assertProblem(yield* ask("POST", "/dashboard/api/tokens/tok_no/rotate", { keep_hours: 1 }), 404, "not-found")
+  for (const body of [{ name: "" }, { name: "x".repeat(101) }, {}]) {
+    assertProblem(yield* ask("POST", "/dashboard/api/tokens", body), 400, "malformed-request")
+  }
+  const keep = yield* ask("POST", `/dashboard/api/tokens/${id}/rotate`, { keep_hours: -1 })
+  assertProblem(keep, 400, "malformed-request")
 })
 
 test("the webhook is set, rotated, tested and removed; its secret is shown once", function* () {
@@ -351,11 +325,9 @@ describe("experts", () => {
 
     const off = yield* operator.ask("PUT", `/dashboard/api/experts/${id}/active`, { active: false })
     assert.isFalse(off.json.active)
-    assertProblem(yield* expert.ask("GET", "/annotate/api/session"), 401, "not-signed-in")
     assertProblem(yield* operator.ask("POST", `/dashboard/api/experts/${id}/invite`), 409, "conflict")
     const on = yield* operator.ask("PUT", `/dashboard/api/experts/${id}/active`, { active: true })
     assert.isTrue(on.json.active)
-    assertProblem(yield* expert.ask("GET", "/annotate/api/session"), 401, "not-signed-in")
 
     assertProblem(yield* operator.ask("POST", "/dashboard/api/experts/expert_no/invite"), 404, "not-found")
     const nobody = yield* operator.ask("PUT", "/dashboard/api/experts/expert_no/active", { active: true })

@@ -7,6 +7,7 @@ export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly cookies: ReadonlyArray<string>
+  readonly bytes: Buffer
   readonly text: string
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly json: any
@@ -34,13 +35,15 @@ export const raw = (base: string, path: string, { body, headers = {}, method = "
           incoming.on("data", (chunk: Buffer) => chunks.push(chunk))
           incoming.on("error", reject)
           incoming.on("end", () => {
-            const text = Buffer.concat(chunks).toString()
+            const bytes = Buffer.concat(chunks)
+            const text = bytes.toString()
             const { "set-cookie": cookies = [], ...single } = incoming.headers
             const isJson = /[/+]json/.test(single["content-type"] ?? "")
             resolve({
               status: incoming.statusCode ?? 0,
               headers: single as Answer["headers"],
               cookies,
+              bytes,
               text,
               json: isJson && text !== "" ? JSON.parse(text) : undefined,
             })
@@ -76,8 +79,8 @@ export const browser = (base: string, origin = base) => {
 }
 export type Browser = ReturnType<typeof browser>
 
-export const assertProblem = (answer: Answer, status: number, name: string) => {
-  assert.strictEqual(answer.status, status, answer.text)
+export const assertProblem = (answer: Omit<Answer, "bytes" | "cookies">, status: number, name: string) => {
+  assert.deepStrictEqual([answer.status, answer.json?.status], [status, status], answer.text)
   assert.strictEqual(answer.headers["content-type"], "application/problem+json")
   assert.strictEqual(answer.json.type, `tag:prefstream,2026:${name}`)
   assert.isString(answer.json.detail)

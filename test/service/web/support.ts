@@ -1,5 +1,6 @@
 /** The parts of the service that people meet, on a file of their own and the test's clock. */
 import { NodeServices } from "@effect/platform-node"
+import { assert } from "@effect/vitest"
 import { Context, Deferred, Effect, Layer, type Redacted } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import type { HttpApiGroup } from "effect/http-api"
@@ -108,6 +109,23 @@ export const joined = Effect.fnUntraced(function* (base: string, operator: Brows
   const expert = browser(base)
   yield* expert.ask("POST", "/annotate/api/join", { code: json.invitation.split("=")[1] })
   return { ...expert, expertId: String(json.expert.expert_id) }
+})
+
+/** The expert votes, on each item that comes, for the completion that begins so. */
+export const judgeAll = Effect.fnUntraced(function* (
+  expert: Pick<Browser, "ask">,
+  beginsWith: string | ((prompt: string) => string),
+  more: object = {},
+) {
+  let work = yield* expert.ask("POST", "/annotate/api/next")
+  while (work.json.item !== null) {
+    const { completions, item_id, prompt } = work.json.item
+    const beginning = typeof beginsWith === "string" ? beginsWith : beginsWith(prompt)
+    const best = completions.findIndex((text: string) => text.startsWith(beginning))
+    const vote = { best, ranking: null, rationale: "", seconds: 1, ...more }
+    work = yield* expert.ask("POST", `/annotate/api/items/${item_id}/vote`, vote)
+    assert.strictEqual(work.status, 200, work.text)
+  }
 })
 
 /** The service, and an operator's browser. */

@@ -48,51 +48,47 @@ const public_ = hosts(`
   8.8.8.8 1.1.1.1 172.32.0.1 100.128.0.1 [2606:4700::1111] [64:ff9b::808:808]
 `)
 
-describe("addresses", () => {
-  const cases: ReadonlyArray<readonly [host: string, needs: "loopback" | "private" | "never" | "nothing"]> = [
-    ...loopback.map((host) => [host, "loopback"] as const),
-    ...private_.map((host) => [host, "private"] as const),
-    ...never.map((host) => [host, "never"] as const),
-    ...public_.map((host) => [host, "nothing"] as const),
-  ]
-  for (const [host, needs] of cases) {
-    test(`${host}: ${needs === "nothing" ? "allowed" : needs === "never" ? "never" : `if ${needs} is`}`, function* () {
-      const url = `http://${host}:8080/hook`
-      const allowed = {
-        nobody: (yield* problem(url)) === undefined,
-        loopback: (yield* problem(url, { allowLoopback: true })) === undefined,
-        private: (yield* problem(url, { allowPrivate: true })) === undefined,
-      }
-      assert.deepStrictEqual(allowed, {
-        nobody: needs === "nothing",
-        loopback: needs === "nothing" || needs === "loopback",
-        private: needs !== "never",
-      })
+const cases: ReadonlyArray<readonly [host: string, needs: "loopback" | "private" | "never" | "nothing"]> = [
+  ...loopback.map((host) => [host, "loopback"] as const),
+  ...private_.map((host) => [host, "private"] as const),
+  ...never.map((host) => [host, "never"] as const),
+  ...public_.map((host) => [host, "nothing"] as const),
+]
+for (const [host, needs] of cases) {
+  test(`${host}: ${needs === "nothing" ? "allowed" : needs === "never" ? "never" : `if ${needs} is`}`, function* () {
+    const url = `http://${host}:8080/hook`
+    const allowed = {
+      nobody: (yield* problem(url)) === undefined,
+      loopback: (yield* problem(url, { allowLoopback: true })) === undefined,
+      private: (yield* problem(url, { allowPrivate: true })) === undefined,
+    }
+    assert.deepStrictEqual(allowed, {
+      nobody: needs === "nothing",
+      loopback: needs === "nothing" || needs === "loopback",
+      private: needs !== "never",
     })
-  }
-})
+  })
+}
 
-describe("URLs", () => {
-  for (const [url, expected] of [
-    ["", /not a URL/],
-    ["example.com/hook", /not a URL/],
-    ["http://", /not a URL/],
-    ["http://1.2.3.4.5/", /not a URL/],
-    ["ftp://example.com/", /https or http, not to ftp/],
-    ["file:///etc/passwd", /https or http, not to file/],
-    ["javascript:alert(1)", /https or http/],
-    ["https://user@example.com/", /user name or a password/],
-    ["https://:word@example.com/", /user name or a password/],
-    ["https://example.com/#part", /fragment/],
-    ["https://example.com/#", /fragment/],
-  ] as const) {
-    test(`${url || "nothing"}: refused`, function* () {
-      const { asked, resolver } = resolving(["8.8.8.8"])
-      assert.match((yield* problem(url, { allowPrivate: true }, resolver))!, expected)
-      assert.lengthOf(asked, 0)
-    })
-  }
-})
+for (const [url, expected] of [
+  ["", /not a URL/],
+  ["example.com/hook", /not a URL/],
+  ["http://", /not a URL/],
+  ["http://1.2.3.4.5/", /not a URL/],
+  ["ftp://example.com/", /https or http, not to ftp/],
+  ["file:///etc/passwd", /https or http, not to file/],
+  ["javascript:alert(1)", /https or http/],
+  ["https://user@example.com/", /user name or a password/],
+  ["https://:word@example.com/", /user name or a password/],
+  ["https://example.com/#part", /fragment/],
+  ["https://example.com/#", /fragment/],
+] as const) {
+  test(`${url || "nothing"}: refused`, function* () {
+    const { asked, resolver } = resolving(["8.8.8.8"])
+    assert.match((yield* problem(url, { allowPrivate: true }, resolver))!, expected)
+    assert.lengthOf(asked, 0)
+  })
+}
 
 describe("names", () => {
   test("localhost is a name that leads to loopback", function* () {
@@ -143,24 +139,22 @@ describe("names", () => {
   })
 })
 
-describe("this machine", () => {
-  const putWebhook = Effect.fnUntraced(function* (publicUrl: string | undefined, allowPrivateWebhooks: boolean) {
-    const { base, services } = yield* build({ publicUrl, allowPrivateWebhooks })
-    const operator = yield* signedIn({ base, services }, { origin: publicUrl ?? base })
-    const { json, status } = yield* operator.ask("PUT", "/dashboard/api/webhook", { url: "http://127.0.0.1:6379/" })
-    return { status, detail: json.detail }
-  })
-
-  it.effect("is a target where nobody else can reach the service, or where whoever starts it says so", () =>
-    Effect.gen(function* () {
-      assert.strictEqual((yield* putWebhook(undefined, false)).status, 200)
-      assert.strictEqual((yield* putWebhook("https://annotate.example", true)).status, 200)
-      const { detail, status } = yield* putWebhook("https://annotate.example", false)
-      assert.strictEqual(status, 409)
-      assert.match(detail, /^127\.0\.0\.1: a loopback address, .*--allow-private-webhooks/)
-    }).pipe(cheap),
-  )
+const putWebhook = Effect.fnUntraced(function* (publicUrl: string | undefined, allowPrivateWebhooks: boolean) {
+  const { base, services } = yield* build({ publicUrl, allowPrivateWebhooks })
+  const operator = yield* signedIn({ base, services }, { origin: publicUrl ?? base })
+  const { json, status } = yield* operator.ask("PUT", "/dashboard/api/webhook", { url: "http://127.0.0.1:6379/" })
+  return { status, detail: json.detail }
 })
+
+it.effect("this machine is a target where nobody else can reach the service, or where whoever starts it says so", () =>
+  Effect.gen(function* () {
+    assert.strictEqual((yield* putWebhook(undefined, false)).status, 200)
+    assert.strictEqual((yield* putWebhook("https://annotate.example", true)).status, 200)
+    const { detail, status } = yield* putWebhook("https://annotate.example", false)
+    assert.strictEqual(status, 409)
+    assert.match(detail, /^127\.0\.0\.1: a loopback address, .*--allow-private-webhooks/)
+  }).pipe(cheap),
+)
 
 describe("what a receiver answers", () => {
   const secret = "credentials of this machine"

@@ -6,6 +6,7 @@ import type { Reject } from "../../../src/domain/Reject.ts"
 import * as Groups from "../../../src/source/combine/Group.ts"
 import type { Part } from "../../../src/source/layout/Layout.ts"
 import { platform, test } from "../support.ts"
+import { column } from "../../support/columns.ts"
 
 /** A part as a line of a file, whose text tells all of it. */
 const part = (at: string, key: string, completion: string, more?: Partial<Part>): Part => {
@@ -100,13 +101,10 @@ describe("group", () => {
       { keyIsId: false },
     )
     assert.deepStrictEqual(rejects, [])
-    assert.deepStrictEqual(
-      items.map(({ item }) => item),
-      [
-        { prompt: long, completions: ["one", "two"] },
-        { prompt, completions: ["one", "two"] },
-      ],
-    )
+    assert.deepStrictEqual(column(items, "item"), [
+      { prompt: long, completions: ["one", "two"] },
+      { prompt, completions: ["one", "two"] },
+    ])
   })
 
   test("a group without a choice is refused with all of its records", function* () {

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto"
 import { existsSync, readdirSync, readlinkSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, FileSystem, Path, Result, Schema, Stream } from "effect"
@@ -7,6 +6,7 @@ import type { PromptItem } from "../../../src/domain/PromptItem.ts"
 import * as Source from "../../../src/source/Source.ts"
 import * as SmallDisk from "../../support/smallDisk.ts"
 import { collect, platform, summary, test, toLines, writeFiles } from "../support.ts"
+import { columns } from "../../support/columns.ts"
 
 const canSeeOpenFiles = existsSync("/proc/self/fd")
 
@@ -97,33 +97,6 @@ describe("join", () => {
     assert.lengthOf((yield* run({ prompts, a: a!, b: b! }, set)).items, 2)
   })
 
-  test("completions stand in the order of their files, prompts in the order of theirs", function* () {
-    const { items, rejects } = yield* run({
-      prompts: [prompt("2", { metadata: { topic: "x" }, gold: "c" }), prompt("1")],
-      a: rows("a", "1", "2"),
-      b: rows("b", "2", "1"),
-      c: rows("c", "2", "1"),
-    })
-    assert.deepStrictEqual(
-      items.map(({ item, origin }) => [origin.line, item]),
-      [
-        [
-          1,
-          {
-            id: "2",
-            prompt: "prompt 2",
-            completions: ["a2", "b2", "c2"],
-            models: ["a", "b", "c"],
-            metadata: { topic: "x" },
-            gold: { best_completion_index: 2 },
-          },
-        ],
-        [2, { id: "1", prompt: "prompt 1", completions: ["a1", "b1", "c1"], models: ["a", "b", "c"] }],
-      ],
-    )
-    assert.deepStrictEqual(rejects, [])
-  })
-
   test("values are found where the paths say", function* () {
     const answer = (q: number, text: string) => ({ for: { q }, out: [{ text }] })
     const { items } = yield* run(
@@ -156,19 +129,6 @@ describe("join", () => {
       metadata: { models: ["b", "a"] },
       gold: { best_completion_index: 1 },
     })
-  })
-
-  test("a key too long for an id has its hash for one, wherever the rows stand", function* () {
-    const keys = ["x".repeat(1000), "x".repeat(1001), "é".repeat(501)]
-    const { items, rejects } = yield* run({
-      prompts: keys.map((key) => prompt(key)),
-      a: keys.map((key) => completion(key, "a")),
-      b: keys.map((key) => completion(key, "b")).toReversed(),
-    })
-    assert.deepStrictEqual(rejects, [])
-    const hashed = (key: string) => `sha256:${createHash("sha256").update(key).digest("hex")}`
-    const ids = items.map(({ item }) => item.id)
-    assert.deepStrictEqual(ids, [keys[0], hashed(keys[1]!), hashed(keys[2]!)])
   })
 
   const gold = { best_completion_index: 1 }
@@ -573,13 +533,13 @@ describe("join", () => {
     ]
     const unasked = yield* run({ prompts: [], a: texts, b: [] })
     assert.deepStrictEqual(
-      unasked.rejects.map(({ code, raw }) => [code, raw]),
+      columns(unasked.rejects, "code", "raw"),
       texts.map((raw) => ["no_match", raw]),
     )
     const prompts = texts.map((text) => prompt(JSON.parse(text).id))
     const twice = yield* run({ prompts, a: [...texts, ...texts], b: [] })
     assert.deepStrictEqual(
-      twice.rejects.slice(prompts.length).map(({ code, raw }) => [code, raw]),
+      columns(twice.rejects.slice(prompts.length), "code", "raw"),
       texts.map((raw) => ["duplicate_key", raw]),
     )
   })
@@ -674,29 +634,6 @@ describe("join", () => {
   })
 
   const Key = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 12 }))
-  it.effect.prop(
-    "the order of the completions files' rows counts for nothing",
-    [Schema.Array(Key), Schema.Array(Key), Schema.Int],
-    ([a, b, turn]) =>
-      Effect.gen(function* () {
-        const keys = Array.from({ length: 13 }, (_, i) => i)
-        const turned = (ids: ReadonlyArray<number>) => {
-          const distinct = [...new Set(ids)]
-          const at = distinct.length === 0 ? 0 : Math.abs(turn) % distinct.length
-          return [...distinct.slice(at), ...distinct.slice(0, at)].toReversed()
-        }
-        const prompts = keys.map((id) => prompt(id))
-        const itemsOf = Effect.fnUntraced(function* (order: (ids: ReadonlyArray<number>) => ReadonlyArray<number>) {
-          const { items } = yield* run({ prompts, a: rows("a", ...order(a)), b: rows("b", ...order(b)) })
-          return items.map(({ item }) => item)
-        })
-        const sorted = yield* itemsOf((ids) => [...new Set(ids)].toSorted((one, other) => one - other))
-        assert.deepStrictEqual(yield* itemsOf(turned), sorted)
-        assert.strictEqual(sorted.length, keys.filter((key) => a.includes(key) && b.includes(key)).length)
-      }),
-    { arbitrary: { runs: 30 } },
-  )
-
   const Rows = Schema.Array(Schema.Union([Key, Schema.Literal("bad")]))
   it.effect.prop(
     "every row is in one item, in one reject, or belongs to a refused prompt",

@@ -1,7 +1,5 @@
-import { readdirSync, readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import type { LayoutOptions } from "../../../src/source/layout/Layout.ts"
-import { sharedData } from "../../support/sharedData.ts"
 import { assistant, chat, look, user } from "../layout/support.ts"
 
 /**
@@ -214,18 +212,6 @@ const shapes: ReadonlyArray<Shape> = [
     { prompt: [user("Q")] },
   ],
   [
-    "axolotl's DPO files",
-    [{ messages: [user("Q")], chosen: assistant("A"), rejected: assistant("B") }],
-    `pairs: prompt at "messages", completions at "chosen" and "rejected"`,
-    { prompt: [user("Q")] },
-  ],
-  [
-    "columns named after models",
-    [{ question: "Q", "response_gpt-4": "A", response_llama: "B", response_length: 4 }],
-    `wide: prompt at "question", completions at "response_gpt-4" and "response_llama", models "gpt-4" and "llama"`,
-    { models },
-  ],
-  [
     "other letters and blanks",
     [{ Prompt: "Q", "Response A": "A", "Response B": "B", Winner: "B" }],
     `wide: prompt at "Prompt", completions at "Response A" and "Response B", gold at "Winner"`,
@@ -241,12 +227,6 @@ const shapes: ReadonlyArray<Shape> = [
     [[user("Q")], "A", "p", "m"],
   ],
   [
-    "an id of rows is no key",
-    ["A", "B"].map((output, id) => ({ id, prompt: "Q", output })),
-    `long: prompt at "prompt", completion at "output", grouped by the prompt`,
-    ["Q", "A", "Q", undefined],
-  ],
-  [
     "an id of prompts is the key",
     [
       { id: 1, prompt: "Q", output: "A", source: "m" },
@@ -255,15 +235,6 @@ const shapes: ReadonlyArray<Shape> = [
     ],
     `long: prompt at "prompt", completion at "output", model at "source", grouped by "id"`,
     ["Q", "A", "1", "m"],
-  ],
-  [
-    "a group of different prompts is no key",
-    [
-      { group: "math", prompt: "Q", output: "A" },
-      { group: "math", prompt: "R", output: "B" },
-    ],
-    `long: prompt at "prompt", completion at "output", grouped by the prompt`,
-    ["Q", "A", "Q", undefined],
   ],
   [
     "LLaMA-Factory's history",
@@ -279,6 +250,12 @@ const shapes: ReadonlyArray<Shape> = [
     [{ question_id: 7, prompt: "Q", candidate: "B", baseline: "A", score: "4" }],
     `wide: prompt at "prompt", completions at "baseline" and "candidate", id at "question_id"`,
     { id: "7" },
+  ],
+  [
+    "columns named after models",
+    [{ question: "Q", "response_gpt-4": "A", response_llama: "B", response_length: 4 }],
+    `wide: prompt at "question", completions at "response_gpt-4" and "response_llama", models "gpt-4" and "llama"`,
+    { models },
   ],
   [
     "columns that are called after bots",
@@ -587,19 +564,5 @@ describe("Detect", () => {
       { prompt: "Q", response_a: "A", response_b: "B", label: "a" },
     ])
     assert.strictEqual(description, `wide: prompt at "prompt", completions at "response_a" and "response_b"`)
-  })
-
-  const llmbar = sharedData("llmbar")
-  it.skipIf(llmbar === undefined)("LLMBar (where the data is here): all items, each with its gold", () => {
-    const files = readdirSync(llmbar!).filter((file) => file.endsWith(".json"))
-    const found = files.map((file) => look(JSON.parse(readFileSync(`${llmbar}/${file}`, "utf8"))))
-    assert.strictEqual(found.flatMap(({ items }) => items).length, 280)
-    for (const { description, items } of found) {
-      assert.strictEqual(
-        description,
-        `wide: prompt at "input", completions at "output_1" and "output_2", gold at "label"`,
-      )
-      assert.isTrue(items.every(({ gold }) => gold !== undefined))
-    }
   })
 })

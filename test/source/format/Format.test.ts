@@ -10,7 +10,6 @@ import type { Input } from "../../../src/source/place/Input.ts"
 import * as Place from "../../../src/source/place/Place.ts"
 import * as OpenFile from "../../../src/source/OpenFile.ts"
 import type { RowResult } from "../../../src/source/record/Row.ts"
-import { cases } from "../../support/cases.ts"
 import { platform, test, toLines, writeFiles } from "../support.ts"
 import { cut } from "./support.ts"
 
@@ -192,41 +191,6 @@ describe("Format", () => {
     const cut = yield* read("f.csv", utf16.subarray(0, -1), { encoding: "utf-16le" })
     assert.match(cut.error!, /: cannot be read: not valid utf-16le \(`encoding`\)$/)
     assert.match(yield* refusalOf("f.csv", utf16, { encoding: "utf-17" }), /^`encoding`: expected an encoding such/)
-  })
-
-  const megabytes = cases(150, 300)
-  test(`a line of ${megabytes} MB from a gzip of ${megabytes} kB is one reject, of which the beginning is held`, function* () {
-    const megabyte = Buffer.alloc(1_000_000, "x")
-    const contents = [
-      Buffer.from('{"a":1}\n'),
-      ...Array.from({ length: megabytes }, () => megabyte),
-      Buffer.from('\n{"a":2}\n'),
-    ]
-    // One member, whose blocks are compressed once for all that are alike.
-    const finishFlush = zlib.constants.Z_FULL_FLUSH
-    const deflated = new Map(contents.map((part) => [part, zlib.deflateRawSync(part, { finishFlush })]))
-    const trailer = Buffer.alloc(8)
-    trailer.writeUInt32LE(contents.reduce((sum, part) => zlib.crc32(part, sum), 0))
-    trailer.writeUInt32LE(
-      contents.reduce((sum, part) => sum + part.length, 0),
-      4,
-    )
-    const packed = Buffer.concat([
-      Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]),
-      ...contents.map((part) => deflated.get(part)!),
-      zlib.deflateRawSync(""),
-      trailer,
-    ])
-    assert.isBelow(packed.length, 400_000)
-    const before = process.memoryUsage().arrayBuffers
-    const { rows } = yield* read("f", packed)
-    assert.isBelow(process.memoryUsage().arrayBuffers - before, 100_000_000)
-    assert.deepStrictEqual(
-      rows.map(
-        Result.match({ onSuccess: ({ value }) => value, onFailure: ({ code, raw_bytes }) => [code, raw_bytes] }),
-      ),
-      [{ a: 1 }, ["oversized_line", megabytes * 1_000_000], { a: 2 }],
-    )
   })
 
   test("the input log is told once, of the file's bytes and records, and only if it is read to its end", function* () {

@@ -48,15 +48,6 @@ describe("MakeLayout", () => {
       assert.deepStrictEqual(contents(items), contents([item]), description)
 
     it.prop("items", [Item], ([item]) => isTheSame(item, look([item])))
-    it.prop("items, elsewhere", [Item], ([{ completions, prompt }]) =>
-      isTheSame(
-        { completions, prompt },
-        look([{ q: { p: prompt }, all: completions.map((text) => ({ text, n: 1 })) }], {
-          prompt: "q.p",
-          completions: "all[].text",
-        }),
-      ),
-    )
     it.prop("items, as text cells", [Item], ([{ completions, prompt }]) => {
       const messages = asMessages(prompt)
       const cells = { prompt: JSON.stringify(messages), completions: JSON.stringify(completions) }
@@ -71,11 +62,6 @@ describe("MakeLayout", () => {
       const [chosen, rejected] = completions
       isTheSame({ prompt, completions: [chosen!, rejected!] }, look([{ prompt, chosen, rejected }]))
     })
-    it.prop("pairs of whole conversations", [Item], ([item]) => {
-      const prompt = asMessages(item.prompt)
-      const [chosen, rejected] = item.completions.slice(0, 2).map((text) => [...prompt, assistant(text)])
-      isTheSame({ prompt, completions: item.completions.slice(0, 2) }, look([{ chosen, rejected }]))
-    })
     const fromParts = ({ parts }: ReturnType<typeof look>) => {
       assert.strictEqual(new Set(parts.map(({ key }) => key)).size, 1)
       return { prompt: parts[0]!.prompt, completions: parts.map(({ completion }) => completion) }
@@ -83,11 +69,6 @@ describe("MakeLayout", () => {
     it.prop("long", [Item], ([{ completions, prompt }]) => {
       const records = completions.map((completion) => ({ prompt, completion }))
       assert.deepStrictEqual<unknown>(fromParts(look(records)), { prompt, completions })
-    })
-    it.prop("long, of whole conversations", [Item], ([item]) => {
-      const prompt = asMessages(item.prompt)
-      const records = item.completions.map((text) => ({ key: 1, messages: [...prompt, assistant(text)] }))
-      assert.deepStrictEqual<unknown>(fromParts(look(records)), { prompt, completions: item.completions })
     })
   })
 

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib"
 import { assert, describe } from "@effect/vitest"
-import { Effect, FileSystem, Stream } from "effect"
+import { Effect, FileSystem } from "effect"
 import * as Listing from "../../../src/source/place/Listing.ts"
 import * as Place from "../../../src/source/place/Place.ts"
 import { temporaryDirectory } from "../../support/job.ts"
@@ -103,18 +103,6 @@ describe("an object of Google Cloud Storage", () => {
     assert.match(yield* failureOf(input.slice!(10, 20)), /changed since it was opened; run again$/)
   })
 
-  test("that is replaced while the connection is down is a failure", function* () {
-    const server = yield* GoogleServer.make()
-    yield* environment(machine(server))
-    server.put("data", "a.jsonl", content)
-    server.cutAfter(150_000)
-    const input = yield* open("gs://data/a.jsonl")
-    const reading = Stream.runForEach(input.bytes, () =>
-      Effect.sync(() => server.put("data", "a.jsonl", content.toReversed())),
-    )
-    assert.match(yield* failureOf(reading), /changed since it was opened; run again$/)
-  })
-
   test("that can't be had is a failure that says why, and no secret", function* () {
     const server = yield* GoogleServer.make()
     const failures = (...names: ReadonlyArray<string>) =>
@@ -158,18 +146,6 @@ describe("an object of Google Cloud Storage", () => {
       assert.match(message, patterns[i]!)
       assert.notInclude(message, "planted")
     })
-  })
-
-  test("is a failure where the token is refused", function* () {
-    const server = yield* GoogleServer.make()
-    yield* environment(machine(server))
-    server.put("data", "a.jsonl", content)
-    const input = yield* open("gs://data/a.jsonl")
-    server.expireTokens()
-    assert.match(
-      yield* failureOf(bytesOf(input)),
-      /refuses the credentials \(401\), which may have expired; log in with/,
-    )
   })
 })
 

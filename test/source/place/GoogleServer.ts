@@ -26,7 +26,6 @@ export const make = Effect.fnUntraced(function* () {
   ])
   let count = 0
   let token = "planted-0"
-  let hasMetadata = true
   let cutAfter = Infinity
 
   const json = (response: ServerResponse, status: number, body: unknown) =>
@@ -63,7 +62,6 @@ export const make = Effect.fnUntraced(function* () {
   const { asked, host, url } = yield* serve((request, response) => {
     const url = new URL(request.url!, "http://localhost")
     if (url.pathname.startsWith("/computeMetadata/")) {
-      if (!hasMetadata) return response.writeHead(404).end()
       response.setHeader("metadata-flavor", "Google")
       return url.pathname.endsWith("/token")
         ? json(response, 200, { access_token: token, expires_in: 3600, token_type: "Bearer" })
@@ -90,7 +88,6 @@ export const make = Effect.fnUntraced(function* () {
       void buckets.get(bucket)!.set(key, { content, isGzip, generation: ++count }),
     /** All tokens so far have expired. */
     expireTokens: () => void (token = `planted-${++count}`),
-    withoutMetadata: () => void (hasMetadata = false),
     cutAfter: (bytes: number) => void (cutAfter = bytes),
   }
 })

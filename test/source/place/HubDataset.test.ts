@@ -239,13 +239,14 @@ describe("names of datasets", () => {
   const cards: ReadonlyArray<readonly [what: string, configs: string, expected: string | RegExp]> = [
     ["a file", "[{config_name: default, data_files: b.csv}]", "b.csv"],
     ["patterns", '[{config_name: default, data_files: ["d/*.csv", a.csv]}]', "d/x.csv d/y.csv a.csv"],
+    ["a folder and files", "[{config_name: x, data_dir: ./d, data_files: y.csv}]", "d/y.csv"],
+    ["no configuration", "[]", "a.csv b.csv d/x.csv d/y.csv"],
     [
       "splits",
       "[{config_name: x, data_files: [{split: train, path: b.csv}, {split: test, path: [d/x.csv]}]}]",
       "b.csv d/x.csv",
     ],
     ["a folder", "[{config_name: x, data_dir: d}]", "d/x.csv d/y.csv"],
-    ["a folder and files", "[{config_name: x, data_dir: ./d, data_files: y.csv}]", "d/y.csv"],
     [
       "the default",
       "[{config_name: x, data_files: a.csv}, {config_name: y, data_files: b.csv, default: true}]",
@@ -271,7 +272,6 @@ describe("names of datasets", () => {
       "{default: a.csv}",
       /README\.md: configs: expected .*; correct it, or append the path of files/,
     ],
-    ["no configuration", "[]", "a.csv b.csv d/x.csv d/y.csv"],
     [
       "nothing that is YAML",
       "[{",

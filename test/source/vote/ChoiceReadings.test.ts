@@ -1,9 +1,8 @@
 /** What labels of public vote files mean: read where there is one reading, asked about otherwise, and read as options say. */
 import { assert, describe } from "@effect/vitest"
-import { Effect, FileSystem, Result, Stream } from "effect"
+import { Effect, Result, Stream } from "effect"
 import * as Source from "../../../src/source/Source.ts"
-import { temporaryDirectory } from "../../support/job.ts"
-import { test } from "../support.ts"
+import { test, writeFiles } from "../support.ts"
 
 type Row = { readonly [member: string]: unknown }
 
@@ -15,10 +14,8 @@ const csvOf = (rows: ReadonlyArray<Row>): string => {
 }
 
 const sourceOf = Effect.fnUntraced(function* (text: string, name: string, votes: Source.VotesOptions["votes"]) {
-  const fs = yield* FileSystem.FileSystem
-  const file = `${yield* temporaryDirectory}/${name}`
-  yield* fs.writeFileString(file, text)
-  return Source.votes(file, { votes })
+  const [file] = yield* writeFiles({ [name]: text })
+  return Source.votes(file!, { votes })
 })
 
 /** What each record says: the place of the better one, or of all best ones, or the reason why it was rejected. */
@@ -193,11 +190,9 @@ describe("as options say", () => {
           { bart: { text: "x", reviews: [{ rank: one }] }, "bart-dpr": { text: "y", reviews: [{ rank: other }] } },
         ],
       })) // prettier-ignore
-    const fs = yield* FileSystem.FileSystem
-    const file = `${yield* temporaryDirectory}/votes.jsonl`
-    yield* fs.writeFileString(file, jsonl(records))
+    const [file] = yield* writeFiles({ "votes.jsonl": jsonl(records) })
     const at = (part: string) => ["bart", "bart-dpr"].map((name) => `questions[0].${name}.${part}`)
-    const source = Source.votes(file, {
+    const source = Source.votes(file!, {
       completions: at("text"),
       votes: { choice: at("reviews[0].rank").toReversed(), choiceAs: "ranks" },
     })

@@ -3,18 +3,14 @@ import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, type Duration, Effect, Exit, Layer, Redacted } from "effect"
 import { defaults, ServiceProfile, type ServiceSettings } from "../../../src/api/ServiceProfile.ts"
-import { AnnotationClient, TaskClient } from "../../../src/task/client/AnnotationClient.ts"
+import { AnnotationClient } from "../../../src/task/client/AnnotationClient.ts"
 import { type AnnotationClientError } from "../../../src/task/client/AnnotationClientError.ts"
 import { effectTest } from "../../support/effectTest.ts"
 import * as ScriptedService from "../../support/ScriptedService.ts"
-import * as VirtualTime from "../../support/virtualTime.ts"
+import { create as createTask, inVirtualTime, poll, request } from "./support.ts"
 
-const request = { task_type: "rlhf_ranking", prompts: [{ prompt: "p", completions: ["a", "b"] }] }
-const body = new TextEncoder().encode(JSON.stringify(request))
-const stored = Effect.succeed(body)
-
-const create = TaskClient.use((client) => client.create(body, "key-1"))
-const look = TaskClient.use((client) => client.poll("task_1", stored))
+const create = createTask()
+const look = poll("task_1")
 
 type Request = Effect.Effect<unknown, AnnotationClientError, AnnotationClient>
 type Method = "POST" | "GET"
@@ -102,10 +98,7 @@ describe("AnnotationClient", () => {
       const profile = ServiceProfile.layer({ baseUrl: `${service.baseUrl}//`, token: Redacted.make("abc") }).pipe(
         Layer.orDie,
       )
-      yield* Effect.andThen(
-        create,
-        TaskClient.use((client) => client.poll("task_0", stored)),
-      ).pipe(Effect.provide(clientOf(profile)))
+      yield* Effect.andThen(create, poll("task_0")).pipe(Effect.provide(clientOf(profile)))
       assert.deepStrictEqual(
         service.received.map(({ headers, method, path }) => [method, path, headers.authorization]),
         [
@@ -121,7 +114,7 @@ describe("AnnotationClient", () => {
     test("names any task id, whatever stands in it", function* () {
       const { client, service } = yield* answering({ status: 200, body: { status: "pending" } })
       for (const id of ["a/b", "a?b#c", "../up", "ü 100%"]) {
-        yield* TaskClient.use((client) => client.poll(id, stored)).pipe(Effect.provide(client))
+        yield* Effect.provide(poll(id), client)
         const path = service.received.at(-1)!.path
         assert.strictEqual(decodeURIComponent(path.slice("/v1/tasks/".length)), id)
         assert.strictEqual(path.split("/").length, 4)
@@ -191,28 +184,10 @@ describe("AnnotationClient", () => {
       ) => Effect.fn.Return<void, unknown>,
     ) =>
       testInTestTime(name, function* () {
-        const time = yield* VirtualTime.make
         const arrivals: Array<number> = []
-        const service = yield* ScriptedService.make(
-          (request) => {
-            arrivals.push(time.now())
-            return (
-              answers[arrivals.length - 1] ??
-              (request.method === "POST"
-                ? { status: 201, body: { task_id: "task_0" } }
-                : { status: 200, body: { status: "pending" } })
-            )
-          },
-          { requestTimeout: "10 days", ...settings },
-        )
-        const client = yield* Layer.build(
-          AnnotationClient.layer.pipe(Layer.provide(service.profile), Layer.provide(time.httpClient)),
-        )
-        yield* Effect.fnUntraced(check)(
-          (request, step) => time.run(Effect.exit(Effect.provide(request, client)), step),
-          arrivals,
-          time.now,
-        )
+        const taken = { status: 200, body: { task_id: "task_0", status: "pending" } }
+        const { now, run } = yield* inVirtualTime(({ at }) => answers[arrivals.push(at) - 1] ?? taken, settings)
+        yield* Effect.fnUntraced(check)((request, step) => run(Effect.exit(request), step), arrivals, now)
       })
 
     const later = (retryAfter: string, status = 429): ScriptedService.Answer => ({
@@ -220,7 +195,7 @@ describe("AnnotationClient", () => {
       headers: { "retry-after": retryAfter },
       body: { detail: "slow down" },
     })
-    const twice = TaskClient.use((client) => client.poll("task_1", stored, 2))
+    const twice = poll("task_1", 2)
 
     for (const [form, retryAfter, seconds] of [
       ["seconds", "90", 90],
@@ -242,19 +217,6 @@ describe("AnnotationClient", () => {
           },
         )
       }
-
-      timed(
-        `lets every other request wait for it, too, in ${form}`,
-        [later(retryAfter)],
-        {},
-        function* (run, arrivals) {
-          const refused = yield* run(look, "1 second")
-          assert(Exit.isFailure(refused))
-          assert.isTrue(Exit.isSuccess(yield* run(create, "1 second")))
-          assert.strictEqual(arrivals.length, 2)
-          assert.isAtLeast(arrivals[1]!, (form === "an HTTP date" ? 0 : arrivals[0]!) + 1000 * seconds)
-        },
-      )
     }
 
     for (const retryAfter of ["3700", "86400", new Date(4_000_000).toUTCString()]) {
@@ -281,8 +243,7 @@ describe("AnnotationClient", () => {
       { patience: "15 minutes", idempotencyKey: "honored" },
       function* (run, arrivals, now) {
         assert.isTrue(Exit.isSuccess(yield* run<unknown, AnnotationClientError>(look, "1 second")))
-        const tried = TaskClient.use((client) => client.poll("task_0", stored, 5))
-        for (const request of [tried, create]) {
+        for (const request of [poll("task_0", 5), create]) {
           const failure = yield* Effect.flip(yield* run<unknown, AnnotationClientError>(request, "1 second"))
           assert(failure.reason._tag === "Unavailable")
           assert.isFalse(failure.reason.maybeDone)
@@ -427,10 +388,7 @@ describe("AnnotationClient", () => {
             doubt: step("doubt"),
             release: step("release"),
           }
-          yield* run(
-            TaskClient.use((client) => client.create(body, "key-1", sending)),
-            "1 second",
-          )
+          yield* run(createTask(sending), "1 second")
           while (seen++ < arrivals.length) steps.push("POST")
           assert.deepStrictEqual(steps, [...expected])
         },
@@ -629,15 +587,6 @@ describe("AnnotationClient", () => {
       const service = yield* ScriptedService.make(() => ({ status: 422, body: '{"odd":"thing"}' }))
       const profile = ServiceProfile.layer({ baseUrl: service.baseUrl, token: Redacted.make("t") }).pipe(Layer.orDie)
       assert.strictEqual((yield* failureOf(create, clientOf(profile))).message, 'refused (422): {"odd":"thing"}')
-    })
-
-    test("does not stand in the error about an address that is none", function* () {
-      const profile = ServiceProfile.layer({ baseUrl: "nowhere", token: Redacted.make("secret-token") }).pipe(
-        Layer.orDie,
-      )
-      const exit = yield* Effect.exit(Effect.provide(create, clientOf(profile)))
-      assert.isTrue(Exit.isFailure(exit))
-      assert.notInclude(inspect(exit, { depth: Infinity, showHidden: true }), "secret-token")
     })
   })
 })

@@ -1,24 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Exit, Layer } from "effect"
+import { Duration, Effect, Exit } from "effect"
 import type { ServiceSettings } from "../../../src/api/ServiceProfile.ts"
-import { AnnotationClient, TaskClient } from "../../../src/task/client/AnnotationClient.ts"
+import type { AnnotationClient } from "../../../src/task/client/AnnotationClient.ts"
 import type { AnnotationClientError } from "../../../src/task/client/AnnotationClientError.ts"
 import * as Logs from "../../support/logs.ts"
-import * as ScriptedService from "../../support/ScriptedService.ts"
+import type * as ScriptedService from "../../support/ScriptedService.ts"
 import { column } from "../../support/columns.ts"
-import * as VirtualTime from "../../support/virtualTime.ts"
+import { type Arrival, create as createTask, inVirtualTime, poll } from "./support.ts"
 
-const request = { task_type: "rlhf_ranking", prompts: [{ prompt: "p", completions: ["a", "b"] }] }
-const body = new TextEncoder().encode(JSON.stringify(request))
-const stored = Effect.succeed(body)
-const create = TaskClient.use((client) => client.create(body, "key-1"))
-const look = TaskClient.use((client) => client.poll("task_1", stored))
+const create = createTask()
+const look = poll("task_1")
 
-interface Arrival {
-  readonly at: number
-  readonly method: string
-  readonly path: string
-}
 type Run = <A, E>(request: Effect.Effect<A, E, AnnotationClient>) => Effect.Effect<Exit.Exit<A, E>>
 
 const taken: ScriptedService.Answer = { status: 200, body: { task_id: "task_1", status: "pending" } }
@@ -40,25 +32,8 @@ const timed = (
   it.effect(name, () => {
     const logs = Logs.make()
     return Effect.gen(function* () {
-      const time = yield* VirtualTime.make
-      const arrivals: Array<Arrival> = []
-      const service = yield* ScriptedService.make(
-        ({ method, path }) => {
-          const before = [...arrivals]
-          const arrival = { at: time.now(), method, path }
-          arrivals.push(arrival)
-          return answer(arrival, before)
-        },
-        { requestTimeout: "10 days", idempotencyKey: "honored", ...settings },
-      )
-      const client = yield* Layer.build(
-        AnnotationClient.layer.pipe(Layer.provide(service.profile), Layer.provide(time.httpClient)),
-      )
-      yield* Effect.fnUntraced(check)(
-        (request) => time.run(Effect.exit(Effect.provide(request, client)), "100 millis"),
-        arrivals,
-        logs.messages,
-      )
+      const { arrivals, run } = yield* inVirtualTime(answer, { idempotencyKey: "honored", ...settings })
+      yield* Effect.fnUntraced(check)((request) => run(Effect.exit(request), "100 millis"), arrivals, logs.messages)
     }).pipe(Effect.scoped, logs.during)
   })
 
@@ -158,7 +133,7 @@ describe("ServiceHealth", () => {
       ({ at }) => (at < downFor ? broken : taken),
       { concurrency: 3, retries: 20 },
       function* (run, arrivals, messages) {
-        const request = at === "creation" ? create : TaskClient.use((client) => client.poll("task_1", stored, 20))
+        const request = at === "creation" ? create : poll("task_1", 20)
         const ended = yield* run(all(Array.from({ length: 12 }, () => request)))
         assert(Exit.isSuccess(ended))
         assert.isTrue(ended.value.every(Exit.isSuccess))
@@ -203,7 +178,7 @@ describe("ServiceHealth", () => {
       (arrival) => (isProbe(arrival) ? ofNobody : arrival.path.endsWith("task_9") ? broken : taken),
       { concurrency: 1, patience: "3 minutes" },
       function* (run, arrivals, messages) {
-        const poison = TaskClient.use((client) => client.poll("task_9", stored))
+        const poison = poll("task_9")
         for (let i = 0; i < 4; i++) {
           for (let k = 0; k < 3; k++) assert.match(String(yield* run(poison)), /unavailable \(500\)/)
           assert.isTrue(Exit.isSuccess(yield* run<unknown, AnnotationClientError>(i % 2 === 0 ? look : create)))
@@ -221,7 +196,7 @@ describe("ServiceHealth", () => {
     function* (run, arrivals, messages) {
       assert.isTrue(Exit.isSuccess(yield* run(look)))
       assert.isTrue(Exit.isSuccess(yield* run(create)))
-      const poison = TaskClient.use((client) => client.poll("task_9", stored))
+      const poison = poll("task_9")
       for (let i = 0; i < 12; i++) assert.match(String(yield* run(poison)), /unavailable \(500\)/)
       assert.isTrue(Exit.isSuccess(yield* run(look)))
       assert.isAtMost(arrivals.at(-1)!.at, 60_000)
@@ -234,7 +209,7 @@ describe("ServiceHealth", () => {
     (arrival, before) => (before.length < 3 ? taken : arrival.at < 20_000 ? gone : taken),
     { concurrency: 1, retries: 20 },
     function* (run, arrivals) {
-      for (const id of ["a", "b", "c"]) yield* run(TaskClient.use((client) => client.poll(id, stored)))
+      for (const id of ["a", "b", "c"]) yield* run(poll(id))
       assert.isTrue(Exit.isSuccess(yield* run(create)))
       const probes = arrivals.slice(3).filter(({ method }) => method === "GET")
       assert.deepStrictEqual(
@@ -282,22 +257,6 @@ describe("ServiceHealth", () => {
         arrivals.filter(({ path }) => path.endsWith("prefstream-probe")),
         [],
       )
-      assert.deepStrictEqual(messages, [])
-    },
-  )
-
-  timed(
-    "a service that answers the first question is up, too: it is asked about a task that it knew",
-    ({ method }) => (method === "POST" ? broken : taken),
-    { concurrency: 1, retries: 4 },
-    function* (run, arrivals, messages) {
-      assert.isTrue(Exit.isSuccess(yield* run(look)))
-      assert.isTrue(Exit.isFailure(yield* run(create)))
-      const posts = arrivals.filter(({ method }) => method === "POST")
-      assert.strictEqual(posts.length, 5)
-      const [, probe, ...more] = arrivals.filter(({ method }) => method === "GET")
-      assert.strictEqual(probe?.path, "/v1/tasks/task_1")
-      assert.deepStrictEqual(more, [])
       assert.deepStrictEqual(messages, [])
     },
   )

@@ -12,7 +12,8 @@ import * as LedgerMaintenance from "../../../src/task/ledger/care/LedgerMaintena
 import * as LedgerLocation from "../../../src/task/ledger/LedgerLocation.ts"
 import { notInstalled, password, Server } from "../../support/postgres.ts"
 import { ledgerConformance } from "./ledgerConformance.ts"
-import { newTasks, nothing, plan } from "../support.ts"
+import { openShared, twoWorkers } from "./workers.ts"
+import { newTasks, plan, recordStep } from "../support.ts"
 import { column, columns } from "../../support/columns.ts"
 import { effectTest } from "../../support/effectTest.ts"
 
@@ -89,8 +90,28 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
       (node["Actual Rows"] + (node["Rows Removed by Join Filter"] ?? 0) + (node["Rows Removed by Filter"] ?? 0)) +
     (node.Plans ?? []).reduce((sum, inner) => sum + rowsOf(inner), 0)
 
+  /** What an effect gives, and how many rows each of its statements goes through that has this text. */
+  const rowsRead = Effect.fnUntraced(function* <A, E, R>(text: string, effect: Effect.Effect<A, E, R>) {
+    const rows: Array<number> = []
+    const result = yield* Effect.provideService(
+      effect,
+      Statement.CurrentTransformer,
+      Effect.fnUntraced(function* (statement, sql) {
+        const [query, params] = statement.compile()
+        if (!query.includes(text)) return statement
+        const [row] = yield* Effect.orDie(
+          sql
+            .unsafe<Explained>(`EXPLAIN (ANALYZE, FORMAT JSON) ${query}`, params)
+            .pipe(Effect.provideService(Statement.CurrentTransformer, undefined)),
+        )
+        rows.push(rowsOf(row!["QUERY PLAN"][0]!.Plan))
+        return statement
+      }),
+    )
+    return { result, rows }
+  })
+
   testFresh("counts items by going through each row a few times, whatever their number", function* () {
-    const statements: Array<Statement.Statement<unknown>> = []
     const ledger = yield* Ledger
     const sql = yield* SqlClient.SqlClient
     const run = yield* plan(newTasks([1]))
@@ -104,24 +125,18 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
         FROM generate_series(${perTask}, ${perTask * (tasks + 1) - 1}) AS i`
     yield* sql`ANALYZE`
     const items = perTask * tasks
-    const standing = yield* Effect.gen(function* () {
-      assert.strictEqual(yield* ledger.itemsIn(run.run, ["refused"]), items)
-      assert.strictEqual(yield* ledger.itemsLost(run.run), items)
-      assert.strictEqual(yield* ledger.itemsLostWith(perTask), perTask)
-      return yield* ledger.itemsByOutcome(Option.none())
-    }).pipe(
-      Effect.provideService(Statement.CurrentTransformer, (statement) => {
-        statements.push(statement)
-        return Effect.succeed(statement)
-      }),
+    const { result, rows } = yield* rowsRead(
+      "",
+      Effect.all([
+        ledger.itemsIn(run.run, ["refused"]),
+        ledger.itemsLost(run.run),
+        ledger.itemsLostWith(perTask),
+        Effect.map(ledger.itemsByOutcome(Option.none()), (standing) => standing("refused")),
+      ]),
     )
-    assert.strictEqual(standing("refused"), items)
-    assert.lengthOf(statements, 4)
-    for (const statement of statements) {
-      const [text, params] = statement.compile()
-      const [row] = yield* sql.unsafe<Explained>(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, params)
-      assert.isBelow(rowsOf(row!["QUERY PLAN"][0]!.Plan), 20 * (tasks + items), text)
-    }
+    assert.deepStrictEqual(result, [items, items, perTask, items])
+    assert.lengthOf(rows, 4)
+    for (const count of rows) assert.isBelow(count, 20 * (tasks + items))
   })
 
   testFresh("rewrites no item that is read again", function* () {
@@ -131,17 +146,11 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
     yield* plan(tasks)
     const items = tasks.flatMap((task) => task.items)
     const run = yield* ledger.startRun()
-    const step = {
-      tasks: [],
-      known: items.map(({ itemId }) => itemId),
-      rejects: [],
-      counts: { ...nothing, read: items.length, known: items.length },
-      finished: true,
-    }
     // The transaction that wrote each row as it stands.
     const versions = sql`SELECT item_id, xmin::text FROM item ORDER BY item_id`
     const before = yield* versions
-    yield* ledger.record(run, step)
+    const known = items.map(({ itemId }) => itemId)
+    yield* recordStep(run, { read: known.length, known: known.length }, { known })
     assert.deepStrictEqual(yield* versions, before)
     assert.deepStrictEqual(yield* sql`SELECT COUNT(*)::int AS rows FROM known`, [{ rows: 1 }])
     assert.strictEqual(yield* ledger.itemsIn(run.run, ["planned"]), items.length)
@@ -160,25 +169,14 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
           SELECT 1, i, 1, 1, 1, i, 1, 1, 1, 0, 'key ' || i, 'completed', 0, 0 FROM generate_series(1, ${tasks}) AS i`
         yield* sql`ANALYZE`
       }).pipe(Effect.provide(PostgresClient.layer({ url })))
-      let rows = 0
-      const { results } = yield* LedgerMaintenance.prune(location, { before: 1, results: true }).pipe(
-        Effect.provideService(
-          Statement.CurrentTransformer,
-          Effect.fnUntraced(function* (statement, sql) {
-            const [text, params] = statement.compile()
-            if (!text.includes("SELECT seq FROM task")) return statement
-            const [row] = yield* Effect.orDie(
-              sql
-                .unsafe<Explained>(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, params)
-                .pipe(Effect.provideService(Statement.CurrentTransformer, undefined)),
-            )
-            rows += rowsOf(row!["QUERY PLAN"][0]!.Plan)
-            return statement
-          }),
-        ),
+      const pruning = LedgerMaintenance.prune(location, { before: 1, results: true })
+      const { result, rows } = yield* rowsRead("SELECT seq FROM task", pruning)
+      assert.strictEqual(result.results.tasks, tasks)
+      assert.isNotEmpty(rows)
+      assert.isBelow(
+        rows.reduce((sum, count) => sum + count),
+        8 * tasks,
       )
-      assert.strictEqual(results.tasks, tasks)
-      assert.isBelow(rows, 8 * tasks)
     }).pipe(Effect.provide(NodeServices.layer)),
   )
 
@@ -234,17 +232,6 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
         }
       })
 
-      test("is refused where a newer version wrote it", function* () {
-        const url = yield* newUrl
-        const location = yield* LedgerLocation.of({ ledger: url, file: "" })
-        yield* Effect.provide(Effect.void, LedgerLocation.layer(location))
-        yield* Effect.gen(function* () {
-          const sql = yield* SqlClient.SqlClient
-          yield* sql`INSERT INTO prefstream_migration ${sql.insert({ migration_id: 7, name: "of_the_future" })}`
-        }).pipe(Effect.provide(PostgresClient.layer({ url })))
-        for (const { _tag } of yield* failuresOf(location)) assert.strictEqual(_tag, "DatabaseTooNew")
-      })
-
       it.effect("takes a service's words with NUL", () =>
         Effect.gen(function* () {
           const ledger = yield* Ledger
@@ -273,16 +260,8 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
         /** Two workers of one job of two tasks, each of which is a part. */
         const two = Effect.gen(function* () {
           const url = yield* newUrl
-          const open = (name: string) =>
-            Effect.map(Layer.build(Ledger.layerPostgres({ url, shared: { by: "worker", name } })), (context) =>
-              Context.get(context, Ledger),
-            )
-          const [one, other] = [yield* open("one"), yield* open("other")]
-          yield* plan(newTasks([1, 1])).pipe(Effect.provideService(Ledger, one))
+          const { one, other, sql } = yield* twoWorkers(url, 2)
           const take = (ledger: (typeof Ledger)["Service"], part: number) => Effect.asVoid(ledger.takePart(part))
-          const sql = yield* Effect.map(Layer.build(PostgresClient.layer({ url })), (context) =>
-            Context.get(context, SqlClient.SqlClient),
-          )
           const states = Effect.map(
             sql<{ state: string; taskId: string | null }>`SELECT state, task_id AS "taskId" FROM task ORDER BY seq`,
             (rows) => rows.map(({ state, taskId }) => [state, taskId]),
@@ -292,10 +271,7 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
           return { one, other, later, states, take, url }
         })
 
-        const aCommand = (url: Redacted.Redacted<string>) =>
-          Effect.map(Layer.build(Ledger.layerPostgres({ url, shared: { by: "command", name: "" } })), (context) =>
-            Context.get(context, Ledger),
-          )
+        const aCommand = (url: Redacted.Redacted<string>) => openShared(url, { by: "command", name: "" })
 
         describe("who reads", () => {
           /** A process beside others, with an effect by which it is the one that reads. */

@@ -5,7 +5,6 @@ import { Clock, Context, Deferred, Effect, Fiber, Latch, Layer, Metric, Option, 
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { ServiceProfile } from "../../../src/api/ServiceProfile.ts"
-import * as PostgresClient from "../../../src/node/PostgresClient.ts"
 import * as PostgresLock from "../../../src/node/PostgresLock.ts"
 import { collect } from "../../../src/task/Collect.ts"
 import { AnnotationClient } from "../../../src/task/client/AnnotationClient.ts"
@@ -20,6 +19,7 @@ import { notInstalled, Server } from "../../support/postgres.ts"
 import * as ScriptedService from "../../support/ScriptedService.ts"
 import { platform } from "../../support/job.ts"
 import { newTasks, plan } from "../support.ts"
+import { twoWorkers } from "./workers.ts"
 import { column } from "../../support/columns.ts"
 import { effectTest } from "../../support/effectTest.ts"
 
@@ -32,22 +32,12 @@ describe.skipIf(notInstalled)("two workers", () => {
 
   /** Two workers of one job of so many tasks, each task a part. */
   const two = Effect.fnUntraced(function* (tasks: number) {
-    const url = Redacted.make(server.url(server.newSchema()))
-    const open = (name: string) =>
-      Effect.map(Layer.build(Ledger.layerPostgres({ url, shared: { by: "worker", name } })), (context) =>
-        Context.get(context, Ledger),
-      )
-    const [one, other] = [yield* open("one"), yield* open("other")]
-    yield* plan(newTasks(Array.from({ length: tasks }, () => 1))).pipe(Effect.provideService(Ledger, one))
-    const connect = Effect.map(Layer.build(Layer.fresh(PostgresClient.layer({ url }))), (context) =>
-      Context.get(context, SqlClient.SqlClient),
-    )
-    const sql = yield* connect
+    const workers = yield* twoWorkers(Redacted.make(server.url(server.newSchema())), tasks)
     const states = Effect.map(
-      sql<{ state: string; reason: string | null }>`SELECT state, reason FROM task ORDER BY seq`,
+      workers.sql<{ state: string; reason: string | null }>`SELECT state, reason FROM task ORDER BY seq`,
       (rows) => rows.map(({ reason, state }) => [state, reason]),
     )
-    return { one, other, sql, connect, states }
+    return { ...workers, states }
   })
 
   /** Waits until so many sessions wait for a lock. */

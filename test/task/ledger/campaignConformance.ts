@@ -5,41 +5,31 @@ import { TestClock } from "effect/testing"
 import { Ledger } from "../../../src/task/ledger/Ledger.ts"
 import { type CampaignTerms, type Run, TaskState } from "../../../src/task/ledger/schema/Model.ts"
 import { column } from "../../support/columns.ts"
-import { batchItem, batchItems, newTasks, nothing, reject, type LedgerTest } from "../support.ts"
+import {
+  batchItem,
+  batchItems,
+  bring,
+  itemsByState,
+  newTasks,
+  nothing,
+  plan,
+  recordStep,
+  reject,
+  split,
+  type LedgerTest,
+} from "../support.ts"
 
 const kind: CampaignTerms = { guidelines: "Be kind.\nBe brief." }
 const strict: CampaignTerms = { guidelines: "Be kind.\nBe strict." }
 
-/** Plans tasks in the campaign of the given terms. */
-const planUnder = Effect.fnUntraced(function* (
-  terms: CampaignTerms & { readonly newCampaign?: boolean },
-  tasks: ReturnType<typeof newTasks>,
-) {
-  const ledger = yield* Ledger
-  const run = yield* ledger.startRun(terms)
-  const read = tasks.reduce((sum, task) => sum + task.items.length, 0)
-  const counts = { ...nothing, read, new: read }
-  yield* ledger.record(run, { tasks, known: [], rejects: [], counts, finished: true })
-  return run
-})
-
-const states = Effect.gen(function* () {
-  const ledger = yield* Ledger
-  const { countsOf } = yield* ledger.progress
-  return (campaign: number) =>
-    Object.fromEntries(
-      Object.entries(countsOf(campaign)).flatMap(([state, { items }]) => (items === 0 ? [] : [[state, items]])),
-    )
-})
-
-/** Sends the task at `seq` and completes it. */
-const complete = Effect.fnUntraced(function* (seq: number) {
-  const ledger = yield* Ledger
-  const task = (yield* ledger.plannedAfter(seq - 1)).find((task) => task.seq === seq)!
-  yield* ledger.claim(task)
-  yield* ledger.markSubmitted(seq, `task_${seq}`, 0)
-  yield* ledger.markCompleted(seq, "{}")
-})
+const states = Ledger.use((ledger) =>
+  Effect.map(
+    ledger.progress,
+    ({ countsOf }) =>
+      (campaign: number) =>
+        itemsByState(countsOf(campaign)),
+  ),
+)
 
 export const campaignConformance = (test: LedgerTest) =>
   describe("campaigns", () => {
@@ -47,7 +37,7 @@ export const campaignConformance = (test: LedgerTest) =>
       assert.deepStrictEqual(yield* ledger.campaigns, [])
       assert.deepStrictEqual(yield* ledger.lastCampaign, Option.none())
       yield* TestClock.setTime(5)
-      assert.deepStrictEqual(yield* planUnder(kind, newTasks([2])), { run: 1, campaign: 1 })
+      assert.deepStrictEqual(yield* plan(newTasks([2]), kind), { run: 1, campaign: 1 })
       yield* TestClock.setTime(9)
       assert.deepStrictEqual(yield* ledger.startRun({ ...kind, taskType: "rlhf_ranking" }), { run: 2, campaign: 1 })
       assert.deepStrictEqual(
@@ -83,7 +73,7 @@ export const campaignConformance = (test: LedgerTest) =>
     ]
     for (const [what, before, now, message] of changes) {
       test(`${what} is refused, and told, unless a new campaign was asked for`, function* (ledger) {
-        const first = yield* planUnder(before, newTasks([2]))
+        const first = yield* plan(newTasks([2]), before)
         const failure = yield* Effect.flip(ledger.startRun(now))
         assert(failure._tag === "TermsChanged")
         assert.match(failure.message, message)
@@ -98,8 +88,8 @@ export const campaignConformance = (test: LedgerTest) =>
     }
 
     test("an earlier campaign is gone back to only where that was asked for", function* (ledger) {
-      yield* planUnder(kind, newTasks([2]))
-      yield* planUnder({ ...strict, newCampaign: true }, newTasks([2], 2))
+      yield* plan(newTasks([2]), kind)
+      yield* plan(newTasks([2], 2), { ...strict, newCampaign: true })
       const failure = yield* Effect.flip(ledger.startRun(kind))
       assert(failure._tag === "TermsChanged")
       assert.deepStrictEqual([failure.campaign, failure.earlier], [2, 1])
@@ -108,7 +98,7 @@ export const campaignConformance = (test: LedgerTest) =>
         /^the settings differ from the last run.s \(campaign 2\).*match campaign 1.*`newCampaign: true` to return to campaign 1/,
       )
       assert.deepStrictEqual(yield* ledger.startRun(strict), { run: 3, campaign: 2 })
-      assert.deepStrictEqual(yield* planUnder({ ...kind, newCampaign: true }, newTasks([1], 4)), {
+      assert.deepStrictEqual(yield* plan(newTasks([1], 4), { ...kind, newCampaign: true }), {
         run: 4,
         campaign: 1,
       })
@@ -118,19 +108,18 @@ export const campaignConformance = (test: LedgerTest) =>
     })
 
     test("are the same however their lines end", function* (ledger) {
-      yield* planUnder({ guidelines: "Be kind.\nBe brief." }, newTasks([1]))
+      yield* plan(newTasks([1]), { guidelines: "Be kind.\nBe brief." })
       for (const guidelines of ["Be kind.\r\nBe brief.\r\n", "Be kind.\nBe brief.\n\n"]) {
         assert.strictEqual((yield* ledger.startRun({ guidelines })).campaign, 1)
       }
-      yield* planUnder({ newCampaign: true }, newTasks([1]))
+      yield* plan(newTasks([1]), { newCampaign: true })
       assert.strictEqual((yield* ledger.startRun({ guidelines: " \n" })).campaign, 2)
     })
 
     test("under which nothing was planned bind nobody", function* (ledger) {
       const run = yield* ledger.startRun(kind)
-      const counts = { ...nothing, read: 1, rejected: 1 }
-      yield* ledger.record(run, { tasks: [], known: [], rejects: [reject(1)], counts, finished: true })
-      assert.deepStrictEqual(yield* planUnder(strict, newTasks([2])), { run: 2, campaign: 1 })
+      yield* recordStep(run, { read: 1, rejected: 1 }, { rejects: [reject(1)] })
+      assert.deepStrictEqual(yield* plan(newTasks([2]), strict), { run: 2, campaign: 1 })
       assert.deepStrictEqual(column(yield* ledger.campaigns, "guidelines"), [strict.guidelines])
       yield* ledger.startRun({ ...kind, newCampaign: true })
       assert.deepStrictEqual(yield* ledger.startRun({ newCampaign: true }), { run: 4, campaign: 2 })
@@ -139,7 +128,7 @@ export const campaignConformance = (test: LedgerTest) =>
     test("judge each item once each, also one that has other content under its id", function* (ledger) {
       const [a, b] = batchItems(0, 2)
       const changed = batchItem({ ...a!, item: { ...a!.item, prompt: "another prompt" } })
-      yield* planUnder(kind, newTasks([2]))
+      yield* plan(newTasks([2]), kind)
       const run: Run = yield* ledger.startRun({ ...strict, newCampaign: true })
       assert.deepStrictEqual(yield* ledger.classify(run, [a!, changed, b!]), ["new", "new", "new"])
       yield* ledger.record(run, {
@@ -156,14 +145,14 @@ export const campaignConformance = (test: LedgerTest) =>
     })
 
     test("keep what they brought; what was never sent is not sent while another goes on, and what may have been is", function* (ledger) {
-      yield* planUnder(kind, newTasks([1, 1, 1, 1, 1]))
-      yield* complete(0)
+      yield* plan(newTasks([1, 1, 1, 1, 1]), kind)
+      yield* bring(0, "completed")
       const [second, third] = yield* ledger.plannedAfter(-1)
       yield* ledger.claim(second!)
       yield* ledger.markSubmitted(second!.seq, "task_x", 0)
       yield* ledger.claim(third!)
       yield* ledger.settleInterrupted("planned")
-      yield* planUnder({ ...strict, newCampaign: true }, newTasks([2]))
+      yield* plan(newTasks([2]), { ...strict, newCampaign: true })
       assert.deepStrictEqual((yield* states)(1), { completed: 1, submitted: 1, planned: 1, superseded: 2 })
       assert.deepStrictEqual((yield* states)(2), { planned: 2 })
       assert.deepStrictEqual(column(yield* ledger.plannedAfter(-1), "seq"), [2, 5])
@@ -173,7 +162,7 @@ export const campaignConformance = (test: LedgerTest) =>
     })
 
     test("a task that was given back, as it was certainly not taken, was never sent; one that may have been taken was", function* (ledger) {
-      yield* planUnder(kind, newTasks([1, 1]))
+      yield* plan(newTasks([1, 1]), kind)
       const [taken, doubtful] = yield* ledger.plannedAfter(-1)
       yield* ledger.claim(taken!)
       yield* ledger.release(0)
@@ -188,27 +177,22 @@ export const campaignConformance = (test: LedgerTest) =>
     })
 
     test("what a person said is to be sent again is sent, in whatever campaign, and split, too", function* (ledger) {
-      yield* planUnder(kind, newTasks([2, 1, 1, 1]))
+      yield* plan(newTasks([2, 1, 1, 1]), kind)
       const tasks = yield* ledger.plannedAfter(-1)
       yield* Effect.forEach(tasks, ledger.claim)
       yield* ledger.markInDoubt(0, "hm")
       yield* ledger.markRefused(2, "no")
       yield* ledger.markInDoubt(3, "hm")
       yield* ledger.release(4)
-      yield* planUnder({ ...strict, newCampaign: true }, newTasks([1]))
+      yield* plan(newTasks([1]), { ...strict, newCampaign: true })
       assert.deepStrictEqual((yield* states)(1), { in_doubt: 3, refused: 1, superseded: 1 })
       yield* ledger.giveUp([4])
       yield* ledger.sendAgain([1, 3, 4])
-      const { items } = yield* ledger.request(0)
-      const [first, second] = newTasks([1, 1], 90)
       const wanted = Effect.map(ledger.plannedAfter(-1), (tasks) => tasks.map(({ seq }) => seq))
       assert.deepStrictEqual(yield* wanted, [0, 2, 3, 5])
       yield* ledger.startRun(strict)
       yield* ledger.claim((yield* ledger.plannedAfter(-1))[0]!)
-      yield* ledger.split(0, [
-        { ...first!, items: items.slice(0, 1) },
-        { ...second!, items: items.slice(1) },
-      ])
+      yield* split(0)
       yield* ledger.startRun(strict)
       assert.deepStrictEqual(yield* wanted, [0, 1, 2, 3, 5])
       // A rule's decision is not a person's.
@@ -220,12 +204,12 @@ export const campaignConformance = (test: LedgerTest) =>
     })
 
     test("are exported one by one, or all, in the order of the items", function* (ledger) {
-      yield* planUnder(kind, newTasks([1, 1]))
-      yield* complete(1)
-      yield* planUnder({ ...strict, newCampaign: true }, newTasks([1, 1]))
-      yield* complete(3)
-      yield* complete(2)
-      yield* planUnder({ ...kind, newCampaign: true }, [])
+      yield* plan(newTasks([1, 1]), kind)
+      yield* bring(1, "completed")
+      yield* plan(newTasks([1, 1]), { ...strict, newCampaign: true })
+      yield* bring(3, "completed")
+      yield* bring(2, "completed")
+      yield* plan([], { ...kind, newCampaign: true })
       const seqsOf = (campaign: Option.Option<number>) =>
         Effect.map(Stream.runCollect(ledger.completedOf(campaign)), (tasks) => tasks.map(({ seq }) => seq))
       assert.deepStrictEqual(yield* seqsOf(Option.some(1)), [1])

@@ -1,6 +1,6 @@
 /** What every ledger must do with prompts that are conversations: text on the way out, messages on the way back. */
 import { assert, describe } from "@effect/vitest"
-import { Array as Arr, Effect, Option, Stream } from "effect"
+import { Array as Arr, Effect, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { toTaskPrompt, type SourceItem } from "../../../src/domain/PromptItem.ts"
 import { type TaskPrompt, type TaskRequest } from "../../../src/domain/Task.ts"
@@ -11,19 +11,15 @@ import { defaultJob, Ledger } from "../../../src/task/ledger/Ledger.ts"
 import * as LedgerCheck from "../../../src/task/ledger/care/LedgerCheck.ts"
 import type { RunTerms } from "../../../src/task/ledger/schema/Model.ts"
 import * as Payload from "../../../src/task/ledger/schema/Payload.ts"
-import { halve, identify, newTasks } from "../../../src/task/plan/TaskRequests.ts"
+import { identify, newTasks } from "../../../src/task/plan/TaskRequests.ts"
 import * as Conversations from "../../support/conversations.ts"
-import { nothing, type LedgerTest } from "../support.ts"
+import { plan as planTasks, split, type LedgerTest } from "../support.ts"
 
-const plan = Effect.fnUntraced(function* (items: ReadonlyArray<BatchItem>, terms: RunTerms = {}) {
-  const ledger = yield* Ledger
-  const run = yield* ledger.startRun(terms)
+const plan = (items: ReadonlyArray<BatchItem>, terms: RunTerms = {}) => {
   const batches = Batch.make({ maxPrompts: 7, maxBytes: 1e6 })
-  const counts = { ...nothing, read: items.length, new: items.length }
   const tasks = [...batches.add(items), ...batches.end()].flatMap((batch) => newTasks(batch, terms))
-  yield* ledger.record(run, { tasks, known: [], rejects: [], counts, finished: true })
-  return run
-})
+  return planTasks(tasks, terms)
+}
 
 const plannedTasks = Ledger.use((ledger) => ledger.plannedAfter(-1))
 
@@ -42,8 +38,7 @@ const answerTo = (body: Uint8Array) => ({
 const judgeAll = Effect.gen(function* () {
   const ledger = yield* Ledger
   for (const [i, { seq, vote }] of (yield* plannedTasks).entries()) {
-    const question = yield* ledger.request(seq)
-    if (i % 3 === 0 && question.items.length > 1) yield* ledger.split(seq, halve(question, vote))
+    if (i % 3 === 0 && (yield* ledger.request(seq)).items.length > 1) yield* split(seq, vote)
   }
   for (const task of yield* plannedTasks) {
     assert.isTrue(yield* ledger.claim(task))
@@ -133,62 +128,6 @@ export const conversationConformance = (test: LedgerTest) =>
         yield* ledger.classify(run, asTexts),
         asTexts.map(() => "duplicate"),
       )
-    })
-
-    test("are told of all planned items, and of those that nobody will judge", function* (ledger) {
-      const items = Conversations.items(30, 5)
-      yield* plan(items.map(identify), { shuffleSeed: 3 })
-      assert.deepStrictEqual(
-        yield* Stream.runCollect(ledger.prompts),
-        items.map(({ item: { id, models, prompt } }) => ({
-          itemId: id,
-          prompt,
-          ...(models === undefined ? {} : { models }),
-        })),
-      )
-      for (const task of yield* plannedTasks) {
-        yield* ledger.claim(task)
-        yield* ledger.markRefused(task.seq, "no")
-      }
-      const dropped = (yield* Stream.runCollect(ledger.dropped(Option.none()))).flatMap(({ items }) => items)
-      assert.deepStrictEqual(
-        dropped.map(({ completion_origins, completions, item_id, models, origin, prompt }): SourceItem => ({
-          item: { id: item_id, prompt, completions, ...(models === undefined ? {} : { models }) },
-          origin,
-          ...(completion_origins === undefined ? {} : { completionOrigins: completion_origins }),
-        })),
-        [...items],
-      )
-    })
-
-    test("stay what they are when their task failed, was given up and is sent again, and when it is packed", function* (ledger) {
-      const sql = yield* SqlClient.SqlClient
-      const items = Conversations.items(21, 6)
-      yield* plan(items.map(identify), { shuffleSeed: 1 })
-      const [first, second, third] = yield* plannedTasks
-      for (const [i, task] of [first!, second!, third!].entries()) {
-        yield* ledger.claim(task)
-        yield* ledger.markSubmitted(task.seq, `lost_${i}`, 0)
-        yield* ledger.markFailed(task.seq, "lost")
-      }
-      yield* ledger.giveUp([second!.seq + 1])
-      yield* ledger.sendAgain([second!.seq + 1])
-      assert.strictEqual(yield* ledger.replan(1, ["failed"], 3), 2)
-      yield* judgeAll
-      const packed = yield* sql<{
-        seq: number
-        body: Uint8Array
-        items: Uint8Array
-      }>`SELECT seq, body, items FROM task_request`
-      for (const { body, items, seq } of packed) {
-        const payload = { body: Payload.pack(body), items: Payload.pack(items) }
-        yield* sql`UPDATE task_request SET ${sql.update(payload)} WHERE seq = ${seq}`
-      }
-      assert.deepStrictEqual(
-        yield* judged,
-        items.map((item) => expected(item, 1)),
-      )
-      assert.deepStrictEqual(yield* findings, [])
     })
 
     test("may be gold items that are mixed in", function* () {

@@ -4,15 +4,7 @@ import { Effect, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { maxPollsPerMinute } from "../../../src/task/ledger/writes/Hints.ts"
 import { Ledger } from "../../../src/task/ledger/Ledger.ts"
-import { newTasks, plan, type LedgerTest } from "../support.ts"
-
-/** Outstanding tasks, `task_0` and so on, that are to be looked at in a minute. */
-const submitted = Effect.fnUntraced(function* (count: number) {
-  const ledger = yield* Ledger
-  yield* plan(newTasks(Array.from({ length: count }, () => 1)))
-  yield* Effect.forEach(yield* ledger.plannedAfter(-1), ledger.claim)
-  for (let seq = 0; seq < count; seq++) yield* ledger.markSubmitted(seq, `task_${seq}`, 60_000)
-})
+import { submitted, type LedgerTest } from "../support.ts"
 
 const deliver = Effect.fnUntraced(function* (id: string, taskIds?: ReadonlyArray<string>) {
   const ledger = yield* Ledger
@@ -22,7 +14,7 @@ const deliver = Effect.fnUntraced(function* (id: string, taskIds?: ReadonlyArray
 export const deliveryConformance = (test: LedgerTest) =>
   describe("many webhook deliveries", () => {
     test("have no task looked at all the time, and keep none from being looked at", function* (ledger) {
-      yield* submitted(3)
+      yield* submitted(3, 60_000)
       const looks: Array<{ readonly taskId: string; readonly at: number }> = []
       const lastDelivery = 119_000
       // A look a second, after which a task would have an hour if it were not for the hints.
@@ -46,7 +38,7 @@ export const deliveryConformance = (test: LedgerTest) =>
     })
 
     test("have a task looked at once more where the last of them came while it was looked at", function* (ledger) {
-      yield* submitted(2)
+      yield* submitted(2, 60_000)
       yield* TestClock.setTime(1_000)
       const ids = Effect.map(ledger.due(10, Option.none()), ({ tasks }) => tasks.map(({ taskId }) => taskId))
       for (let i = 0; i < maxPollsPerMinute; i++) {
@@ -62,17 +54,5 @@ export const deliveryConformance = (test: LedgerTest) =>
       assert.deepStrictEqual(yield* ids, [])
       yield* TestClock.setTime(1_000 + 60_000)
       assert.deepStrictEqual(yield* ids, ["task_0"])
-    })
-
-    test("are counted, each once", function* (ledger) {
-      yield* submitted(1)
-      assert.deepStrictEqual(yield* ledger.deliveries, { received: 0, last: Option.none() })
-      yield* TestClock.setTime(1_000)
-      assert.strictEqual(yield* deliver("a", ["task_0"]), "due")
-      yield* TestClock.setTime(2_000)
-      assert.strictEqual(yield* deliver("a", ["task_0"]), "repeated")
-      assert.deepStrictEqual(yield* ledger.deliveries, { received: 1, last: Option.some(1_000) })
-      for (let i = 0; i < 12; i++) yield* deliver(`b${i}`, ["elsewhere"])
-      assert.deepStrictEqual(yield* ledger.deliveries, { received: 13, last: Option.some(2_000) })
     })
   })

@@ -4,7 +4,17 @@ import { Effect, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { otherTaskColumns, taskColumns } from "../../../src/task/ledger/Fingerprint.ts"
 import { Ledger } from "../../../src/task/ledger/Ledger.ts"
-import { batchItems, newTask, newTasks, nothing, plan, reject, type LedgerTest } from "../support.ts"
+import {
+  batchItems,
+  newTask,
+  newTasks,
+  nothing,
+  plan,
+  recordStep,
+  reject,
+  submitted,
+  type LedgerTest,
+} from "../support.ts"
 
 const all = Option.none<number>()
 
@@ -26,21 +36,12 @@ const expecting =
 const changes = expecting("another")
 const keeps = expecting("the same")
 
-const submitted = Effect.fnUntraced(function* (sizes: ReadonlyArray<number>) {
-  const ledger = yield* Ledger
-  yield* plan(newTasks(sizes))
-  for (const task of yield* ledger.plannedAfter(-1)) {
-    yield* ledger.claim(task)
-    yield* ledger.markSubmitted(task.seq, `task_${task.seq}`, 0)
-  }
-})
-
 /** A run that reads the same input again, with these rejects. */
 const readAgain = Effect.fnUntraced(function* (known: ReadonlyArray<string>, rejects: ReadonlyArray<number>) {
   const ledger = yield* Ledger
   const run = yield* ledger.startRun()
-  const counts = { ...nothing, read: known.length + rejects.length, known: known.length, rejected: rejects.length }
-  yield* ledger.record(run, { tasks: [], known, rejects: rejects.map(reject), counts, finished: true })
+  const counts = { read: known.length + rejects.length, known: known.length, rejected: rejects.length }
+  yield* recordStep(run, counts, { known, rejects: rejects.map(reject) })
   yield* ledger.recordInputs(run, [{ file: "a.jsonl", bytes: 1 }])
   yield* ledger.endRun(run)
 })

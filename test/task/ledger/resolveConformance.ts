@@ -7,38 +7,7 @@ import { Ledger } from "../../../src/task/ledger/Ledger.ts"
 import type { TaskState } from "../../../src/task/ledger/schema/Model.ts"
 import * as Payload from "../../../src/task/ledger/schema/Payload.ts"
 import { column, columns } from "../../support/columns.ts"
-import { newTasks, plan, type LedgerTest } from "../support.ts"
-
-/** Brings the task at `seq`, which is planned, into a state. */
-const bring = Effect.fnUntraced(function* (seq: number, state: TaskState) {
-  const ledger = yield* Ledger
-  const task = (yield* ledger.plannedAfter(seq - 1)).find((task) => task.seq === seq)!
-  if (state === "planned") return
-  if (state === "superseded") {
-    yield* ledger.startRun({ guidelines: "others", newCampaign: true })
-    return
-  }
-  yield* ledger.claim(task)
-  switch (state) {
-    case "submitting":
-      return
-    case "in_doubt":
-      return yield* ledger.markInDoubt(seq, "hm")
-    case "refused":
-      return yield* ledger.markRefused(seq, "no")
-  }
-  yield* ledger.markSubmitted(seq, `task_${seq}`, 0)
-  switch (state) {
-    case "completed":
-      return yield* ledger.markCompleted(seq, "{}")
-    case "invalid":
-      return yield* ledger.markInvalid(seq, "{}", "odd")
-    case "failed":
-      return yield* ledger.markFailed(seq, "gone")
-    case "given_up":
-      return yield* ledger.giveUp([seq + 1])
-  }
-})
+import { bring, newTasks, plan, split, type LedgerTest } from "../support.ts"
 
 /** One task of two items, in a state. */
 const one = Effect.fnUntraced(function* (state: TaskState) {
@@ -267,7 +236,7 @@ export const resolveConformance = (test: LedgerTest) =>
     } as const
     for (const [verb, states] of Object.entries(allowed)) {
       test(`that can't be carried out are refused: ${verb}`, function* (ledger) {
-        yield* plan(newTasks(every.map(() => 1)))
+        yield* plan(newTasks(every.length))
         // Superseding takes all that is planned, so it comes first, and the run goes back after it.
         for (const [seq, state] of every.entries()) if (state !== "superseded") yield* bring(seq, state)
         const others = every.filter(
@@ -322,7 +291,7 @@ export const resolveConformance = (test: LedgerTest) =>
 
       test("plan again more tasks than a statement takes, each under a key of its own", function* (ledger) {
         const n = 600
-        yield* plan(newTasks(Array.from({ length: n }, () => 1)))
+        yield* plan(newTasks(n))
         for (let page = yield* ledger.plannedAfter(-1); page.length > 0; page = yield* ledger.plannedAfter(-1)) {
           for (const task of page) {
             yield* ledger.claim(task)
@@ -339,11 +308,7 @@ export const resolveConformance = (test: LedgerTest) =>
     test("a task that is halved keeps its campaign and its attempt", function* (ledger) {
       yield* one("failed")
       yield* ledger.sendAgain([1])
-      const { items, ...request } = yield* ledger.request(0)
-      yield* ledger.split(
-        0,
-        items.map((item, i) => ({ idempotencyKey: `half ${i}`, ...request, items: [item] })),
-      )
+      yield* split(0)
       assert.deepStrictEqual(columns(yield* ledger.tasksOf([1, 2]), "campaign", "attempt", "items"), [
         [1, 2, 1],
         [1, 2, 1],
@@ -380,23 +345,12 @@ export const resolveConformance = (test: LedgerTest) =>
     })
 
     test("progress tells what came in, what waits longest, and when it is looked at", function* (ledger) {
-      const empty = yield* ledger.progress
-      assert.deepStrictEqual(
-        [empty.firstSubmittedAt, empty.oldestOutstanding, empty.nextPollAt, empty.lastResultAt],
-        [Option.none(), Option.none(), Option.none(), Option.none()],
-      )
       yield* plan(newTasks([2, 3, 4, 5]))
       const hour = 3_600_000
-      for (const [seq, at] of [
-        [0, 1],
-        [2, 2],
-        [5, 3],
-        [9, 4],
-      ] as const) {
-        yield* TestClock.setTime(at)
-        const planned = (yield* ledger.plannedAfter(seq - 1))[0]!
-        yield* ledger.claim(planned)
-        yield* ledger.markSubmitted(seq, `task_${seq}`, seq === 9 ? 50 * hour : 60 * hour)
+      for (const [i, task] of (yield* ledger.plannedAfter(-1)).entries()) {
+        yield* TestClock.setTime(i + 1)
+        yield* ledger.claim(task)
+        yield* ledger.markSubmitted(task.seq, `task_${task.seq}`, task.seq === 9 ? 50 * hour : 60 * hour)
       }
       yield* TestClock.setTime(hour)
       yield* ledger.markCompleted(0, "{}")
@@ -419,14 +373,5 @@ export const resolveConformance = (test: LedgerTest) =>
         lastDay: { tasks: 2, items: 5 },
         pace: Option.some({ since: hour - 1, tasks: 2, items: 5, lastAt: 24 * hour }),
       })
-      yield* TestClock.setTime(25 * hour)
-      const later = yield* ledger.progress
-      assert.deepStrictEqual(
-        [later.lastHour, later.lastDay],
-        [
-          { tasks: 0, items: 0 },
-          { tasks: 1, items: 3 },
-        ],
-      )
     })
   })

@@ -11,7 +11,7 @@ import { newTasks } from "../../../src/task/plan/TaskRequests.ts"
 import { seeded } from "../../pair/stats/support.ts"
 import { cases } from "../../support/cases.ts"
 import { column } from "../../support/columns.ts"
-import { batchItems, nothing, type LedgerTest } from "../support.ts"
+import { batchItems, bring, nothing, split, statesOf, type LedgerTest } from "../support.ts"
 
 const costs: SpendingTerms = { price: "0.40", budget: "4.00" }
 
@@ -56,18 +56,6 @@ const votesLeft = Ledger.use((ledger) => ledger.votesLeft)
 
 const startsWith = (terms: RunTerms & SpendingTerms) => Effect.andThen(begin(terms), votesLeft)
 
-const send = Effect.fnUntraced(function* (seq: number) {
-  const ledger = yield* Ledger
-  const task = (yield* ledger.plannedAfter(seq - 1)).find((task) => task.seq === seq)!
-  assert.isTrue(yield* ledger.claim(task))
-})
-
-const submitted = Effect.fnUntraced(function* (seq: number) {
-  const ledger = yield* Ledger
-  yield* send(seq)
-  yield* ledger.markSubmitted(seq, `task_${seq}`, 0)
-})
-
 const kindsIn = VoteKinds.reader("kind")
 
 /** What the ledger is told of a result whose items have votes of these kinds. */
@@ -76,7 +64,7 @@ const ofKinds = (...items: ReadonlyArray<ReadonlyArray<string | null>>): string 
 
 const completed = Effect.fnUntraced(function* (seq: number, kinds: string | null) {
   const ledger = yield* Ledger
-  yield* submitted(seq)
+  yield* bring(seq, "submitted")
   yield* ledger.markCompleted(seq, "{}", `task_${seq}`, kinds)
 })
 
@@ -90,14 +78,6 @@ const charges = Ledger.use((ledger) =>
 )
 
 const byKind = { default: "0.40", judge: "0.01", specialist: "2.5" }
-
-const statesOf = Effect.gen(function* () {
-  const ledger = yield* Ledger
-  const counts = yield* ledger.counts
-  return Object.fromEntries(
-    Object.entries(counts).flatMap(([state, { items }]) => (items === 0 ? [] : [[state, items]])),
-  )
-})
 
 export const spendingConformance = (test: LedgerTest) =>
   describe("budgets", () => {
@@ -128,18 +108,18 @@ export const spendingConformance = (test: LedgerTest) =>
     test("count what is planned, sent, in doubt, and was given; not what was refused, canceled, or never sent", function* (ledger) {
       yield* planWithin(yield* begin({ price: 1, budget: 100 }), [1, 2, 3, 4, 5, 6, 7])
       assert.strictEqual(yield* counted, 28)
-      yield* submitted(0)
+      yield* bring(0, "submitted")
       yield* ledger.markCompleted(0, "{}")
-      yield* send(1)
+      yield* bring(1, "submitting")
       yield* ledger.markInDoubt(1, "no answer")
       assert.strictEqual(yield* counted, 28)
-      yield* send(3)
+      yield* bring(3, "submitting")
       yield* ledger.markRefused(3, "no")
       assert.strictEqual(yield* counted, 25)
-      yield* submitted(6)
+      yield* bring(6, "submitted")
       yield* ledger.markFailed(6, "canceled", "task_6", true)
       assert.strictEqual(yield* counted, 21)
-      yield* submitted(10)
+      yield* bring(10, "submitted")
       yield* ledger.markFailed(10, "expired", "task_10")
       assert.strictEqual(yield* counted, 21)
       const { committed, spent } = Option.getOrThrow(yield* ledger.spending)
@@ -149,24 +129,17 @@ export const spendingConformance = (test: LedgerTest) =>
     test("count earlier attempts that the service created, also of tasks that were halved or given up since", function* (ledger) {
       const run = yield* begin({ price: 1, budget: 100 })
       yield* planWithin(run, [4, 4, 4, 4])
-      for (const seq of [0, 4]) yield* submitted(seq)
+      for (const seq of [0, 4]) yield* bring(seq, "submitted")
       yield* ledger.markFailed(0, "expired", "task_0")
       yield* ledger.markFailed(4, "canceled", "task_4", true)
-      yield* send(8)
+      yield* bring(8, "submitting")
       yield* ledger.markRefused(8, "no")
       assert.strictEqual(yield* counted, 8)
       yield* ledger.replan(run.campaign, ["failed", "refused"], 3)
       assert.strictEqual(yield* counted, 20)
       const [task] = (yield* ledger.plannedAfter(-1)).filter(({ seq }) => seq === 0)
       yield* ledger.claim(task!)
-      const { items, prompts, body } = yield* ledger.request(0)
-      const half = (key: string, from: number) => ({
-        idempotencyKey: key,
-        body,
-        items: items.slice(from, from + 2),
-        prompts: prompts.slice(from, from + 2),
-      })
-      yield* ledger.split(0, [half("first", 0), half("second", 2)])
+      yield* split(0)
       assert.strictEqual(yield* counted, 20)
       // Given up: once sent, it counts; never sent, or refused, it does not.
       yield* ledger.giveUp([1, 9, 13])
@@ -179,7 +152,7 @@ export const spendingConformance = (test: LedgerTest) =>
       const run = yield* begin({ price: 1, budget: 13 })
       yield* planWithin(run, [3, 3, 3])
       for (const seq of [0, 3, 6]) {
-        yield* submitted(seq)
+        yield* bring(seq, "submitted")
         yield* ledger.markFailed(seq, "expired", `task_${seq}`)
       }
       assert.strictEqual(yield* ledger.replan(run.campaign, ["failed"], 3), 1)
@@ -190,7 +163,7 @@ export const spendingConformance = (test: LedgerTest) =>
       const run = yield* begin({ price: 1, budget: 16 })
       yield* planWithin(run, [3, 1], { votes: 3, maxTaskVotes: 3 })
       for (const seq of [0, 9]) {
-        yield* submitted(seq)
+        yield* bring(seq, "submitted")
         yield* ledger.markFailed(seq, "expired", `task_${seq}`)
       }
       assert.strictEqual(yield* ledger.replan(run.campaign, ["failed"], 3), 1)
@@ -199,7 +172,7 @@ export const spendingConformance = (test: LedgerTest) =>
 
     test("that are lowered hold back the last tasks that were never sent, until they are raised", function* (ledger) {
       yield* planWithin(yield* begin({ price: 1, budget: 12 }), [4, 4, 4])
-      yield* submitted(0)
+      yield* bring(0, "submitted")
       yield* begin({ budget: 9 })
       assert.deepStrictEqual(yield* statesOf, { submitted: 4, planned: 4, superseded: 4 })
       assert.strictEqual(Option.getOrThrow(yield* ledger.spending).held.votes, 4)
@@ -216,8 +189,8 @@ export const spendingConformance = (test: LedgerTest) =>
       yield* planWithin(yield* begin({ ...one, price: 1, budget: 6 }), [4])
       yield* planWithin(yield* begin({ ...two, newCampaign: true }), [2, 2, 2])
       assert.deepStrictEqual(yield* statesOf, { superseded: 4, planned: 6 })
-      yield* submitted(4)
-      yield* submitted(6)
+      yield* bring(4, "submitted")
+      yield* bring(6, "submitted")
       yield* begin({ ...one, newCampaign: true })
       assert.deepStrictEqual(yield* statesOf, { submitted: 4, superseded: 6 })
       assert.strictEqual(yield* counted, 4)
@@ -237,7 +210,7 @@ export const spendingConformance = (test: LedgerTest) =>
         "committed: 2 for 5.00",
       ])
       // What ended without a result may have been of any kind.
-      yield* submitted(6)
+      yield* bring(6, "submitted")
       yield* ledger.markFailed(6, "expired", "task_6")
       assert.strictEqual(yield* votesLeft, 2)
       assert.deepStrictEqual((yield* charges).slice(-2), ["null: 4 for 10.00", "committed: 0 for 0.00"])
@@ -264,7 +237,7 @@ export const spendingConformance = (test: LedgerTest) =>
       // A task that is planned again has the price of that day, its attempt before that of its own.
       const failing = yield* begin({ price: "5" })
       yield* planWithin(failing, [2], { first: 7 })
-      yield* submitted(7)
+      yield* bring(7, "submitted")
       yield* ledger.markFailed(7, "expired", "task_7")
       yield* begin({ price: "0.1" })
       yield* ledger.replan(failing.campaign, ["failed"], 3)
@@ -287,18 +260,11 @@ export const spendingConformance = (test: LedgerTest) =>
       assert.deepStrictEqual((yield* charges).slice(-1), ["committed: 4 for 0.40"])
     })
 
-    test("keep the price of a task that is halved", function* (ledger) {
+    test("keep the price of a task that is halved", function* () {
       yield* planWithin(yield* begin({ price: "0.40" }), [4])
       yield* begin({ price: "9" })
-      yield* send(0)
-      const { body, items, prompts } = yield* ledger.request(0)
-      const half = (key: string, from: number) => ({
-        idempotencyKey: key,
-        body,
-        items: items.slice(from, from + 2),
-        prompts: prompts.slice(from, from + 2),
-      })
-      yield* ledger.split(0, [half("first", 0), half("second", 2)])
+      yield* bring(0, "submitting")
+      yield* split(0)
       assert.deepStrictEqual(yield* charges, ["committed: 4 for 1.60"])
     })
 
@@ -352,7 +318,7 @@ export const spendingConformance = (test: LedgerTest) =>
             case 4: {
               if (planned === undefined) break
               const [seq, task] = planned
-              yield* send(seq)
+              yield* bring(seq, "submitting")
               const taken = below(3)
               if (taken === 0) yield* ledger.markRefused(seq, "no")
               else yield* ledger.markSubmitted(seq, `task_${seq}_${step}`, 0)

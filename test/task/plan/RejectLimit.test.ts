@@ -131,47 +131,16 @@ describe("RejectLimit.counter", () => {
     )
   })
 
-  test("holds to a number at once", function* () {
-    assert.deepStrictEqual(
-      yield* outcomes(1, [
-        [1, 1],
-        [1, 0],
-        [0, 1],
-      ]),
-      [true, true, false, false],
-    )
-    assert.deepStrictEqual(yield* outcomes(undefined, [[9, 9]]), [true, true])
-  })
-
-  test("holds to a share from the 1,000th record on, and at the end", function* () {
-    assert.deepStrictEqual(yield* outcomes("1%", [[999, 500]]), [true, false])
-    assert.deepStrictEqual(
-      yield* outcomes("1%", [
-        [999, 11],
-        [1, 0],
-      ]),
-      [true, false, false],
-    )
-    assert.deepStrictEqual(
-      yield* outcomes("1%", [
-        [999, 10],
-        [1, 0],
-      ]),
-      [true, true, true],
-    )
-    assert.deepStrictEqual(
-      yield* outcomes("1%", [
-        [999, 11],
-        [101, 0],
-      ]),
-      [true, true, true],
-    )
-    assert.deepStrictEqual(
-      yield* outcomes("1%", [
-        [1000, 10],
-        [0, 1],
-      ]),
-      [true, false, false],
-    )
-  })
+  const rows = [
+    ["a number at once", 1, [[1, 1], [1, 0], [0, 1]], [true, true, false, false]],
+    ["a share at the end, of fewer than 1,000 records", "1%", [[999, 500]], [true, false]],
+    ["a share from the 1,000th record on", "1%", [[999, 11], [1, 0]], [true, false, false]],
+    ["a share once more, when enough good ones have followed", "1%", [[999, 11], [101, 0]], [true, true, true]],
+    ["a share of exactly as many", "1%", [[1000, 10], [0, 1]], [true, false, false]],
+  ] as const // prettier-ignore
+  for (const [what, limit, steps, allowed] of rows) {
+    test(`holds to ${what}`, function* () {
+      assert.deepStrictEqual(yield* outcomes(limit, steps), [...allowed])
+    })
+  }
 })

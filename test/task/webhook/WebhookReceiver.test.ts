@@ -1,5 +1,4 @@
-import { createServer } from "node:http"
-import { connect, type AddressInfo } from "node:net"
+import { connect } from "node:net"
 import { assert, describe } from "@effect/vitest"
 import { Effect, Layer, Predicate, Redacted } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
@@ -9,7 +8,8 @@ import { AnnotationClient } from "../../../src/task/client/AnnotationClient.ts"
 import type { Protocol } from "../../../src/task/client/Protocol.ts"
 import * as WebhookReceiver from "../../../src/task/webhook/WebhookReceiver.ts"
 import { test } from "../../support/job.ts"
-import { completed, deliver, otherSecret, secret, secrets, send, signed } from "../../support/webhooks.ts"
+import { listening } from "../../support/listening.ts"
+import { completed, deliver, otherSecret, secrets, send, signed } from "../../support/webhooks.ts"
 import { due, logged, looked, outstanding, received, receiving, testReceived, withLedger } from "./webhookSupport.ts"
 
 const statusOf = (url: string) => fetch(url).then(({ status }) => status)
@@ -76,41 +76,12 @@ describe("WebhookReceiver", () => {
     }).pipe(Effect.provide(client), withLedger())
   })
 
-  testReceived(
-    "takes the signature of any of its secrets, and one of several signatures",
-    function* (url) {
-      assert.strictEqual(yield* deliver(url, completed(["task_0"])), 204)
-      assert.strictEqual(yield* deliver(url, completed(["task_1"]), { secret: otherSecret }), 204)
-      const strange = `whsec_${Buffer.alloc(24, 7).toString("base64")}`
-      assert.strictEqual(yield* deliver(url, completed(["task_2"]), { secret: strange }), 401)
-      assert.deepStrictEqual(yield* due, ["task_0", "task_1"])
-      const { body, headers } = signed(completed(["task_2"]), { secret: strange, id: "msg_both" })
-      const genuine = signed(body, { id: "msg_both", at: Number(headers["webhook-timestamp"]) * 1000 })
-      const both = `${headers["webhook-signature"]} v2,abc ${genuine.headers["webhook-signature"]}`
-      assert.strictEqual((yield* send(url, { body, headers: { ...headers, "webhook-signature": both } })).status, 204)
-      assert.deepStrictEqual(yield* due, ["task_0", "task_1", "task_2"])
-    },
-    { secrets: [Redacted.make(secret), Redacted.make(otherSecret)] },
-  )
-
   const forged: ReadonlyArray<readonly [string, number, () => Parameters<typeof send>[1]]> = [
     ["another body", 401, () => ({ ...signed(completed(["task_0"])), body: JSON.stringify(completed(["task_1"])) })],
-    ["another id", 401, () => changed({ "webhook-id": "msg_other" })],
-    ["another time", 401, () => changed({ "webhook-timestamp": String(Math.floor(Date.now() / 1000) - 9) })],
-    ["a signature of nothing", 400, () => changed({ "webhook-signature": "v1," })],
-    ["a cut signature", 400, () => changed({ "webhook-signature": "v1,AAAA" })],
-    ["a signature of another version", 400, () => changed({ "webhook-signature": "v1a,AAAA" })],
     ["a secret that is not ours", 401, () => signed(completed(["task_0"]), { secret: otherSecret })],
     ["a time that is 6 minutes ago", 401, () => signed(completed(["task_0"]), { at: minutesAgo(6) })],
-    ["a time that is in 6 minutes", 401, () => signed(completed(["task_0"]), { at: minutesAgo(-6) })],
-    ["a time that is no time", 400, () => changed({ "webhook-timestamp": "now" })],
-    ["no signature", 400, () => changed({ "webhook-signature": "" })],
     ["no headers at all", 400, () => ({ body: JSON.stringify(completed(["task_0"])) })],
   ]
-  const changed = (headers: Record<string, string>) => {
-    const delivery = signed(completed(["task_0"]))
-    return { ...delivery, headers: { ...delivery.headers, ...headers } }
-  }
   testReceived("refuses a forged delivery, says nothing of why, and changes nothing", function* (url) {
     const sql = yield* SqlClient.SqlClient
     for (const [what, status, make] of forged) {
@@ -142,12 +113,6 @@ describe("WebhookReceiver", () => {
     ])
   })
 
-  testReceived("takes a time that is 4 minutes off", function* (url) {
-    assert.strictEqual(yield* deliver(url, completed(["task_0"]), { at: minutesAgo(4) }), 204)
-    assert.strictEqual(yield* deliver(url, completed(["task_1"]), { at: minutesAgo(-4) }), 204)
-    assert.deepStrictEqual(yield* due, ["task_0", "task_1"])
-  })
-
   testReceived(
     "answers a repetition with 204, and changes nothing; the same message sent anew counts",
     function* (url) {
@@ -177,17 +142,6 @@ describe("WebhookReceiver", () => {
     assert.deepStrictEqual(yield* due, [])
     assert.strictEqual((yield* send(url, announced(signed(padded(1_048_576))))).status, 204)
     assert.deepStrictEqual(yield* due, ["task_0"])
-  })
-
-  testReceived("answers other methods with 405, and other paths with 404", function* (url) {
-    for (const method of ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"]) {
-      const { headers, status } = yield* send(url, { ...signed(completed(["task_0"])), method })
-      assert.deepStrictEqual([status, headers["allow"]], [405, "POST"], method)
-    }
-    for (const path of ["/", "/webhook/x", "/v1/tasks"]) {
-      assert.strictEqual((yield* send(new URL(path, url).href, signed(completed(["task_0"])))).status, 404, path)
-    }
-    assert.deepStrictEqual(yield* due, [])
   })
 
   testReceived("answers 500 while the ledger can't record, so that it is sent again", function* (url) {
@@ -243,13 +197,7 @@ describe("WebhookReceiver", () => {
   })
 
   testReceived("refuses a port that is in use, and a secret that is none, in words", function* () {
-    const server = yield* Effect.acquireRelease(
-      Effect.callback<ReturnType<typeof createServer>>((resume) => {
-        const server = createServer().listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
-      }),
-      (server) => Effect.sync(() => server.close()),
-    )
-    const { port } = server.address() as AddressInfo
+    const { port } = yield* listening(() => {})
     const inUse = yield* Effect.flip(receiving({ secrets, port }))
     assert.strictEqual(
       inUse.message,

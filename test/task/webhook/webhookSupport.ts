@@ -8,7 +8,7 @@ import { Ledger } from "../../../src/task/ledger/Ledger.ts"
 import * as WebhookReceiver from "../../../src/task/webhook/WebhookReceiver.ts"
 import { test } from "../../support/job.ts"
 import { secrets } from "../../support/webhooks.ts"
-import { newTasks, plan } from "../support.ts"
+import { submitted } from "../support.ts"
 
 const profile = (settings: Partial<ServiceSettings> = {}) =>
   ServiceProfile.layer({ baseUrl: "http://127.0.0.1:9/v1", token: Redacted.make("t"), ...settings })
@@ -16,12 +16,7 @@ const profile = (settings: Partial<ServiceSettings> = {}) =>
 export const database = Ledger.layer().pipe(Layer.provideMerge(SqliteClient.layer({ filename: ":memory:" })))
 
 /** Three outstanding tasks, `task_0` to `task_2`, that are to be looked at in an hour. */
-export const outstanding = Effect.gen(function* () {
-  const ledger = yield* Ledger
-  yield* plan(newTasks([1, 1, 1]))
-  yield* Effect.forEach(yield* ledger.plannedAfter(-1), ledger.claim)
-  yield* Effect.forEach([0, 1, 2], (seq) => ledger.markSubmitted(seq, `task_${seq}`, 3_600_000))
-})
+export const outstanding = submitted(3, 3_600_000)
 
 /** The ids of the tasks that are due. */
 export const due = Ledger.use((ledger) =>

@@ -6,6 +6,7 @@ import { Clamped } from "./Clamped.tsx"
 import { type Conversation, Turns } from "./Turns.tsx"
 import type { Entry } from "./entry.ts"
 import * as ranking from "./ranking.ts"
+import { titled } from "./keys.ts"
 
 export interface CompletionProps {
   readonly place: number
@@ -73,7 +74,7 @@ export const Completion = (props: CompletionProps) => {
           <Button
             look="plain compact"
             text={[<span class="long">Full screen</span>, <span class="short">⤢</span>]}
-            title="Full screen (F)"
+            title={titled("Full screen", "reader")}
             label={`Read completion ${number} in full screen`}
             onClick={onRead}
           />

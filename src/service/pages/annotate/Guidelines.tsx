@@ -5,6 +5,7 @@ import { Button } from "../shared/Button.tsx"
 import { RichText } from "../shared/RichText.tsx"
 import { whenOf } from "./JudgmentsDialog.tsx"
 import { readPreference, writePreference } from "./preferences.ts"
+import { titled } from "./keys.ts"
 
 export interface GuidelinesProps {
   readonly item: HeldItem
@@ -73,7 +74,7 @@ export const Guidelines = ({
             type="button"
             class="bare guidelines-head"
             aria-expanded={isOpen}
-            title="Open or close (G)"
+            title={titled("Open or close", "guidelines")}
             onClick={() => onToggle(!isOpen)}
           >
             <span class="caret" aria-hidden="true" />

@@ -3,6 +3,7 @@ import { Button } from "../shared/Button.tsx"
 import { isBusy } from "./annotationStep.ts"
 import { type AnnotationState, want } from "./annotationState.ts"
 import type { Dispatch } from "./useAnnotationState.ts"
+import { titled } from "./keys.ts"
 
 export interface HeaderProps {
   readonly state: AnnotationState
@@ -58,11 +59,16 @@ export const Header = ({ state, dispatch, onKeys, onJudgments, onSignOut }: Head
         <Button
           look="plain compact"
           text="Undo"
-          title="Take back the last judgment (U)"
+          title={titled("Take back the last judgment", "undo")}
           disabled={progress?.undoable !== true || isBusy(state)}
           onClick={() => dispatch(want("undo"))}
         />
-        <Button look="plain compact" text="Judgments" title="Your last judgments (J)" onClick={onJudgments} />
+        <Button
+          look="plain compact"
+          text="Judgments"
+          title={titled("Your last judgments", "judgments")}
+          onClick={onJudgments}
+        />
         <Button look="plain compact wide-only" text="Keys" title="Keys (?)" onClick={onKeys} />
         <span class="small who wide-only" title={`Signed in as ${state.name}`}>
           <span class="unseen">Signed in as </span>

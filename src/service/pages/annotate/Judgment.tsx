@@ -9,6 +9,7 @@ import { maxLength } from "../../pageApi/PageConstants.ts"
 import * as entries from "./entry.ts"
 import { list, unranked } from "./ranking.ts"
 import { LastQuestions } from "./Rubric.tsx"
+import { titled } from "./keys.ts"
 
 export interface JudgmentProps {
   readonly state: AnnotationState
@@ -70,7 +71,7 @@ export const Judgment = ({ state, item, entry, isBusy, rationale, onEdit, onPick
                 look="compact"
                 text={mode === "best" ? "Choose best" : "Rank all"}
                 aria-pressed={entry.mode === mode}
-                title="Change (R)"
+                title={titled("Change", "mode")}
                 onClick={() => mode !== entry.mode && onEdit(entries.switchMode)}
               />
             ))}

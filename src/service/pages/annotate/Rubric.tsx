@@ -5,6 +5,7 @@ import { useState } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
 import { Button } from "../shared/Button.tsx"
 import * as entries from "./entry.ts"
+import { titled } from "./keys.ts"
 
 export interface RubricProps {
   readonly item: HeldItem
@@ -104,7 +105,7 @@ export const LastQuestions = ({ item, entry, onEdit }: Pick<RubricProps, "item" 
           look="compact"
           text={allBadLabel(completions.length)}
           aria-pressed={entry.said.all_bad}
-          title="Not even the best is good enough (N)"
+          title={titled("Not even the best is good enough", "allBad")}
           onClick={() => onEdit(entries.toggleAllBad)}
         />
       )}

@@ -1,5 +1,6 @@
 /** The toolbar above the completions: their number, display options, and buttons to skip or flag the item. */
 import { Button } from "../shared/Button.tsx"
+import { titled } from "./keys.ts"
 
 export interface View {
   readonly name: string
@@ -33,8 +34,8 @@ export const Toolbar = ({ count, views, onSetAside }: ToolbarProps) => (
     </div>
     {onSetAside !== null && (
       <div class="row tight">
-        <Button look="plain compact" text="Skip…" title="Skip (S)" onClick={() => onSetAside("skip")} />
-        <Button look="plain compact" text="Flag…" title="Flag (X)" onClick={() => onSetAside("flag")} />
+        <Button look="plain compact" text="Skip…" title={titled("Skip", "skip")} onClick={() => onSetAside("skip")} />
+        <Button look="plain compact" text="Flag…" title={titled("Flag", "flag")} onClick={() => onSetAside("flag")} />
       </div>
     )}
   </div>

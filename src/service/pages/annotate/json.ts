@@ -19,6 +19,7 @@ export const indentJson = (text: string): string | undefined => {
 }
 
 const isJson = (text: string): boolean => {
+  // `JSON.parse` throws if the text is not JSON.
   try {
     JSON.parse(text)
     return true

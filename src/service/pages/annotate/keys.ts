@@ -44,7 +44,14 @@ const letters = {
   "?": "keys",
 } as const
 
-export type ActionName = (typeof letters)[keyof typeof letters] | "pick" | "clear" | "submit" | "leave"
+type LetterAction = (typeof letters)[keyof typeof letters]
+export type ActionName = LetterAction | "pick" | "clear" | "submit" | "leave"
+
+/** A tooltip with the key that does the same, such as "Skip (S)". */
+export const titled = (text: string, action: LetterAction): string => {
+  const letter = Object.entries(letters).find(([, name]) => name === action)![0]
+  return `${text} (${letter.toUpperCase()})`
+}
 
 const letterActions = new Map<string, ActionName>(Object.entries(letters))
 

@@ -10,6 +10,7 @@ import { href } from "./routes.ts"
 import { deliveryLabel } from "./wording.ts"
 
 const readable = (payload: string): string => {
+  // A payload that is not JSON is shown unchanged.
   try {
     return JSON.stringify(JSON.parse(payload), null, 2)
   } catch {

@@ -1,7 +1,7 @@
 /** The qualification: its rules, the standing of people, and dialogs to change both. */
 import { useState } from "preact/hooks"
 import type { ExpertSummary } from "../../pageApi/ExpertsApi.ts"
-import { maxLength, maxQualificationItems } from "../../pageApi/PageConstants.ts"
+import { countedGoldItems, maxLength, maxQualificationItems, proposedPercent } from "../../pageApi/PageConstants.ts"
 import type { Qualification, QualificationSettings, Standing } from "../../pageApi/QualificationApi.ts"
 import { ask } from "./client.ts"
 import { ConfirmButton } from "./Confirm.tsx"
@@ -37,7 +37,7 @@ const rulesOf = ({ items, min_percent, pause_percent }: QualificationSettings) =
       : `New people judge ${plural(items, "gold item")} before anything else, and get work if they judge at least ${min_percent} % of them right.`,
     pause_percent === null
       ? "Nobody is paused."
-      : `People who judge less than ${pause_percent} % of their latest 20 gold items right are paused.`,
+      : `People who judge less than ${pause_percent} % of their latest ${countedGoldItems.max} gold items right are paused.`,
   ].join(" ")
 
 export const QualificationSummary = ({ qualification }: { readonly qualification: Qualification }) => {
@@ -82,7 +82,7 @@ const QualificationButton = ({ qualification }: { readonly qualification: Qualif
         ask("PUT /qualification", {
           payload: {
             items: number("items"),
-            min_percent: hasItems ? number("min_percent") : (settings?.min_percent ?? 80),
+            min_percent: hasItems ? number("min_percent") : (settings?.min_percent ?? proposedPercent.qualify),
             pause_percent: pauses ? number("pause_percent") : null,
             guidelines: hasItems ? text("guidelines") : (settings?.guidelines ?? ""),
           },
@@ -110,7 +110,7 @@ const QualificationButton = ({ qualification }: { readonly qualification: Qualif
             label="Percentage that must be right"
             min={1}
             max={100}
-            value={settings?.min_percent ?? 80}
+            value={settings?.min_percent ?? proposedPercent.qualify}
           />
           <TextArea
             name="guidelines"
@@ -127,7 +127,10 @@ const QualificationButton = ({ qualification }: { readonly qualification: Qualif
           <input type="checkbox" checked={pauses} onChange={(event) => setPauses(event.currentTarget.checked)} />
           <span>
             Pause people who judge too few gold items right{" "}
-            <span class="muted small">(among the latest 20, after at least 5; qualification items count)</span>
+            <span class="muted small">
+              (among the latest {countedGoldItems.max}, after at least {countedGoldItems.min}; qualification items
+              count)
+            </span>
           </span>
         </label>
       </fieldset>
@@ -137,7 +140,7 @@ const QualificationButton = ({ qualification }: { readonly qualification: Qualif
           label="Pause below this percentage"
           min={1}
           max={100}
-          value={settings?.pause_percent ?? 70}
+          value={settings?.pause_percent ?? proposedPercent.stay}
         />
       )}
     </ConfirmButton>

@@ -1,7 +1,8 @@
 /**
  * Splits a CSV file's bytes into records and cells in one pass. A quote inside an unquoted cell (`5" pipe`) is text, as
  * in DuckDB and pandas. After text behind a closing quote (`"abc"def`), the record ends at the first LF after an even
- * number of quotes. After an unclosed quote, the rest of the file is one reject.
+ * number of quotes, or whose last quote stands directly before a delimiter or a line end. After an unclosed quote, the
+ * rest of the file is one reject.
  */
 import { Result } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"

@@ -90,16 +90,6 @@ class Driver {
 const unreached = 0
 
 describe("annotation: coming in", () => {
-  it("uses the invitation, then asks who is signed in, then for work", () => {
-    const driver = new Driver().do({ _tag: "start", code: "abc", mode: "rank" })
-    assert.deepStrictEqual(driver.asks, [["POST", "/join", { code: "abc" }]])
-    assert.deepStrictEqual(driver.do({ _tag: "joined" }).asks, [["GET", "/session"]])
-    assert.deepStrictEqual(driver.do({ _tag: "session", name: "Ada", progress: progress(3) }).asks, [["POST", "/next"]])
-    driver.do({ _tag: "answer", ask: "next", work: work(item(1)), copy: null })
-    assert.strictEqual(driver.state.item?.item_id, 1)
-    assert.strictEqual(driver.state.entry?.mode, "rank")
-  })
-
   it("goes on with the session there is when the invitation is used up", () => {
     const driver = new Driver().do({ _tag: "start", code: "old", mode: "best" }).fail("join", 403)
     assert.deepStrictEqual(driver.asks, [["GET", "/session"]])
@@ -118,23 +108,11 @@ describe("annotation: coming in", () => {
     const driver = new Driver().do({ _tag: "start", code: "abc", mode: "best" }).fail("join", unreached)
     assert.isNumber(driver.timer("retry"))
     assert.deepStrictEqual(driver.do({ _tag: "timer", timer: "retry" }).asks, [["POST", "/join", { code: "abc" }]])
+    assert.deepStrictEqual(driver.do({ _tag: "joined" }).asks, [["GET", "/session"]])
   })
 })
 
 describe("annotation: judging", () => {
-  it("submits, and lays down what is next", () => {
-    const driver = Driver.with(work(item(1)))
-    driver.choose(1).write("why")
-    driver.now += 7_000
-    assert.deepStrictEqual(driver.submit().asks, [
-      ["POST", "/items/1/vote", { best: 1, ranking: null, rationale: "why", seconds: 7, guidelines_version: 1 }],
-    ])
-    driver.do({ _tag: "answer", ask: "submit", work: work(item(2), 1), copy: null })
-    assert.isTrue(driver.has({ _tag: "forget", itemId: 1 }))
-    assert.deepStrictEqual([driver.state.item?.item_id, driver.state.entry?.best, driver.state.revision], [2, null, 0])
-    assert.strictEqual(driver.state.notice?.text, "Submitted. Item 2 of 10 is next.")
-  })
-
   it("says that a change of the guidelines was seen, keeps the item, and submits under the version shown", () => {
     const changed = item(1, 2, { guidelines_version: 3, guidelines_change: { from: 1, before: "old" } })
     const driver = Driver.with(work(changed))
@@ -173,25 +151,6 @@ describe("annotation: judging", () => {
     driver.do({ _tag: "answer", ask: "flag", work: work(item(2)), copy: null })
     driver.do({ _tag: "want", wanted: { _tag: "skip", reason: "" } })
     assert.deepStrictEqual(driver.asks, [["POST", "/items/2/skip", { reason: "" }]])
-  })
-
-  it("undoes: what is entered is saved first, and the judgment comes back with its values", () => {
-    const driver = Driver.with(work(item(2), 1)).write("half")
-    driver.do({ _tag: "want", wanted: { _tag: "undo" } })
-    assert.deepStrictEqual(driver.asks[0]?.slice(0, 2), ["PUT", "/items/2/draft"])
-    assert.deepStrictEqual(driver.do({ _tag: "saved" }).asks, [["POST", "/undo"]])
-    const draft = { mode: "rank", best: null, ranking: [[1], [0]], rationale: "old", seconds: 9 } as const
-    driver.do({ _tag: "answer", ask: "undo", work: work(item(1, 2, { draft, undone: true })), copy: null })
-    assert.strictEqual(entries.format(driver.state.entry ?? assert.fail()), "2 > 1")
-    assert.strictEqual(driver.state.entry?.rationale, "old")
-    driver.choose(0)
-    assert.deepStrictEqual(driver.edit((entry) => ({ ...entry, rationale: "new" })).submit().asks, [
-      [
-        "POST",
-        "/items/1/vote",
-        { best: null, ranking: [[1], [0]], rationale: "new", seconds: 9, guidelines_version: 1 },
-      ],
-    ])
   })
 
   it("says so where there is nothing to take back", () => {
@@ -434,16 +393,6 @@ describe("annotation: correcting a judgment", () => {
     Driver.with(work(item(2), 1))
       .do({ _tag: "want", wanted: { _tag: "correct", itemId: 1 } })
       .do({ _tag: "answer", ask: "correct", work: work(given, 1), copy: null })
-
-  it("opens it after what was entered for the item at hand is saved", () => {
-    const driver = Driver.with(work(item(2), 1))
-      .choose(0)
-      .do({ _tag: "want", wanted: { _tag: "correct", itemId: 1 } })
-    assert.deepStrictEqual(driver.asks[0]?.slice(0, 2), ["PUT", "/items/2/draft"])
-    assert.deepStrictEqual(driver.do({ _tag: "saved" }).asks, [["GET", "/judgments/1"]])
-    driver.do({ _tag: "answer", ask: "correct", work: work(given, 1), copy: null })
-    assert.deepStrictEqual([driver.state.item?.item_id, driver.state.entry?.best], [1, 0])
-  })
 
   it("sends nothing but the correction, and then has the item at hand again", () => {
     const driver = opened().choose(1)

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import * as localCopies from "../../../../src/service/pages/annotate/localCopies.ts"
 
 const memory = () => {
@@ -18,57 +18,55 @@ const memory = () => {
 const draft = { mode: "rank", best: null, ranking: [[1], [], [0]], rationale: "why", seconds: 3 } as const
 const day = 86_400_000
 
-describe("copies", () => {
-  it("finds a copy by expert and item only", () => {
-    const { store } = memory()
-    const kept = localCopies.make(() => store)
-    kept.keep("expert_a", 1, draft, 0)
-    assert.deepStrictEqual(kept.read("expert_a", 1), draft)
-    assert.isNull(kept.read("expert_b", 1))
-    assert.isNull(kept.read("expert_a", 11))
-    kept.forget("expert_a", 1)
-    assert.isNull(kept.read("expert_a", 1))
-  })
+it("finds a copy by expert and item only", () => {
+  const { store } = memory()
+  const kept = localCopies.make(() => store)
+  kept.keep("expert_a", 1, draft, 0)
+  assert.deepStrictEqual(kept.read("expert_a", 1), draft)
+  assert.isNull(kept.read("expert_b", 1))
+  assert.isNull(kept.read("expert_a", 11))
+  kept.forget("expert_a", 1)
+  assert.isNull(kept.read("expert_a", 1))
+})
 
-  it("restores answers of any type, such as a text of a later version", () => {
-    const { store } = memory()
-    const kept = localCopies.make(() => store)
-    const assessment = { strength: 2, all_bad: false, flags: [], edit: null, aspects: {}, mood: "calm", tags: ["a", 1] }
-    kept.keep("e", 1, { ...draft, assessment }, 0)
-    assert.deepStrictEqual(kept.read("e", 1), { ...draft, assessment })
-  })
+it("restores answers of any type, such as a text of a later version", () => {
+  const { store } = memory()
+  const kept = localCopies.make(() => store)
+  const assessment = { strength: 2, all_bad: false, flags: [], edit: null, aspects: {}, mood: "calm", tags: ["a", 1] }
+  kept.keep("e", 1, { ...draft, assessment }, 0)
+  assert.deepStrictEqual(kept.read("e", 1), { ...draft, assessment })
+})
 
-  it("forgets what is older than a week, and what it can't read, and leaves other entries alone", () => {
-    const { map, store } = memory()
-    const kept = localCopies.make(() => store)
-    map.set("other", "x")
-    map.set("prefstream.draft.e.9", "{")
-    kept.keep("e", 1, draft, 0)
-    kept.keep("e", 2, draft, 5 * day)
-    kept.forgetOld(8 * day)
-    assert.deepStrictEqual([...map.keys()], ["other", "prefstream.draft.e.2"])
-    kept.forgetAll()
-    assert.deepStrictEqual([...map.keys()], ["other"])
-  })
+it("forgets what is older than a week, and what it can't read, and leaves other entries alone", () => {
+  const { map, store } = memory()
+  const kept = localCopies.make(() => store)
+  map.set("other", "x")
+  map.set("prefstream.draft.e.9", "{")
+  kept.keep("e", 1, draft, 0)
+  kept.keep("e", 2, draft, 5 * day)
+  kept.forgetOld(8 * day)
+  assert.deepStrictEqual([...map.keys()], ["other", "prefstream.draft.e.2"])
+  kept.forgetAll()
+  assert.deepStrictEqual([...map.keys()], ["other"])
+})
 
-  it("takes nothing that is not a draft", () => {
-    const { map, store } = memory()
-    const kept = localCopies.make(() => store)
-    for (const value of ["", "null", "{}", '{"at":1,"draft":{}}', '{"at":1,"draft":{"mode":"best","best":-1}}']) {
-      map.set("prefstream.draft.e.1", value)
-      assert.isNull(kept.read("e", 1), value)
-    }
-  })
+it("takes nothing that is not a draft", () => {
+  const { map, store } = memory()
+  const kept = localCopies.make(() => store)
+  for (const value of ["", "null", "{}", '{"at":1,"draft":{}}', '{"at":1,"draft":{"mode":"best","best":-1}}']) {
+    map.set("prefstream.draft.e.1", value)
+    assert.isNull(kept.read("e", 1), value)
+  }
+})
 
-  it("works without a store", () => {
-    const refuse = () => {
-      throw new Error("refused")
-    }
-    const kept = localCopies.make(refuse)
-    kept.keep("e", 1, draft, 0)
-    kept.forget("e", 1)
-    kept.forgetAll()
-    kept.forgetOld(0)
-    assert.isNull(kept.read("e", 1))
-  })
+it("works without a store", () => {
+  const refuse = () => {
+    throw new Error("refused")
+  }
+  const kept = localCopies.make(refuse)
+  kept.keep("e", 1, draft, 0)
+  kept.forget("e", 1)
+  kept.forgetAll()
+  kept.forgetOld(0)
+  assert.isNull(kept.read("e", 1))
 })

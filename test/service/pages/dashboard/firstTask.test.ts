@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { curlLines, exportLines, runLines } from "../../../../src/service/pages/dashboard/firstTask.ts"
 
 /** The arguments that a shell makes of a command. */
@@ -11,35 +11,33 @@ const args = (lines: string, env: Record<string, string> = {}): ReadonlyArray<st
     .split("\0")
     .slice(0, -1)
 
-describe("the lines for a first task", () => {
-  const origin = "http://127.0.0.1:8484"
+const origin = "http://127.0.0.1:8484"
 
-  it("name the service where the page is", () => {
-    assert.include(exportLines(origin), "PREFSTREAM_BASE_URL=http://127.0.0.1:8484/v1\n")
-    assert.deepStrictEqual(args(runLines(origin)), [
-      "prefstream",
-      "run",
-      "items.jsonl",
-      "--base-url",
-      "http://127.0.0.1:8484/v1",
-      "--dir",
-      "first-job",
-    ])
-  })
+it("name the service where the page is", () => {
+  assert.include(exportLines(origin), "PREFSTREAM_BASE_URL=http://127.0.0.1:8484/v1\n")
+  assert.deepStrictEqual(args(runLines(origin)), [
+    "prefstream",
+    "run",
+    "items.jsonl",
+    "--base-url",
+    "http://127.0.0.1:8484/v1",
+    "--dir",
+    "first-job",
+  ])
+})
 
-  it("are, to a shell, a request with a task that holds what the contract asks for", () => {
-    const found = args(curlLines, { PREFSTREAM_BASE_URL: `${origin}/v1`, PREFSTREAM_TOKEN: "secret" })
-    assert.deepStrictEqual(found.slice(0, -1), [
-      `${origin}/v1/tasks`,
-      "-H",
-      "Authorization: Bearer secret",
-      "-H",
-      "Content-Type: application/json",
-      "-d",
-    ])
-    const body: unknown = JSON.parse(found.at(-1) ?? "")
-    assert.nestedPropertyVal(body, "task_type", "rlhf_ranking")
-    assert.nestedPropertyVal(body, "prompts[0].prompt", "What is the capital of Australia?")
-    assert.lengthOf((body as { prompts: Array<{ completions: Array<string> }> }).prompts[0]?.completions ?? [], 2)
-  })
+it("are, to a shell, a request with a task that holds what the contract asks for", () => {
+  const found = args(curlLines, { PREFSTREAM_BASE_URL: `${origin}/v1`, PREFSTREAM_TOKEN: "secret" })
+  assert.deepStrictEqual(found.slice(0, -1), [
+    `${origin}/v1/tasks`,
+    "-H",
+    "Authorization: Bearer secret",
+    "-H",
+    "Content-Type: application/json",
+    "-d",
+  ])
+  const body: unknown = JSON.parse(found.at(-1) ?? "")
+  assert.nestedPropertyVal(body, "task_type", "rlhf_ranking")
+  assert.nestedPropertyVal(body, "prompts[0].prompt", "What is the capital of Australia?")
+  assert.lengthOf((body as { prompts: Array<{ completions: Array<string> }> }).prompts[0]?.completions ?? [], 2)
 })

@@ -1,91 +1,87 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { itemStates } from "../../../../src/service/pageApi/PageConstants.ts"
 import { href, parse, placeOf } from "../../../../src/service/pages/dashboard/routes.ts"
 
 const list = (page: string, query = {}) => ({ page, id: "", query })
 
-describe("routes", () => {
-  const filter = {
-    text: "a b",
-    group: "g",
-    state: "disputed",
-    expert: "expert_1",
-    max_agreement: "50",
-    flagged: "true",
-    before: "9",
+const filter = {
+  text: "a b",
+  group: "g",
+  state: "disputed",
+  expert: "expert_1",
+  max_agreement: "50",
+  flagged: "true",
+  before: "9",
+}
+const places = [
+  [href("tasks"), "#/tasks", list("tasks")],
+  [
+    href("tasks", { status: "in_progress", before: 120 }),
+    "#/tasks?status=in_progress&before=120",
+    list("tasks", { status: "in_progress", before: "120" }),
+  ],
+  [href("task", { id: "task_1" }), "#/tasks/task_1", { page: "task", id: "task_1", query: {} }],
+  [
+    href("task", { id: "task_1", prompt: 21 }),
+    "#/tasks/task_1?prompt=21",
+    { page: "task", id: "task_1", query: { prompt: "21" } },
+  ],
+  [href("experts"), "#/experts", list("experts")],
+  [href("expert", { id: "expert_1" }), "#/experts/expert_1", { page: "expert", id: "expert_1", query: {} }],
+  [href("group", { id: "week 48" }), "#/groups/week%2048", { page: "group", id: "week 48", query: {} }],
+  [
+    href("items", filter),
+    "#/items?text=a+b&group=g&state=disputed&expert=expert_1&max_agreement=50&flagged=true&before=9",
+    list("items", filter),
+  ],
+  ...itemStates.map((state) => [href("items", { state }), `#/items?state=${state}`, list("items", { state })] as const),
+  [href("queue", { after: 51 }), "#/queue?after=51", list("queue", { after: "51" })],
+  [
+    href("audit", { actor: "Ann B", action: "task.cancel" }),
+    "#/audit?actor=Ann+B&action=task.cancel",
+    list("audit", { actor: "Ann B", action: "task.cancel" }),
+  ],
+  [href("developer"), "#/developer", list("developer")],
+  [href("delivery", { id: "msg_1" }), "#/developer/deliveries/msg_1", { page: "delivery", id: "msg_1", query: {} }],
+] as const
+
+it.each(places)("%s", (made, hash, route) => {
+  assert.strictEqual(made, hash)
+  assert.deepEqual(parse(hash), route)
+})
+
+it("the empty address is the overview", () => {
+  for (const hash of ["", "#", "#/"]) assert.deepEqual(parse(hash), list("overview"))
+})
+
+it("an id may hold anything, and comes back as it was", () => {
+  for (const id of ["a/b?c=d#e", "%", "%41", "täsk 1", "😀", ".."]) {
+    assert.deepEqual(parse(href("task", { id, prompt: 2 })), { page: "task", id, query: { prompt: "2" } })
+    assert.deepEqual(parse(href("delivery", { id })), { page: "delivery", id, query: {} })
   }
-  const places = [
-    [href("tasks"), "#/tasks", list("tasks")],
-    [
-      href("tasks", { status: "in_progress", before: 120 }),
-      "#/tasks?status=in_progress&before=120",
-      list("tasks", { status: "in_progress", before: "120" }),
-    ],
-    [href("task", { id: "task_1" }), "#/tasks/task_1", { page: "task", id: "task_1", query: {} }],
-    [
-      href("task", { id: "task_1", prompt: 21 }),
-      "#/tasks/task_1?prompt=21",
-      { page: "task", id: "task_1", query: { prompt: "21" } },
-    ],
-    [href("experts"), "#/experts", list("experts")],
-    [href("expert", { id: "expert_1" }), "#/experts/expert_1", { page: "expert", id: "expert_1", query: {} }],
-    [href("group", { id: "week 48" }), "#/groups/week%2048", { page: "group", id: "week 48", query: {} }],
-    [
-      href("items", filter),
-      "#/items?text=a+b&group=g&state=disputed&expert=expert_1&max_agreement=50&flagged=true&before=9",
-      list("items", filter),
-    ],
-    ...itemStates.map(
-      (state) => [href("items", { state }), `#/items?state=${state}`, list("items", { state })] as const,
-    ),
-    [href("queue", { after: 51 }), "#/queue?after=51", list("queue", { after: "51" })],
-    [
-      href("audit", { actor: "Ann B", action: "task.cancel" }),
-      "#/audit?actor=Ann+B&action=task.cancel",
-      list("audit", { actor: "Ann B", action: "task.cancel" }),
-    ],
-    [href("developer"), "#/developer", list("developer")],
-    [href("delivery", { id: "msg_1" }), "#/developer/deliveries/msg_1", { page: "delivery", id: "msg_1", query: {} }],
-  ] as const
+})
 
-  it.each(places)("%s", (made, hash, route) => {
-    assert.strictEqual(made, hash)
-    assert.deepEqual(parse(hash), route)
-  })
+it("takes the code out of a sign-in link", () => {
+  assert.deepEqual(parse("#set-up=Ab_-9%2F"), { page: "set-up", id: "Ab_-9/", query: {} })
+  assert.deepEqual(parse("#set-up="), list("unknown"))
+})
 
-  it("the empty address is the overview", () => {
-    for (const hash of ["", "#", "#/"]) assert.deepEqual(parse(hash), list("overview"))
-  })
+it("what it does not know is unknown, and never a failure", () => {
+  const unknown = ["#/nowhere", "#/tasks/a/b", "#/experts/1/2", "#/tasks/%E0%A4%A", "#set-up=%", "#/developer/x/y"]
+  for (const hash of unknown) assert.deepEqual(parse(hash), list("unknown"), hash)
+})
 
-  it("an id may hold anything, and comes back as it was", () => {
-    for (const id of ["a/b?c=d#e", "%", "%41", "täsk 1", "😀", ".."]) {
-      assert.deepEqual(parse(href("task", { id, prompt: 2 })), { page: "task", id, query: { prompt: "2" } })
-      assert.deepEqual(parse(href("delivery", { id })), { page: "delivery", id, query: {} })
-    }
-  })
+it("a position that is no number is left out", () => {
+  assert.deepEqual(parse("#/tasks?status=pending&before=-1"), list("tasks", { status: "pending" }))
+  assert.deepEqual(parse("#/tasks?before=1e9"), list("tasks"))
+  assert.deepEqual(parse("#/tasks/t?prompt=0"), { page: "task", id: "t", query: {} })
+})
 
-  it("takes the code out of a sign-in link", () => {
-    assert.deepEqual(parse("#set-up=Ab_-9%2F"), { page: "set-up", id: "Ab_-9/", query: {} })
-    assert.deepEqual(parse("#set-up="), list("unknown"))
-  })
-
-  it("what it does not know is unknown, and never a failure", () => {
-    const unknown = ["#/nowhere", "#/tasks/a/b", "#/experts/1/2", "#/tasks/%E0%A4%A", "#set-up=%", "#/developer/x/y"]
-    for (const hash of unknown) assert.deepEqual(parse(hash), list("unknown"), hash)
-  })
-
-  it("a position that is no number is left out", () => {
-    assert.deepEqual(parse("#/tasks?status=pending&before=-1"), list("tasks", { status: "pending" }))
-    assert.deepEqual(parse("#/tasks?before=1e9"), list("tasks"))
-    assert.deepEqual(parse("#/tasks/t?prompt=0"), { page: "task", id: "t", query: {} })
-  })
-
-  it("pages of one list are one place; two tasks are two", () => {
-    const place = (hash: string) => placeOf(parse(hash))
-    assert.strictEqual(place("#/tasks?before=1"), place("#/tasks?status=pending"))
-    assert.strictEqual(place("#/tasks/a?prompt=1"), place("#/tasks/a"))
-    assert.notStrictEqual(place("#/tasks/a"), place("#/tasks/b"))
-    assert.notStrictEqual(place("#/tasks"), place("#/tasks/tasks"))
-    assert.notStrictEqual(place("#/nowhere"), place("#/developer"))
-  })
+it("pages of one list are one place; two tasks are two", () => {
+  const place = (hash: string) => placeOf(parse(hash))
+  assert.strictEqual(place("#/tasks?before=1"), place("#/tasks?status=pending"))
+  assert.strictEqual(place("#/tasks/a?prompt=1"), place("#/tasks/a"))
+  assert.notStrictEqual(place("#/tasks/a"), place("#/tasks/b"))
+  assert.notStrictEqual(place("#/tasks"), place("#/tasks/tasks"))
+  assert.notStrictEqual(place("#/nowhere"), place("#/developer"))
 })

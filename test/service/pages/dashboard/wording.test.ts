@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import type { TaskItem, TaskSummary } from "../../../../src/service/pageApi/TasksApi.ts"
 import { itemLabel, problemWords, signInWords } from "../../../../src/service/pages/dashboard/wording.ts"
 
@@ -9,52 +9,22 @@ it("problems are told in the service's own words; 401 says itself what is wrong 
   assert.strictEqual(problemWords(refused), "Your session has ended. Sign in, then try again.")
 })
 
-describe("items", () => {
-  const task: TaskSummary = {
-    task_id: "task_1",
-    group_id: "task_1",
-    status: "in_progress",
-    created_at: 0,
-    completes_at: null,
-    finished_at: null,
-    prompts: 1,
-    prompts_done: 0,
-    votes_per_prompt: 3,
-    extra_votes: 0,
-    votes_spared: 0,
-    paused: false,
-    votes: 1,
-    flagged: 0,
-  }
-  const item: TaskItem = {
-    index: 0,
-    prompt: "p",
-    completions: ["a", "b"],
-    done: false,
-    extra_votes: 0,
-    votes: [],
-    held_by: [],
-    set_aside: [],
-    flags: [],
-    voided: [],
-    replaced: [],
-    decision: null,
-    withdrawal: null,
-    result: null,
-  }
-  const vote = { expert: "expert_1", expert_name: "Ada", choice: 0, order: [0, 1], seconds: 1 }
+// What the label is made of.
+const task = { votes_per_prompt: 3, extra_votes: 0 } as TaskSummary
+const open = { done: false, extra_votes: 0, decision: null, withdrawal: null } as const
+const item = { ...open, votes: [], flags: [], set_aside: [] } as Partial<TaskItem> as TaskItem
+const vote = { expert: "expert_1", expert_name: "Ada", choice: 0, order: [0, 1], seconds: 1 }
 
-  it("say how far they are, and that somebody flagged them, also when they are done", () => {
-    const flagged: TaskItem = { ...item, flags: [{ expert_name: "Ada", kind: "other", comment: "cut off" }] }
-    const skipped: TaskItem = { ...item, set_aside: [{ expert_name: "Ada", kind: "skip", reason: "" }] }
-    assert.deepStrictEqual(itemLabel(item, task), { words: "0 of 3 votes", tone: "neutral" })
-    assert.deepStrictEqual(itemLabel({ ...item, votes: [vote] }, task), { words: "1 of 3 votes", tone: "accent" })
-    assert.deepStrictEqual(itemLabel(flagged, task), { words: "Flagged, 0 of 3 votes", tone: "warn" })
-    assert.deepStrictEqual(itemLabel(skipped, task), { words: "0 of 3 votes", tone: "neutral" })
-    assert.deepStrictEqual(itemLabel({ ...item, done: true }, task), { words: "Done", tone: "good" })
-    const decision = { choice: 0, rationale: "", by: "Lea", at: 0 }
-    assert.strictEqual(itemLabel({ ...item, done: true, decision }, task).words, "Decided by a lead")
-    assert.deepStrictEqual(itemLabel({ ...flagged, done: true }, task), { words: "Flagged, done", tone: "warn" })
-    assert.strictEqual(itemLabel(item, { ...task, votes_per_prompt: 1 }).words, "0 of 1 vote")
-  })
+it("items say how far they are, and that somebody flagged them, also when they are done", () => {
+  const flagged: TaskItem = { ...item, flags: [{ expert_name: "Ada", kind: "other", comment: "cut off" }] }
+  const skipped: TaskItem = { ...item, set_aside: [{ expert_name: "Ada", kind: "skip", reason: "" }] }
+  assert.deepStrictEqual(itemLabel(item, task), { words: "0 of 3 votes", tone: "neutral" })
+  assert.deepStrictEqual(itemLabel({ ...item, votes: [vote] }, task), { words: "1 of 3 votes", tone: "accent" })
+  assert.deepStrictEqual(itemLabel(flagged, task), { words: "Flagged, 0 of 3 votes", tone: "warn" })
+  assert.deepStrictEqual(itemLabel(skipped, task), { words: "0 of 3 votes", tone: "neutral" })
+  assert.deepStrictEqual(itemLabel({ ...item, done: true }, task), { words: "Done", tone: "good" })
+  const decision = { choice: 0, rationale: "", by: "Lea", at: 0 }
+  assert.strictEqual(itemLabel({ ...item, done: true, decision }, task).words, "Decided by a lead")
+  assert.deepStrictEqual(itemLabel({ ...flagged, done: true }, task), { words: "Flagged, done", tone: "warn" })
+  assert.strictEqual(itemLabel(item, { ...task, votes_per_prompt: 1 }).words, "0 of 1 vote")
 })

@@ -240,7 +240,7 @@ describe("Csv.rows", () => {
 
   test("an open quote before hundreds of megabytes is one reject, and no more than the limit is held", function* () {
     const chunk = bytesOf("4,5\n".repeat(65_536))
-    const chunks = cases(200, 2_000)
+    const chunks = cases(800, 2_000)
     const before = process.memoryUsage.rss()
     let peak = 0
     const rows = yield* Stream.range(1, chunks).pipe(

@@ -1,6 +1,5 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, Result, Schema, Stream } from "effect"
-import { PromptItem } from "../../../../src/domain/PromptItem.ts"
+import { assert, describe } from "@effect/vitest"
+import { Effect, Stream } from "effect"
 import * as Source from "../../../../src/source/Source.ts"
 import { collect, platform, summary, test, toLines, writeFiles } from "../../support.ts"
 
@@ -126,33 +125,6 @@ describe("files of JSON Lines", () => {
     assert.isUndefined(({} as { a?: unknown }).a)
   })
 
-  test("lines that are too long or not UTF-8 are refused, the next are read", function* () {
-    const bytes = new TextEncoder().encode(
-      toLines([
-        { ...good, id: "1" },
-        { ...good, id: "2222" },
-        { ...good, id: "3" },
-      ]),
-    )
-    bytes[bytes.lastIndexOf(0x33)] = 0xff
-    const { records } = yield* read(bytes, { maxLineBytes: 47 })
-    assert.deepStrictEqual(summary(records), [
-      "1 item 1",
-      "2 oversized_line expected a line of at most 47 bytes, found 50",
-      '3 invalid_utf8 expected UTF-8, found other bytes (for another encoding, set `encoding: "NAME"`); see raw_base64',
-    ])
-  })
-
-  test("files are read one after the other", function* () {
-    const files = yield* writeFiles({ "a.jsonl": toLines([good]), "b.jsonl": "x", "c.jsonl": toLines([good, good]) })
-    const source = Source.files(files)
-    assert.strictEqual(source.description, "3 inputs")
-    const { records } = yield* collect(source)
-    const places = records.map((record) => (Result.isSuccess(record) ? record.success.origin : record.failure))
-    const [a, b, c] = files
-    assert.strictEqual(places.map(({ file, line }) => `${file}:${line}`).join(), `${a}:1,${b}:1,${c}:1,${c}:2`)
-  })
-
   test("what ends the run names the file, before the first record", function* () {
     const [file] = yield* writeFiles({ "a.jsonl": toLines([good]) })
     const message = (source: Source.Source) =>
@@ -171,28 +143,4 @@ describe("files of JSON Lines", () => {
       "`files`: expected at least one file, found none",
     ])
   })
-
-  const Junk = Schema.Union([
-    Schema.Json,
-    Schema.Struct({ prompt: Schema.Json, completions: Schema.Array(Schema.Json), id: Schema.Json }),
-    Schema.Struct({ prompt: Schema.String, completions: Schema.Array(Schema.String) }),
-  ])
-  // A file with NUL in every other byte is one in UTF-16.
-  const Line = Schema.String.check(Schema.isPattern(/^[^\0]*$/))
-  it.effect.prop(
-    "every line that is not blank gives exactly one record",
-    [Schema.Array(Schema.Union([Line, Junk]))],
-    ([values]) =>
-      Effect.gen(function* () {
-        const text = toLines(values)
-        const { records, items } = yield* read(text)
-        const lines = text
-          .toWellFormed()
-          .split("\n")
-          .flatMap((line, i) => (/\S/.test(line) ? [i + 1] : []))
-        const found = records.map(Result.match({ onSuccess: (_) => _.origin.line, onFailure: (_) => _.line }))
-        assert.deepStrictEqual(found, lines)
-        assert.isTrue(items.every(({ item }) => Schema.is(PromptItem)(item)))
-      }),
-  )
 })

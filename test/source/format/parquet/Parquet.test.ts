@@ -1,14 +1,11 @@
 import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib"
 import { assert, describe } from "@effect/vitest"
 import { tableFromArrays, tableToIPC } from "apache-arrow"
-import { FileSystem, Result, Schema, Stream } from "effect"
+import { Result, Stream } from "effect"
 import { parquetWriteBuffer } from "hyparquet-writer"
 import { Compression, Table, WriterPropertiesBuilder, WriterVersion, writeParquet } from "parquet-wasm"
-import * as Dataset from "../../../../src/dataset/Dataset.ts"
 import * as Parquet from "../../../../src/source/format/parquet/Parquet.ts"
-import * as LocalFile from "../../../../src/source/place/LocalFile.ts"
-import { polars } from "../../../support/datasetReaders.ts"
-import { difficultPairs, difficultTexts } from "../../../support/pairs.ts"
+import { difficultTexts } from "../../../support/pairs.ts"
 import {
   byHand,
   dataPage,
@@ -23,6 +20,7 @@ import {
   values,
 } from "./parquetFiles.ts"
 import { test } from "../../support.ts"
+import { column } from "../../../support/columns.ts"
 
 const sqlText = (text: string | null) =>
   text === null ? "NULL" : Array.from(text, (character) => `chr(${character.codePointAt(0)})`).join(" || ") || "''"
@@ -93,7 +91,7 @@ describe("Parquet", () => {
       assert.strictEqual(description, "Parquet, 300 rows")
       const found = (yield* Stream.runCollect(read())).map((row) => Result.getOrThrow(row).place)
       assert.deepStrictEqual(
-        found.map(({ row }) => row),
+        column(found, "row"),
         rows.map((_, i) => i + 1),
       )
       assert.deepStrictEqual(found[131], { file: "a.parquet", row: 132, raw: JSON.stringify(rows[131]) })
@@ -118,18 +116,6 @@ describe("Parquet", () => {
         yield* values(bytes, ["absent"]),
         rows.map(() => ({})),
       )
-    })
-
-    test("is read from a file on this machine, twice", function* () {
-      const fs = yield* FileSystem.FileSystem
-      const path = `${yield* fs.makeTempDirectoryScoped()}/a.parquet`
-      yield* fs.writeFile(path, byHyparquet())
-      const file = yield* Parquet.open(yield* LocalFile.open(path))
-      for (const _ of [1, 2]) {
-        const found = yield* Stream.runCollect(file.rows())
-        const shown = found.map((row) => Result.getOrThrow(row).value)
-        assert.deepStrictEqual<unknown>(shown, rows)
-      }
     })
 
     test("without rows gives none", function* () {
@@ -246,38 +232,6 @@ describe("Parquet", () => {
       yield* values(writeParquet(table, properties)),
       rows.map(({ prompt }, i) => ({ text: prompt, n: i })),
     )
-  })
-
-  test.skipIf(polars === undefined)("by Polars", function* () {
-    const fs = yield* FileSystem.FileSystem
-    const path = `${yield* fs.makeTempDirectoryScoped()}/a.parquet`
-    const columns = {
-      text: rows.map(({ prompt }) => prompt),
-      score: rows.map(({ score }) => score),
-      list: rows.map(({ completions }) => completions),
-    }
-    const { DataFrame } = polars as unknown as {
-      readonly DataFrame: (columns: object) => { readonly writeParquet: (path: string) => void }
-    }
-    DataFrame(columns).writeParquet(path)
-    assert.deepStrictEqual<unknown>(
-      yield* values(yield* fs.readFile(path)),
-      rows.map(({ prompt, score, completions }) => ({ text: prompt, score, list: completions })),
-    )
-  })
-
-  test.each([false, true])("prefstream's own datasets; conversational: %s", function* (conversational) {
-    const fs = yield* FileSystem.FileSystem
-    const directory = `${yield* fs.makeTempDirectoryScoped()}/dataset`
-    yield* Stream.run(Stream.fromIterable(difficultPairs), Dataset.write({ directory, conversational }))
-    const bytes = yield* fs.readFile(`${directory}/data/train-00000-of-00001.parquet`)
-    const lines = yield* fs.readFileString(`${directory}/jsonl/train-00000-of-00001.jsonl`)
-    const expected = lines
-      .split("\n")
-      .slice(0, -1)
-      .map((line) => Schema.decodeSync(Schema.fromJsonString(Schema.Unknown))(line))
-    assert.strictEqual(expected.length, difficultPairs.length)
-    assert.deepStrictEqual(yield* values(bytes), expected)
   })
 
   describe("is valid, as other writers have it", () => {

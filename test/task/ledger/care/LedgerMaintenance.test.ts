@@ -11,7 +11,7 @@ import type { IntegrityIssue } from "../../../../src/task/ledger/care/LedgerChec
 import * as LedgerLocation from "../../../../src/task/ledger/LedgerLocation.ts"
 import * as Payload from "../../../../src/task/ledger/schema/Payload.ts"
 import { temporaryPath } from "../../../node/support.ts"
-import { batchItems, newTasks, nothing, plan, reject } from "../../support.ts"
+import { batchItems, newTasks, plan, recordStep, reject, submitted } from "../../support.ts"
 import { effectTest } from "../../../support/effectTest.ts"
 
 const newLocation = Effect.flatMap(temporaryPath("ledger.db"), (file) => LedgerLocation.of({ file }))
@@ -32,10 +32,8 @@ const resultOf = (taskId: string, first: number, n: number) =>
 /** Tasks of 2, 3, 1, 1 and 1 items: two completed, one submitted, one refused, one planned; and two runs' rejects. */
 const work = Effect.gen(function* () {
   const ledger = yield* Ledger
-  const run = yield* ledger.startRun()
-  const step = { known: [], finished: true }
-  const counts = { read: 10, new: 8, known: 0, duplicates: 0, reordered: 0, rejected: 2 }
-  yield* ledger.record(run, { ...step, tasks: newTasks([2, 3, 1, 1, 1]), rejects: [reject(1), reject(2)], counts })
+  const run = yield* plan(newTasks([2, 3, 1, 1, 1]))
+  yield* recordStep(run, { read: 10, new: 8, rejected: 2 }, { rejects: [reject(1), reject(2)] })
   const tasks = yield* ledger.plannedAfter(-1)
   yield* Effect.forEach(tasks.slice(0, 4), ledger.claim)
   for (const [seq, taskId] of [
@@ -50,13 +48,7 @@ const work = Effect.gen(function* () {
   yield* TestClock.adjust("10 days")
   yield* ledger.markCompleted(2, resultOf("task_b", 2, 3))
   yield* ledger.recordDelivery({ id: "d", sentAt: 0, taskIds: Option.some(["task_c"]) })
-  const second = yield* ledger.startRun()
-  yield* ledger.record(second, {
-    ...step,
-    tasks: [],
-    rejects: [reject(3)],
-    counts: { ...nothing, read: 1, rejected: 1 },
-  })
+  yield* recordStep(yield* ledger.startRun(), { read: 1, rejected: 1 }, { rejects: [reject(3)] })
 })
 
 const worked = Effect.gen(function* () {
@@ -187,9 +179,7 @@ it.layer(NodeServices.layer)("LedgerMaintenance", (it) => {
     yield* Effect.gen(function* () {
       const ledger = yield* Ledger
       const tasks = [1, 2].map((vote) => ({ ...first!, vote, votes: 2, idempotencyKey: `key ${vote}` }))
-      const run = yield* ledger.startRun({ votes: 2 })
-      const counts = { ...nothing, read: 2, new: 2 }
-      yield* ledger.record(run, { tasks, known: [], rejects: [], counts, finished: true })
+      yield* plan(tasks, { votes: 2 })
       for (const [i, task] of (yield* ledger.plannedAfter(-1)).entries()) {
         yield* ledger.claim(task)
         yield* ledger.markSubmitted(task.seq, `task_${i}`, 0)
@@ -270,15 +260,6 @@ it.layer(NodeServices.layer)("LedgerMaintenance", (it) => {
         assert(failure._tag === "FileLockError" && failure.reason._tag === "FileLocked")
       }
     }).pipe(Effect.provide(LedgerLocation.layer(location)))
-    const nowhere = yield* newLocation
-    for (const care of [
-      Effect.asVoid(LedgerMaintenance.compact(nowhere)),
-      Effect.asVoid(LedgerMaintenance.prune(nowhere, {})),
-      Effect.asVoid(LedgerMaintenance.check(nowhere)),
-    ]) {
-      assert.strictEqual((yield* Effect.flip(care))._tag, "LedgerMissing")
-    }
-    assert.isFalse(yield* FileSystem.FileSystem.use((fs) => fs.exists(`${pathOf(nowhere)}.lock`)))
   })
 
   test("prunes rejects of earlier runs, and deliveries that are over", function* () {
@@ -325,16 +306,8 @@ it.layer(NodeServices.layer)("LedgerMaintenance", (it) => {
     const n = 603
     yield* Effect.gen(function* () {
       const ledger = yield* Ledger
-      yield* plan(newTasks(Array.from({ length: n }, () => 1)))
-      const complete = Effect.fnUntraced(function* (seq: number) {
-        yield* ledger.markSubmitted(seq, `task_${seq}`, 0)
-        yield* ledger.markCompleted(seq, resultOf(`task_${seq}`, seq, 1))
-      })
-      yield* Effect.forEach(
-        Array.from({ length: n }, (_, i) => i),
-        complete,
-        { concurrency: 200 },
-      )
+      yield* submitted(n)
+      for (let seq = 0; seq < n; seq++) yield* ledger.markCompleted(seq, resultOf(`task_${seq}`, seq, 1))
     }).pipe(Effect.provide(LedgerLocation.layer(location)))
     yield* TestClock.adjust("1 second")
     const { results } = yield* LedgerMaintenance.prune(location, {
@@ -363,17 +336,5 @@ it.layer(NodeServices.layer)("LedgerMaintenance", (it) => {
     assert.deepStrictEqual(yield* read(location), before)
     yield* LedgerMaintenance.compact(location)
     assert.deepStrictEqual(yield* payloads, packed)
-  })
-
-  test("leaves a PostgreSQL database to its own tools", function* () {
-    const location = yield* LedgerLocation.of({ ledger: "postgres://me:hidden@127.0.0.1:1/db", file: "" })
-    for (const care of [
-      Effect.asVoid(LedgerMaintenance.backup(location, "x")),
-      Effect.asVoid(LedgerMaintenance.compact(location)),
-    ]) {
-      const failure = yield* Effect.flip(care)
-      assert.strictEqual(failure._tag, "NotForPostgres")
-      assert.notInclude(failure.message, "hidden")
-    }
   })
 })

@@ -23,6 +23,12 @@ const item = (prompt: string, index: number) => ({
   annotations: { rationale: "r" },
 })
 
+/** One prompt, whose completions were sent in another order. */
+const asked = {
+  prompts: [{ prompt: "p", completions: ["a", "b", "c"] }],
+  items: [{ item_id: "item", origin: { file: "f", line: 1 }, order: [2, 0, 1] }],
+}
+
 describe("ResultMatch.match", () => {
   it("joins results to their items, and keeps unknown annotations", () => {
     const judgments = match(
@@ -106,10 +112,6 @@ describe("ResultMatch.match", () => {
   })
 
   it("has ratings in the order of the input, of votes, too", () => {
-    const asked = {
-      prompts: [{ prompt: "p", completions: ["a", "b", "c"] }],
-      items: [{ item_id: "item", origin: { file: "f", line: 1 }, order: [2, 0, 1] }],
-    }
     const aspects = { clarity: [1, null, 3], depth: 2, odd: [1] }
     const votes = [{ expert: "e", choice: 0, aspects }]
     const said = { ...item("p", 0), annotations: { aspects, votes } }
@@ -122,10 +124,6 @@ describe("ResultMatch.match", () => {
   })
 
   it("keeps members of any name, wherever they are", () => {
-    const asked = {
-      prompts: [{ prompt: "p", completions: ["a", "b", "c"] }],
-      items: [{ item_id: "item", origin: { file: "f", line: 1 }, order: [2, 0, 1] }],
-    }
     for (const name of Object.getOwnPropertyNames(Object.prototype)) {
       const own = (value: unknown): object => JSON.parse(`{${JSON.stringify(name)}:${JSON.stringify(value)}}`)
       for (const value of ["text", 1, [2, 0], null, { x: 1 }]) {
