@@ -97,8 +97,7 @@ export const combine = (
     vote.strength === undefined || new Set(topOf(vote).map((index) => first[index])).size > 1 ? [] : [vote.strength],
   )
   const edited = forBest.find((vote) => vote.edited !== undefined)?.edited
-  const aspectNames = new Set(votes.flatMap(({ aspects = {} }) => Object.keys(aspects)))
-  const aspects = Array.from(aspectNames, (name) => {
+  const aspects = Array.from(new Set(votes.flatMap(({ aspects = {} }) => Object.keys(aspects))), (name) => {
     const ratings = Array.from(completions.keys(), (i) => {
       const given = votes.flatMap(({ aspects }) => aspects?.[name]?.[i] ?? [])
       return given.length === 0 ? null : mean(given)

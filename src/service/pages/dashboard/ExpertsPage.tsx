@@ -21,11 +21,7 @@ const byKind: Filter<FilterName<"GET /experts">> = {
   name: "kind",
   label: "Experts by kind",
   as: "links",
-  options: [
-    ["person", "People"],
-    ["judge", "AI judges"],
-    ["automatic", "Automatic"],
-  ],
+  options: Object.entries({ person: "People", judge: "AI judges", automatic: "Automatic" }),
 }
 
 export const ExpertsPage = ({ query: address }: { readonly query: Query }) => {
@@ -35,6 +31,7 @@ export const ExpertsPage = ({ query: address }: { readonly query: Query }) => {
   const [invitation, setInvitation] = useState<NewInvitation>()
   const [invitations, setInvitations] = useState<ReadonlyArray<NewInvitation>>([])
   const mayChange = useMay("manager")
+  const nobody = `Nobody judges yet.${mayChange ? " Invite the first expert." : ""}`
   const settings = resource.data?.settings ?? null
   const standings = new Map(resource.data?.standings.map((standing) => [standing.expert_id, standing]))
   const show = (invitation: NewInvitation) => {
@@ -104,11 +101,7 @@ export const ExpertsPage = ({ query: address }: { readonly query: Query }) => {
       <FilterLinks filter={byKind} page="experts" query={query} />
       <List
         resource={resource}
-        nothing={
-          query["kind"] === undefined
-            ? `Nobody judges yet.${mayChange ? " Invite the first expert." : ""}`
-            : "No expert matches."
-        }
+        nothing={query["kind"] === undefined ? nobody : "No expert matches."}
         label="Experts"
         rows={({ experts }) => experts}
         keyOf={({ expert_id }) => expert_id}

@@ -20,12 +20,6 @@ interface Options {
   readonly keepalive: boolean
 }
 
-type Arguments<Input> = unknown extends Input
-  ? []
-  : object extends Input
-    ? [input?: Input, options?: Options]
-    : [input: Input, options?: Options]
-
 interface AnyInput {
   readonly params?: { readonly [name: string]: string | number }
   readonly query?: { readonly [name: string]: string | number | undefined }
@@ -50,7 +44,9 @@ const urlOf = (base: string, request: string, { params = {}, query }: AnyInput):
 export const makeClient = <R extends AnyRequests>(base: string, onSignedOut = () => {}) => {
   const ask = <K extends keyof R & string>(
     request: K,
-    ...[input, options]: Arguments<R[K]["input"]>
+    ...[input, options]: object extends R[K]["input"]
+      ? [input?: R[K]["input"], options?: Options]
+      : [input: R[K]["input"], options?: Options]
   ): Promise<Answer<R[K]["answer"]>> => {
     const given = (input ?? {}) as AnyInput
     const { payload } = given
