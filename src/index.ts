@@ -1,6 +1,7 @@
 /**
  * prefstream turns prompts with completions into preference pairs. This module has one namespace per step of the work,
- * and the types that the steps share. Each is also a subpath, such as `prefstream/source`. Not included:
+ * and the types that the steps share. Each is also a subpath, such as `prefstream/source`, with only its code. Not
+ * included:
  * `prefstream/promises` (without Effect), `prefstream/worker` (Effect Cluster), and `prefstream/testing`.
  */
 export * as Source from "./source/Source.ts"

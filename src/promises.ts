@@ -1,7 +1,8 @@
 /**
  * The pipeline for programs that do not use Effect: promises, async iterables, and plain values. Promises reject with
  * an `Error` whose `_tag` names its kind, or with the error of the program's own source. After an abort, requests in
- * flight are finished and recorded, and the promise rejects with the signal's reason.
+ * flight are finished and recorded, and the promise rejects with the signal's reason. By default, messages go to
+ * stderr.
  */
 import { Cause, Effect, Exit, Layer, Logger, Option, Predicate, Redacted, Stream } from "effect"
 import type { HttpClient as Http } from "effect/http"

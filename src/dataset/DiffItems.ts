@@ -1,4 +1,5 @@
 /** Each pair matches an equal pair if possible, else one with the same choice, else one with the opposite choice. */
+import { inputColumns } from "../domain/PreferencePair.ts"
 
 /** `low` and `high` are the hashes of `chosen` and `rejected`, the smaller one first. */
 export const field = {
@@ -28,16 +29,11 @@ export interface Drawn {
 
 const lossesByVotes = new Set(["not_judged", "too_few_votes", "tie", "low_agreement", "against_votes", "no_pair"])
 
-/** Settings that affect which pairs exist or what the experts answered. */
+/** All other settings affect which pairs exist, or what the experts answered. */
 // prettier-ignore
-const pairSettings = new Set([
-  "campaign", "pairs", "aggregate", "ties", "min_votes", "min_agreement", "drop", "evaluation_prompts", "checks",
-  "annotation_paths",
-])
-
-// prettier-ignore
-const inputColumns = new Set([
-  "prompt", "chosen_index", "rejected_index", "chosen_model", "rejected_model", "metadata", "tools",
+const otherSettings = new Set([
+  "votes", "shuffle_seed", "gold_mixed_in", "thresholds", "splits", "conversational", "margin", "margin_from", "edited",
+  "expert_names",
 ])
 
 const makeTally = () => ({ pairs: 0, reasons: new Map<string, number>(), drawn: new Array<Drawn>() })
@@ -71,7 +67,7 @@ export const make = ({
   const valueOf = (record: Float64Array, name: string): number | undefined =>
     columns.includes(name) ? record[fieldCount + columns.indexOf(name)] : undefined
 
-  const rules = (settings ?? []).filter((name) => pairSettings.has(name))
+  const rules = (settings ?? []).filter((name) => !otherSettings.has(name))
   const otherRule = rules.length > 1 ? "other_settings" : rules.length === 1 ? `other_${rules[0]}` : undefined
   const splitReason = settings?.includes("splits") === true ? "other_splits" : "other_items"
 
@@ -90,7 +86,7 @@ export const make = ({
     if (isMatched && isSameChoice(one, other)) {
       const changes = columns.filter((_, i) => one[fieldCount + i] !== other[fieldCount + i])
       if (changes.every((name) => name === "split")) return splitReason
-      if (changes.every((name) => name === "split" || inputColumns.has(name))) return "other_input"
+      if (changes.every((name) => name === "split" || inputColumns.includes(name))) return "other_input"
     }
     if (cause !== null) return cause
     const more = (valueOf(b, "votes") ?? 0) - (valueOf(a, "votes") ?? 0)

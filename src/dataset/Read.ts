@@ -1,5 +1,5 @@
 /** Reads a dataset's pairs in their order. A file's digest is compared with the manifest before it is read. */
-import { Effect, FileSystem, Option, Path, Result, Schema, Stream } from "effect"
+import { Effect, FileSystem, Option, Path, Record, Result, Schema, Stream } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
 import { Message, usesTools } from "../domain/Message.ts"
 import { type PreferencePair, PreferencePairSchema } from "../domain/PreferencePair.ts"
@@ -97,12 +97,18 @@ const pairsOf = (directory: string, { path, sha256 }: Manifest.DatasetFile) =>
 const decodePair = Schema.decodeUnknownResult(PreferencePairSchema, { reportInput: true })
 const decodeMessages = Schema.decodeUnknownResult(Schema.NonEmptyArray(Message), { reportInput: true })
 
-/** Parquet has null for a message's missing member. Datasets of earlier versions have no `decided_votes`. */
+/** Datasets of earlier versions lack columns. */
+const nulls = Record.map(
+  Record.filter(PreferencePairSchema.fields, (field) => Schema.is(field)(null)),
+  () => null,
+)
+
+/** Parquet has null for a message's missing member. */
 const toPair = (row: JsonRow) =>
   Result.gen(function* () {
     const { chosen, rejected, tools, ...others } = ReadBack.withoutNulls(row)
     const sides = { ...(yield* sideOf("chosen", chosen)), ...(yield* sideOf("rejected", rejected)) }
-    return yield* decodePair({ decided_votes: null, ...others, ...sides, ...((tools ?? null) !== null && { tools }) })
+    return yield* decodePair({ ...nulls, ...others, ...sides, ...((tools ?? null) !== null && { tools }) })
   })
 
 const sideOf = (side: "chosen" | "rejected", value: Json | undefined) => {

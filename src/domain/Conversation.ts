@@ -1,12 +1,14 @@
 /**
  * Renders a conversation as one text, for experts and for formats without roles. `parse(render(messages))` returns the
- * same messages, and a prompt that is text stays unchanged.
+ * same messages, and a prompt that is text stays unchanged. `parse` reads a text as a conversation only if it begins
+ * with a header.
  */
 import { Array as Arr, Option } from "effect"
 import { isJsonObject, type Message, type Prompt, type ToolCall } from "./Message.ts"
 
 /**
- * Each message begins with its role in brackets; an empty line separates messages. A text prompt is returned unchanged:
+ * Renders a prompt as text; a text prompt is returned unchanged. Each message begins with its role in brackets, and an
+ * empty line separates messages:
  *
  * ```
  * [system]
@@ -20,8 +22,7 @@ import { isJsonObject, type Message, type Prompt, type ToolCall } from "./Messag
  * some. In a role, a line feed is written `\n`, a backslash `\\`.
  *
  * Each tool call has its own header above its arguments. An assistant message with calls and no content has no header
- * of
- * its own, unless it follows another assistant message:
+ * of its own, unless it follows another assistant message:
  *
  * ```
  * [tool call get_weather, id call_1]

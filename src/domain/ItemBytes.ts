@@ -60,7 +60,7 @@ export const detached = (bytes: ItemBytes): ItemBytes =>
 
 export const count = ({ starts }: ItemBytes): number => starts.length - 1
 
-/** In characters or UTF-16 code units. */
+/** Upper bound of the length of any completion, in characters or UTF-16 code units. */
 export const maxLength = ({ starts }: ItemBytes): number => {
   let max = 0
   for (let i = 1; i < starts.length; i++) max = Math.max(max, starts[i]! - starts[i - 1]! - '"",'.length)

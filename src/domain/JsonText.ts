@@ -18,7 +18,7 @@ export interface Bytes extends Uint8Array {
 const backslash = 0x5c
 const u = 0x75
 
-/** By the letter after a backslash. */
+/** The character of each escape, by the letter after the backslash. */
 const unescaped = new Uint8Array(128)
 for (const [letter, text] of Object.entries({
   '"': '"',

@@ -1,4 +1,4 @@
-/** Recognizes the built-in service's automatic experts by name; every other name counts as a person. */
+/** Recognizes the built-in service's automatic experts by name; any other, even a custom one, counts as a person. */
 import { Schema } from "effect"
 
 export const ruleNames = ["first", "last", "longest", "shortest", "random"] as const

@@ -37,7 +37,10 @@ export interface LeaderboardRow {
   readonly group: number
   /** 1 plus the number of models in the group whose interval lies above this model's interval. */
   readonly rank: number
-  /** 400 points more are odds of 10 to 1; a group's mean is 1000. With `extreme`, one bound is null. */
+  /**
+   * 400 points more are odds of 10 to 1; a group's mean is 1000. `low` is null if `extreme` is `never_won`, `high` if
+   * it is `never_lost`.
+   */
   readonly rating: Estimate
   /** The rating that the model would have if both completions of each comparison were equally long. */
   readonly rating_at_equal_length: number | null
@@ -45,15 +48,18 @@ export interface LeaderboardRow {
   readonly win_rate: Estimate
   /** Number of items on which the model was compared with another model. */
   readonly items: number
-  /** A vote with a ranking compares every two completions in it, without one the chosen completion with all others. */
+  /**
+   * Comparisons that the model won. A vote with a ranking compares every two completions in it; a vote without one
+   * compares the chosen completion with all others.
+   */
   readonly wins: number
   /** Comparisons in which a vote gave both completions the same rank. */
   readonly ties: number
   /** Comparisons that the model lost. */
   readonly losses: number
   /**
-   * Models that beat each other, directly or through others, are a component. `never_lost` or `never_won` if the
-   * component never lost or won against a model outside; the rating then depends on the prior.
+   * Models that beat each other, directly or through others, are a component. `never_lost` or `never_won`: the model's
+   * component never lost, or never won, against a model outside, so the rating depends on the prior.
    */
   readonly extreme: "never_lost" | "never_won" | null
 }

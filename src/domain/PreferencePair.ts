@@ -1,8 +1,9 @@
 /**
  * One row of the dataset. `chosen` and `rejected` differ, indices refer to the input, and the weights of an item's rows
- * add up to 1. A member here is a column, with its position, type, and description in files, card, and guide.
+ * add up to 1. A member here is a column, with its position, type, and description in files, card, and guide. Its value
+ * comes from `pair/PairStrategy`. If it may be null, it is null for datasets that were written without it.
  */
-import { Schema } from "effect"
+import { Record, Schema } from "effect"
 import * as Assessment from "./Assessment.ts"
 import { described } from "./Described.ts"
 import { Message, Prompt } from "./Message.ts"
@@ -10,8 +11,12 @@ import { Message, Prompt } from "./Message.ts"
 const text = Schema.NullOr(Schema.String)
 const number = Schema.NullOr(Schema.Finite)
 
+/** A column that differs only if the input differs. */
+const fromInput = <S extends Schema.Top>(description: string, schema: S): S["Rebuild"] =>
+  described(description, schema.annotate({ isFromInput: true }))
+
 const struct = Schema.Struct({
-  prompt: described("The prompt that the completions answer: text, or a conversation's messages.", Prompt),
+  prompt: fromInput("The prompt that the completions answer: text, or a conversation's messages.", Prompt),
   chosen: described("The preferred completion.", Schema.String),
   rejected: described("The other completion.", Schema.String),
   rationale: described("The expert's justification; null if none was given.", text),
@@ -23,10 +28,10 @@ const struct = Schema.Struct({
     "The id of the task in which the item was judged; if there are several, the first.",
     Schema.String,
   ),
-  chosen_index: described("Index of `chosen` among the item's completions, from 0.", Schema.Int),
-  rejected_index: described("Index of `rejected` among the item's completions, from 0.", Schema.Int),
-  chosen_model: described("The model that wrote `chosen`; null if the input does not name it.", text),
-  rejected_model: described("The model that wrote `rejected`; null if the input does not name it.", text),
+  chosen_index: fromInput("Index of `chosen` among the item's completions, from 0.", Schema.Int),
+  rejected_index: fromInput("Index of `rejected` among the item's completions, from 0.", Schema.Int),
+  chosen_model: fromInput("The model that wrote `chosen`; null if the input does not name it.", text),
+  rejected_model: fromInput("The model that wrote `rejected`; null if the input does not name it.", text),
   weight: described("1 divided by the number of the item's pairs.", Schema.Finite),
   votes: described("Number of votes on the item.", Schema.Int),
   agreement: described("Share of the votes for the best completion, 0 to 1; null if there is one vote.", number),
@@ -43,9 +48,9 @@ const struct = Schema.Struct({
     'Problems that experts reported, as JSON text: `[{"expert":…,"kind":…,"comment":…}]`; null if there are none.',
     text,
   ),
-  metadata: described("The item's metadata, as JSON text; null if the item has none.", text),
+  metadata: fromInput("The item's metadata, as JSON text; null if the item has none.", text),
   tools: Schema.optionalKey(
-    described(
+    fromInput(
       "Definitions of the tools that the model had, as JSON text; null if the item has none. The column exists only if an item has tools or tool calls.",
       Schema.String,
     ),
@@ -56,6 +61,9 @@ const struct = Schema.Struct({
   rejected_messages: Schema.optionalKey(Schema.NonEmptyArray(Message)),
 })
 type Struct = typeof struct
+
+const isFromInput = (schema: Schema.Top) => Schema.resolveAnnotations(schema)?.["isFromInput"] === true
+export const inputColumns: ReadonlyArray<string> = Record.keys(Record.filter(struct.fields, isFromInput))
 
 /** The schema of `PreferencePair`. Its `fields` are the columns. */
 export interface PreferencePairSchema extends Struct {}

@@ -115,7 +115,10 @@ export interface ItemIdentity {
   readonly itemId: string
 }
 
-/** The item as JSON, as in a task's `prompts`, with a conversation as text. Its hash identifies the content. */
+/**
+ * The item as JSON, as in a task's `prompts`, with a conversation as text. Its hash identifies the content, which
+ * excludes `id`, `tools`, `models`, `gold`, and `metadata`.
+ */
 export const content = (item: Pick<PromptItem, "prompt" | "completions">): string => JSON.stringify(toTaskPrompt(item))
 
 /** Messages if they call tools, otherwise text. */

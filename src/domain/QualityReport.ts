@@ -19,7 +19,7 @@ export interface FunnelStep {
   readonly unit: "records" | "items" | "pairs"
   /** The records, items, or pairs that the step kept. */
   readonly count: number
-  /** Losses: entered the step, but not in `count`, by reason, such as `duplicate`, `rejected`, `tie`, `leak`. */
+  /** Those that entered the step but are not in `count`, by reason, such as `duplicate`, `rejected`, `tie`, `leak`. */
   readonly lost: ReadonlyArray<{ readonly reason: string; readonly count: number }>
 }
 
@@ -65,7 +65,10 @@ export interface ExpertRow {
   readonly compared: number
   /** Votes among `compared` that agree with the majority of the other experts. */
   readonly with_others: number
-  /** Estimated probability that a vote is right (Dawid–Skene). Null if no vote has another or an answer to compare. */
+  /**
+   * Estimated probability that a vote is right (Dawid–Skene). Null if the expert has no vote on an item with several
+   * votes or with a known answer.
+   */
   readonly reliability: number | null
   /** Votes on items with a known answer. If a vote ranks several completions first, the vote does not count. */
   readonly gold_votes: number
@@ -141,7 +144,10 @@ export interface GoldReport {
 export interface Position {
   /** `chosen` contains, for each position, the number of votes for the completion that was shown there. */
   readonly by_completions: ReadonlyArray<{ readonly completions: number; readonly chosen: ReadonlyArray<number> }>
-  /** Items with more votes for the first half of the order shown. Each counts once; the middle is in neither half. */
+  /**
+   * Items with more votes for the first half of the order shown. Each counts once, because its votes are not
+   * independent. The middle is in neither half, and an item with equally many votes in both halves does not count.
+   */
   readonly first_half: number
   /** Items on which more votes chose a completion from the second half of the order shown than from the first half. */
   readonly second_half: number
@@ -243,7 +249,9 @@ export interface LanguageRow {
   readonly language: string
   /** Number of items whose prompt was detected as this language. With sampling, only sampled items count. */
   readonly items: number
-  /** Lower bound of the 95% Wilson score interval of the language's share of all items; null without sampling. */
+  /**
+   * Lower bound of the 95% Wilson score interval of the language's share, 0 to 1, of all items; null without sampling.
+   */
   readonly low: number | null
   /** Upper bound of the same interval; null if there was no sampling. */
   readonly high: number | null

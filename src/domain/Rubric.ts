@@ -19,7 +19,7 @@ const atLeastTwo = Schema.makeFilter((labels: ReadonlyArray<string>) =>
   labels.length === 1 ? "expected at least 2 labels (the weakest first), found 1" : undefined,
 )
 
-/** Higher steps are better. */
+/** A scale from 1 to `steps`; higher is better. */
 export const Aspect = Schema.Struct({
   name: Name,
   steps: Schema.Int.check(Schema.isBetween({ minimum: 2, maximum: 9 })),

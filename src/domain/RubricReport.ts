@@ -1,6 +1,7 @@
 /**
- * Statistics of the answers to a rubric, a part of `report.json`. `chosen` and `rejected` of an aspect cover only
- * completions in pairs; other numbers cover all judged items. Flags are in `QualityReport`.
+ * Statistics of the answers to a rubric, a part of `report.json`, absent if no vote has an answer. `chosen` and
+ * `rejected` of an aspect cover only completions in pairs; other numbers cover all judged items. Flags are in
+ * `QualityReport`.
  */
 import type { Distribution } from "./Distribution.ts"
 
@@ -8,7 +9,7 @@ import type { Distribution } from "./Distribution.ts"
 export interface StrengthReport {
   /** Distribution of the strengths in single votes. */
   readonly votes: Distribution
-  /** The mean strength of items by outcome. An item's strength is that in the dataset's column `strength`. */
+  /** Mean strength of items by outcome: the mean of the votes for the best completion, as in the column `strength`. */
   readonly by_outcome: ReadonlyArray<{
     /** `divided`: votes prefer different completions; `tie`: several completions have the most votes. */
     readonly outcome: "one_vote" | "unanimous" | "divided" | "tie"
@@ -29,7 +30,7 @@ export interface AspectReport {
   readonly rejected: Distribution
   /** Krippendorff's alpha for interval data, over ratings of the same completion; null if no completion has two. */
   readonly krippendorff_alpha: number | null
-  /** Ratings of each model's completions, for the 100 models with the most; empty if the input names no models. */
+  /** Number and mean of the ratings by model, for the 100 models with the most; empty if the input names no models. */
   readonly models: ReadonlyArray<{ readonly model: string; readonly ratings: number; readonly mean: number }>
 }
 

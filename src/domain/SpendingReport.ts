@@ -21,7 +21,7 @@ export interface KindCost extends VotesCost {
   readonly gold_right: number
   /** Mean cost per vote times results with a known answer, divided by `gold_right`. Null without right votes. */
   readonly cost_per_right_vote: string | null
-  /** Token cost of language models' votes in the dataset, not part of `cost`. Null if there is none. */
+  /** Token cost of language models' votes in the dataset, as reported; not part of `cost`. Null if there is none. */
   readonly token_cost: string | null
 }
 
@@ -39,11 +39,17 @@ export interface SpendingReport {
   readonly committed: VotesCost
   /** The votes and the money that remain of the budget; null without a budget. */
   readonly left: VotesCost | null
-  /** Votes that the budget does not allow: on new items, of planned tasks, and further votes that items need. */
+  /**
+   * Votes that the budget does not allow: on the last run's new items, of unsent tasks, and further ones that items
+   * need.
+   */
   readonly over_budget: VotesCost & { readonly items: number }
   /** The money spent per pair; null without a dataset, or if the dataset covers one of several campaigns. */
   readonly cost_per_pair: string | null
-  /** Mean cost of a right vote on known answers, by the mean price of each kind. Null without right votes. */
+  /**
+   * Mean cost of a right vote on items with a known answer: the cost of the results, each at the mean price of its
+   * kind, divided by the right votes. Null without any.
+   */
   readonly cost_per_right_vote: string | null
   /** The money spent by kind of expert, the kind with the most votes first. */
   readonly kinds: ReadonlyArray<KindCost>

@@ -75,7 +75,7 @@ export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray
   }
 }
 
-/** Whether each vote agrees with the majority of the others. Undefined without one, or if it ranks several first. */
+/** Whether each vote agrees with the others' majority. Undefined if they have none, or the vote ranks several first. */
 export const agreesWithOthers = (
   completions: ReadonlyArray<string>,
   ballots: ReadonlyArray<Choice>,

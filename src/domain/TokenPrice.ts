@@ -5,7 +5,7 @@ import * as Cost from "./Cost.ts"
 export interface TokenPrice {
   readonly input: Cost.Amount
   readonly output: Cost.Amount
-  /** Default: half of `input`. */
+  /** Price of a million prompt tokens in a batch. Default: half of `input`. */
   readonly batchInput?: Cost.Amount | undefined
   /** Default: half of `output`. */
   readonly batchOutput?: Cost.Amount | undefined
@@ -45,7 +45,7 @@ export const reader = ({ batchInput, batchOutput, input, output }: TokenPrice) =
     },
   )
 
-/** MODEL may contain `/` and `=`. */
+/** Parses `MODEL=INPUT/OUTPUT`, with `/INPUT/OUTPUT` for batches after it. MODEL may contain `/` and `=`. */
 export const parse = (text: string): Option.Option<readonly [model: string, price: TokenPrice]> => {
   const [, model, input, output, batchInput, batchOutput] =
     /^(.+)=([\d.]+)\/([\d.]+)(?:\/([\d.]+)\/([\d.]+))?$/.exec(text) ?? []

@@ -20,27 +20,33 @@ export const VoteRowSchema = Schema.Struct({
   prompt: Prompt,
   /** Texts, or messages if they call tools. */
   completions: Schema.Array(Prompt),
+  /** The model that wrote each completion; null if unknown. */
   models: list(Schema.String),
   /** JSON array of the model's tools; null in a table of the service. */
   tools: Schema.NullOr(Schema.String),
   /** Null if the expert has no name. */
   expert: Schema.NullOr(Schema.String),
+  /** The kind of expert; null if unknown. */
   kind: Schema.NullOr(Schema.String),
   /** One-based, among the votes on the item. */
   vote: Schema.Int,
+  /** Zero-based index of the preferred completion. */
   chosen_index: Schema.Int,
   ...Struct.map(ofVote, Schema.NullOr),
+  /** Null if the expert gave none. */
   strength: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
   /** The time of the vote, or if the service does not report it, of its result. */
   judged_at: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
   task_id: Schema.String,
   /** Whether the item is a gold item that was mixed in, which the dataset leaves out. */
   is_gold: Schema.Boolean,
+  /** The known right answer; null if there is none. */
   gold: Schema.NullOr(Schema.Unknown),
   /** The item's flags in this task, with problems marked in votes; repeated in each vote. */
   flags: list(Schema.Unknown),
   /** A lead's decision on the item in this task, which replaces the votes; repeated in each vote. */
   decision: Schema.NullOr(Decision),
+  /** The item's metadata; null if it has none. */
   metadata: Schema.NullOr(Schema.Unknown),
 })
 /** One vote. Indices refer to `completions`, not to the order shown. */

@@ -1,6 +1,7 @@
 /**
  * The experts who may vote on a task's items, and the rule that sends items from judges to people. Judges are language
- * models (kind `judge`). Scripted rules and gold files are neither judges nor people.
+ * models (kind `judge`). Scripted rules and gold files are neither judges nor people. In tasks and runs, `null` voters
+ * stand for anyone.
  */
 import { Option, Schema } from "effect"
 import * as Cost from "./Cost.ts"

@@ -1,6 +1,7 @@
 /**
  * The quality checks of a dataset. Items that a check leaves out still count in its value, so leaving them out does not
- * satisfy the threshold. A check with a threshold but without a value fails.
+ * satisfy the threshold. A check with a threshold but without a value fails. A new check needs a definition here, whose
+ * texts the report shows, and a value in `Curation`.
  */
 import { Result, Schema, Struct } from "effect"
 import type { JudgedItem } from "../domain/Judgment.ts"
@@ -146,7 +147,10 @@ export interface OwnCheck {
   readonly direction?: Check["direction"] | undefined
   /** Without a threshold, the report shows the value, and the check always passes. */
   readonly threshold?: number | undefined
-  /** The number for an item; true is 1, false 0, `undefined` leaves it out. `pairs` is empty if it is not exported. */
+  /**
+   * The number for an item, of which the check's value is the mean; true is 1, false 0, and `undefined` leaves it out.
+   * `pairs` is empty if the item is not exported.
+   */
   readonly valueOf: (item: JudgedItem, pairs: ReadonlyArray<PreferencePair>) => number | boolean | undefined
 }
 
@@ -215,7 +219,10 @@ export const describeRange = (name: CheckName): string => {
 
 export const isCheckName = (name: string): name is CheckName => Object.hasOwn(checks, name)
 
-/** In the unit of the check's value. `position-bias`, `kappa`, and `gold-accuracy` fail below it, others above it. */
+/**
+ * Thresholds in the unit of the check's value: a share from 0 to 1, Cohen's d from 0, a p-value, or kappa from -1 to 1.
+ * `position-bias`, `kappa`, and `gold-accuracy` fail below the threshold, others above it.
+ */
 export type Thresholds = { readonly [Name in CheckName]?: number | undefined }
 
 /** `of` counts the examined items or votes, and `count` those that the check found. */

@@ -1,7 +1,8 @@
 /**
  * Turns judged items into the pairs of a dataset, with its quality report. An item without pairs is counted under the
  * first of `lossReasons` that applies. Gold items that were mixed in (`isCheck`) give no pairs, and count only in the
- * accuracy on gold items and per expert. Memory: a few bytes per item and 20 to 30 per rationale.
+ * accuracy on gold items and per expert. The same items in the same order give the same pairs and numbers. Memory: a
+ * few bytes per item and 20 to 30 per rationale; prompts to compare are in scratch files.
  */
 /* oxlint-disable max-lines -- one pass over the items: its counters share one state */
 import { Array as Arr, Effect, Option, Predicate, Schema, type Scope, Stream } from "effect"
@@ -136,7 +137,7 @@ const excerpt = (text: string): string => Values.excerpt(text, 120)
 
 const drawKey = ({ itemId }: JudgedItem): string => Sha256.hex(itemId)
 
-/** If items may repeat, an item keeps its number. */
+/** Numbers items from 0. If items may repeat, an item keeps its number. */
 const makeNumbers = (mayRepeat: boolean) => {
   const known = HashNumbers.make()
   let count = 0

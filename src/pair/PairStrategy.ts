@@ -132,7 +132,10 @@ export const bestAgainstRest = ownNamed({ strategy: "best-against-rest" }, (judg
   ),
 )
 
-/** One pair per item: the best against one of the rest, drawn by `seed` (an integer), the item's id, and the texts. */
+/**
+ * One pair per item: the best against one of the rest, drawn by `seed` (an integer), the item's id, and the texts.
+ * Other items and the order of the completions have no effect.
+ */
 export const bestAgainstOne = (seed = 0) =>
   ownNamed({ strategy: "best-against-one", seed }, (judgment) => {
     const { bestCompletionIndex, completions, itemId } = judgment
@@ -145,7 +148,7 @@ export const bestAgainstOne = (seed = 0) =>
       : []
   })
 
-/** Pairs each completion with each one that the ranking places lower. Without a ranking: the best with all others. */
+/** Pairs each completion with each one that the ranking places lower; without a ranking, the best with all others. */
 export const fullRanking = ownNamed({ strategy: "full-ranking" }, (judgment) =>
   Option.match(rankingOf(judgment), {
     onNone: () => bestAgainstRest(judgment),

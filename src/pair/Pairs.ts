@@ -1,6 +1,7 @@
 /**
  * Turns judgments into preference pairs: a `PairStrategy` for one judgment, `Curation` for a stream of items.
  * `byMajority` and `byProbability` combine votes, `leaderboard` rates models, and `audit` compares judges with people.
+ * The same judgments give the same pairs and numbers.
  */
 export {
   type CheckName,

@@ -1,7 +1,8 @@
 /**
- * Runs a job on a cron schedule in one process. Runs never overlap: one that is due during another is skipped. After
- * missed runs, one starts within 30 seconds of the machine's wake-up. A new process knows of no missed runs. Daylight
- * saving: a run in the skipped hour starts after it; in the repeated hour, only the first time, unless hourly.
+ * Runs a job on a cron schedule in one process. Runs never overlap: one that is due during another is skipped. If the
+ * machine slept, or its clock was set forward, only one of the missed runs starts, within 30 seconds. Skipped and late
+ * runs are logged. A new process knows of no missed runs. Daylight saving: a run in the skipped hour starts after it;
+ * in the repeated hour, only the first time, unless hourly.
  */
 import { Clock, Cron, DateTime, Duration, Effect, Option, Result, Schema } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"
@@ -13,7 +14,7 @@ export class InvalidCron extends Schema.TaggedError<InvalidCron>()("InvalidCron"
   what: Schema.Literals(["expression", "time zone"]),
   message: Schema.String,
 }) {
-  /** Always false: a retry would fail, too. */
+  /** Always false: a retry would fail until the setting is changed. */
   get isRetryable() {
     return false
   }
@@ -27,10 +28,10 @@ export interface Options {
   readonly now?: boolean | undefined
 }
 
-/** Timers do not advance while the machine sleeps. */
+/** Maximum time between two reads of the clock, because timers do not advance while the machine sleeps. */
 const maxSleepMillis = Duration.toMillis("30 seconds")
 
-/** A longer delay is logged. */
+/** A start that is delayed by this time or more is logged as late. */
 const maxLateMillis = Duration.toMillis("1 minute")
 
 /** A smaller change of the clock, for example by NTP, does not change the schedule. */
@@ -50,7 +51,10 @@ const nicknames = new Map(
   }),
 )
 
-/** Parses a cron expression, with optional seconds, or a name such as `@daily`. Default time zone: the machine's. */
+/**
+ * Parses a cron expression (minute, hour, day of the month, month, day of the week; six fields begin with seconds), or
+ * a name such as `@daily`. Default time zone: the machine's.
+ */
 export const parse = (expression: string, timeZone?: string): Result.Result<Cron.Cron, InvalidCron> => {
   const zone = timeZone === undefined ? Option.some(DateTime.zoneMakeLocal()) : DateTime.zoneFromString(timeZone)
   if (Option.isNone(zone)) {
@@ -74,7 +78,7 @@ export const parse = (expression: string, timeZone?: string): Result.Result<Cron
   })
   return Cron.parse(fields, zone.value, { onDstOverlap: "both" }).pipe(
     Result.flatMap((cron) =>
-      // Empty: every hour.
+      // An empty set of hours means every hour.
       cron.hours.size === 0 || cron.hours.size === 24
         ? Result.succeed(cron)
         : Cron.parse(fields, zone.value, { onDstOverlap: "earlier" }),
@@ -110,7 +114,7 @@ export const run = Effect.fn("CronJob.run")(function* <A, E, R>(
   const format = (time: number) =>
     DateTime.formatIsoOffset(DateTime.makeZonedUnsafe(time, { timeZone })).replace(/\.\d+/, "")
   const nextAfter = (time: number): number => Cron.next(cron, time).getTime()
-  /** When `due` was computed. */
+  /** The value of `setBack` when `due` was computed. */
   let before = yield* setBack
   const started = yield* Clock.currentTimeMillis
   let due = now ? started : nextAfter(started)

@@ -1,5 +1,8 @@
-/** Settings of a dataset. To add one, extend the interface and `table`, and add a flag to `cli/flags/DatasetFlags`. */
-import { Effect, Record, type Schema, Struct } from "effect"
+/**
+ * Settings of a dataset. To add one, extend `CurationOptions` in `pair/Curation`, or the interface here if it leaves out
+ * no items; add it to `table`, and a flag to `cli/flags/DatasetFlags`.
+ */
+import { Effect, Record, Schema, Struct } from "effect"
 import * as AnnotationPaths from "../api/AnnotationPaths.ts"
 import { type DatasetFacts, factsKind } from "../dataset/DatasetFacts.ts"
 import type { FormatName, TrainerFormat } from "../dataset/format/TrainerFormats.ts"
@@ -17,6 +20,7 @@ import * as Kinds from "../io/SettingKinds.ts"
 import { SettingInvalid } from "../io/SettingInvalid.ts"
 
 type Shares = Splits.Shares
+type ToManifest = (settings: DatasetSettings) => Schema.Json | undefined
 
 /** Settings that turn judgments into a dataset. */
 export interface DatasetSettings extends CurationOptions {
@@ -63,51 +67,57 @@ export const wholeShares = (shares: Shares): Shares => {
   return shares.train === undefined && rest > 1e-9 ? { ...shares, train: Number(rest.toFixed(9)) } : shares
 }
 
-/** The kind of each setting and, if it changes the dataset's rows, its members in the manifest. */
+/** The kind of each setting; its value in the manifest, and the schema to read that back, or else `undefined`. */
 const table: {
   readonly [Name in keyof Required<DatasetSettings>]: readonly [
     kind: Kinds.SettingKind,
-    toManifest?: (settings: DatasetSettings) => object,
+    ...([] | [ToManifest, recorded: Schema.Decoder<DatasetSettings[Name] | null> | undefined]),
   ]
 } = {
-  pairs: [Kinds.fn, ({ pairs = bestAgainstRest }) => ({ pairs: settingsOf(pairs) })],
-  aggregate: [Kinds.text, ({ aggregate = Consensus.defaultAggregation }) => ({ aggregate })],
-  ties: [Kinds.text, ({ ties = "drop" }) => ({ ties })],
-  minVotes: [Kinds.number, ({ minVotes = null }) => ({ min_votes: minVotes })],
-  minAgreement: [Kinds.number, ({ minAgreement = null }) => ({ min_agreement: minAgreement })],
-  drop: [Kinds.texts, ({ drop = [] }) => ({ drop })],
-  thresholds: [Kinds.object, ({ thresholds = {} }) => ({ thresholds: defined(thresholds) })],
+  pairs: [Kinds.fn, ({ pairs = bestAgainstRest }) => settingsOf(pairs), undefined],
+  aggregate: [
+    Kinds.text,
+    ({ aggregate = Consensus.defaultAggregation }) => aggregate,
+    Schema.Literals(Consensus.aggregations),
+  ],
+  ties: [Kinds.text, ({ ties = "drop" }) => ties, Schema.Literals(["drop", "keep"])],
+  minVotes: [Kinds.number, ({ minVotes = null }) => minVotes, Schema.NullOr(Schema.Int)],
+  minAgreement: [Kinds.number, ({ minAgreement = null }) => minAgreement, Schema.NullOr(Schema.Finite)],
+  drop: [Kinds.texts, ({ drop = [] }) => drop, Schema.Array(Schema.Literals(Checks.dropNames))],
+  thresholds: [Kinds.object, ({ thresholds = {} }) => defined(thresholds), undefined],
   checks: [
     Kinds.list,
     ({ checks = [] }) =>
-      checks.length === 0 ? {} : { checks: checks.map(({ name, threshold = null }) => ({ name, threshold })) },
+      checks.length === 0 ? undefined : checks.map(({ name, threshold = null }) => ({ name, threshold })),
+    undefined,
   ],
   splits: [
     Kinds.shares,
-    ({ splitBy: by, splits, splitSeed: seed = 0 }) => ({
-      splits: splits === undefined ? null : { ...defined(wholeShares(splits)), seed, ...defined({ by }) },
-    }),
+    ({ splitBy: by, splits, splitSeed: seed = 0 }) =>
+      splits === undefined ? null : { ...defined(wholeShares(splits)), seed, ...defined({ by }) },
+    undefined,
   ],
   splitSeed: [Kinds.number],
   splitBy: [Kinds.text],
   evaluationPrompts: [
     Kinds.texts,
-    ({ evaluationPrompts: prompts }) => ({
-      evaluation_prompts:
-        prompts === undefined ? null : { count: prompts.length, sha256: Sha256.hex(JSON.stringify(prompts)) },
-    }),
+    ({ evaluationPrompts: prompts }) =>
+      prompts === undefined ? null : { count: prompts.length, sha256: Sha256.hex(JSON.stringify(prompts)) },
+    undefined,
   ],
-  conversational: [Kinds.flag, ({ conversational = false }) => ({ conversational })],
-  margin: [
-    Kinds.flag,
-    ({ margin = false, marginFrom = "votes" }) => ({ margin, ...(margin && { margin_from: marginFrom }) }),
+  conversational: [Kinds.flag, ({ conversational = false }) => conversational, undefined],
+  margin: [Kinds.flag, ({ margin = false }) => margin, Schema.Boolean],
+  marginFrom: [
+    Kinds.text,
+    ({ margin, marginFrom = "votes" }) => (margin === true ? marginFrom : undefined),
+    Schema.Literals(["votes", "strength"]),
   ],
-  marginFrom: [Kinds.text],
-  edited: [Kinds.text, ({ edited }) => (edited === "chosen" ? { edited } : {})],
-  expertNames: [Kinds.flag, ({ expertNames }) => (expertNames === true ? { expert_names: true } : {})],
+  edited: [Kinds.text, ({ edited }) => (edited === "chosen" ? edited : undefined), Schema.Literal("chosen")],
+  expertNames: [Kinds.flag, ({ expertNames }) => expertNames === true || undefined, Schema.Boolean],
   annotationPaths: [
     Kinds.recordOf("an object with field paths", Kinds.anyText),
-    ({ annotationPaths: paths }) => (paths === undefined ? {} : { annotation_paths: defined(paths) }),
+    ({ annotationPaths: paths }) => paths && defined(paths),
+    Schema.Record(Schema.Literals(AnnotationPaths.members), Schema.optionalKey(Schema.String)),
   ],
   formats: [Kinds.list],
   allowEmpty: [Kinds.flag],
@@ -118,8 +128,23 @@ export const settingNames = Struct.keys(table)
 
 export const settingKinds = Record.map(table, ([kind]) => kind)
 
-export const toManifest = (settings: DatasetSettings): { readonly [name: string]: Schema.Json } =>
-  Object.assign({}, ...Object.values(table).map(([, toManifest]) => toManifest?.(settings)))
+const members = Object.entries(table).map(([name, [, toManifest, recorded]]) => {
+  const member = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  const isOptional = toManifest?.({}) === undefined
+  return { name, member, toManifest, schema: recorded && isOptional ? Schema.optionalKey(recorded) : recorded }
+})
+
+export const toManifest = (settings: DatasetSettings): { readonly [member: string]: Schema.Json | undefined } =>
+  defined(Object.fromEntries(members.map(({ member, toManifest }) => [member, toManifest?.(settings)])))
+
+const Recorded = Schema.Struct(
+  Object.fromEntries(members.flatMap(({ member, schema }) => (schema ? [[member, schema]] : []))),
+)
+
+export const fromManifest = (manifest: unknown) =>
+  Effect.map(Schema.decodeUnknownEffect(Recorded)(manifest), (recorded): DatasetSettings =>
+    Object.fromEntries(members.map(({ member, name }) => [name, recorded[member] ?? undefined])),
+  )
 
 const wrong = function* (
   settings: DatasetSettings,
@@ -147,9 +172,8 @@ const wrong = function* (
   }
   if (minVotes !== undefined && !(Number.isSafeInteger(minVotes) && minVotes >= 1))
     yield ["minVotes", "1 or more", minVotes]
-  if (minAgreement !== undefined && !(minAgreement >= 0 && minAgreement <= 1)) {
+  if (minAgreement !== undefined && !(minAgreement >= 0 && minAgreement <= 1))
     yield ["minAgreement", "a share from 0 to 1", minAgreement]
-  }
   if (settings.aggregate !== undefined && !isOneOf(Consensus.aggregations, settings.aggregate))
     yield ["aggregate", `one of ${Consensus.aggregations.join(", ")}`, settings.aggregate]
   for (const [name, path] of Object.entries(settings.annotationPaths ?? {})) {

@@ -1,6 +1,7 @@
 /**
  * Turns a dataset's pairs into input for a leaderboard: each item is one vote that compares only the completions of
- * each pair. The rows of an item must be adjacent; only one item is in memory.
+ * each pair. Ties, votes against the choice, and experts are unknown. The rows of an item must be adjacent; only one
+ * item is in memory.
  */
 import { Effect, FileSystem, Option, Path, Result, Schema, Stream, Struct } from "effect"
 import * as Manifest from "../dataset/Manifest.ts"

@@ -24,7 +24,10 @@ export interface EvaluateOptions extends Pick<Scored.EvaluationOptions, "disagre
   readonly split?: Split | undefined
   /** A field of the items' metadata, or a path such as `source.name`, with a slice for each value. */
   readonly by?: string | undefined
-  /** A file for disputed items, for `run`: greatest difference first, without items with tools. Default: no file. */
+  /**
+   * A file for items with a pair whose rejected completion has the higher score, greatest difference first, which `run`
+   * can read. Items with tools are left out. Default: no file.
+   */
   readonly disputed?: string | undefined
 }
 
@@ -33,7 +36,10 @@ const kinds: Kinds.Kinds = {
   ...Kinds.all(Kinds.text, "split by disputed"),
 }
 
-/** Evaluates scores on a dataset: its folder, manifest, or job. Fails with `ScoresInvalid` or `GroupsInvalid`. */
+/**
+ * Evaluates scores on a dataset: its folder, manifest, or job's folder. Fails with `ScoresInvalid` if no pair has
+ * scores, and with `GroupsInvalid` if no item has the field `by`.
+ */
 export const evaluate = Effect.fn("Pipeline.evaluate")(function* (place: string, options: EvaluateOptions) {
   yield* Kinds.check(options, kinds, ["scores"])
   const { by, disagreements, disputed, scores, split } = options

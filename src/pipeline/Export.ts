@@ -2,7 +2,8 @@
  * Turns the judgments of the ledger into pairs, checks them, and writes the dataset; others can write to the ledger
  * meanwhile. A dataset that exceeds a threshold, or is empty without `allowEmpty`, never replaces an existing one; its
  * report is in `refused`. Memory: 20 to 30 bytes per item with a rationale, 9 with splits, 25 at the end for
- * near-duplicates. Scratch files in the job's folder take 0.1 to 0.3 kB per item.
+ * near-duplicates. Splits, weighted votes, and leaving out near-duplicates each read the ledger once more. Scratch
+ * files in the job's folder take 0.1 to 0.3 kB per item.
  */
 import { type Array as Arr, Effect, FileSystem, Option, Schema, Stream, Struct } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
@@ -167,7 +168,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       leftOut = report.funnel.flatMap(({ lost, step }) =>
         step === "kept" ? lost : lost.filter(({ reason }) => ["withdrawn", "unanswered", "unusable"].includes(reason)),
       )
-      // Before the first result, nothing can be measured.
+      // Before the first result, nothing can be measured, so no threshold counts as exceeded.
       const exceedsThreshold = failed.length > 0 && itemsByOutcome("judged") > 0
       if (exceedsThreshold || (written.rows === 0 && !allowEmpty)) {
         if (itemsByOutcome("judged") === 0) return {}

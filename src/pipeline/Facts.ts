@@ -115,7 +115,7 @@ const methodsOf = (
   ]
 }
 
-/** Rarer languages are mostly detection errors. */
+/** The dataset lists languages from this share on, because rarer ones are mostly detection errors. */
 const minLanguageShare = 0.01
 
 export const of = Effect.fnUntraced(function* (

@@ -1,6 +1,6 @@
 /**
  * The steps of a pipeline, for callers that have opened the ledger. A run can be stopped at any point and started again
- * with the same job folder; it then submits nothing twice.
+ * with the same job folder; it then submits nothing twice. The dataset depends only on the ledger and its settings.
  */
 import { Cause, Effect, Exit, Latch, Layer, Option } from "effect"
 import type { ServiceProfile } from "../api/ServiceProfile.ts"
@@ -94,7 +94,9 @@ export const collect = Effect.fn("Pipeline.collect")(function* (options: Collect
   return yield* RunReport.make({ elapsed })
 })
 
-/** Interrupts the effect after the timeout, and returns none. A supervisor learns of the requests in flight. */
+/**
+ * Interrupts the effect after the timeout, and returns none. A supervisor gets the grace time, and what is in flight.
+ */
 const stoppable =
   ({ grace, timeout }: Pick<Settings, "timeout" | "grace">) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<Option.Option<A>, E, R | Ledger | ServiceProfile> =>

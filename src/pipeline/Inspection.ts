@@ -1,6 +1,7 @@
 /**
  * Inspects a source without a ledger and without requests to a service: counts, the first items, and the number of
- * tasks. `read = items + known + duplicates + rejected`. Two hashes per item stay in memory (`SeenItems`).
+ * tasks. `read = items + known + duplicates + rejected`. An item is identified by its id, or else by its content.
+ * Writes nothing. Two hashes per item stay in memory (`SeenItems`).
  */
 import { Array as Arr, Effect, identity, Result, Stream } from "effect"
 import { type ItemLimits, unlimited } from "../api/ServiceProfile.ts"

@@ -41,7 +41,10 @@ export const issuesOf = Effect.fn("Job.issuesOf")(function* (numbers: ReadonlyAr
   )
 })
 
-/** All tasks that wait for a decision, in doubt first, and those that a killed process was sending. */
+/**
+ * All tasks that wait for a decision, in doubt first. With exclusive access to the job, also those that a killed
+ * process was sending.
+ */
 export const issues = Effect.gen(function* () {
   const reader = yield* LedgerReader
   const isAlone = Option.exists(yield* Effect.serviceOption(Ledger), ({ isShared }) => !isShared)

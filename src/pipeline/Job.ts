@@ -1,6 +1,7 @@
 /**
  * A job between its runs, without its source or service: status, tasks that need attention and decisions about them
- * (for all given tasks or none), rejects, votes, maintenance. `layerReadonly` works while another process runs.
+ * (for all given tasks or none), rejects, votes, maintenance. `layerReadonly` never changes the ledger, works while
+ * another process runs the job, and lets `Tasks.judgments` or `Tasks.judgedItems` read the results.
  */
 import { Effect, Layer } from "effect"
 import * as IdLimit from "../domain/IdLimit.ts"
@@ -52,7 +53,10 @@ const existing =
   (location: LedgerLocation.LedgerLocation) =>
     Layer.unwrap(Effect.as(Effect.scoped(Layer.build(LedgerLocation.layerReadonly(location))), open(location)))
 
-/** Opens the job's ledger for exclusive use. Fails with `FileLockError` if in use, `LedgerMissing` without one. */
+/**
+ * Opens the job's ledger for exclusive use. Fails with `FileLockError` while another process runs the job, and with
+ * `LedgerMissing` if there is no ledger.
+ */
 export const layer = (settings: JobSettings) => located(settings, existing(LedgerLocation.layer))
 
 /** Like `layer`, but also opens a ledger in PostgreSQL that workers use at the same time. */

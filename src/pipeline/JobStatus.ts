@@ -40,7 +40,10 @@ export interface Estimate {
 export interface JobStatus extends RunReport.RunReport {
   /** When the ledger was read: ISO 8601, UTC. */
   readonly at: string
-  /** `ended_at` is null if the run still reads or submits, or was killed; `failure` is its error. */
+  /**
+   * The last run. `ended_at` is null if it still reads or submits, or was killed; `failure` is its error;
+   * `read_finished` says whether it read its input to the end.
+   */
   readonly last_run: {
     readonly run: number
     readonly started_at: string
@@ -94,7 +97,9 @@ export interface JobStatus extends RunReport.RunReport {
   readonly request_budget: {
     /** Number of seconds for which the workers have already reserved the whole rate. 0 if a request may be sent now. */
     readonly reserved_seconds: number
-    /** Share of the request rate, 0 to 1, in use. A refusal because of load lowers it for half a minute. */
+    /**
+     * Share of the request rate, 0 to 1, that is allowed now. A refusal because of load lowers it for half a minute.
+     */
     readonly rate_share: number
     /** The time until which the service asked clients to wait. */
     readonly paused_until: string | null
@@ -103,10 +108,10 @@ export interface JobStatus extends RunReport.RunReport {
 
 const day = Duration.toMillis("1 day")
 
-/** Multiples of the mean time between two results, after which results count as stopped. */
+/** Results count as stopped if none arrived for this multiple of the mean time between two results. */
 const stoppedAfterGaps = 10
 
-/** At least: one round of polls brings many results at once. */
+/** Results count as stopped only after this time: one round of polls brings many results at once. */
 const stoppedAfter = Duration.toMillis("15 minutes")
 
 const estimateOf = ({ counts, pace }: Progress, now: number): Option.Option<Estimate> => {
@@ -114,7 +119,7 @@ const estimateOf = ({ counts, pace }: Progress, now: number): Option.Option<Esti
   if (left === 0 || Option.isNone(pace) || pace.value.items === 0) return Option.none()
   const { items, lastAt, since, tasks } = pace.value
   if (now - lastAt > Math.max(stoppedAfter, (stoppedAfterGaps * (lastAt - since)) / tasks)) return Option.none()
-  // All results arrived at the same moment.
+  // If all results arrived at the same moment, there is no rate.
   const window = now - since
   if (window <= 0) return Option.none()
   const millis = left * (window / items)

@@ -97,7 +97,10 @@ export const leaderboards = Effect.fn("Pipeline.leaderboards")(
 export const leaderboard = (settings: LeaderboardSettings) =>
   Effect.map(leaderboards(undefined, settings), ([all]) => Option.fromNullishOr(all?.leaderboard))
 
-/** Rates the models by a dataset's pairs, one vote per item. `weighted` and the control `position` need a ledger. */
+/**
+ * Rates the models by the pairs of a dataset (its folder, or a Parquet or JSON Lines file of it), one vote per item.
+ * `weighted` and the control `position` are not supported, because they need a ledger.
+ */
 export const datasetLeaderboards = Effect.fn("Pipeline.datasetLeaderboards")(
   (path: string, by: string | undefined, options: Leaderboard.LeaderboardOptions) =>
     Effect.andThen(

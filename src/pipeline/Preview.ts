@@ -1,6 +1,7 @@
 /**
- * Predicts what a run would do. With ranges of votes, totals have a minimum and a maximum. Of items over the budget,
- * only `over_budget` counts tasks and votes. Tasks that `resubmit` would send again are not counted.
+ * Predicts what a run would do, and sends and records nothing. With ranges of votes, totals have a minimum and a
+ * maximum. Of items over the budget, only `over_budget` counts tasks and votes. Tasks that `resubmit` would send again
+ * are not counted.
  */
 import { Effect, Option } from "effect"
 import * as Cost from "../domain/Cost.ts"
@@ -23,11 +24,11 @@ interface Range<A> {
 }
 
 export interface Preview extends Omit<Inspection.Inspection, "first"> {
-  /** Tasks of earlier runs, including those that exceeded an earlier budget. */
+  /** Planned tasks of earlier runs that the run would send, including those that exceeded an earlier budget. */
   readonly planned: number
-  /** For the `planned` tasks and the new ones. Each task is then polled at least once. */
+  /** Requests that send the `planned` tasks and the new ones. Each task is then polled at least once. */
   readonly requests: number
-  /** At the rate limit, at least. Null without one. */
+  /** Minimum time to send the requests at the rate limit. Null without a limit. */
   readonly sending_seconds: number | null
   /** Totals with the further votes that items, also of earlier runs, may still need. Null if none are possible. */
   readonly in_all: {
@@ -35,7 +36,7 @@ export interface Preview extends Omit<Inspection.Inspection, "first"> {
     readonly requests: Range<number>
     /** Null without a price. */
     readonly cost: Range<string> | null
-    /** At most. Null if items do not go from judges to people. */
+    /** Maximum votes by people, and their cost. Null if items do not go from judges to people. */
     readonly people: { readonly votes: number; readonly cost: string | null } | null
   } | null
   /** Null without a price. */
@@ -48,7 +49,7 @@ export interface Preview extends Omit<Inspection.Inspection, "first"> {
     readonly before: VotesCost
     /** At the highest price that the service may charge. */
     readonly new: VotesCost
-    /** After the run; null without a budget. */
+    /** The budget that would be left after the run; null without a budget. */
     readonly left: string | null
     readonly over_budget: VotesCost & { readonly items: number }
   } | null
@@ -82,7 +83,7 @@ const furtherOf = Effect.fnUntraced(function* (
   })
 })
 
-/** At most; prices by kind count at the lowest. */
+/** Upper bound of the votes that the budget allows. With prices by kind, the lowest price counts. */
 const maxVotes = ({ budget, prices }: Terms, votesLeft: number): number =>
   Option.getOrElse(
     Option.zipWith(budget, prices, (budget, prices) =>
@@ -91,7 +92,7 @@ const maxVotes = ({ budget, prices }: Terms, votesLeft: number): number =>
     () => Infinity,
   )
 
-/** At most. From judges, items go to people, at their price. */
+/** Upper bound of the further votes. If items go from judges to people, only people give them, at their price. */
 const maxFurther = (
   terms: Terms,
   { isRouted, newVotes, votesLeft }: { isRouted: boolean; newVotes: number; votesLeft: number },

@@ -81,7 +81,10 @@ export const readAndSubmit = Effect.fnUntraced(function* <E, R>(
   )
 })
 
-/** The last two folder names. Idempotency keys contain the name, so it does not depend on the ledger. */
+/**
+ * The last two folder names, because the default name is the same for all jobs. Idempotency keys contain the name, so
+ * it does not depend on the ledger, which may be lost.
+ */
 const nameOf = (directory: string) =>
   FileSystem.FileSystem.use((fs) => fs.realPath(directory)).pipe(
     Effect.orElseSucceed(() => directory),
@@ -96,7 +99,7 @@ const nameOf = (directory: string) =>
     ),
   )
 
-/** None if all files are affected, because the report says so. */
+/** A warning for each file whose records were all rejected. None if all files are, because the report says so. */
 const rejectedFiles = (
   files: ReadonlyArray<InputFile>,
   rejects: ReadonlyMap<string, { readonly count: number; readonly first: Reject }>,

@@ -1,7 +1,8 @@
 /**
  * Rebuilds a dataset's rows from its vote table and its manifest, and compares the SHA-256 of each file with rows. If
  * only Parquet files differ, it is a warning: another version of Node compresses differently. Custom formats, card, and
- * report are not rebuilt. If planned prompts have no votes, splits are read from the dataset, with a warning.
+ * report are not rebuilt: only the original ledger, which is not needed, has their times, costs, and rejects. If
+ * planned prompts have no votes, splits are read from the dataset, with a warning.
  */
 import { Effect, FileSystem } from "effect"
 import * as Findings from "../dataset/Findings.ts"
@@ -41,7 +42,10 @@ const isCustom = (path: string): boolean =>
 const rebuiltFiles = (files: ReadonlyArray<Manifest.DatasetFile>) =>
   new Map(files.flatMap((file) => (file.rows === null && !file.path.startsWith("formats/") ? [] : [[file.path, file]])))
 
-/** Rebuilds a dataset from its votes, and lists differences. `DatasetUnreadable`: the manifest lacks something. */
+/**
+ * Rebuilds a dataset from its votes, and lists differences. Fails with `DatasetUnreadable` if the manifest lacks
+ * something that the rows depend on.
+ */
 export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
   directory: string,
   votes: ImportVotes.ImportSettings["votes"],

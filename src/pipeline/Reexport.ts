@@ -1,6 +1,7 @@
 /**
  * Exports a dataset, unless it is up to date: ledger (`Ledger.fingerprint`), settings, campaign, version, manifest, and
- * file sizes match `export.json`. An export with custom code is never skipped. Checksums: `prefstream verify`.
+ * file sizes match `export.json`. An export with custom code is never skipped, because code cannot be compared. Only
+ * `prefstream verify` checks the files' checksums.
  */
 import { Effect, FileSystem, Option, Schema, Struct } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
@@ -23,14 +24,14 @@ export interface ExportOptions {
 
 type Settings = Parameters<typeof Export.exportDataset>[0] & ExportOptions
 
-/** None if it depends on custom code. */
+/** A digest of all that the dataset depends on; none if it depends on custom code. */
 const fingerprintOf = Effect.fnUntraced(function* (settings: Settings) {
   const { campaign, checks = [], formats = [], pairs = bestAgainstRest } = settings
   const hasOwnCode = !isBuiltIn(pairs) || checks.length > 0 || formats.some((format) => typeof format !== "string")
   if (hasOwnCode) return Option.none<string>()
   const ledger = yield* LedgerReader
   const which = campaign === "all" ? Option.none<number>() : yield* ledger.campaignOf(Option.fromUndefinedOr(campaign))
-  // A pair strategy is a function.
+  // A pair strategy is a function, so its settings are compared.
   const compared = { ...Struct.pick(settings, settingNames), pairs: settingsOf(pairs) }
   const state = yield* ledger.fingerprint(which)
   return Option.some(Sha256.hex(JSON.stringify([version, runtime, campaign === "all", compared, state])))

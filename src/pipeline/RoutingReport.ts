@@ -8,7 +8,7 @@ export interface RoutingReport {
   readonly people_when: string | null
   /** Those that judges were asked about. */
   readonly items: number
-  /** These items measure the judges, and do not go to people. */
+  /** Items with a known answer, which measure the judges, and do not go to people. */
   readonly known_answers: number
   readonly to_people: number
   readonly people_votes: number

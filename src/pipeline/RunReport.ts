@@ -15,7 +15,7 @@ import type { RejectCount } from "./RejectCounts.ts"
 import * as RoutingReport from "./RoutingReport.ts"
 import * as SpendingReport from "./SpendingReport.ts"
 
-/** By the most severe problem. */
+/** The state of a job, by its most severe problem. */
 export type RunStatus =
   | "thresholds_exceeded"
   | "done"
@@ -51,7 +51,7 @@ export const earlierThan = Effect.fnUntraced(function* (run: number) {
 export interface RunReport {
   /** The overall state. It determines the exit status of the command line. */
   readonly status: RunStatus
-  /** Items are counted only in this campaign. */
+  /** The run's campaign; items are counted only in it. */
   readonly campaign: number | null
   /** Records of this run's input. */
   readonly read: number
@@ -177,9 +177,9 @@ const statusOf = (
 export const make = Effect.fn("RunReport.make")(function* (options: {
   /** Default: the last run that has read anything. */
   readonly run?: number | undefined
-  /** Before everything was read and submitted. */
+  /** Whether the run was stopped before everything was read and submitted. */
   readonly stopped?: boolean | undefined
-  /** A process runs the job, and may still read input. */
+  /** Whether a process runs the job, and may still read input. */
   readonly isRunning?: boolean
   readonly sharedWithWorkers?: boolean
   readonly progress?: Progress

@@ -22,13 +22,18 @@ export interface Settings<out E = SourceError, out R = FileSystem.FileSystem | P
   extends SubmitOptions, LedgerLocation.LedgerSettings, DatasetSettings {
   /** The job folder: ledger (unless it is elsewhere), rejects, and dataset. It is created if missing. */
   readonly directory: string
-  /** Begin a new ledger, which submits all again, if a used folder has none. Default: fails with `LedgerLost`. */
+  /**
+   * Whether to begin a new ledger, which submits all items again, if the ledger of a used job folder is gone. Default
+   * false: fails with `LedgerLost`.
+   */
   readonly newLedger?: boolean | undefined
   /** The items: `Source.files`, `Source.join`, `Source.make`, or a custom source. */
   readonly source: Source<E, R>
   /** Time after which a run stops waiting for results. Without it, a run waits as long as necessary. */
   readonly timeout?: Duration.Input | undefined
-  /** For in-flight requests after the timeout. Default: the service's `requestTimeout` plus 5 seconds. */
+  /**
+   * Time for in-flight requests to finish after the timeout. Default: the service's `requestTimeout` plus 5 seconds.
+   */
   readonly grace?: Duration.Input | undefined
   /** Whether to poll each outstanding task once instead of waiting, and then export the results so far. */
   readonly once?: boolean | undefined
@@ -38,9 +43,11 @@ export interface Settings<out E = SourceError, out R = FileSystem.FileSystem | P
 
 /** The annotation service of a pipeline. */
 export interface ServiceOf<E1, R1, E2, R2> {
-  /** At an address (`ServiceProfile.layer`) or embedded (`AnnotationService.layerEmbedded`). */
+  /** The service: at an address (`ServiceProfile.layer`) or embedded (`AnnotationService.layerEmbedded`). */
   readonly service: Layer.Layer<ServiceProfile, E1, R1>
-  /** For a service with another interface (`AnnotationClient.layerProtocol`). Default: `AnnotationClient.layer`. */
+  /**
+   * Client for a service with another interface (`AnnotationClient.layerProtocol`). Default: `AnnotationClient.layer`.
+   */
   readonly client?: Layer.Layer<AnnotationClient, E2, R2> | undefined
 }
 

@@ -49,6 +49,7 @@ const tokenCost = (experts: ReadonlyArray<Pick<ExpertRow, "token_cost">>): strin
 
 export interface ExportCounts {
   readonly pairs?: number | undefined
+  /** The campaign of the pairs; undefined for all campaigns. */
   readonly ofCampaign?: number | undefined
   readonly gold?: Pick<GoldReport, "results" | "right" | "kinds"> | undefined
   readonly experts?: ReadonlyArray<Pick<ExpertRow, "kind" | "token_cost">> | undefined

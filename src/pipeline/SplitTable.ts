@@ -40,7 +40,7 @@ export interface SplitTable {
 
 export const unsplit: SplitReport = { cross_split_near_duplicates: null, split_groups: null, split_shares: null }
 
-/** A greater deviation from the requested share is logged. */
+/** If a split deviates from its requested share by more than this, a warning is logged. */
 const accepted = 0.05
 
 const warnOfShares = Effect.fnUntraced(function* (

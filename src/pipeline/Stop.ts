@@ -6,7 +6,10 @@ import { Context, Duration, Effect, type Exit, Fiber, Option } from "effect"
 import { defaults, ServiceProfile } from "../api/ServiceProfile.ts"
 import * as Readiness from "../telemetry/Readiness.ts"
 
-/** Requests can finish: after an interrupted one, it may be unknown whether the service created the task. */
+/**
+ * The default grace time exceeds the request timeout, so that requests can finish: after an interrupted one, it may be
+ * unknown whether the service created the task.
+ */
 const longerThan = (requestTimeout: Duration.Input) =>
   Duration.sum(Duration.fromInputUnsafe(requestTimeout), Duration.seconds(5))
 
@@ -71,7 +74,10 @@ export const describeUnfinished = (options: StopOptions): Effect.Effect<string> 
     }),
   )
 
-/** Runs an effect to its end, or until `stop` returns a reason. `exit` is undefined if it could not end in time. */
+/**
+ * Runs an effect to its end, or until `stop` returns a reason. `exit` is undefined if the grace or `abandon` ended
+ * first.
+ */
 export const until = Effect.fnUntraced(function* <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   {

@@ -34,7 +34,10 @@ export interface PilotExpert {
 
 export const minGoldVotes = 10
 
-/** The experts' accuracies, from at least 10 known answers, or else estimated from all votes (Dawid & Skene, 1979). */
+/**
+ * The experts of a job with their accuracies: the share of right votes on items with a known answer, if an expert has
+ * at least 10 of them, otherwise the reliability by all votes and known answers (Dawid & Skene, 1979).
+ */
 export const pilot = Effect.fn("Pipeline.pilot")(
   function* (settings: ResultsSettings) {
     yield* Kinds.check(settings, {})
@@ -103,7 +106,7 @@ export interface VotePlan extends Pick<
   readonly price: string | null
   /** The expected results for 1 to 7 votes per item. */
   readonly plan: ReadonlyArray<VotePlanRow>
-  /** Null without a target. `reached` is the first row that reaches it; null if more than 25 votes would be needed. */
+  /** Null without a target. `reached` has the fewest votes that reach it; null if more than 25 would be needed. */
   readonly target: { readonly accuracy: number; readonly reached: VotePlanRow | null } | null
 }
 

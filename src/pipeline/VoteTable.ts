@@ -21,7 +21,7 @@ import { isoOf } from "./RunReport.ts"
 
 const isShuffled = (order: ReadonlyArray<number>): boolean => order.some((index, at) => index !== at)
 
-/** Or the service's choice, if it decides the item and differs from the votes. */
+/** The lead's decision, or the service's choice, if it decides the item and differs from the votes. */
 const decisionIn = (judgment: Judgment, { judgments }: Pick<JudgedItem, "judgments">) => {
   const { annotations, bestCompletionIndex, completions } = judgment
   const decision = Decision.readIn(annotations, bestCompletionIndex)
@@ -81,7 +81,11 @@ const rowsBy = ({ annotationPaths, campaign, pseudonyms = false }: TableSettings
     Stream.provideService(ExpertNames, { keep: !pseudonyms }),
   )
 
-/** The table as text, in chunks. @param isRaw whether CSV contains formulas unchanged. Default false. */
+/**
+ * The table as text, in chunks.
+ *
+ * @param isRaw whether CSV contains texts unchanged that a spreadsheet would read as formulas. Default false.
+ */
 export const text = (format: VoteRow.Format, settings: TableSettings & { readonly isRaw?: boolean } = {}) =>
   Stream.unwrap(Effect.map(Kinds.check(settings, {}), () => textBy(format, settings)))
 

@@ -32,7 +32,7 @@ const minLeadMillis = 60_000
 export const watch = Effect.fnUntraced(function* (worker: {
   readonly done: { readonly requests: number; readonly answers: number }
   readonly isDue: Effect.Effect<boolean, SqlError>
-  /** The service has answered other workers. */
+  /** Whether the service has answered other workers in this time. */
   readonly othersAnsweredWithin: (millis: number) => Effect.Effect<boolean, SqlError>
   /** Longer than a request can take. */
   readonly limit: Duration.Duration
@@ -46,7 +46,7 @@ export const watch = Effect.fnUntraced(function* (worker: {
   let progressedAt = last
   /** Milliseconds that tasks have been due without a request. */
   let silent = 0
-  /** Without an expected response. */
+  /** Milliseconds that tasks have been due without an expected response. */
   let unanswered = 0
   while (true) {
     yield* Effect.sleep(interval)

@@ -1,8 +1,10 @@
 /**
- * One of several processes that share a job in PostgreSQL. One at a time reads the input and plans further votes; each
- * part of the tasks has one owner that claims, sends, and polls (`task/ledger/writes/Parts`). All share the limit of
- * requests per second and, with one more each, of concurrent ones. A worker runs until it is stopped, then releases its
- * parts and finishes its requests. It fails if a newer prefstream has changed the ledger.
+ * One of several processes that share a job in PostgreSQL. One at a time reads the input, and plans further votes when
+ * all results have arrived, so the tasks and the dataset are those of one process. Each part of the tasks has one owner
+ * that claims, sends, and polls (`task/ledger/writes/Parts`); if a worker is lost, others take its parts. All share the
+ * limits of requests per second and of concurrent requests, but each may always have one in flight. A worker runs until
+ * it is stopped, even without work, then releases its parts and finishes its requests. It fails if a newer prefstream
+ * has changed the ledger.
  */
 /* oxlint-disable max-lines -- one process, whose loops share parts, limits, and stop */
 import {
@@ -53,22 +55,26 @@ export { WorkerStalled } from "./Watchdog.ts"
 
 /** Options of `run`. */
 export interface WorkerOptions {
-  /** Where other workers reach this one. Default: its local address towards the database, and a free port. */
+  /**
+   * Where other workers reach this one. Default: the local address of its connection to the database, any free port.
+   */
   readonly address?: { readonly host?: string | undefined; readonly port?: number | undefined } | undefined
   /** Time that a worker may be silent before others take its parts, at least 5 seconds. Default: `defaultLease`. */
   readonly lease?: Duration.Input | undefined
-  /** Parts of a new job's tasks, at least 8 for each worker. Default: `Jobs.defaultPartCount`. */
+  /** Parts of a new job's tasks, at least 8 for each worker. Default 64. */
   readonly parts?: number | undefined
   /** Called with the worker's name before it joins the others. */
   readonly onBegin?: ((name: string) => Effect.Effect<void>) | undefined
-  /** Called if the worker stalls, for example to exit the process. Default: fails after the hanging operation. */
+  /**
+   * Called if the worker stalls. By default, it fails after the hanging operation; exit the process to stop at once.
+   */
   readonly onStalled?: ((failure: Watchdog.WorkerStalled) => Effect.Effect<never, Watchdog.WorkerStalled>) | undefined
 }
 
-/** Default time that a worker may be silent before others take its parts. */
+/** Default time that a worker may be silent before others take its parts: 35 seconds. */
 export const defaultLease = Duration.seconds(35)
 
-/** For tasks that others have abandoned, and changes without a notification. */
+/** Interval of checks for tasks that others have abandoned, and for changes without a notification. */
 const refreshInterval = Duration.seconds(2)
 
 /** Each failure without progress doubles the delay, up to `maxRestartInterval`, which must be below `stallLimit`. */
@@ -77,7 +83,7 @@ const maxRestartInterval = Duration.minutes(5)
 
 const restartSendingInterval = Duration.seconds(30)
 
-/** After the request timeout. */
+/** A worker without progress for the request timeout plus this time counts as stalled. */
 const stallLimit = Duration.minutes(10)
 
 const renewInterval = Duration.seconds(5)
@@ -233,7 +239,7 @@ const patient = Layer.effect(
 
 const rejoinInterval = Duration.seconds(2)
 
-/** These would occur again after a reconnection. */
+/** Reasons of SQL errors that would occur again after a reconnection. */
 const finalReasons = [
   "AuthenticationError",
   "AuthorizationError",
@@ -271,7 +277,7 @@ const runUnchecked = Effect.fn("Worker.run")(function* <E, R, E1, R1, E2 = never
   const isLost = (cause: Cause.Cause<unknown>) => {
     const failure = Cause.squash(cause)
     if (isSqlError(failure)) return hasJoined && !finalReasons.includes(failure.reason._tag)
-    // While no worker was connected.
+    // A command may have locked the ledger while no worker was connected.
     return hasJoined && isFileLockError(failure)
   }
   return yield* Effect.sync(() => void (hasJoined = true)).pipe(
@@ -297,7 +303,7 @@ const runUnchecked = Effect.fn("Worker.run")(function* <E, R, E1, R1, E2 = never
 })
 
 /**
- * Processes the pipeline's job alongside other workers until it is interrupted, and reconnects to the ledger. Fails
+ * Processes the pipeline's job alongside other workers until it is interrupted, and reconnects to a lost ledger. Fails
  * with `LedgerLocationError` if the ledger is not in PostgreSQL, and with failures for which a retry does not help.
  */
 export const run = <E, R>(pipeline: Pipeline<E, R>, options: WorkerOptions = {}) =>

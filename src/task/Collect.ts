@@ -1,8 +1,9 @@
 /**
  * Polls outstanding tasks until their results have arrived; can be stopped at any point and started again. A result is
  * stored as received before its task counts as completed; if it does not fit, it is kept, and no other task is
- * affected. The time between polls grows with the task's age, and while webhooks arrive. After three responses that
- * cannot be used, the task is invalid, or failed if the service does not know it.
+ * affected. The time between polls grows with the task's age. A task that a webhook names is polled at once; while
+ * webhooks arrive, other polls are rarer, but never stop. After three responses that cannot be used, the task is
+ * invalid, or failed if the service does not know it. While the service is down, all polls wait (`ServiceHealth`).
  */
 /* oxlint-disable max-lines -- one loop: polls, warnings, and retries share its state */
 import { Duration, Effect, Latch, Option, Result } from "effect"
@@ -27,10 +28,15 @@ type Polling = Pick<ServiceSettings, "pollInterval">
 /** In milliseconds. */
 export const firstPollDelay = (profile: Polling): number => Duration.toMillis(profile.pollInterval.min)
 
-/** If a webhook arrived within this time, more are expected, so tasks are polled less often. */
+/**
+ * If a webhook arrived within this time, more are expected, so tasks are polled less often, but at least once in it.
+ */
 const hintedSpan = Duration.toMillis("1 hour")
 
-/** Milliseconds until the next poll: half the task's age, within `pollInterval`; up to `hintedSpan` if `hinted`. */
+/**
+ * Milliseconds until the next poll: half the task's age, within `pollInterval`. If `hinted`, the minimum is
+ * `pollInterval.max`, and the maximum `hintedSpan` if it is longer.
+ */
 export const pollDelay = (profile: Polling, age: number, hinted = false): number => {
   const max = Duration.toMillis(profile.pollInterval.max)
   return hinted
@@ -38,12 +44,12 @@ export const pollDelay = (profile: Polling, age: number, hinted = false): number
     : Math.min(Math.max(age / 2, firstPollDelay(profile)), max)
 }
 
-/** Milliseconds until the first retry of a poll that a webhook caused. */
+/** Maximum milliseconds until the first retry of a poll that a webhook caused. */
 const maxHintedRetryDelay = Duration.toMillis("2 seconds")
 
 const pageSize = 256
 
-/** Then a task is `invalid`, or `failed` if the service does not know it. */
+/** After so many, a task is `invalid`, or `failed` if the service does not know it. */
 const maxUselessAnswers = 3
 
 /** The service may not know a new task for this long. */
@@ -53,7 +59,7 @@ const minDelayToReport = Duration.toMillis("10 seconds")
 
 const maxWarnings = 20
 
-/** Polling continues soon after a suspended machine wakes up. */
+/** Sleeps are short, so that polling continues soon after a suspended machine wakes up. */
 const maxWait = Duration.seconds(30)
 
 /** If a person or a webhook asked for a poll, `dueAt` is 0. */
@@ -77,7 +83,7 @@ export interface Collected {
 
 const kinds = Kinds.all(Kinds.flag, "once recheckCompleted")
 
-/** Polls outstanding tasks until none is left, and returns the counts of the ledger's tasks. */
+/** Polls outstanding tasks until none is left, and returns the counts of the ledger's tasks by state. */
 export const collect = Effect.fn("Collect.collect")(function* (options: CollectOptions = {}) {
   yield* Kinds.check(options, kinds)
   const ledger = yield* Ledger
@@ -93,7 +99,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const failures = new Map<number, { readonly times: number; readonly useless: number; readonly sinceHint: number }>()
   const repeats = RepeatedExperts.make(ledger)
   let warnings = 0
-  /** Polls that were due before may be late because the service was unavailable. */
+  /** Polls that were due before this time may be late because the service was unavailable. */
   let undisturbedSince = started
   const reported = { delay: false, waiting: new Set<boolean>() }
 
@@ -267,7 +273,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
       page = tasks.filter(({ taskId }) => !inFlight.has(taskId))
       if (page.length > 0) continue
       if (inFlight.size === 0 && done && (options.once === true || Option.isNone(wait))) return Option.none<OpenTask>()
-      // If all due tasks are in flight, other tasks may become due.
+      // If all due tasks are in flight, the loop sleeps, because other tasks may become due.
       const pause = Option.match(wait, {
         onNone: () => Effect.never,
         onSome: (millis) =>

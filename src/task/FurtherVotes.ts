@@ -1,6 +1,6 @@
 /**
- * Plans further votes on items that have no outstanding vote. The caller chooses the items. No vote is planned twice
- * (`ledger/writes/FurtherVotes`), or if no run of the job has asked for further votes.
+ * Plans further votes on items that have no outstanding vote, if a run of the job has asked for them. The caller
+ * chooses the items. No vote is planned twice (`ledger/writes/FurtherVotes`).
  */
 import { Effect, Option } from "effect"
 import { Ledger, type LedgerReader } from "./ledger/Ledger.ts"
@@ -11,11 +11,11 @@ import type { JudgmentsError } from "./Results.ts"
 import { plural } from "../io/Values.ts"
 
 export interface ItemChoice {
-  /** The greatest need first. */
+  /** The items, with the greatest need first. */
   readonly wanted: ReadonlyArray<ItemPlace>
-  /** Items that get a vote now. */
+  /** Maximum number of items that get a vote now. */
   readonly atOnce: number
-  /** The job's votes whose tasks had ended at that time. */
+  /** Number of the job's votes whose tasks had ended at the time of the choice. */
   readonly ended: number
 }
 

@@ -3,7 +3,8 @@
  * imported again are duplicates, so a killed import can be started again. Equal votes of a named expert on an item
  * count once; those without a name separately, unless an earlier import had them. Of a lead's decisions, the last
  * counts. A step is one transaction of 1,024 records or 4 million characters, which leaves its last item to the next
- * step. Memory grows by about 100 bytes per flag and per vote without an expert.
+ * step, so that an item with adjacent votes is written once. Memory grows by about 100 bytes per flag and per vote
+ * without an expert.
  */
 import { Effect, Equal, Exit, Option, Result, Stream } from "effect"
 import { flagsIn } from "../domain/Flag.ts"
@@ -91,7 +92,11 @@ const kinds: Kinds.Kinds = {
   maxRejects: ["a whole number, or a percentage up to 100%", RejectLimit.isLimit],
 }
 
-/** Reads votes into the ledger. */
+/**
+ * Reads votes into the ledger. A stopped import can be started again. Fails with the error of `records`, with
+ * `TooManyRejects`, with `TermsChanged` if guidelines or task type changed without `newCampaign`, and with
+ * `FileLockError` while another process reads the job's input.
+ */
 export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>(
   records: Stream.Stream<VoteRecord, E, R>,
   options: ImportOptions = {},

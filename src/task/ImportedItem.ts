@@ -14,7 +14,7 @@ import type { BatchItem } from "./ledger/schema/Model.ts"
 export interface ImportedItem {
   /** Undefined if the ledger already has the item. */
   readonly item: BatchItem | undefined
-  /** In the ledger, or -1 if it does not have the task yet. */
+  /** The task's number in the ledger, or -1 if it does not have the task yet. */
   readonly seq: number
   readonly taskId: string
   /** Task id of the item's pairs. Default: `taskId`, if the record of the first votes names no task. */
@@ -72,7 +72,7 @@ export const fromStored = ({
     votes,
     keys: countKeys(votes),
     flags: [...flagsIn(annotations)],
-    // Only the type allows null.
+    // Imported results always have an index: only the type allows null.
     decision:
       best_completion_index === null
         ? undefined

@@ -22,11 +22,14 @@ import * as Metrics from "../telemetry/Metrics.ts"
 import { plural } from "../io/Values.ts"
 
 export interface PlanOptions extends RunTerms, DrawOptions {
-  /** Whether an item without an id is judged again in another order of completions. If false, it is a duplicate. */
+  /**
+   * Whether an item without an id is judged again in another order of completions. If false (the default), it is a
+   * duplicate, and its models, gold answer, and metadata are dropped.
+   */
   readonly keepReordered?: boolean | undefined
   /**
-   * Maximum number of items read, but not sent yet, so that an endless source does not fill the ledger. Workers ignore
-   * it. Default: no limit, so that all rejects of the input are known early.
+   * Maximum number of items read, but not sent yet: at this limit, reading waits for sending, so that an endless source
+   * does not fill the ledger. Workers ignore it. Default: no limit, so that all rejects of the input are known early.
    */
   readonly maxPlanned?: number | undefined
   readonly batch?: Batch.BatchLimits | undefined
@@ -36,7 +39,7 @@ export interface PlanOptions extends RunTerms, DrawOptions {
 export const stepRecords = 4096
 const stepBytes = 4 * 1024 * 1024
 
-/** Between two steps, so that a slow source's few records are planned. */
+/** Maximum milliseconds between two steps, so that a slow source's few records are planned. */
 const stepMillis = Duration.toMillis("5 seconds")
 
 export const plan = Effect.fnUntraced(function* <E, R>(
@@ -45,7 +48,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   options: PlanOptions & {
     readonly draw: Draw
     readonly mix: GoldItems.Mix
-    /** That a task can ask for. */
+    /** Maximum number of votes that a task can ask for. */
     readonly maxTaskVotes: number
   },
   counter: RejectLimit.Counter,
@@ -57,7 +60,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   const maxBytes = stepBytes / (options.votes ?? 1)
   let counts = nothingRead
   const batches = Batch.make(options.batch)
-  /** New items that the ledger does not know. */
+  /** New items over the budget, which the ledger does not know. */
   const beyondBudget = SeenItems.make()
   let overBudget = 0
 
@@ -160,7 +163,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
     records,
     Effect.fnUntraced(function* (records) {
       for (const record of records) {
-        // Until then, the record's texts keep a chunk of the input in memory.
+        // Records are identified at once: until then, their texts keep a chunk of the input in memory.
         const identified = Result.map(record, identify)
         gathered.push(identified)
         bytes += sizeOf(identified)

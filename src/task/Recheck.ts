@@ -1,6 +1,7 @@
 /**
  * Polls failed and invalid tasks once more before they are paid for again. A task is resubmitted only if the service
- * reports a failure, a result that does not fit, or that it does not know the task or never accepted it.
+ * reports a failure, a result that does not fit, or that it does not know the task or never accepted it. Without a
+ * readable response, the task stays as it is.
  */
 import { Duration, Effect, Result } from "effect"
 import { ServiceProfile } from "../api/ServiceProfile.ts"

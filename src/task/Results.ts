@@ -79,7 +79,7 @@ const completedOf = (campaign: number | "all" | undefined) =>
     ),
   )
 
-/** The database fails, the campaign is unknown or of the wrong type, or the key for pseudonyms is missing. */
+/** Errors of reading: the database fails, the campaign is unknown or invalid, or the key for pseudonyms is missing. */
 export type JudgmentsError = SqlError | NoSuchCampaign | SettingInvalid | ExpertNames.ExpertKeyMissing
 
 /**
@@ -169,7 +169,10 @@ const inArrays = <A, E, R>(arrays: Stream.Stream<ReadonlyArray<A>, E, R>): Strea
     Stream.flattenArray,
   )
 
-/** Judged items with their votes' judgments, in order, once for each campaign. Only one batch is in memory. */
+/**
+ * The judged items of a campaign, each with the judgments of its votes, in order. With `"all"`, an item occurs once for
+ * each campaign that judged it. Only one batch is in memory.
+ */
 export const items = (
   campaign?: number | "all",
   paths?: AnnotationPaths.AnnotationPaths,

@@ -2,8 +2,9 @@
  * Sends planned tasks until the input is read and none is left. A task is claimed just before its request is sent, and
  * is _in doubt_ if the request may have arrived without a usable response. One that the service may have created is
  * sent again only if the service still remembers its idempotency key. After a 400, 413, or 422, a task of several items
- * is split in two, so that only the item at fault is refused. The run ends if there is no service at the address, or if
- * it refuses the token, all requests, or the run's first tasks (`FailureStreak`).
+ * is split in two, so that only the item at fault is refused; after a 413, later tasks that are at least as large are
+ * split before they are sent. The run ends if there is no service at the address, or if it refuses the token, all
+ * requests, or the run's first tasks (`FailureStreak`).
  */
 import { Data, Deferred, Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -21,7 +22,7 @@ import * as TaskTrace from "../telemetry/TaskTrace.ts"
 import { plural } from "../io/Values.ts"
 import * as TaskPool from "./TaskPool.ts"
 
-/** By another fiber, or by another worker that has taken over the part of the job (see `Parts`). */
+/** Another fiber has sent or split the task, or another worker has taken over its part of the job (see `Parts`). */
 class AlreadyClaimed extends Data.TaggedError("AlreadyClaimed") {}
 
 /** The task may exist, but the service may have forgotten the old idempotency key. */
@@ -32,7 +33,7 @@ class KeyIgnored extends Data.TaggedError("KeyIgnored") {}
 
 const stoppedBetween = "the run was stopped between the first and the last of the requests that create the task"
 
-/** After longer claiming, the claim is renewed. */
+/** If claiming takes longer than this, the claim is renewed. */
 const maxClaimTime = Duration.toMillis("2 seconds")
 
 /** A service may refuse a whole task with these because of one item. */
@@ -137,7 +138,7 @@ export const send = Effect.fnUntraced(function* <E>(
   const isTooLarge = (items: number, bytes: number) =>
     tooLarge.some((refused) => items >= refused.items && bytes >= refused.bytes)
 
-  /** The failure of a task that is left for the next run. */
+  /** The last failure of a task that is left for the next run. */
   let leftFailure: AnnotationClientError | undefined
 
   const end = (failure: AnnotationClientError | undefined) =>
@@ -202,7 +203,7 @@ export const send = Effect.fnUntraced(function* <E>(
         if (profile.idempotencyKey !== "honored") {
           yield* ledger.markInDoubt(task.seq, failure.message)
         } else {
-          // The service may accept other tasks, so the run continues.
+          // The service may accept other tasks, so the run continues, and the next one resends this task under its key.
           leftFailure = failure
           yield* ledger.markPlanned(task.seq)
           yield* Effect.logWarning(

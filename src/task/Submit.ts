@@ -1,6 +1,7 @@
 /**
  * One run that submits: decides about tasks that earlier runs were sending when they ended, and then plans and sends
- * concurrently. It can be stopped at any point. After a failure, requests in flight are finished and recorded.
+ * concurrently. It can be stopped at any point. After a failure, requests in flight are finished, and the ledger
+ * records them and the reason.
  */
 /* oxlint-disable max-lines -- options, their checks, and the run that has them */
 import {
@@ -43,16 +44,19 @@ import { send, type SendError } from "./Send.ts"
 export interface SubmitOptions extends PlanOptions, SpendingTerms {
   /** Gold items to mix into the new items. */
   readonly gold?: GoldItems.GoldOptions | undefined
-  /** Whether changed guidelines or task type start a campaign that judges all again, or fail with `TermsChanged`. */
+  /** Whether changed guidelines or task type start a campaign that judges all again. Default: fail (`TermsChanged`). */
   readonly newCampaign?: boolean | undefined
-  /** States of earlier runs' tasks to resubmit, billable, if a poll confirms the failure (`Recheck`). Default: none. */
+  /**
+   * States whose tasks of earlier runs are submitted again, as new, billable tasks, if a poll confirms the failure (see
+   * `Recheck`). Default: none.
+   */
   readonly resubmit?: ReadonlyArray<Replannable> | undefined
   /** Maximum number of times that a task's items are sent, including the first time. Default 3. */
   readonly maxAttempts?: number | undefined
   /**
-   * More rejects fail with `TooManyRejects`: a number, or a share such as `"1%"`, checked from the 1,000th record on
-   * and at the end. Items that the service refuses count. Default: none, but the first 100,000 records must not all
-   * fail.
+   * Maximum number of rejected records, or share of the records read such as `"1%"`, before `TooManyRejects`. A share
+   * is checked from the 1,000th record on, and at the end. Items that the service refuses also count. Default: no
+   * limit, but a run fails if its first 100,000 records are all rejected.
    */
   readonly maxRejects?: RejectLimit.RejectLimit | undefined
 }
@@ -194,7 +198,7 @@ const checkOptions = ({
     : Effect.fail(new SubmitOptionInvalid({ option: wrong[0], found: wrong[1], expected: wrong[2] }))
 }
 
-/** Undefined if the run was stopped. */
+/** The reason why a run failed; undefined if it was stopped. */
 export const reasonOf = (cause: Cause.Cause<unknown>): string | undefined => {
   if (Cause.hasInterruptsOnly(cause)) return undefined
   const failure = Cause.squash(cause)
@@ -216,7 +220,7 @@ export interface RunOptions extends SubmitOptions {
   readonly settled?: Latch.Latch | undefined
   /** For items of earlier runs that get another vote. Default: none. */
   readonly chooseFurther?: ChooseItems | undefined
-  /** Default of `group` with the campaign's number, if the service knows groups. */
+  /** Without `group`, the tasks' group is this name with the campaign's number, if the service knows groups. */
   readonly jobName?: string | undefined
   /** Called before any task of the run is planned. Undefined: no group. */
   readonly onGroup?: ((group: string | undefined) => Effect.Effect<void>) | undefined

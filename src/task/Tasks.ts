@@ -1,6 +1,7 @@
 /**
  * Turns prompt items into judgments: `submit` reads items into tasks, `collect` waits for their results, `judgments`
- * and `judgedItems` stream them. All need a `Ledger`; the first two also a profile and an `AnnotationClient`.
+ * and `judgedItems` stream them. All need a `Ledger` (`Pipeline.layer` or `Job.layer`). `submit` and `collect` also
+ * need a `ServiceProfile` and an `AnnotationClient`, which `Pipeline.layer` provides.
  */
 export { AnnotationClient } from "./client/AnnotationClient.ts"
 export type { Ledger, LedgerReader } from "./ledger/LedgerIds.ts"

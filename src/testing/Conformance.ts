@@ -2,7 +2,8 @@
  * The conformance suite: tests that a protocol loses nothing and pays for nothing twice, whatever faults occur.
  *
  * Each case runs the library over real HTTP against a fake of the service. A proxy causes the faults, and kill -9 ends
- * a real process. A passing suite does not prove that the fake behaves like the service. With Vitest:
+ * a real process. A passing suite does not prove that the fake behaves like the service. Any test runner can run the
+ * cases; with Vitest:
  *
  *     import { Effect } from "effect"
  *     import { cases } from "prefstream/testing"

@@ -34,7 +34,7 @@ export interface FakeService {
   ) => void
   /** Sends the service's webhook, with the service's own headers. Default: the service has none. */
   readonly notify?: ((url: string) => Promise<void>) | undefined
-  /** The id that `create` returned for this prompt's task. Without this function, a task in doubt is sent again. */
+  /** The id that `create` returned for this prompt's task, to settle a doubt. Without it, the task is sent again. */
   readonly taskIdOf?: ((prompt: string) => string) | undefined
   /** Stops the server. */
   readonly close: () => Promise<void>

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto"
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
-import { Effect, Stream } from "effect"
+import { Effect, type Schema, Stream } from "effect"
 import * as Dataset from "../../src/dataset/Dataset.ts"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
@@ -147,6 +147,28 @@ describe("Dataset.diff", () => {
       flagged: 1,
       not_in_job: 1,
     })
+  })
+
+  test("explains what the votes do not by columns of the input, and by settings that decide pairs", function* () {
+    const folder = yield* temporaryDirectory
+    const diffOf = Effect.fnUntraced(function* (
+      to: PreferencePair,
+      settings: { readonly [name: string]: Schema.Json },
+    ) {
+      yield* write(`${folder}/b`, [to], { facts: { settings: { ...before, ...settings } } })
+      const { changed, flipped } = yield* Dataset.diff(`${folder}/a`, `${folder}/b`)
+      return { ...changed.reasons, ...flipped.reasons }
+    })
+    const before = { votes: 1, ties: "drop", min_votes: 1, margin: false, splits: null }
+    const one = pair(1)
+    yield* write(`${folder}/a`, [one], { facts: { settings: before } })
+    for (const members of [{ prompt: "other" }, { chosen_index: 5 }, { rejected_model: null }, { metadata: "{}" }])
+      assert.deepStrictEqual(yield* diffOf({ ...one, ...members }, { ties: "keep" }), { other_input: 1 })
+    assert.deepStrictEqual(yield* diffOf({ ...one, metadata: "{}", rationale: "x" }, {}), { other_votes: 1 })
+    const rest = { votes: 2, margin: true, splits: { test: 0.1, seed: 0 }, expert_names: true }
+    assert.deepStrictEqual(yield* diffOf(flipped(one), rest), { other_votes: 1 })
+    assert.deepStrictEqual(yield* diffOf(flipped(one), { ...rest, ties: "keep" }), { other_ties: 1 })
+    assert.deepStrictEqual(yield* diffOf(flipped(one), { ties: "keep", min_votes: 2 }), { other_settings: 1 })
   })
 
   test("fails where a file is missing, changed, or not of pairs", function* () {

@@ -114,6 +114,20 @@ describe("Dataset.read", () => {
     const reason = yield* failing
     assert.strictEqual(reason.row, 1)
     assert.match(reason.message, /, row 1: expected a preference pair, found chosen: expected a string, found nothing/)
+
+    // A dataset of a version that knew none of the columns with null.
+    const full = pair(0, { rationale: null, strength: null, edited: null, metadata: null })
+    const older = Object.entries(full).filter(([, value]) => value !== null)
+    const fileOf = (columns: typeof older) => {
+      const columnData = columns.map(([name, value]) => {
+        return { name, data: [value], type: typeof value === "string" ? ("STRING" as const) : ("INT32" as const) }
+      })
+      return new Uint8Array(parquetWriteBuffer({ columnData }))
+    }
+    replace(fileOf(older))
+    assert.deepStrictEqual([...(yield* Stream.runCollect(Dataset.read(folder)))], [full])
+    replace(fileOf(older.filter(([name]) => name !== "votes")))
+    assert.match((yield* failing).message, /, row 1: expected a preference pair, found votes: expected /)
   })
 
   test("values that no type check has seen are refused before anything is written", function* () {

@@ -1,6 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { type DatasetSettings, toManifest, validate, wholeShares } from "../../src/pipeline/DatasetSettings.ts"
+import { datasetFlags } from "../../src/cli/flags/DatasetFlags.ts"
+import type { Manifest } from "../../src/dataset/Manifest.ts"
+import { bestAgainstOne } from "../../src/pair/PairStrategy.ts"
+import {
+  type DatasetSettings,
+  settingNames,
+  toManifest,
+  validate,
+  wholeShares,
+} from "../../src/pipeline/DatasetSettings.ts"
+import * as ManifestSettings from "../../src/pipeline/ManifestSettings.ts"
 
 /** As a program may have them that no compiler has seen. */
 const unchecked = (settings: object) => settings as DatasetSettings
@@ -52,4 +62,47 @@ describe("settings of a dataset", () => {
     assert.strictEqual(toManifest({ edited: "chosen" })["edited"], "chosen")
     assert.notProperty(toManifest({ edited: "none" }), "edited")
   })
+
+  it("have flags of the same names", () =>
+    assert.deepStrictEqual(
+      settingNames.filter((name) => !Object.hasOwn(datasetFlags, name)),
+      // `--threshold`, none, `--split`, `--annotation-path`, `--format`, and `--title` with `--license`.
+      ["thresholds", "checks", "splits", "annotationPaths", "formats", "card"],
+    ))
+
+  /** None has its default value. */
+  const changed = {
+    pairs: bestAgainstOne(3), aggregate: "jury", ties: "keep", minVotes: 2, minAgreement: 0.5, drop: ["flagged"],
+    splits: { test: 0.1, train: 0.9 }, splitSeed: 5, splitBy: "user", conversational: true, margin: true,
+    marginFrom: "strength", edited: "chosen", expertNames: true, annotationPaths: { strength: "a.b" },
+  } as const satisfies DatasetSettings // prettier-ignore
+  const readBack = (settings: object) => {
+    const manifest = { formats: [], shape: "conversational", settings: JSON.parse(JSON.stringify(settings)) }
+    return ManifestSettings.of(manifest as unknown as Manifest)
+  }
+  const recorded = { campaign: 1, ...toManifest(changed) }
+
+  it.effect("are read back from the manifest, all that change rows", () =>
+    Effect.gen(function* () {
+      const { pairs, ...others } = changed
+      const read = yield* readBack(recorded)
+      assert.deepInclude(read, others)
+      assert.deepStrictEqual(read.pairs?.settings, pairs.settings)
+      assert.isUndefined((yield* readBack({ campaign: null, ...toManifest({}) })).minVotes)
+      const names = new Set<string>(Object.keys(changed))
+      assert.deepStrictEqual(
+        settingNames.filter((name) => !names.has(name)),
+        ["thresholds", "checks", "evaluationPrompts", "formats", "allowEmpty", "card"],
+      )
+    }),
+  )
+
+  it.effect.each(Object.keys(recorded).filter((name) => !["thresholds", "conversational"].includes(name)))(
+    "fail with the name of the member if %s has a wrong value in the manifest",
+    (name) =>
+      Effect.gen(function* () {
+        const { message } = yield* Effect.flip(readBack({ ...recorded, [name]: [{ x: [] }] }))
+        assert.include(message, `at ["${name}"]`)
+      }),
+  )
 })

@@ -1,4 +1,4 @@
-/** A new flag also needs a setting in `pipeline/DatasetSettings`. */
+/** Flags of the settings in `pipeline/DatasetSettings`, of the same names. */
 import { Effect, Option, Record, Struct } from "effect"
 import { type Command, Flag } from "effect/cli"
 import { formatNames } from "../../dataset/format/TrainerFormats.ts"
@@ -10,8 +10,7 @@ import type { Shares } from "../../pair/text/Splits.ts"
 import { type DatasetSettings, settingNames } from "../../pipeline/DatasetSettings.ts"
 import * as Source from "../../source/Source.ts"
 import { defined } from "../../io/Values.ts"
-import type { UsageError } from "../output/ExitStatus.ts"
-import { usageError } from "../output/ExitStatus.ts"
+import { type UsageError, usageError } from "../output/ExitStatus.ts"
 import { annotationFlags, annotationPathsOf } from "./AnnotationPath.ts"
 import { inGroup } from "./Definition.ts"
 import { assignment, choice, integer, literals, numberIn, option, parsed, repeated, text } from "./Values.ts"
@@ -53,10 +52,7 @@ export const datasetFlags = inGroup("DATASET", {
     "aggregate",
     Consensus.aggregations,
     "How votes count: majority, reliability, or jury (judges: one vote)",
-    {
-      metavar: "METHOD",
-      default: `${Consensus.defaultAggregation}; routed: jury`,
-    },
+    { metavar: "METHOD", default: `${Consensus.defaultAggregation}; routed: jury` },
   ),
   ...annotationFlags,
   minVotes: integer("min-votes", "Minimum votes per item", { min: 1, default: Consensus.defaults.minVotes }),
@@ -89,18 +85,13 @@ export const datasetFlags = inGroup("DATASET", {
     "evaluation-path",
     "PATH",
     "Path of the prompt in --evaluation-prompts files, such as turns[0].content",
-    {
-      default: "prompt",
-    },
+    { default: "prompt" },
   ),
   split: repeated(
     split,
     "SPLIT=SHARE",
     "Share of items in a split, such as test=0.1; the rest go to train; repeatable",
-    {
-      map: "numbers",
-      values: Split.literals.map((name) => `${name}=`),
-    },
+    { map: "numbers", values: Split.literals.map((name) => `${name}=`) },
   ),
   splitSeed: integer("split-seed", "Seed for splitting items", { default: 0 }),
   splitBy: text("split-by", "FIELD", "Metadata field, such as user: items with the same value are in one split"),
@@ -123,9 +114,7 @@ export const datasetFlags = inGroup("DATASET", {
   conversational: choice("conversational", "Write message lists; --no-conversational: text", {
     default: "lists if any prompt is a conversation",
   }),
-  expertNames: choice("expert-names", "Write experts' names to the dataset and the report", {
-    default: "pseudonyms",
-  }),
+  expertNames: choice("expert-names", "Write experts' names to the dataset and the report", { default: "pseudonyms" }),
   allowEmpty: choice("allow-empty", "Write a dataset even without pairs", {
     default: "keep the existing dataset, exit with 7",
   }),

@@ -33,7 +33,6 @@ const reasons: Record<string, string> = {
   duplicate: "duplicates",
   reordered: "duplicates with the completions in another order",
   not_submitted: "not submitted yet",
-  given_up: "given up",
   invalid_json: "invalid JSON",
   invalid_csv: "invalid CSV",
   invalid_shape: "with an unexpected shape",

@@ -12,8 +12,9 @@ import * as Bootstrap from "../stats/Bootstrap.ts"
 import * as CohenKappa from "../stats/CohenKappa.ts"
 import type { AuditVote, Ballots } from "./Ballots.ts"
 
+/** Each kind of slice has the values with the most items. */
 const maxRows = 100
-/** In shares of the longer text. */
+/** Lengths that differ by at most this share of the longer one are nearly equal. */
 const nearLength = 0.1
 
 /** The rater's and the person's category. */

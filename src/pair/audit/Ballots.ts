@@ -10,7 +10,7 @@ import type { ItemVote } from "../votes/ItemVotes.ts"
 
 /** A judge's answers in both orders, from the `details` of votes of `judge:MODEL`. */
 export interface Swap {
-  /** Share of pairs with equal answers. */
+  /** Share of pairs with the same answer in both orders. */
   readonly consistent: number
   /** Share of answers, without ties, for the completion shown first. NaN if all are ties. */
   readonly first: number

@@ -6,6 +6,7 @@
  * - Confidence: the highest posterior probability of a completion (A. P. Dawid and A. M. Skene, 1979, with one
  *   reliability per judge), from votes without known answers. Judges are assumed to err independently.
  * - Cost: a judge's vote costs its tokens, also from a cache, or its price; a person's the highest price of a person.
+ *   The cost of all items is exact.
  */
 import { Option } from "effect"
 import type { AuditPolicies, AuditPolicy } from "../../domain/Audit.ts"
@@ -23,7 +24,7 @@ interface Outcome {
   readonly people: number
 }
 
-/** `difference` is to the people's accuracy. */
+/** `difference` is the outcome's accuracy minus the people's accuracy. */
 interface Comparison extends Outcome {
   readonly index: number
   readonly difference: number
@@ -104,7 +105,7 @@ export const compare = (
     const [judge_votes, people_votes] = [votes.length / comparisons.length, peopleVotes / comparisons.length]
     return [{ policy, accuracy, difference, judge_votes, people_votes, cost: Option.getOrNull(cost) }]
   })
-  // A higher bound that sends no further items to people is left out.
+  // If a higher bound sends no further items to people, its policy is left out.
   const rows = policies.filter(
     ({ people_votes, policy }, i) =>
       !routes.some(({ name }) => name === policy) || people_votes > (policies[i - 1]?.people_votes ?? 0),

@@ -23,9 +23,9 @@ export interface PairScores {
 export type ScoredPair = readonly [pair: PreferencePair, scores: PairScores | undefined]
 
 export interface EvaluationOptions<E = never, R = never> {
-  /** A metadata field for slices. */
+  /** A metadata field, and a function that reads its value, for slices. */
   readonly by?: { readonly field: string; readonly groupOf: (metadata: unknown) => string | null } | undefined
-  /** Maximum number in the result. */
+  /** Maximum number of disagreements in the result. Default 100. */
   readonly disagreements?: number | undefined
   /** Runs for each item with a disputed pair. `difference` is the greatest lead of a rejected completion. */
   readonly onDisputed?:
@@ -35,8 +35,9 @@ export interface EvaluationOptions<E = never, R = never> {
 
 export const defaultDisagreements = 100
 
-/** Maximum ratio of similar lengths. */
+/** Lengths are similar if the longer completion has at most this many times the characters of the other. */
 const similarLength = 1.1
+/** Further values of a slice count as `(other)`. A slice with only one value is left out, except a metadata field. */
 const maxValues = 100
 const bins = 5
 

@@ -8,7 +8,7 @@ import { charactersAt, firstOfText } from "../../domain/CompletionTexts.ts"
 import * as NumberList from "../stats/NumberList.ts"
 import { comparisonOf, type ItemVote } from "../votes/ItemVotes.ts"
 
-/** Per cell: a win of `one`, a tie, or a win of `other`. */
+/** Number of outcomes per cell: a win of `one`, a tie, or a win of `other`. */
 export const outcomes = 3
 
 /** Length differences, −1 to 1, are rounded to a multiple of this. Coefficients shrink by at most 0.4%. */

@@ -1,6 +1,7 @@
 /**
  * Groups models that were compared directly or through other models, and finds those that never lost or never won.
- * Unless ties are dropped, a tie counts as a win for both models (Davidson, 1970).
+ * Unless ties are dropped, a tie counts as a win for both models (Davidson, 1970). If the wins make a group one
+ * strongly connected component, the fit is finite even without a prior.
  */
 import type { LeaderboardMethod, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import * as Components from "../stats/Components.ts"

@@ -43,7 +43,7 @@ export interface LeaderboardOptions {
   readonly seed?: number | undefined
 }
 
-/** One standard deviation means odds of 20 to 1. */
+/** Standard deviation of the prior: one of them means odds of 20 to 1. */
 export const defaultPrior = 3
 /** With 1000, the bounds vary by a few percent of the interval's width. */
 export const defaultResamples = 1000

@@ -4,7 +4,7 @@
  * Binomial Probabilities": at ten million trials, about twelve digits are exact.
  */
 
-/** Relative, the same as in R and SciPy. */
+/** Relative tolerance for equal probabilities, the same as in R and SciPy. */
 const tolerance = 1e-7
 
 /** @param probability the probability of a success under the null hypothesis */

@@ -38,8 +38,8 @@ export interface FitOptions {
 const maxIterations = 60
 
 /**
- * @param prior standard deviation of the prior of λ and β; `Infinity` for no prior @returns a function that fits 3
- * counts per row: wins of `one`, ties, and wins of `other`
+ * @param prior standard deviation of the prior of λ and β; `Infinity` for no prior
+ * @returns a function that fits 3 counts per row: wins of `one`, ties, and wins of `other`
  */
 export const make = (design: Design, prior: number) => {
   const { covariates, one, other, players } = design

@@ -42,8 +42,11 @@ const weightOf = (parties: number): number => (parties === 1 ? 1 : 1 - 1 / parti
 const minGain = 1e-6
 
 /**
- * The probability of each completion to be right, in the model of `make`; the sum is 1. @param isCandidate whether each
- * completion may be right @param votes choices are candidates @param texts the number of different completions
+ * The probability of each completion to be right, in the model of `make`; the sum is 1.
+ *
+ * @param isCandidate whether each completion may be right
+ * @param votes choices are candidates
+ * @param texts the number of different completions
  */
 export const posterior = (
   isCandidate: ReadonlyArray<boolean>,
@@ -72,11 +75,11 @@ export const posterior = (
 export const make = () => {
   const counts = NumberList.make(Uint32Array)
   const itemEnds = NumberList.make(Uint32Array)
-  /** Plus 1; 0 if unknown. */
+  /** The right choice plus 1, or 0 if it is unknown. */
   const truths = NumberList.make(Uint32Array)
   const voters = NumberList.make(Uint32Array)
   const choiceList = NumberList.make(Uint32Array)
-  /** Only numbers above 1. */
+  /** Only experts whose votes have `parties` above 1. */
   const partiesOf = new Map<number, number>()
   let expertCount = 0
   let maxVotes = 0
@@ -216,7 +219,7 @@ export const make = () => {
       right.set(rightOnKnown)
       update(onKnown)
       const fromKnown = iterate()
-      // Both usually lead to the same estimate, except for rounding.
+      // Both starts usually lead to the same estimate, except for rounding.
       if (density() > before + minGain) outcome = fromKnown
       else {
         reliability.set(fromMajority)

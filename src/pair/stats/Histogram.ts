@@ -97,7 +97,7 @@ const mirrored = (sorted: SortedNumbers, whole: boolean): ReadonlyArray<number> 
   ]
 }
 
-/** In tenths, from 1 to below 10, with nearly constant ratios. */
+/** Edges in tenths, from 1 to below 10, with nearly constant ratios. */
 const ten = [10, 12, 15, 20, 25, 30, 40, 50, 60, 80]
 const five = [10, 15, 25, 40, 60]
 

@@ -82,7 +82,7 @@ const indexOf = (evaluations: ReadonlyArray<Evaluation>): ReadonlyMap<number, Re
     const frequentFirst = [...new Set(evaluation.grams)].toSorted((a, b) => frequencyOf(b) - frequencyOf(a))
     const canLeaveOut = (count: number) =>
       coveredBy(evaluation, new Set(frequentFirst.slice(0, count))) <= minCoverage * evaluation.tokens
-    // Coverage grows with the number of n-grams.
+    // Coverage grows with the number of n-grams, so bisection finds the maximum to leave out.
     let low = 0
     let high = frequentFirst.filter((gram) => frequencyOf(gram) > 1).length
     while (low < high) {

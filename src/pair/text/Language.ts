@@ -1,7 +1,9 @@
 /**
  * Detects the language of a text as an ISO 639-1 code, or `und`: Chinese, Japanese, and Korean by script, others by the
  * n-grams of the package `eld`. Code, formulas, and numbers are ignored; few words are `und`. Of 2,704 messages of
- * TypeScript's compiler in 13 languages, 96% were right and 3% `und`. An unknown language counts as a similar one.
+ * TypeScript's compiler in 13 languages, 96% were right and 3% `und`. An unknown language counts as a similar one, such
+ * as Malay (`ms`) as Indonesian. In our test, the smallest set of n-grams of `eld` made fewer errors than the next
+ * one, which takes 70 MB more.
  */
 import { Effect } from "effect"
 
@@ -68,7 +70,7 @@ const languageOfScript = ({ count, han, hangul, kana }: Letters): string | undef
 /** Han characters and kana, each counted as three letters, must exceed it. With fewer, they are probably quotations. */
 const minShareOfScript = 0.6
 
-/** Code, TeX, and addresses. */
+/** Parts of a text that are not words: code, TeX, and addresses. */
 const notWords =
   /```[^]*?(?:```|$)|`[^`\n]*`|\$\$[^$]*\$\$|\$[^$\n]*\$|\\\w+|(?<!\w)\w+:\/\/\S+|(?<![^\s`$])[^\s`$]+@\S+/g
 

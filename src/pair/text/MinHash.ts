@@ -50,7 +50,7 @@ const hashAll = (text: string): number => {
   let waiting = 0
   let five = 0
   let three = 0
-  // Code units plus 1, or 0 before the start. `a` is the latest.
+  // Each variable is a code unit plus 1, or 0 before the start. `a` is the latest.
   let [a, b, c, d, e] = [0, 0, 0, 0, 0]
   for (let i = 0; i < length; i++) {
     const code = text.charCodeAt(i) + 1

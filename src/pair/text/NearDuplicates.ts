@@ -1,8 +1,9 @@
 /**
- * Finds, for each prompt of a sequence, the earlier prompts that it nearly repeats; equal normal forms count as one. It
- * compares signatures only if one of 18 bands of 6 bytes is equal (Leskovec, Rajaraman, and Ullman, 2020, "Mining of
- * massive datasets", 3.4): 0.996 probable at a Jaccard index of 0.8. Only the first 32 prompts of a band are compared.
- * Memory: 10 MB, plus 25 bytes per prompt during a search; on disk, 120. At most 2^26 prompts.
+ * Finds, for each prompt of a sequence, the earlier prompts that it nearly repeats, so later prompts never change the
+ * result; equal normal forms count as one. It compares signatures only if one of 18 bands of 6 bytes is equal
+ * (Leskovec, Rajaraman, and Ullman, 2020, "Mining of massive datasets", 3.4): 0.996 probable at a Jaccard index of 0.8.
+ * Only the first 32 prompts of a band are compared. Memory: 10 MB, plus 25 bytes per prompt during a search; on disk,
+ * 120. At most 2^26 prompts.
  */
 import { Effect } from "effect"
 import * as ScratchFile from "../../node/ScratchFile.ts"

@@ -1,6 +1,7 @@
 /**
  * Stores prompts' signatures and normal forms' hashes: the latest 8 MB in memory, earlier ones in a scratch file. At
- * most 3 MB of prompts wait, plus those since the last `room`. `forEachBlock` and `read` need a `flush` before.
+ * most 3 MB of prompts wait, plus those since the last `room`. `forEachBlock` and `read` need a `flush` before, and
+ * throw `ScratchFileFailed`.
  */
 import { Effect, Exit, Scope } from "effect"
 import * as ScratchFile from "../../node/ScratchFile.ts"
@@ -15,7 +16,7 @@ const maxRecords = 65_536
 
 const batchPrompts = 256
 const batchUnits = 262_144
-/** Starting a thread takes about as much time as these. */
+/** Batches for the calling thread: starting another takes about as much time. */
 const firstBatches = 8
 /** Batches that the thread has received but not answered. */
 const ahead = 4

@@ -3,6 +3,8 @@
  * the seed and the components, not on the order; adding prompts can change them. The largest component comes first,
  * each to a split drawn in proportion to its room. A split takes part if the component fits, or if it is empty and the
  * component at most twice as large; if none does, the one with most room. Memory: 60 bytes per prompt and 60 MB.
+ * (`GroupShuffleSplit` of scikit-learn has shares of groups, not prompts; the seed of its `StratifiedGroupKFold` has no
+ * effect on large groups.)
  */
 import type { Split } from "../../domain/Split.ts"
 import { maxCount } from "./NearDuplicates.ts"
@@ -49,8 +51,10 @@ export interface GroupSizes {
 }
 
 /**
- * @param roots the earliest ordinal of each prompt's component @param targets the splits that are not empty @param
- * draws by root: 0 to 1, depending on the seed and the component @returns splits by root
+ * @param roots the earliest ordinal of each prompt's component
+ * @param targets the splits that are not empty
+ * @param draws by root: 0 to 1, depending on the seed and the component
+ * @returns splits by root
  */
 export const assign = (
   roots: Uint32Array,

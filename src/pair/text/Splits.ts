@@ -1,6 +1,7 @@
 /**
  * Assigns each prompt to a split by a hash of seed and normal form, so shares are not exact, and adding prompts never
- * changes a split (with groups: `SplitGroups`). A near-duplicate is in the split of the earliest prompt that it
+ * changes a split (with groups: `SplitGroups`). If the share of `test` or `validation` grows, the split keeps its
+ * prompts. Prompts with one normal form share a split. A near-duplicate is in the split of the earliest prompt that it
  * repeats; `crossSplitNearDuplicates` counts those that nearly repeat prompts of several splits.
  */
 import { Effect, Schema } from "effect"
@@ -160,5 +161,5 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
   return result
 })
 
-/** Uniform in [0, 1). */
+/** A number that is uniform in [0, 1) for all prompts. */
 const placeOf = (seed: number, normal: string): number => Sha256.leading52Bits(`${seed}\n${normal}`) / 2 ** 52

@@ -135,7 +135,11 @@ const withRanking = (
 /** Probabilities this close are equal. */
 const epsilon = 1e-9
 
-/** Combines the votes. @param probabilities that each completion is the best */
+/**
+ * Combines the votes by the experts' reliabilities.
+ *
+ * @param probabilities for each completion, the probability that it is the best
+ */
 export const byProbability = (
   item: JudgedItem,
   probabilities: ReadonlyArray<number>,
@@ -209,7 +213,8 @@ const judged = (
 
 /**
  * Adds the numbers of votes, the agreement, and the margin to the pairs. A pair that contradicts the majority of votes
- * on its two completions is dropped, unless votes are weighted or a lead decided.
+ * on its two completions, by mean ranks or the service's choice, is dropped, unless votes are weighted or a lead
+ * decided.
  */
 export const withVotes = (
   pairs: ReadonlyArray<PreferencePair>,

@@ -3,7 +3,8 @@
  * agreement (who votes with whom) is one expert in the model of `stats/DawidSkene`, measured by known answers and
  * people's votes (histogram binning: B. Zadrozny and C. Elkan, 2001, "Obtaining calibrated probability estimates").
  * Judges with the same choice are a party, and the largest party votes. Of several, each votes with its own reliability
- * within the pattern. Votes with several texts at the top are left out.
+ * within the pattern, so the more reliable one decides; otherwise it is a tie. Votes with several texts at the top are
+ * left out.
  */
 import * as Judge from "../../domain/Judge.ts"
 import { isDecided, type ItemVote } from "./ItemVotes.ts"

@@ -13,7 +13,10 @@ export const representatives = ({ bestCompletionIndex, completions }: Judgment):
   return first.map((index) => (index === first[bestCompletionIndex] ? bestCompletionIndex : index))
 }
 
-/** Groups of indices, best first, each text once at its best rank. None without a ranking, or if it is invalid. */
+/**
+ * Groups of indices, best first, each text once at its best rank. None without a ranking, or if an index occurs twice
+ * or is out of range, or the best completion is not at the top.
+ */
 export const rankingOf = (judgment: Judgment): Option.Option<Ranking> =>
   asRanking(judgment.annotations["ranking"]).pipe(
     Option.filter((groups) => {

@@ -1,7 +1,8 @@
 /**
  * Estimates experts' reliabilities (`stats/DawidSkene`) from votes on the same items and on known answers, which do not
  * affect the choice. Votes without a name are those of one expert; votes with several completions at the top do not
- * count. Memory: 8 bytes per vote, and 12 per item with several votes or a known answer.
+ * count. If judges count as a jury, a judge's reliability is the mean probability that its votes are right. Memory: 8
+ * bytes per vote, and 12 per item with several votes or a known answer.
  */
 import { Effect, Option, Stream } from "effect"
 import type { JudgedItem } from "../../domain/Judgment.ts"
@@ -14,7 +15,10 @@ import * as DawidSkene from "../stats/DawidSkene.ts"
 
 /** Estimated reliabilities of experts. */
 export interface Reliabilities {
-  /** Probability that a vote is right, above 0 and below 1. Null without other votes or known answers to compare. */
+  /**
+   * Probability that the expert's vote is right, above 0 and below 1. Null if the expert has no vote on an item with
+   * several votes or with a known answer.
+   */
   readonly of: (expert: string | null) => number | null
   /** The probability of each completion to be the best; 0 for a repeated text. The sum is 1. */
   readonly probabilitiesOf: (item: JudgedItem, votes?: ReadonlyArray<ItemVote>) => ReadonlyArray<number>

@@ -1,22 +1,23 @@
 /**
  * Selects the items of a jury that go to people (its certainty is below `bound`, or no judge has decided) and to people
  * again (below `confidence`), the least certain first. Each pattern of votes (`Jury`) is one expert. To measure it,
- * three times the square root of its items go to people, drawn by a hash of their ids. In the simulations of
- * `test/pair/votes/Routing.test.ts`, independent judges in the model ended `jury<0.9` with 88 to 92% right items. An
- * item that most judges misread, but seem certain of, may never reach people.
+ * three times the square root of its items go to people, drawn by a hash of their ids. Items with a known answer count
+ * among them, but never go to people. In the simulations of `test/pair/votes/Routing.test.ts`, a model of independent
+ * judges overestimated their certainty: `jury<0.9` ended with 88 to 92% right items. An item that most judges misread,
+ * but seem certain of, may never reach people.
  */
 import * as NextVotes from "./NextVotes.ts"
 
 export interface RoutedItem extends NextVotes.OpenItem {
   readonly pattern: number | undefined
   readonly people: "none" | "waiting" | "voted"
-  /** Depends only on the item's id. */
+  /** A number that depends only on the item's id, for drawing a sample. */
   readonly draw: number
 }
 
 interface Pattern {
   items: number
-  /** With a known answer or a person's vote. */
+  /** Items with a known answer or a person's vote. */
   measured: number
   /** Those measured, those that wait for a person, and those that are drawn now. */
   sampled: number
@@ -57,7 +58,7 @@ export const choose = <Item extends RoutedItem>(
     if (truth !== undefined) return false
     if (people !== "none") return certainty < confidence
     const counts = pattern === undefined ? undefined : patterns.get(pattern)
-    // Without a jury, only people can judge the item.
+    // Without a judge's vote that decides, only people can judge the item.
     if (counts === undefined) return votes.length === 0 || certainty < bound
     const needed = sampleSize(counts.items)
     if (counts.measured >= Math.min(needed, counts.items)) return certainty < bound

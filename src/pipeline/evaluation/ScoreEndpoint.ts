@@ -3,7 +3,8 @@
  * - `/pooling` (vLLM): `{ model, messages }`; the score is the last number in `data[0].data`.
  * - `/score` (vLLM): `{ model, text_1, text_2 }` with prompt and completion; the score is `data[0].score`.
  * - `/predict` (Text Embeddings Inference): `{ inputs: [[prompt, completion]], raw_scores }`; the first `score` counts.
- * Transient failures are retried, at most 5 times. No error contains the key. Redirects are not followed.
+ * Transient failures are retried, at most 5 times. No error contains the key, which is sent unencrypted only to this
+ * machine. Redirects are not followed.
  */
 import { Duration, Effect, Option, Redacted, Schedule, Schema, Semaphore, Struct } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"

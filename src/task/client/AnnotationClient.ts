@@ -22,13 +22,13 @@ import * as Transport from "./Transport.ts"
 export interface Sending<E> {
   /** An earlier attempt may have created the task, even if a later one is refused. */
   readonly isDoubtful: boolean
-  /** Before the first request. If it fails, nothing is sent. */
+  /** Runs before the first request. If it fails, nothing is sent. */
   readonly claim: Effect.Effect<unknown, E>
-  /** In place of `claim` before a retry, unless `release` has run since. If it fails, nothing is sent. */
+  /** Runs in place of `claim` before a retry, unless `release` has run since. If it fails, nothing is sent. */
   readonly beforeRetry: Effect.Effect<unknown, E>
-  /** After an attempt without a usable response that may have created the task. */
+  /** Runs after an attempt without a usable response that may have created the task. */
   readonly doubt: Effect.Effect<unknown>
-  /** Before the wait for a retry, if the service ignores keys and the request certainly created nothing. */
+  /** Runs before the wait for a retry, if the service ignores keys and the request certainly created nothing. */
   readonly release: Effect.Effect<unknown, E>
 }
 
@@ -83,7 +83,7 @@ const make = Effect.fnUntraced(function* <R>(
   const health = yield* ServiceHealth.make(profile, throttle, (failed) => {
     const turn = failed % (known.size + 1)
     const [id, task] = turn === known.size ? [madeUpId, madeUpTask] : known.entries().next().value!
-    // At the end, so that the next probe polls another task.
+    // The task moves to the end, so that the next probe polls another one.
     if (known.delete(id)) known.set(id, task)
     return { ask: calls.poll(id, task), isMadeUp: id === madeUpId }
   })

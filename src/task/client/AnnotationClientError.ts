@@ -11,7 +11,7 @@ import * as RateLimit from "../../api/RateLimit.ts"
 import type { ServiceSettings } from "../../api/ServiceProfile.ts"
 import { statusText } from "../../node/StatusText.ts"
 
-/** UTF-16 code units. */
+/** Maximum length of a response's excerpt in an error, in UTF-16 code units. */
 export const maxDetailCharacters = 300
 
 /** Epoch milliseconds as a UTC time, rounded to a second. */

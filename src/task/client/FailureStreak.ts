@@ -6,10 +6,10 @@ import { AnnotationClientError, TasksRefused, UnusableAnswer } from "./Annotatio
 
 const maxLostInARow = 5
 
-/** In a run without an accepted task, including halves of split tasks. */
+/** Refused tasks, including halves of split tasks, that end a run without an accepted one. */
 const maxFirstRefusals = 20
 
-/** The value is then probably not an id. */
+/** If so many tasks get the same id, it is probably not an id. */
 const maxTasksPerId = 5
 
 export type FailureStreak = ReturnType<typeof make>
@@ -30,7 +30,7 @@ export const make = (baseUrl: string) => {
     /** No task was accepted since failures have ended a run. */
     hasEnded: (): boolean => hasEnded,
     count: (): number => accepted,
-    /** Only for a unique id. */
+    /** Call it when the service has accepted a task and returned a unique id. */
     accepted: (): void => {
       accepted++
       hasEnded = false

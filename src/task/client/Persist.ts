@@ -1,4 +1,4 @@
-/** Retries with exponential backoff until `again` returns false. Each wait can be interrupted. */
+/** Retries with exponential backoff and jitter until `again` returns false. Each wait can be interrupted. */
 import { Duration, Effect, Result } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
 

@@ -39,7 +39,10 @@ export interface Call {
    * unless the service honors keys.
    */
   readonly http: Http
-  /** Like `http`, for idempotent writes (upserts by key): a lost response repeats a request, up to `retries` times. */
+  /**
+   * Like `http`, for idempotent writes (upserts by key): a lost response repeats a request, up to `retries` times. If
+   * all responses are lost, the call ends as with `http`.
+   */
   readonly repeatable: Http
 }
 
@@ -195,7 +198,7 @@ export const make = Effect.fnUntraced(function* (
         return response
       })
 
-    /** An earlier request of the call may have created the task. */
+    /** Converts a failure, and adds whether an earlier request of the call may have created the task. */
     const classify = Effect.fnUntraced(function* (cause: unknown) {
       const failure = yield* failureOf(cause, kind)
       yield* slowDown(failure, turn?.permit)

@@ -14,7 +14,7 @@ import * as Backoff from "../../io/Backoff.ts"
 import * as SteadyClock from "../../io/SteadyClock.ts"
 import * as ResponseBody from "./ResponseBody.ts"
 
-/** In milliseconds of `SteadyClock`, for the rate limit. */
+/** The last request for `openapi.json`, in milliseconds of `SteadyClock`, because the rate limit counts it. */
 export const FirstRequest = Context.Reference<number | undefined>("prefstream/task/FirstRequest", {
   defaultValue: () => undefined,
 })
@@ -49,7 +49,7 @@ const timeLimit = "5 seconds"
 const maxRequests = 3
 /** After 429 or 503 without `Retry-After`. */
 const usualWait = Duration.seconds(1)
-/** Longer waits end the requests. */
+/** If the service asks for a longer wait, the request is not repeated. */
 const maxWait = Duration.minutes(1)
 
 const maxBytes = 4 * 1024 * 1024
@@ -67,7 +67,7 @@ const isOfType = (schema: unknown, type: "integer" | "string"): boolean =>
     .flat()
     .some((part) => [at(part, "type")].flat().includes(type))
 
-/** It may be in one of the schema's `allOf`. */
+/** The `maximum` may be in one of the schema's `allOf`. */
 const maximumOf = (schema: unknown): number => {
   const parts = [schema, at(schema, "allOf")].flat()
   return Math.min(...parts.map((part) => Option.getOrElse(decodeMaximum(at(part, "maximum")), () => Infinity)))
@@ -179,7 +179,7 @@ export const membersFor = Effect.fnUntraced(function* (
   return votesUpTo !== undefined && unread !== undefined ? yield* unread : TaskMembers.none
 })
 
-/** For as long as a run waits for a service that is down. */
+/** Retries for as long as a run waits for a service that is down. */
 const readAgain = (profile: ServiceSettings) =>
   read(profile).pipe(
     Effect.flatMap(({ taskMembers, unread }) =>

@@ -1,4 +1,4 @@
-/** Request limits that several processes share. */
+/** Request limits that several processes share. Without a budget, each process has its own limits. */
 import { Context, type Effect, Option } from "effect"
 
 export interface RequestBudget {
@@ -7,9 +7,9 @@ export interface RequestBudget {
   /** Reserves up to `wanted` time slots for one request each. */
   readonly take: (wanted: number) => Effect.Effect<{
     readonly count: number
-    /** Milliseconds. */
+    /** Milliseconds until the first slot. */
     readonly first: number
-    /** Milliseconds. */
+    /** Milliseconds between two slots. */
     readonly spacing: number
     /** Milliseconds without requests. */
     readonly pause: number

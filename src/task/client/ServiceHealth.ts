@@ -1,8 +1,9 @@
 /**
  * Decides whether the service is up. After `downAfter` consecutive failures, requests wait, and one probe at a time, 1
- * to 30 seconds apart, polls a task. After `patience`, waiting requests fail with `Down`. A probe of a made-up id may
- * get a 500 from a healthy service: then requests continue one at a time, polls first. (Effect's `CircuitBreaker`
- * rejects calls instead of letting them wait, and a probe may create a task.)
+ * to 30 seconds apart or as `Retry-After` asks, polls a task. After `patience`, waiting requests fail with `Down`. A
+ * probe of a made-up id may get a 500 from a healthy service: then requests continue one at a time, polls first, and if
+ * the service ignores keys, only while a poll is waiting. (Effect's `CircuitBreaker` rejects calls instead of letting
+ * them wait, and a probe may create a task.)
  */
 import { Duration, Effect, Result } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
@@ -28,7 +29,7 @@ const latest = 8.64e15
 const minProbeDelay = Duration.toMillis("1 second")
 const maxWait = Duration.toMillis("30 seconds")
 
-/** UTF-16 code units in a message. */
+/** Maximum length of the cause in a message, in UTF-16 code units. */
 const maxCauseCharacters = 80
 
 /** A working service may answer so to an unknown task id. */

@@ -16,7 +16,7 @@ export type TaskView =
     }
   | { readonly _tag: "Failed"; readonly status: string }
 
-/** In the given turn. A probe has no turn. */
+/** Both calls send their requests in the given turn. A probe has no turn. */
 export interface TaskCalls {
   /** `body`: a `TaskRequest` as JSON. `doubt` runs at an interrupt after a request that may have created the task. */
   readonly create: (

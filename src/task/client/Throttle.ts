@@ -47,7 +47,7 @@ const margin = (requestsPerSecond: number): number => Math.min(50, Math.max(10, 
 /** With this rate, at most `requestsPerSecond` arrive in any second, even if some are late. */
 export const slotsPerSecond = (requestsPerSecond: number): number => (1000 * requestsPerSecond) / (1000 + maxLateness)
 
-/** Remembered sending times. */
+/** Maximum number of sending times to remember. */
 const maxRemembered = 10_000
 
 const createsPerPoll = 3
@@ -56,7 +56,7 @@ const maxStepWait = Duration.millis(10_000)
 /** Seconds to the full rate. */
 const recovery = Duration.toSeconds("30 seconds")
 
-/** Milliseconds that one response can cause. */
+/** Maximum milliseconds of a pause that one response can cause. */
 const maxPause = Duration.toMillis("1 day")
 
 /** Shorter pauses are not logged. */
@@ -67,12 +67,12 @@ const minWarningInterval = Duration.toMillis("1 minute")
 export const make = Effect.fnUntraced(function* <E>(settings: {
   readonly concurrency: number
   readonly requestsPerSecond: number
-  /** Milliseconds of a wait for `Retry-After` or a quota. */
+  /** Maximum milliseconds that a request waits for `Retry-After` or a quota. */
   readonly patience: number
-  /** The failure of a longer wait for a quota. */
+  /** The failure of a request that would wait longer for a quota. */
   readonly usedUp: (millis: number) => E
   readonly budget?: Option.Option<RequestBudget> | undefined
-  /** In milliseconds of `SteadyClock`; sent without this throttle. */
+  /** An earlier request that was sent without this throttle, in milliseconds of `SteadyClock`. */
   readonly firstRequest?: number | undefined
 }) {
   const { concurrency, patience, requestsPerSecond, usedUp } = settings
@@ -95,7 +95,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   let perSecond = requestsPerSecond
   let halvings = 0
   let nextAt = 0
-  /** Milliseconds. */
+  /** Milliseconds of the fastest response. */
   let fastest = Infinity
   let pausedUntil = 0
   let pausedBy: E | undefined
@@ -278,7 +278,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     const now = yield* SteadyClock.now
     for (const { name, remaining, reset } of found) {
       const known = quotas.get(name)
-      // Reported by a later request.
+      // A quota that a later request reported is newer.
       if (known !== undefined && known.ordinal > seen && known.until > now) continue
       quotas.set(name, { remaining, until: now + reset, ordinal: seen })
       if (remaining > 0) continue
@@ -347,7 +347,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       if (budget !== undefined) yield* budget.take(1)
       depart(yield* SteadyClock.now)
     }),
-    /** In epoch milliseconds. */
+    /** End of the pause, in epoch milliseconds. */
     pausedUntil: Effect.sync(() => pausedUntil),
     hold: Effect.sync(() => {
       held = true

@@ -1,7 +1,8 @@
 /**
- * A digest of all data in the ledger that a dataset depends on. It may change although the dataset does not, for
- * example when a task is sent. It reads only the row of each task: a new result raises `completed_at`, and a new
- * request changes `seq`, `item_count`, or the key. The key for pseudonyms distinguishes equal ledgers.
+ * A digest of all data in the ledger that a dataset depends on: different datasets have different digests. It may
+ * change although the dataset does not, for example when a task is sent. It reads only the row of each task: a new
+ * result raises `completed_at`, and a new request changes `seq`, `item_count`, or the key. The key for pseudonyms
+ * distinguishes equal ledgers.
  */
 import { Array as Arr, Effect, Option, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -12,13 +13,13 @@ import type { LedgerContext } from "./schema/Model.ts"
 import { readRuns } from "./writes/Runs.ts"
 import { endedVotesSeen, peopleWhenSetting, readSpending, wantedVotes } from "./writes/Spending.ts"
 
-/** A dataset or its report may depend on these. */
+/** Columns of `task` that a dataset or its report may depend on. */
 export const taskColumns = [
   "seq", "campaign", "item_count", "new_items", "batch", "batch_items", "vote", "votes", "asks", "voters", "least_votes", "attempt", "idempotency_key",
   "state", "task_id", "planned_at", "resend_at", "sent_at", "submitted_at", "completed_at", "pruned_at", "canceled", "price_list", "vote_kinds",
 ] // prettier-ignore
 
-/** Polling, claims, and the reasons for states. */
+/** No dataset depends on these: polling, claims, and the reasons for states. */
 export const otherTaskColumns = [
   "job",
   "part",
@@ -30,7 +31,7 @@ export const otherTaskColumns = [
   "claim_until",
 ]
 
-/** Their effect is hashed elsewhere, or a dataset has none. */
+/** Settings that no dataset depends on, or whose effect is hashed elsewhere. */
 const otherSettings = ["confidence", peopleWhenSetting, "deliveries", "last_delivery", wantedVotes, endedVotesSeen]
 
 const pageSize = 4096

@@ -1,7 +1,8 @@
 /**
  * The durable record of every prompt item, task, and result: the source of truth of a job. A change is on disk when its
- * effect succeeds, even after a loss of power. An item belongs to one task per campaign and vote. Requests and
- * responses are stored unchanged. One process at a time writes to a job, or each worker to its own parts (`Parts`).
+ * effect succeeds, even after a loss of power. A task is `submitting` before its request is sent. An item belongs to
+ * one task per campaign and vote. Requests and responses are stored unchanged, so resuming and exporting need no input
+ * file. One process at a time writes to a job, or each worker to its own parts (`Parts`).
  */
 import { Context, Effect, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -40,7 +41,7 @@ export interface LedgerOptions {
 
 /** A process that shares a job with other processes. */
 export interface LedgerSharer {
-  /** A command runs alongside workers. */
+  /** Whether the process is a worker, or a command that runs alongside workers. */
   readonly by: "worker" | "command"
   /** Other processes show it in messages. */
   readonly name: string
@@ -83,7 +84,7 @@ const readerOf = (context: LedgerContext) => ({
   ...readFingerprint(context),
   ...Parts.readParts(context),
   ...readBudget(context),
-  /** Results that were logged as unusable, so that each is logged only once. */
+  /** The `seq` of results that were logged as unusable, so that each is logged only once. */
   leftOut: new Set<number>(),
   /** Reads one snapshot of the ledger, even while others write. The effect must not write. */
   snapshot: Snapshot.make(context.sql),
@@ -161,7 +162,7 @@ export const LedgerReader = Object.assign(Reading, {
 
   layer: readerLayer,
 
-  /** Also while another process runs the job. */
+  /** Reads an existing file, even while another process runs the job. */
   layerFile: (filename: string, options?: LedgerOptions) =>
     readerLayer(options).pipe(Layer.provide(SqliteClient.layer({ filename, readonly: true }))),
 })
@@ -169,7 +170,7 @@ export const LedgerReader = Object.assign(Reading, {
 export type Ledger = LedgerIds.Ledger
 const Writing = Context.Service<Ledger, Effect.Success<ReturnType<typeof make>>>("prefstream/task/Ledger")
 
-/** For the process that runs the job, or a worker that owns parts of it. */
+/** Reads and changes a ledger, for the process that runs the job, or a worker that owns parts of it. */
 export const Ledger = Object.assign(Writing, {
   /** For SQLite or PostgreSQL. Creates missing tables, and also provides `LedgerReader`. */
   layer: ledgerLayer,

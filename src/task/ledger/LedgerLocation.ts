@@ -25,7 +25,7 @@ export type LedgerLocation = { readonly _tag: "File"; readonly path: string; rea
 export interface LedgerSettings {
   /** A URL `postgres://…`, or a file path. Default: `ledger.db` in the job folder. */
   readonly ledger?: string | Redacted.Redacted<string> | LedgerLocation | undefined
-  /** Several jobs may share a database. */
+  /** Name of the job, since several jobs may share a database. Default: `default`. */
   readonly job?: string | undefined
 }
 
@@ -91,7 +91,7 @@ export const of = Effect.fnUntraced(function* ({
   return { _tag: "File", path: text, job }
 })
 
-/** Without a password. */
+/** Formats the location for messages, without a password. */
 export const describe = (location: LedgerLocation): string => {
   const place = location._tag === "File" ? location.path : PostgresUrl.redact(location.url)
   return location.job === defaultJob ? place : `${place} (job ${location.job})`
@@ -100,7 +100,7 @@ export const describe = (location: LedgerLocation): string => {
 /** For URLs without a password, as PostgreSQL's own programs read it. */
 export const password = Effect.map(Config.option(Config.Redacted("PGPASSWORD")), Option.getOrUndefined)
 
-/** For exclusive use. Creates the ledger if missing. */
+/** Opens the ledger for exclusive use, and creates it if missing. */
 export const layer = (location: LedgerLocation) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -118,7 +118,7 @@ const layerShared = ({ job, url }: PostgresLocation, shared: LedgerSharer, parts
 export const layerWorker = (location: PostgresLocation, name: string, parts?: number) =>
   layerShared(location, { by: "worker", name }, parts)
 
-/** For exclusive use, or shared with the job's workers. Creates the ledger if missing. */
+/** Opens the ledger for exclusive use, or shared with the job's workers if there are any. Creates it if missing. */
 export const layerAlongsideWorkers = (location: LedgerLocation) =>
   Layer.catchTag(layer(location), "FileLockError", (failure) =>
     location._tag === "Postgres"
@@ -135,7 +135,7 @@ const requireFile = Effect.fnUntraced(function* (location: Extract<LedgerLocatio
       message: `${location.path} is a folder: name the ledger file in the folder`,
     })
   }
-  // Its process has not written to it yet, or was killed before it did.
+  // The process that created the file has not written to it yet, or was killed before it did.
   if (type === "File" && size === 0n) return yield* missing(location, "empty file")
 })
 

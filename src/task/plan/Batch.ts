@@ -1,7 +1,8 @@
 /**
  * Gathers items into batches, by count and bytes; each becomes one task per vote. No batch exceeds a limit, except one
  * item larger than `maxBytes`; no prompt occurs twice in one. Items are placed first-fit, in the input's order, so a
- * run that is restarted builds the same batches. A gold item follows its item, if possible in its batch.
+ * run that is restarted builds the same batches. A gold item follows its item, if possible in its batch. Waiting items
+ * keep only their own bytes in memory, not a chunk of the input.
  */
 import { Array as Arr } from "effect"
 import * as ItemBytes from "../../domain/ItemBytes.ts"
@@ -26,7 +27,7 @@ interface OpenBatch {
   bytes: number
 }
 
-/** If there are more, the fullest is closed. */
+/** If there are more, the fullest is closed, so that memory is bounded. */
 export const maxOpenBatches = 256
 
 const maxOpenBytes = 64 * 1024 * 1024
@@ -45,7 +46,7 @@ export const make = (
     if (Arr.isArrayNonEmpty(batch.items)) closed.push(batch.items)
   }
 
-  /** With its gold item, if it has one. False if they do not fit. */
+  /** Adds the item to the batch, with its gold item, if it has one. Returns false if they do not fit. */
   const takes = (batch: OpenBatch, item: BatchItem): boolean => {
     const { items, prompts } = batch
     if (prompts.has(item.prompt)) return false

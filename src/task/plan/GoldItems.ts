@@ -27,7 +27,7 @@ export interface GoldOptions {
 
 export const defaultRate = 0.05
 
-/** Half of the items are gold items. */
+/** At this rate, half of the items are gold items. */
 export const maxRate = 0.5
 
 /** The gold items or their rate cannot be used. */

@@ -1,6 +1,7 @@
 /**
  * Limits how many records of a run may be rejected. A number is checked after each step of reading, a percentage,
- * exactly, from the 1,000th record on and at the end. Without a limit, reading stops if all of 100,000 are.
+ * exactly, from the 1,000th record on and at the end. Without a limit, reading stops if the first 100,000 were all
+ * rejected.
  */
 import { Effect, Option, Schema } from "effect"
 import { count, number, plural } from "../../io/Values.ts"
@@ -26,7 +27,7 @@ const isShare = (text: string): text is `${number}%` => {
   return above <= below
 }
 
-/** Parses `0`, `1%`, or `0.5%`. */
+/** Parses `0`, `1%`, or `0.5%`. None if the text is neither a whole number nor a percentage of at most 100. */
 export const parseLimit = (text: string): Option.Option<RejectLimit> => {
   if (isShare(text)) return Option.some(text)
   return /^\d{1,15}$/.test(text) ? Option.some(Number(text)) : Option.none()

@@ -1,6 +1,7 @@
 /**
  * Turns batches into requests and idempotency keys. The same items with the same terms, group, votes, voters, and
- * orders have the same key in every run. A key never occurs with two bodies. A half of a split task counts as planned.
+ * orders have the same key in every run. A key never occurs with two bodies, which a service would refuse. A half of a
+ * split task has the key of a planned task with the same items.
  */
 import { Array as Arr, Struct } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -92,7 +93,7 @@ export const beyondLimits = (
 
 interface VotesTerms {
   readonly votes: number
-  /** That a task can ask for. If it is 0, each vote has its own task. */
+  /** Maximum number of votes that a task can ask for. If it is 0, each vote has its own task. */
   readonly maxTaskVotes: number
 }
 

@@ -1,7 +1,8 @@
 /**
  * Answers one delivery: verifies it, records it in the ledger, and answers 204. No content is used before its signature
- * is verified; refusals have no reason. Deliveries with the same signed id and time are the same. Without a signed id,
- * `deliveryId` or the hash of the body identifies them; with neither id nor time, all differ.
+ * is verified. Refusals have no reason; a delivery that could not be recorded gets 500 or 503. Deliveries with the same
+ * signed id and time are the same. Without a signed id, `deliveryId` or the hash of the body identifies them; with
+ * neither id nor time, all differ, which only causes more polls.
  */
 import { ByteSize, Duration, Effect, Option, Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -21,9 +22,12 @@ import * as Metrics from "../../telemetry/Metrics.ts"
 export interface DeliveryOptions {
   /** Maximum size of a body. Default 1 MiB. */
   readonly bodyLimit?: ByteSize.Input | undefined
-  /** In the payload, unless a custom protocol finds the ids. Default: the paths in the service's profile. */
+  /** Paths of task ids in the payload, unless a custom protocol finds them. Default: those in the service's profile. */
   readonly taskIdPaths?: ReadonlyArray<string> | undefined
-  /** A header, or a path such as `event.id`, if the scheme signs no id. Default: the scheme's setting `id`. */
+  /**
+   * The place of a delivery's id, if the scheme signs none: a header, or a path in the payload such as `event.id`.
+   * Default: the header in the scheme's setting `id`.
+   */
   readonly deliveryId?: { readonly header: string } | { readonly path: string } | undefined
 }
 
@@ -34,7 +38,7 @@ const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknow
 
 const answer = (status: number, headers: Record<string, string> = {}) => HttpServerResponse.empty({ status, headers })
 
-/** The rest of the request may never arrive. */
+/** Also closes the connection, since the rest of the request may never arrive. */
 const turnedAway = (status: number, headers: Record<string, string> = {}) =>
   answer(status, { ...headers, connection: "close" })
 
@@ -79,7 +83,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
   })
 
   const unread = Effect.fnUntraced(function* ({ kind, reason, status, why }: WebhookBodies.BodyRefused) {
-    // The sender closed the connection.
+    // If the sender closed the connection, nothing is logged.
     if (reason !== "broken") yield* logRefusal(kind, why)
     return turnedAway(status, reason === "encoded" ? { "accept-encoding": "identity" } : {})
   })

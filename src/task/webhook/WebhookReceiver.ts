@@ -1,6 +1,7 @@
 /**
  * Receives the service's webhooks: as a route for your own server, or as a separate server without TLS. Only a delivery
- * with a valid signature and a recent time counts. It may be repeated, reordered, or lost: it only causes polls.
+ * with a valid signature and a recent time counts, and it is in the ledger before the answer 204. A repeated,
+ * reordered, or lost delivery only changes when `collect` polls.
  */
 import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"

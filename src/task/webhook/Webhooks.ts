@@ -95,7 +95,7 @@ const respond = (status: number, headers: Record<string, string> = {}) => new Re
 
 const logInterval = 60_000
 
-/** The program may write data to stdout. */
+/** Handlers log to stderr, because the program may write data to stdout. */
 const stderr = Logger.layer([Logger.withConsoleError(Logger.formatSimple)])
 
 const make = (options: HandlerOptions, handle: Handle) =>
@@ -139,7 +139,7 @@ const make = (options: HandlerOptions, handle: Handle) =>
     )
   }).pipe(Effect.provide([layerMac, stderr]), Effect.runSync)
 
-/** A handler for Fetch: Hono, Next.js, Bun, Deno, Workers. Throws `InvalidWebhookSetting` or `MalformedSecret`. */
+/** For Fetch: Hono, Next.js, Bun, Deno, Workers. Throws `InvalidWebhookSetting` or `MalformedSecret`; never rejects. */
 export const fetchHandler = (options: HandlerOptions, handle: Handle): ((request: Request) => Promise<Response>) => {
   const receive = make(options, handle)
   return (request) =>

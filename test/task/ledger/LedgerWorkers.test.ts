@@ -2,7 +2,7 @@
 import { NodeServices } from "@effect/platform-node"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Clock, Context, Deferred, Effect, Fiber, Latch, Layer, Metric, Option, Redacted } from "effect"
-import { SqlClient } from "effect/sql"
+import type { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { ServiceProfile } from "../../../src/api/ServiceProfile.ts"
 import * as PostgresLock from "../../../src/node/PostgresLock.ts"

@@ -59,13 +59,13 @@ export interface CheckReport {
 
 export interface LedgerCheckOptions {
   readonly job: string
-  /** Requests and results take most of the time. Default false. */
+  /** Whether to skip requests and results, which take most of the time. Default false. */
   readonly quick?: boolean | undefined
 }
 
 const maxFindings = 10
 
-/** A task's request and result take about 100 kB. */
+/** Tasks per page; a task's request and result take about 100 kB. */
 const pageSize = 64
 
 const taskName = (row: { readonly seq: number; readonly task_id?: string | null }): string =>
@@ -76,7 +76,7 @@ export const check = Effect.fn("LedgerCheck.check")(function* (options: LedgerCh
   const started = yield* SteadyClock.now
   const { counted, findings } = yield* Snapshot.make(yield* SqlClient.SqlClient)(
     Effect.gen(function* () {
-      // If pages are damaged, errors in rows could be misleading.
+      // If pages are damaged, the rows are not checked, because their errors could be misleading.
       const damage = yield* damageOf
       if (damage.length > 0) return { findings: damage, counted: nothing }
       const { job } = yield* Jobs.find(options.job)
@@ -111,7 +111,7 @@ export const isCorrupt = (error: unknown): error is SqlError =>
     ? (error.reason.cause.errcode & 0xff) === 11
     : false
 
-/** PostgreSQL has its own tools (`pg_amcheck`). */
+/** Errors of SQLite's own check. PostgreSQL has its own tools (`pg_amcheck`). */
 const damageOf = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql.onDialectOrElse({

@@ -1,7 +1,8 @@
 /**
- * Checks, backs up, compacts, and prunes a ledger. `check` and `backup` work while a process writes. `backup` and
- * `compact` support only SQLite. A backup is complete, synced, and checked, or absent. Pruning keeps the ids of items,
- * so that none is submitted again, and removes the results of all votes on an item together.
+ * Checks, backs up, compacts, and prunes a ledger. `check` and `backup` work while a process writes; `compact` and
+ * `prune` need exclusive access. `backup` and `compact` support only SQLite, because PostgreSQL has its own tools. A
+ * backup is complete, synced, and checked, or absent. Pruning keeps the ids of items, so that none is submitted again,
+ * and removes the results of all votes on an item together.
  */
 import { Array as Arr, Clock, Effect, FileSystem, Path, Record, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -98,7 +99,7 @@ export const backup = Effect.fn("LedgerMaintenance.backup")(function* (
   const file = yield* requireFile(location, "backup")
   if (yield* fs.exists(to)) return yield* new BackupExists({ path: to })
   const partial = `${to}.partial`
-  // A killed backup leaves them behind.
+  // A killed backup leaves these files behind.
   const remove = Effect.ignore(
     Effect.forEach(
       ["", "-journal", "-wal", "-shm"].map((suffix) => `${partial}${suffix}`),
@@ -127,7 +128,7 @@ export const backup = Effect.fn("LedgerMaintenance.backup")(function* (
 
 const copy = Effect.fnUntraced(function* (to: string) {
   const sql = yield* SqlClient.SqlClient
-  // The SQL error of a damaged ledger suggests `prefstream ledger check`.
+  // The SQL error of a damaged ledger stays, because its message suggests `prefstream ledger check`.
   yield* Effect.mapError(sql`VACUUM INTO ${to}`, (error) => {
     const { cause } = error.reason
     return LedgerCheck.isCorrupt(error) ? error : new BackupFailed({ path: to, cause })
@@ -145,7 +146,7 @@ const sizeOf = Effect.fnUntraced(function* (path: string) {
   return sizes.reduce((sum, size) => sum + size, 0)
 })
 
-/** Per transaction. */
+/** Payloads per transaction. */
 const packSize = 16
 
 const packPayloads = Effect.fnUntraced(function* (
@@ -189,7 +190,10 @@ export const compact = Effect.fn("LedgerMaintenance.compact")(function* (locatio
 export interface PruneOptions {
   /** Removes rejects from before this time, in epoch milliseconds. Default: the rejects of all runs except the last. */
   readonly before?: number | undefined
-  /** Also remove requests and results from before `before`, whose items later exports omit. Default: false. */
+  /**
+   * Whether to also remove requests and results from before `before`, whose items later exports omit. Without `before`,
+   * none are removed. Default false.
+   */
   readonly results?: boolean | undefined
   /** Whether to count the rows without removing them. Default false. */
   readonly dryRun?: boolean | undefined
@@ -226,12 +230,12 @@ const pruneRows = Effect.fnUntraced(function* (name: string, { before, dryRun, r
   const now = yield* Clock.currentTimeMillis
   const { job } = yield* Jobs.find(name)
   const here = sql`job = ${job}`
-  // The rejects file of the last run that read anything may be written again.
+  // The rejects of the last run that read anything stay, because its file may be written again.
   const earlier = sql`${here} AND run < (SELECT COALESCE(MAX(run), 0) FROM run WHERE ${here} AND read_count > 0)
     AND run IN (SELECT run FROM run WHERE ${here} AND started_at < ${before ?? now})`
   const forgotten = sql`${here} AND received_at < ${now - rememberedMillis}`
   const oldHints = sql`${here} AND at < ${now - rememberedMillis}`
-  // The remaining votes on an item could give another choice.
+  // All votes on an item are pruned together, since the remaining ones could give another choice.
   const old = sql`${here} AND state = 'completed' AND pruned_at IS NULL AND completed_at < ${before ?? 0}
     AND NOT EXISTS (SELECT 1 FROM task v WHERE v.job = task.job AND v.batch = task.batch
       AND v.seq >= task.batch AND v.seq < task.batch + task.votes * task.batch_items AND v.vote <> task.vote

@@ -55,7 +55,7 @@ export interface Counted {
   readonly price: Cost.Decimal
 }
 
-/** At the time when a task was planned. */
+/** The price list and the voters at the time when a task was planned. */
 export interface Planned {
   readonly list: number | null
   readonly voters: Voters.Voters | null

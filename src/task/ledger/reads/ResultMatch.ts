@@ -160,8 +160,8 @@ export const matchStored = (
   )
 
 /**
- * The kinds of a response's experts, or why it does not fit the task at `seq`: it has another task's id. An unknown
- * `task_id` fits, since the service may use another kind of id in results.
+ * The kinds of a response's experts, or why it does not fit the task at `seq`. One with another task's id does not fit,
+ * so that no result counts twice. An unknown `task_id` fits, since the service may use another kind of id in results.
  */
 export const checkAnswer = Effect.fnUntraced(function* (
   ledger: {
@@ -204,7 +204,7 @@ export const isUsable = Effect.fnUntraced(function* (
   return Result.isSuccess(matchStored({ ...(yield* ledger.request(seq)), taskId }, result.value))
 })
 
-/** By text. Equal prompts keep the order. */
+/** Puts results in the order of the prompts, by text. Equal prompts keep the order. */
 const align = (
   prompts: ReadonlyArray<TaskPrompt>,
   results: ReadonlyArray<typeof AnsweredItem.Type>,

@@ -58,9 +58,9 @@ export interface Progress {
   readonly inputOf: (campaign: number) => StateCounts
   readonly votes: number
   readonly gold: number
-  /** For another expert at the service. */
+  /** Items that wait for another expert at the service, and their tasks. */
   readonly waiting: Arrivals
-  /** Only judges may vote on these. */
+  /** Items that wait for a judge, because only judges may vote on them, and their tasks. */
   readonly waitingForJudges: Arrivals
   readonly firstSubmittedAt: Option.Option<number>
   readonly oldestOutstanding: Option.Option<{
@@ -87,7 +87,7 @@ export const issueColumns = `seq + 1 AS number, seq, campaign, state, attempt, t
 
 export const readStatus = ({ job, sql }: LedgerContext) => {
   const here = sql`job = ${job}`
-  // Once per vote, even if one task asks for several.
+  // An item counts once per vote, even if one task asks for several.
   const votes = sql.literal(votesOfTask)
 
   // With `seq`, the database uses the primary key, the fastest index for all rows.

@@ -28,7 +28,7 @@ const listOf =
 
 /** Other members, and values of another type, stay unchanged. */
 const membersOf = (members: { readonly [name: string]: Translate }): Translate => {
-  // A service may name a member `constructor`.
+  // A `Map` instead of an object, since a service may name a member `constructor`.
   const translations = new Map(Object.entries(members))
   return (value, order) =>
     Predicate.isObject(value)
@@ -39,7 +39,7 @@ const membersOf = (members: { readonly [name: string]: Translate }): Translate =
 const indices = listOf(index)
 const groups = listOf(indices)
 
-/** A single number rates the best completion. */
+/** Reorders lists of ratings, one per completion; a single number rates the best completion. */
 const ratings: Translate = (value, order) =>
   Predicate.isObject(value)
     ? Record.map(value, (list) => (Array.isArray(list) && list.length === order.length ? undo(list, order) : list))

@@ -2,7 +2,7 @@
 
 export const notDue = Number.MAX_SAFE_INTEGER
 
-/** Due at once. */
+/** The value of a completed task that is due at once. */
 export const changedDueAt = -1
 
 export const changedDueAtTime = (at: number): number => -at - 1

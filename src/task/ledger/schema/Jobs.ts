@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 
 export interface Job {
-  /** From 1. A missing job has the number 0, and no rows. */
+  /** The job's number, from 1. A missing job has the number 0, and no rows. */
   readonly job: number
   /** Parts of the job's batches, for workers: see `task.part` in `Tables.ts`. Never changes. */
   readonly partCount: number

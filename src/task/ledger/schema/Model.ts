@@ -70,7 +70,8 @@ export const defaultShuffleSeed = 0
 export interface RunTerms extends CampaignTerms {
   /**
    * Number of votes planned for each new item, each by another expert: by one task if the service declares `votes`,
-   * else by one task each. Without it, tasks count as one vote, even if the service's default is higher.
+   * else by one task each. Without it, tasks do not ask for a number, and count as one vote, even if the service's
+   * default is higher.
    */
   readonly votes?: number | undefined
   /** Maximum number of votes for each new item. Votes above `votes` are planned as results arrive. Default: `votes`. */
@@ -86,9 +87,12 @@ export interface RunTerms extends CampaignTerms {
    * a service that accepts `voters` in a task. The job keeps the rule until a run sets `votes`.
    */
   readonly peopleWhen?: PeopleWhen | undefined
-  /** The service's group for a campaign's tasks, which the campaign keeps. Default: job name and campaign number. */
+  /**
+   * The service's group for a campaign's tasks, which the campaign keeps. Default: the job's name and the campaign's
+   * number, if the service declares groups.
+   */
   readonly group?: string | undefined
-  /** False sends completions in the order of the input. */
+  /** Seed for shuffling completions; false sends them in the order of the input. Default 0. */
   readonly shuffleSeed?: number | false | undefined
 }
 
@@ -106,10 +110,10 @@ export interface BatchItem extends SourceItem {
   readonly prompt: string
   /** An element of the task's `prompts`: JSON in UTF-8. */
   readonly bytes: ItemBytes
-  /** For content with only some of the completions. */
+  /** Hash of the content to send, if only some of the completions are sent. */
   readonly sentHash?: string | undefined
   readonly isCheck?: boolean | undefined
-  /** In order of preference. One of them is sent with this item. */
+  /** Gold items in order of preference, of which one is sent with this item. */
   readonly gold?: Iterable<BatchItem> | undefined
 }
 
@@ -120,7 +124,7 @@ export const ItemDetails = Schema.Struct({
   metadata: Schema.optionalKey(Metadata),
   gold: Schema.optionalKey(Gold),
   models: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** If they differ from that of the item. */
+  /** The origin of each completion, if it differs from that of the item. */
   completion_origins: Schema.optionalKey(Schema.Array(Origin)),
   /** The prompt was a conversation, and is sent as text that `Conversation.parse` reads. */
   conversation: Schema.optionalKey(Schema.Literal(true)),
@@ -141,11 +145,11 @@ export interface NewTask {
   readonly body: Uint8Array
   readonly items: Arr.NonEmptyReadonlyArray<BatchItem>
   readonly orders?: ReadonlyArray<ReadonlyArray<number> | undefined> | undefined
-  /** In its batch, from 1; the tasks of a batch are adjacent. Default 1. */
+  /** Number of the vote in its batch, from 1; the tasks of a batch are adjacent. Default 1. */
   readonly vote?: number | undefined
-  /** The batch's maximum. Default 1. */
+  /** Maximum number of votes of the batch. Default 1. */
   readonly votes?: number | undefined
-  /** Planned at first; more, up to `votes`, may follow. Default: `votes`. */
+  /** Number of votes planned at first; more, up to `votes`, may follow. Default: `votes`. */
   readonly leastVotes?: number | undefined
   /** Votes on each item that this task asks for, from `vote` on. Default 1. */
   readonly asks?: number | undefined
@@ -184,7 +188,7 @@ export interface OpenTask {
   readonly voters: Voters | null
 }
 
-/** With a verified signature. */
+/** A webhook delivery with a verified signature. */
 export interface Delivery {
   /** All attempts of the service to send it have the same id. */
   readonly id: string
@@ -218,7 +222,7 @@ export interface BatchPlace {
   readonly batch: number
   readonly batchItems: number
   readonly vote: number
-  /** The maximum on each item of the batch. */
+  /** Maximum number of votes on each item of the batch. */
   readonly votes: number
   readonly asks: number
   readonly voters: Voters | null
@@ -230,7 +234,7 @@ export interface Issue {
   readonly seq: number
   readonly campaign: number
   readonly state: TaskState
-  /** From 1; increases when the items are planned again. */
+  /** Number of the attempt, from 1; it increases when the items are planned again. */
   readonly attempt: number
   readonly taskId: string | null
   readonly idempotencyKey: string
@@ -262,7 +266,7 @@ export interface ReadCounts {
 
 export const nothingRead: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, reordered: 0, rejected: 0 }
 
-/** Without its tasks. `counts` are those of the run so far. */
+/** A step of reading, without its tasks. `counts` are those of the run so far. */
 export interface ReadingStep {
   readonly rejects: ReadonlyArray<Reject>
   readonly counts: ReadCounts

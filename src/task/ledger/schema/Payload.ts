@@ -1,6 +1,7 @@
 /**
  * Encodes requests and results for the ledger: as bytes, or as a Zstandard frame after `LedgerMaintenance.compact`.
- * Compression while writing took a fifth of the main thread's time (test/bench/durability.ts).
+ * Compression while writing halved the ledger, but took a fifth of the main thread's time, more than SQLite did
+ * (test/bench/durability.ts).
  */
 import * as Zstd from "../../../node/Zstd.ts"
 

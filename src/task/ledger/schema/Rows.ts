@@ -73,7 +73,7 @@ export const parsePrompts = (row: Payloads): Omit<StoredRequest, "body"> => {
     prompts.push({ prompt, completions })
     at = texts.end
   }
-  // Otherwise, prefstream did not write the body.
+  // If the counts differ, prefstream did not write the body.
   return prompts.length === items.length ? { prompts, items } : parseRequest(row)
 }
 
@@ -142,13 +142,13 @@ type PlannedRow = ReturnType<typeof withPayload> &
     readonly plannedAt: number
   }
 
-/** The number of the list in `price_list` for new tasks. */
+/** Setting with the prices of new tasks: the number of a list in the table `price_list`. */
 export const priceListSetting = "price_list"
 
 export const priceListOf = (here: Pick<LedgerContext, "job" | "sql">) =>
   Effect.map(settingOf(here, priceListSetting), (list) => (list === undefined ? null : Number(list)))
 
-/** With the job's current price list, unless the task has its own. */
+/** Inserts tasks with the job's current price list, unless the task has its own. */
 export const insertTasks = Effect.fnUntraced(function* (
   { job, sql }: Pick<LedgerContext, "job" | "sql">,
   tasks: ReadonlyArray<PlannedRow>,
@@ -201,7 +201,10 @@ export const isAny = (sql: LedgerContext["sql"], condition: Fragment) =>
 export const forUpdate = (sql: LedgerContext["sql"], others: "" | "SKIP LOCKED" = "") =>
   sql.literal(sql.onDialectOrElse({ pg: () => `FOR UPDATE ${others}`, orElse: () => "" }))
 
-/** Supersedes unsent tasks of other campaigns, unless a person asked to send them. Locks the job meanwhile. */
+/**
+ * Supersedes unsent tasks of other campaigns, unless a person asked to send them. Locks the job, so that no run begins
+ * in another campaign until the transaction ends.
+ */
 export const supersede = Effect.fnUntraced(function* (
   { job, sql }: Pick<LedgerContext, "job" | "sql">,
   some: Fragment,

@@ -9,17 +9,17 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { LedgerContext } from "../schema/Model.ts"
 import { databaseClock } from "./Parts.ts"
 
-/** A worker reserves the slots of this time, but at least one. */
+/** A worker reserves the slots of at most this many seconds, but at least one. */
 const leaseSeconds = 0.25
 
-/** If the next slot is later than both together, the clock was set back. */
+/** If the next slot is over `maxAhead` milliseconds plus `maxRequestsAhead` slots from now, the clock was set back. */
 const maxAhead = 30_000
 const maxRequestsAhead = 64
 
 /** Milliseconds to the full rate. */
 const recovery = 30_000
 
-/** A share of the rate, after refusals. */
+/** Minimum share of the rate that remains after refusals. */
 const leastShare = 0.01
 
 /** In milliseconds from now, for one request each. */
@@ -94,7 +94,7 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
       return (yield* take)[0]!
     }),
 
-    /** Not if the rate was halved after the request's slot was reserved. */
+    /** Halves the rate, unless it was halved after the request's slot was reserved. */
     slowRequests: (halvings: number) =>
       sql`UPDATE budget SET share = GREATEST(${leastShare}, ${share} / 2), cuts = cuts + 1, cut_at = ${clock}
         WHERE ${here} AND cuts = ${halvings}`,

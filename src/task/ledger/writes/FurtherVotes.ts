@@ -25,7 +25,7 @@ export interface ItemPlace {
 }
 
 export interface FurtherTerms {
-  /** At or above it, an item gets no further votes. */
+  /** An item at or above this confidence gets no further votes. */
   readonly confidence: number
   /** If the judges are less certain, people vote. Undefined if anyone may vote. */
   readonly bound: number | undefined
@@ -34,11 +34,11 @@ export interface FurtherTerms {
 export interface VoteCourse {
   /** A vote has not ended: it is planned, superseded, being sent, outstanding, or in doubt. */
   readonly isWaiting: boolean
-  /** For a vote that was not planned with the item. */
+  /** The item waits for a vote that was not planned with it. */
   readonly waitsForFurther: boolean
-  /** For a vote that only people may give. */
+  /** The item waits for a vote that only people may give. */
   readonly waitsForPeople: boolean
-  /** None if the item has its maximum. */
+  /** Number of the next vote; none if the item has its maximum. */
   readonly next: Option.Option<number>
   readonly left: number
 }
@@ -106,7 +106,7 @@ export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
     return awaited.length === 0 && (yield* hasUnseenVotes)
   }).pipe(Effect.withSpan("Ledger.isChoiceDue"))
 
-  /** Items that may get further votes, by `seq`. */
+  /** The state of the votes on items that may get further votes, by the item's `seq`. */
   const voteCourses = Effect.fn("Ledger.voteCourses")(function* (campaign: number) {
     const rows = yield* sql<TaskOfBatch>`SELECT ${sql.literal(rowColumns)} FROM task
       WHERE ${here} AND seq >= 0 AND campaign = ${campaign} AND least_votes IS NOT NULL ORDER BY seq`

@@ -1,7 +1,8 @@
 /**
  * Webhook deliveries, and the hints that they create: a hint requests a poll that begins later than it. A delivery
  * counts once, and may arrive before the response that creates its task. At most `maxPollsPerMinute` hints per task are
- * followed. Deliveries are deleted after about two hours.
+ * followed, so that a flood of deliveries does not delay other polls. Deliveries are deleted after about two hours,
+ * when the verifier refuses them, if the service signs the time.
  */
 import { Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

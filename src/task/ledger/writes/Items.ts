@@ -84,10 +84,10 @@ export const importPrefix = "import:"
 
 const importOf = (run: number): string => `${importPrefix}${run}`
 
-/** A planned prompt or completion is a list of messages. */
+/** Setting that is present if a planned prompt or completion is a list of messages. */
 const conversations = "conversations"
 
-/** A planned item has tool calls, tool results, or tool definitions. */
+/** Setting that is present if a planned item has tool calls, tool results, or tool definitions. */
 const tools = "tools"
 
 export const readItems = ({ job, sql }: Model.LedgerContext) => {

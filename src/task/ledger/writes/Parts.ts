@@ -1,7 +1,8 @@
 /**
  * The parts of a job that this process owns: all with exclusive access, or those that a worker has taken. Taking a part
  * increases its epoch, so that no earlier owner, perhaps suspended, can claim its tasks. A late response is recorded
- * even if another process owns the part, unless the task was claimed again. The database's clock decides.
+ * even if another process owns the part, unless the task was claimed again. The database's clock, not a machine's,
+ * decides when a claim ends.
  */
 import { Effect, type Latch } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -11,7 +12,7 @@ import type { LedgerContext, PlannedTask } from "../schema/Model.ts"
 import { isAny } from "../schema/Rows.ts"
 import * as Metrics from "../../../telemetry/Metrics.ts"
 
-/** Without tasks. Its owner reads the input. */
+/** A part without tasks, whose owner reads the input. */
 export const readerPart = -1
 
 /** Milliseconds that a claim outlasts the timeout of its request. */
@@ -53,7 +54,7 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
     worker,
     isShared: worker !== undefined,
 
-    /** When the transaction commits. */
+    /** Notifies other processes of a change when the transaction commits. */
     tell: (change: Change): Effect.Effect<unknown, SqlError> =>
       worker === undefined ? Effect.void : sql`SELECT pg_notify(${channel}, ${change})`,
 
@@ -166,7 +167,7 @@ export const writeParts = (
     }),
     /** After a change, the sender starts again at the first task, because skipped tasks may be ready. */
     changes: () => changes,
-    /** Other processes may have changed the ledger. */
+    /** Makes all loops query the ledger, because other processes may have changed it. */
     notifyAll,
     restartSending,
     onNotification: (change: string) =>
@@ -221,7 +222,7 @@ export const writeParts = (
         (rows) => rows.length > 0,
       ),
 
-    /** False while the service asks for a pause. */
+    /** Whether a task is due to be sent or polled. False while the service asks for a pause. */
     isDue: Effect.gen(function* () {
       const now = yield* SteadyClock.now
       if (

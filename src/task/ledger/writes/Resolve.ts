@@ -1,6 +1,7 @@
 /**
  * Decisions about tasks that cannot continue, by a person (`prefstream resolve`) or the option `resubmit`: for all
- * given tasks or none, even while workers send and poll. No two tasks have the same id at the service.
+ * given tasks or none, even while workers send and poll. No two tasks have the same id at the service. If a new attempt
+ * has another key, `task_attempt` keeps the earlier one.
  */
 import { Array as Arr, Effect, type Latch, Number as Num, Option, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -15,7 +16,7 @@ import type { Parts } from "./Parts.ts"
 import { reserveWithin } from "./Spending.ts"
 import { issueColumns } from "../reads/Status.ts"
 
-/** A run can resubmit these. */
+/** States of tasks that a run can resubmit. */
 export type Replannable = "failed" | "invalid" | "refused"
 
 /** These can be linked to a task at the service, or resent. */
@@ -114,7 +115,7 @@ export const writeDecisions = (
     return rows[0] === undefined ? task : { ...task, ...rows[0] }
   })
 
-  /** Under another key and at the current prices. */
+  /** Plans a new attempt, under another key and at the current prices. */
   const planAgain = Effect.fnUntraced(function* (task: Issue, now: number) {
     yield* keepAttempt(task, now)
     yield* sql`UPDATE task SET state = 'planned', attempt = ${task.attempt + 1},
@@ -191,7 +192,7 @@ export const writeDecisions = (
     return tasks
   })
 
-  /** Neither sent nor polled again, unless a person resends them. */
+  /** Gives tasks up: they are neither sent nor polled again, unless a person resends them. */
   const giveUp = Effect.fn("Ledger.giveUp")(function* (
     numbers: ReadonlyArray<number>,
     only?: TaskState,

@@ -1,6 +1,7 @@
 /**
- * Campaigns, runs, and the files that they read. Other terms need `newCampaign`, so that a changed word in the
- * guidelines does not bill everything again. Unsent tasks of other campaigns are sent only if a person asked for it.
+ * Campaigns, runs, and the files that they read. All runs under the same terms belong to one campaign. Other terms need
+ * `newCampaign`, so that a changed word in the guidelines does not bill everything again. Unsent tasks of other
+ * campaigns are sent only if a person asked for it.
  */
 /* oxlint-disable max-lines -- campaigns, runs, and inputs are written in the same transactions */
 import { Array as Arr, Effect, Option, Record } from "effect"
@@ -81,6 +82,7 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
         votes,
         voters,
         overBudget,
+        /** None if completions are sent in the order of the input. */
         shuffleSeed: Option.fromNullishOr(shuffleSeed),
         maxRejects: Option.fromNullishOr(maxRejects),
         counts: counts satisfies Model.ReadCounts,
@@ -94,7 +96,7 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
     campaigns,
     /** For pseudonyms. None if only an old version of prefstream has written to the ledger. */
     expertKey: Effect.map(settingOf({ job, sql }, expertKeySetting), Option.fromUndefinedOr),
-    /** Even if it has not read anything. */
+    /** The newest run, even if it has not read anything. */
     newestRun: Effect.gen(function* () {
       const rows = yield* sql<{
         run: number

@@ -13,13 +13,13 @@ import type { Charge, Here } from "../reads/Charges.ts"
 import type { BatchItem, LedgerContext, NewTask } from "../schema/Model.ts"
 import { inCampaign, priceListSetting, setSetting, settingOf } from "../schema/Rows.ts"
 
-/** Items that need a further vote, but have none planned. */
+/** Setting with the number of items that need a further vote, but have none planned. */
 export const wantedVotes = "votes_wanted"
 
-/** Ended votes when items were last chosen for further votes. */
+/** Setting with the number of votes that had ended when items were last chosen for further votes. */
 export const endedVotesSeen = "votes_ended_seen"
 
-/** The rule that sends items to people; absent if there is none. */
+/** Setting with the rule that sends items to people; absent if there is none. */
 export const peopleWhenSetting = "people_when"
 
 /** `people` if items go from judges to people, otherwise null for anyone. */
@@ -28,7 +28,10 @@ export const furtherVoters = (here: Here) =>
 
 /** Default: the values of an earlier run of the job. */
 export interface SpendingTerms {
-  /** Price of one vote on one item, or by the kind of expert, with `default`. Replaces the prices for new tasks. */
+  /**
+   * Price of one vote on one item, or prices by the kind of expert that the service reports, with `default` for other
+   * kinds. Replaces all earlier prices, for tasks that are planned from now on.
+   */
   readonly price?: Prices.Price | undefined
   /** Maximum cost of all votes of the job, including votes of earlier runs. `none` removes the limit. Needs a price. */
   readonly budget?: Cost.Amount | undefined
@@ -99,6 +102,7 @@ const standing = Effect.fnUntraced(function* (here: Here, terms: Terms) {
   return { pricesOf, votes, charge, counted: charge(votes) }
 })
 
+/** Infinity without a budget. */
 export const votesLeft = Effect.fnUntraced(function* (here: Here, voters: Voters.Voters | null) {
   const terms = yield* termsOf(here)
   return Option.isNone(terms.budget) ? Infinity : leftOf(terms, (yield* standing(here, terms)).counted, voters)
@@ -162,6 +166,7 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
 
   routed: routedOf({ job, sql }).pipe(Effect.withSpan("Ledger.routed")),
 
+  /** None if the job has no price. */
   spending: Effect.gen(function* () {
     const here = { job, sql }
     const terms = yield* termsOf(here)
@@ -279,7 +284,10 @@ const itemsOf = ({ job, sql }: Here, condition: Fragment) =>
 
 const isUnsent = "sent_at IS NULL AND resend_at IS NULL"
 
-/** Supersedes unsent tasks, the last first, until the rest is within the budget. Not those that a person resends. */
+/**
+ * Supersedes unsent tasks, the last first, until the rest is within the budget. Not those that a person resends. The
+ * next run plans superseded tasks again if its budget allows it.
+ */
 export const holdBack = Effect.fnUntraced(function* ({ job, sql }: Here) {
   const terms = yield* termsOf({ job, sql })
   if (Option.isNone(terms.budget) || Option.isNone(terms.prices)) return

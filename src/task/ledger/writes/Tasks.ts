@@ -30,6 +30,7 @@ const sharedId = (taskId: string, owner: number): string =>
   `the service answered with the task id ${taskId}, which task ${owner} already has: one result cannot count for two tasks`
 
 export const readTasks = ({ job, sql }: Model.LedgerContext) => ({
+  /** None if the request was pruned. */
   storedRequest: Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<{ body: Uint8Array; items: Uint8Array }>`
       SELECT body, items FROM task_request WHERE job = ${job} AND seq = ${seq}`
@@ -39,6 +40,7 @@ export const readTasks = ({ job, sql }: Model.LedgerContext) => ({
     }))
   }),
 
+  /** None if there is no result, or if it was pruned. */
   storedResult: Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<{ body: Uint8Array }>`SELECT body FROM task_result WHERE job = ${job} AND seq = ${seq}`
     return Option.map(Option.fromUndefinedOr(rows[0]), ({ body }) => body)
@@ -83,7 +85,7 @@ export const writeTasks = (
   const settled = <A>(seq: number, change: Effect.Effect<A, SqlError>) =>
     Effect.tap(write(change), () => Effect.sync(() => owned.forget(seq)))
 
-  /** Another process may have started another campaign meanwhile. */
+  /** Supersedes these tasks if another process has started another campaign meanwhile. */
   const supersedeOwn = (seqs: ReadonlyArray<number>) =>
     owned.isShared ? Rows.supersede({ job, sql }, sql.in("seq", seqs)) : Effect.void
 
@@ -134,9 +136,9 @@ export const writeTasks = (
   })
 
   return {
-    /** For services that may ignore keys. */
+    /** For services that may ignore keys: tasks that were being sent when a process ended become `in_doubt`. */
     holdInterrupted: change("holdInterrupted", holdInterruptedRows),
-    /** For services that honor keys. `in_doubt` tasks stay unchanged until the next submit. */
+    /** For services that honor keys: tasks that were being sent are planned again; `in_doubt` waits for a submit. */
     planInterrupted: change(
       "planInterrupted",
       sql`UPDATE task SET state = 'planned' WHERE ${here} AND state = 'submitting'`,
@@ -184,7 +186,7 @@ export const writeTasks = (
         WHERE ${here} AND state = 'completed' AND submitted_at IS NOT NULL AND pruned_at IS NULL AND ${owned.areMine()}`,
       ),
     ),
-    /** The task is then no longer due. */
+    /** Keeps the result of a completed task, which is then no longer due. */
     keepResult: (seq: number) =>
       change("keepResult", sql`UPDATE task SET due_at = 0 WHERE ${here} AND seq = ${seq} AND state = 'completed'`),
     /** After the first request, only `moved` replaces the service by another one. */
@@ -344,7 +346,7 @@ export const writeTasks = (
         }),
       )
     }),
-    /** For a failed, invalid, or completed task. */
+    /** Makes a failed, invalid, or completed task outstanding again. */
     markOpen: (seq: number, taskId: string) =>
       Effect.asVoid(
         write(sql`UPDATE task SET state = 'submitted', reason = NULL, due_at = 0
@@ -353,7 +355,7 @@ export const writeTasks = (
     makeDue: Effect.suspend(() =>
       change("makeDue", sql`UPDATE task SET due_at = 0 WHERE ${here} AND state = 'submitted' AND ${owned.areMine()}`),
     ),
-    /** An earlier run may have polled less often. */
+    /** Makes outstanding tasks due within `millis`, since an earlier run may have polled less often. */
     dueWithin: Effect.fn("Ledger.dueWithin")(function* (millis: number) {
       const latest = Math.ceil((yield* SteadyClock.now) + millis)
       yield* write(sql`UPDATE task SET due_at = ${latest}
@@ -396,7 +398,9 @@ export const writeTasks = (
       }
     }),
     /**
-     * With `taskId`, only if `stillNamed`. @param waiting items that wait for an expert; undefined if the poll failed
+     * Postpones the next poll by `millis`; with `taskId`, only if `stillNamed`.
+     *
+     * @param waiting items that wait for an expert; undefined if the poll failed
      */
     postpone: Effect.fnUntraced(function* (seq: number, millis: number, taskId?: string, waiting?: number) {
       const now = yield* SteadyClock.now
