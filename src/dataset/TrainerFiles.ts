@@ -1,6 +1,6 @@
 /** Rows are in the order of the pairs, except by `PromptSpacing` and `Jsonl.leadingLines`. */
 import { Effect, Option, Record, Result, Schema, Struct } from "effect"
-import type * as Assessment from "../domain/Assessment.ts"
+import * as Assessment from "../domain/Assessment.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import type { Split } from "../domain/Split.ts"
 import { needsTools } from "./Columns.ts"
@@ -49,15 +49,10 @@ const unreadColumns = (
   { marginFrom }: FormatOptions,
   edited: Options["edited"],
 ) => {
-  const places: { readonly [Column in UnreadColumn]: boolean } = {
-    strength: marginFrom === "strength" && Object.hasOwn(features, "margin"),
-    all_bad: reads.includes("all_bad"),
-    aspects: false,
-    edited: edited === "chosen" || reads.includes("edited"),
-    tool_calls: reads.includes("tool_calls"),
-    tools: reads.includes("tools"),
-  }
-  return Struct.keys(places).filter((column) => !places[column])
+  const read = new Set<UnreadColumn>(reads)
+  if (marginFrom === "strength" && Object.hasOwn(features, "margin")) read.add("strength")
+  if (edited === "chosen") read.add("edited")
+  return ([...Struct.keys(Assessment.columns), "tool_calls", "tools"] as const).filter((column) => !read.has(column))
 }
 
 const withEdit = (pair: PreferencePair): PreferencePair => {

@@ -1,7 +1,7 @@
 /**
  * The parts of a vote besides the choice and flags. A member with an unexpected shape is left out, never an error. A
- * new part also needs a question in `annotate/Rubric` and an empty value in `annotate/entry`; if only some tasks ask
- * it, see `Rubric`, `Guidelines`, and `store/Assessments` too.
+ * new part also needs a field in `annotate/Judgment` or `annotate/Rubric`, an empty value in `annotate/entry`, and a row
+ * in the guide of the service. If only some tasks ask for it, see `Rubric`, `Guidelines`, and `store/Assessments` too.
  */
 import { Predicate, Schema, Struct } from "effect"
 import { firstOfText } from "./CompletionTexts.ts"
@@ -76,12 +76,15 @@ export const read = (members: { readonly [name: string]: unknown }, best: number
 const mean = (numbers: ReadonlyArray<number>): number =>
   numbers.reduce((sum, number) => sum + number, 0) / numbers.length
 
-/**
- * - `strength`: mean over the votes for the best text, without votes that rank another text equally high.
- * - `all_bad`: whether more than half of all votes say yes; absent if none answers.
- * - `edited`: the first edit among the votes for the best text.
- * - `aspects`: the mean of each rating over the votes that give it.
- */
+/** How `combine` makes each part, for guides. */
+export const combined: { readonly [Name in keyof typeof fields]: string } = {
+  strength: "is the mean over the votes for the best completion that have a strength",
+  all_bad: "is true if more than half of the votes say so",
+  edited: "is from the earliest vote for the best completion that has an edit",
+  aspects: "has mean ratings",
+}
+
+/** The strength of a vote that ranks another text equally high does not count. A part that no vote has is absent. */
 export const combine = (
   completions: ReadonlyArray<string>,
   best: number,
@@ -94,8 +97,7 @@ export const combine = (
     vote.strength === undefined || new Set(topOf(vote).map((index) => first[index])).size > 1 ? [] : [vote.strength],
   )
   const edited = forBest.find((vote) => vote.edited !== undefined)?.edited
-  const aspectNames = new Set(votes.flatMap(({ aspects = {} }) => Object.keys(aspects)))
-  const aspects = Array.from(aspectNames, (name) => {
+  const aspects = Array.from(new Set(votes.flatMap(({ aspects = {} }) => Object.keys(aspects))), (name) => {
     const ratings = Array.from(completions.keys(), (i) => {
       const given = votes.flatMap(({ aspects }) => aspects?.[name]?.[i] ?? [])
       return given.length === 0 ? null : mean(given)

@@ -154,6 +154,11 @@ inBrowser(
       await picture(page, "10-deliveries")
       await page.goto(`${origin}/dashboard/#/experts`)
       await page.getByRole("row", { name: /Grace Hopper/ }).waitFor()
+      await page.getByRole("link", { name: "AI judges" }).click()
+      await page.getByText("No expert matches.").waitFor()
+      await page.getByRole("link", { name: "People", exact: true }).click()
+      await page.getByRole("row", { name: /Grace Hopper/ }).waitFor()
+      await picture(page, "11-experts")
     })
 
     assert.deepStrictEqual(

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { readFileSync } from "node:fs"
 import * as Assessment from "../../src/domain/Assessment.ts"
 
 const abc = ["a", "b", "c"]
@@ -19,6 +20,17 @@ it("Assessment.read takes what it knows, and leaves out what has another shape",
   }
   assert.deepStrictEqual(Assessment.read(odd, 1, 3), {})
   assert.deepStrictEqual(Assessment.read({ strength: Number.NaN, aspects: [] }, 0, 3), {})
+})
+
+it("the guide of the service lists the parts, and how they are combined", () => {
+  const guide = readFileSync("src/service/README.md", "utf8")
+  const rows = /\| answer .*\n\|.*\n((?:\|.*\n)+)/.exec(guide)![1]!.trim().split("\n")
+  assert.deepStrictEqual(
+    Object.fromEntries(
+      rows.map((row) => row.split("|").map((cell) => cell.trim())).map((cells) => [cells[1], cells[3]]),
+    ),
+    Object.fromEntries(Assessment.names.map((name) => [`\`${name}\``, Assessment.combined[name]])),
+  )
 })
 
 describe("Assessment.combine", () => {

@@ -22,7 +22,8 @@ const outcomes: ReadonlyArray<Outcome> = ["one_vote", "unanimous", "divided", "t
 const outcomeOf = ({ agreement, isTie, votes }: Consensus): Outcome =>
   agreement === null ? "one_vote" : isTie ? "tie" : isUnanimous(votes) ? "unanimous" : "divided"
 
-const isAnswered = (vote: ItemVote): boolean => Assessment.names.some((name) => vote[name] !== undefined)
+const isAnswered = ({ all_bad, aspects, edited, strength }: ItemVote): boolean =>
+  [all_bad, aspects, edited, strength].some((answer) => answer !== undefined)
 
 const newAspect = () => ({
   chosen: Distribution.make(),

@@ -1,5 +1,6 @@
 /** The guide for authors of clients, in Markdown: all behavior that the contract does not define, and the limits. */
 import { Duration, Schema } from "effect"
+import * as Assessment from "../../domain/Assessment.ts"
 import { Vote } from "../../domain/Vote.ts"
 import { VotedAnnotations } from "../../domain/VotedResult.ts"
 import type { RateLimit } from "./RateLimit.ts"
@@ -114,7 +115,7 @@ Each vote in \`votes\` has these members:
 
 ${membersOf(Vote)}
 
-The answers to the rubric are \`strength\`, \`all_bad\`, \`edited\`, \`aspects\`, and \`flags\`. In a prompt's annotations, \`strength\` is the mean over the votes for the best completion that have a strength. \`all_bad\` is true if more than half of the votes say so. \`edited\` is from the earliest vote for the best completion that has an edit. \`aspects\` has mean ratings. Ignore members that you do not know, because later versions may add some.
+The answers to the rubric are ${Assessment.names.map((name) => `\`${name}\``).join(", ")}, and \`flags\`. In a prompt's annotations, ${Assessment.names.map((name) => `\`${name}\` ${Assessment.combined[name]}.`).join(" ")} Ignore members that you do not know, because later versions may add some.
 
 ## Votes as a table
 

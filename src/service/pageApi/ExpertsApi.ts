@@ -27,7 +27,11 @@ const NewInvitation = Schema.Struct({
   invitation: Schema.String,
 })
 export type NewInvitation = typeof NewInvitation.Type
+export const ExpertQuery = Schema.Struct({ kind: Schema.optionalKey(ExpertSummary.fields.kind) })
+export type ExpertQuery = typeof ExpertQuery.Type
+
 const listExperts = HttpApiEndpoint.get("list", "/experts", {
+  query: ExpertQuery,
   success: Schema.Struct({ experts: Schema.Array(ExpertSummary) }),
 })
 const invite = HttpApiEndpoint.post("invite", "/experts", {

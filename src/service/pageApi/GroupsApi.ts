@@ -37,12 +37,10 @@ const Queue = Schema.Struct({
 })
 export type Queue = typeof Queue.Type
 
-const list = HttpApiEndpoint.get("list", "/groups", {
-  query: {
-    after: Schema.optionalKey(IntFromQuery),
-  },
-  success: Queue,
-})
+export const GroupQuery = Schema.Struct({ after: Schema.optionalKey(IntFromQuery) })
+export type GroupQuery = typeof GroupQuery.Type
+
+const list = HttpApiEndpoint.get("list", "/groups", { query: GroupQuery, success: Queue })
 const set = HttpApiEndpoint.put("set", "/groups", {
   payload: Schema.Struct({
     group_id: Schema.String,

@@ -5,16 +5,16 @@ type EndpointOf<Api> = Api extends HttpApi.HttpApi<infer _Id, infer Groups> ? Ht
 
 type TypeOf<S> = S extends { readonly Type: infer A } ? A : never
 
-/** `{ [Name]: … }`, or `unknown` if the endpoint has no such member. */
+/** `{ [Name]: … }`, or `unknown` if the endpoint has no such member. A query without required members is optional. */
 type Member<Name extends string, S> = [S] extends [never] ? unknown : { readonly [name in Name]: TypeOf<S> }
+
+type Query<A> = { readonly [K in keyof A]: A[K] | (object extends Pick<A, K> ? undefined : never) }
 
 type QueryMember<S> = [S] extends [never]
   ? unknown
-  : {
-      readonly query: {
-        readonly [K in keyof TypeOf<S>]: TypeOf<S>[K] | (object extends Pick<TypeOf<S>, K> ? undefined : never)
-      }
-    }
+  : object extends TypeOf<S>
+    ? { readonly query?: Query<TypeOf<S>> }
+    : { readonly query: Query<TypeOf<S>> }
 
 interface Endpoint {
   readonly method: string

@@ -1,4 +1,4 @@
-/** Converts assessments to members of votes, only those in the rubric, and back. Unchanged edits are left out. */
+/** Converts assessments to members of votes, and back. Answers to a rubric's question need a rubric that asks it. */
 import { Result } from "effect"
 import type { Assessment } from "../../domain/Assessment.ts"
 import type { Rubric } from "../../domain/Rubric.ts"

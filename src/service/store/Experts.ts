@@ -7,7 +7,7 @@ import type { PaidRequests } from "../../domain/JudgeUsage.ts"
 import * as Contents from "./Contents.ts"
 import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
-import type { ExpertSummary } from "../pageApi/ExpertsApi.ts"
+import type { ExpertQuery, ExpertSummary } from "../pageApi/ExpertsApi.ts"
 import { conflict, notFound } from "../pageApi/WebProblems.ts"
 import * as ExpertNames from "./ExpertNames.ts"
 import { VoteQueue } from "./VoteQueue.ts"
@@ -129,9 +129,10 @@ const make = Effect.gen(function* () {
     return yield* write(insert({ expert_id: name, name, kind }, now))
   })
 
-  const list = Effect.map(sql<Row>`SELECT ${columns} FROM expert ORDER BY expert_no`, (rows) =>
-    rows.map(toSummary),
-  ).pipe(Effect.withSpan("Experts.list"))
+  const list = Effect.fn("Experts.list")(function* ({ kind }: ExpertQuery = {}) {
+    const filter = kind === undefined ? sql`1` : sql`kind = ${kind}`
+    return (yield* sql<Row>`SELECT ${columns} FROM expert WHERE ${filter} ORDER BY expert_no`).map(toSummary)
+  })
 
   /** Items that a person holds return to the queue. Those that an automatic expert claimed return with its outcome. */
   const setActive = Effect.fn("Experts.setActive")(function* (

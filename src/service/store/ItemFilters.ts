@@ -31,12 +31,11 @@ export const make = (sql: SqlClient.SqlClient) => {
       max_agreement: (percent) => sql`disputed.agreement <= ${percent / 100}`,
     }
 
-  const conditionOf = <K extends keyof ItemFilter>(name: K, value: ItemFilter[K]) =>
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the condition has the type of its filter's value
-    value === undefined || value === "" ? [] : [(conditions[name] as (value: unknown) => Statement.Fragment)(value)]
-
   const conditionsOf = (filter: ItemFilter): ReadonlyArray<Statement.Fragment> =>
-    Struct.keys(conditions).flatMap((name) => conditionOf(name, filter[name]))
+    Struct.keys(conditions).flatMap((name) =>
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the condition has the type of its filter's value
+      (filter[name] ?? "") === "" ? [] : [(conditions[name] as (value: unknown) => Statement.Fragment)(filter[name])],
+    )
 
   return { conditionsOf, isFlagged, required }
 }

@@ -7,7 +7,7 @@ import { Effect, Struct } from "effect"
 import { Database } from "../database/Database.ts"
 import type * as Contents from "./Contents.ts"
 import { itemIdOf, itemsOf } from "../database/TaskTables.ts"
-import { type GroupSummary, type Priority } from "../pageApi/GroupsApi.ts"
+import type { GroupQuery, GroupSummary, Priority } from "../pageApi/GroupsApi.ts"
 import { priorities } from "../pageApi/PageConstants.ts"
 
 export interface Lane {
@@ -188,7 +188,7 @@ export const make = Effect.fnUntraced(function* ({ waiting }: Pick<Effect.Succes
     COALESCE(paused, 0) AS paused`)
 
   /** Reads only groups and tasks that have a lane, and the oldest others, except to count the items in `waiting`. */
-  const list = Effect.fnUntraced(function* (after = 0) {
+  const list = Effect.fnUntraced(function* ({ after = 0 }: GroupQuery = {}) {
     const groups = yield* sql<LaneRow>`
       SELECT task_group.group_id, ${ofLane}, open AS tasks, votes, votes_needed,
         (SELECT created_at FROM task WHERE seq = first_open) AS created_at

@@ -49,15 +49,12 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
 
   const list = Effect.fn("TaskStore.list")(function* (page: TaskQuery) {
     const limit = Math.min(Math.max(page.limit ?? pageSize, 1), maxPageSize)
-    const before = page.before ?? Number.MAX_SAFE_INTEGER
-    const { status, text = "" } = page
+    const { before = Number.MAX_SAFE_INTEGER, status, text = "" } = page
     const named =
       text === "" ? sql`1` : sql`(instr(lower(task_id), lower(${text})) OR instr(lower(group_id), lower(${text})))`
-    const rows = yield* status === undefined
-      ? sql<SummaryRow>`SELECT ${columns} FROM task
-          WHERE seq < ${before} AND ${named} ORDER BY seq DESC LIMIT ${limit + 1}`
-      : sql<SummaryRow>`SELECT ${columns} FROM task INDEXED BY task_status
-          WHERE status = ${status} AND seq < ${before} AND ${named} ORDER BY seq DESC LIMIT ${limit + 1}`
+    const among = status === undefined ? sql`WHERE` : sql`INDEXED BY task_status WHERE status = ${status} AND`
+    const rows = yield* sql<SummaryRow>`SELECT ${columns} FROM task ${among}
+      seq < ${before} AND ${named} ORDER BY seq DESC LIMIT ${limit + 1}`
     const shown = rows.slice(0, limit)
     return { tasks: shown.map(summaryOf), next: rows.length > limit ? shown.at(-1)!.seq : null }
   })

@@ -37,7 +37,7 @@ const groups = HttpApiBuilder.group(
     const desk = yield* Desk
     const { groups, pauseGroup, setGroup } = yield* VoteQueue
     return handlers.handleAll({
-      list: ({ query: { after } }) => Effect.orDie(groups(after)),
+      list: ({ query }) => Effect.orDie(groups(query)),
       set: ({ payload: { experts, group_id, priority } }) =>
         orDieOfSql(setGroup({ groupId: group_id, priority, experts: experts ?? undefined })),
       group: ({ params: { group_id } }) => orNotFound(desk.group(group_id), "There is no such group."),

@@ -45,7 +45,7 @@ export const layer = HttpApiBuilder.group(
       Effect.map(codes.issue("invitation", expert.expert_id), (code) => invitationOf(expert, code))
 
     return handlers.handleAll({
-      list: () => Effect.map(Effect.orDie(experts.list), (experts) => ({ experts })),
+      list: ({ query }) => Effect.map(Effect.orDie(experts.list(query)), (experts) => ({ experts })),
       invite: ({ payload: { name } }) => orDieOfSql(experts.invite(name, issueFor)),
       inviteAll: ({ payload: { names } }) =>
         Effect.map(orDieOfSql(experts.inviteAll(splitNames(names), issueFor)), (invitations) => ({ invitations })),

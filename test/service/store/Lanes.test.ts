@@ -181,8 +181,8 @@ describe("an assigned group", () => {
     )
     assert.deepInclude(first.tasks[0], { priority: "high", paused: false, votes: 0, votes_needed: 4, prompt: "p110" })
     assert.isTrue(first.tasks[3]!.paused)
-    const second = yield* groups(first.next!)
-    const third = yield* groups(second.next!)
+    const second = yield* groups({ after: first.next! })
+    const third = yield* groups({ after: second.next! })
     assert.isNull(third.next)
     assert.deepStrictEqual(
       [...second.tasks, ...third.tasks].map(({ group_id }) => group_id),

@@ -227,7 +227,7 @@ describe("a pause", () => {
     assert.deepStrictEqual(yield* standing(eva), ["working", 3, 5])
     for (let i = 0; i < 25; i++) yield* judge(eva, "right")
     // The qualification is no part of what the expert has judged.
-    assert.strictEqual((yield* (yield* Experts).list)[0]!.judged, 25)
+    assert.strictEqual((yield* (yield* Experts).list())[0]!.judged, 25)
     assert.deepStrictEqual(yield* standing(eva), ["working", 20, 20])
     for (let i = 0; i < 8; i++) yield* judge(eva, "other")
     assert.deepStrictEqual(yield* standing(eva), ["working", 12, 20])

@@ -280,7 +280,7 @@ testOver(store(":memory:", { goldAnswer: () => Option.some(2) }))(
     const item = yield* next(ann)
     const best = (yield* orderOf(item)).indexOf(0)
     yield* queue.vote(ann, item.item_id, { best, ranking: null, rationale: "", seconds: 1 })
-    const [row] = yield* (yield* Experts).list
+    const [row] = yield* (yield* Experts).list()
     assert.deepInclude(row, { gold: { of: 1, right: 1 } })
   },
 )

@@ -5,6 +5,7 @@ import { Database } from "../../../src/service/database/Database.ts"
 import { Accounts } from "../../../src/service/account/Accounts.ts"
 import { AnnotateApi } from "../../../src/service/pageApi/AnnotateApi.ts"
 import { DashboardApi } from "../../../src/service/pageApi/DashboardApi.ts"
+import { Experts } from "../../../src/service/store/Experts.ts"
 import { type Answer, assertProblem, browser } from "./http.ts"
 import { atWork, endpointsOf, joined, password, signedIn, started, taskOf, test, withOperator } from "./support.ts"
 
@@ -307,6 +308,20 @@ describe("experts", () => {
       listed.json.experts.map(({ name, joined, active }: Record<string, unknown>) => [name, joined, active]),
       [["Eva", true, true]],
     )
+
+    yield* Context.get(service.services, Experts).ensure("gpt", "judge")
+    for (const [kind, names] of [
+      ["person", ["Eva"]],
+      ["judge", ["gpt"]],
+      ["automatic", []],
+    ]) {
+      const { json } = yield* operator.ask("GET", `/dashboard/api/experts?kind=${String(kind)}`)
+      assert.deepStrictEqual(
+        json.experts.map(({ name }: { readonly name: string }) => name),
+        names,
+      )
+    }
+    assertProblem(yield* operator.ask("GET", "/dashboard/api/experts?kind=robot"), 400, "malformed-request")
 
     const off = yield* operator.ask("PUT", `/dashboard/api/experts/${id}/active`, { active: false })
     assert.isFalse(off.json.active)

@@ -1,6 +1,6 @@
 /** The additional questions. While a rating or problem mark has the focus, digit keys do not choose a completion. */
 import { maxLength } from "../../pageApi/PageConstants.ts"
-import type { ComponentChildren, RefObject } from "preact"
+import type { RefObject } from "preact"
 import { useState } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
 import { Button } from "../shared/Button.tsx"
@@ -21,22 +21,6 @@ export const isAsked = ({ rubric }: HeldItem): boolean => rubric.flags.length + 
 
 const allBadLabel = (completions: number): string => (completions === 2 ? "Both bad" : "All bad")
 
-interface PartProps {
-  readonly id: string
-  readonly title: string
-  readonly hint: string
-  readonly children: ComponentChildren
-}
-
-const Part = ({ id, title, hint, children }: PartProps) => (
-  <div class="stack rubric-part" role="group" aria-labelledby={id}>
-    <span id={id} class="label" title={hint}>
-      {title}
-    </span>
-    {children}
-  </div>
-)
-
 export const Rubric = ({ item, entry, marks, ratings, edit, onEdit, onMark }: RubricProps) => {
   const { rubric } = item
   const answers = entry.said
@@ -45,7 +29,10 @@ export const Rubric = ({ item, entry, marks, ratings, edit, onEdit, onMark }: Ru
     <section class="card stack rubric" aria-label="More about your choice">
       {rubric.aspects.length > 0 && <Ratings {...{ item, entry, ratings, onEdit, onMark }} />}
       {rubric.flags.length > 0 && (
-        <Part id="marks" title="Mark the problems that apply" hint="K, then 1 to 9">
+        <div class="stack rubric-part" role="group" aria-labelledby="marks">
+          <span id="marks" class="label" title="K, then 1 to 9">
+            Mark the problems that apply
+          </span>
           <div
             class="row tight"
             ref={marks}
@@ -73,7 +60,7 @@ export const Rubric = ({ item, entry, marks, ratings, edit, onEdit, onMark }: Ru
               </button>
             ))}
           </div>
-        </Part>
+        </div>
       )}
       {rubric.edit && <Edit {...{ item, entry, edit, onEdit }} />}
     </section>

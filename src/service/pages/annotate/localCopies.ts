@@ -52,20 +52,19 @@ const isDraft = (value: unknown): value is Draft =>
   typeof value["seconds"] === "number" &&
   (value["assessment"] === undefined || isAssessment(value["assessment"]))
 
-const isAssessment = (value: unknown): value is Draft["assessment"] => {
-  if (!isRecord(value)) return false
-  const { all_bad, aspects, edit, flags, ...others } = value
-  if (!Array.isArray(flags) || !isRecord(aspects)) return false
-  return (
-    Object.values(others).every((part) => part === null || typeof part === "number") &&
-    typeof all_bad === "boolean" &&
-    flags.every((flag) => typeof flag === "string") &&
-    Object.values(aspects).every(
-      (ratings) => Array.isArray(ratings) && ratings.every((one) => one === null || isPlace(one)),
-    ) &&
-    (edit === null || (isRecord(edit) && isPlace(edit["place"]) && typeof edit["text"] === "string"))
-  )
-}
+/** Leaves the check of other answers to the service, so that an answer of any type is kept. */
+const isAssessment = (value: unknown): value is Draft["assessment"] =>
+  isRecord(value) &&
+  typeof value["all_bad"] === "boolean" &&
+  Array.isArray(value["flags"]) &&
+  value["flags"].every((flag) => typeof flag === "string") &&
+  isRecord(value["aspects"]) &&
+  Object.values(value["aspects"]).every(
+    (ratings) => Array.isArray(ratings) && ratings.every((one) => one === null || isPlace(one)),
+  ) &&
+  (value["edit"] === null || isEdit(value["edit"]))
+
+const isEdit = (value: unknown) => isRecord(value) && isPlace(value["place"]) && typeof value["text"] === "string"
 
 const isPlace = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0
 

@@ -33,8 +33,7 @@ interface Position {
 }
 
 const load = async (query: Query, before: number | undefined): Promise<Answer<Position>> => {
-  const from = before === undefined ? {} : { before: String(before) }
-  const list = await askPage("GET /items", { ...query, ...from, state: "disputed" }, 1)
+  const list = await askPage("GET /items", { ...query, before: before?.toString(), state: "disputed" }, 1)
   if (!list.ok) return list
   const { disagreements: open, items } = list.value
   const [item] = items

@@ -1,5 +1,5 @@
 /** The dashboard. When a session ends, a sign-in form covers the page, which keeps its content, such as a secret. */
-import type { JSX } from "preact"
+import { type ComponentType, h } from "preact"
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { isAtLeast } from "../../pageApi/PageConstants.ts"
 import type { Account } from "../../pageApi/OperatorsApi.ts"
@@ -114,18 +114,22 @@ const Ended = ({ onSignedIn }: { readonly onSignedIn: (account: Account) => void
   </Dialog>
 )
 
-/** The pages of the main menu. Each has a list of the pages that belong to it. */
-const subpages: Readonly<
-  Record<"overview" | "tasks" | "items" | "queue" | "experts" | "operators" | "developer", ReadonlyArray<string>>
-> = {
-  overview: [],
-  tasks: ["task", "group"],
-  items: ["adjudicate"],
-  queue: [],
-  experts: ["expert"],
-  operators: ["audit"],
-  developer: ["delivery"],
-}
+/** The pages of the main menu, each with the pages that belong to it. */
+const menu: ReadonlyArray<
+  readonly [
+    label: string,
+    page: "overview" | "tasks" | "items" | "queue" | "experts" | "operators" | "developer",
+    ...subpages: ReadonlyArray<Page>,
+  ]
+> = [
+  ["Overview", "overview"],
+  ["Tasks", "tasks", "task", "group"],
+  ["Items", "items", "adjudicate"],
+  ["Queue", "queue"],
+  ["Experts", "experts", "expert"],
+  ["Operators", "operators", "audit"],
+  ["Developer", "developer", "delivery"],
+]
 
 interface ShellProps {
   readonly route: Route
@@ -156,19 +160,7 @@ const Shell = ({ route, account: { name, role }, onSignedOut }: ShellProps) => {
     document.querySelector("h1")?.focus({ preventScroll: true })
   }, [place])
 
-  const links: ReadonlyArray<readonly [label: string, page: keyof typeof subpages]> = [
-    ["Overview", "overview"],
-    ["Tasks", "tasks"],
-    ["Items", "items"],
-    ["Queue", "queue"],
-    ["Experts", "experts"],
-    ...(isAtLeast(role, "admin")
-      ? ([
-          ["Operators", "operators"],
-          ["Developer", "developer"],
-        ] as const)
-      : []),
-  ]
+  const links = menu.filter(([, page]) => adminTitles[page] === undefined || isAtLeast(role, "admin"))
   return (
     <Now.Provider value={now}>
       <Say.Provider value={say}>
@@ -187,11 +179,11 @@ const Shell = ({ route, account: { name, role }, onSignedOut }: ShellProps) => {
             prefstream
           </a>
           <nav aria-label="Main">
-            {links.map(([label, page]) => (
+            {links.map(([label, page, ...subpages]) => (
               <a
                 key={label}
                 href={href(page)}
-                aria-current={[page, ...subpages[page]].includes(route.page) ? "page" : undefined}
+                aria-current={[page, ...subpages].some((each) => each === route.page) ? "page" : undefined}
               >
                 {label}
               </a>
@@ -229,21 +221,21 @@ const adminTitles: Readonly<Partial<Record<Route["page"], string>>> = {
   delivery: "Delivery",
 }
 
-const views: Readonly<Record<Page, (route: Route) => JSX.Element>> = {
-  overview: () => <OverviewPage />,
-  tasks: ({ query }) => <TaskList query={query} />,
-  task: ({ id, query }) => <TaskPage key={id} taskId={id} prompt={Number(query["prompt"]) || undefined} />,
-  group: ({ id }) => <GroupPage key={id} groupId={id} />,
-  items: ({ query }) => <ItemsPage query={query} />,
-  adjudicate: ({ query }) => <AdjudicatePage query={query} />,
-  queue: ({ query }) => <QueuePage query={query} />,
-  experts: () => <ExpertsPage />,
-  expert: ({ id }) => <ExpertPage key={id} expertId={id} />,
-  operators: () => <OperatorsPage />,
-  audit: ({ query }) => <AuditPage query={query} />,
-  account: () => <AccountPage />,
-  developer: ({ query }) => <DeveloperPage query={query} />,
-  delivery: ({ id }) => <DeliveryPage key={id} messageId={id} />,
+const views: Readonly<Record<Page, ComponentType<Route>>> = {
+  overview: OverviewPage,
+  tasks: TaskList,
+  task: TaskPage,
+  group: GroupPage,
+  items: ItemsPage,
+  adjudicate: AdjudicatePage,
+  queue: QueuePage,
+  experts: ExpertsPage,
+  expert: ExpertPage,
+  operators: OperatorsPage,
+  audit: AuditPage,
+  account: AccountPage,
+  developer: DeveloperPage,
+  delivery: DeliveryPage,
 }
 
 const View = ({ route }: { readonly route: Route }) => {
@@ -257,7 +249,7 @@ const View = ({ route }: { readonly route: Route }) => {
       </>
     )
   }
-  if (route.page !== "unknown" && route.page !== "set-up") return views[route.page](route)
+  if (route.page !== "unknown" && route.page !== "set-up") return h(views[route.page], { key: route.id, ...route })
   return (
     <>
       <PageHeading title="Page not found" />

@@ -1,7 +1,7 @@
 /** The audit log: who did what, newest first. It can be filtered by operator and action, and exported as a file. */
 import type { AuditEntry } from "../../pageApi/AuditApi.ts"
 import { addressOf } from "./client.ts"
-import { exact } from "./format.ts"
+import { exact, factWords } from "./format.ts"
 import { useResource } from "./hooks.ts"
 import { askPage, type Filter, FilterForm, type FilterName, filtered, List } from "./List.tsx"
 import { PageHeading } from "./parts.tsx"
@@ -15,7 +15,7 @@ const filters: ReadonlyArray<Filter<FilterName<"GET /audit">>> = [
 const detailWords = ({ details }: AuditEntry): string =>
   Object.entries(details)
     .filter(([, value]) => value !== "" && value !== null)
-    .map(([name, value]) => `${name.replaceAll("_", " ")}: ${Array.isArray(value) ? value.join(", ") : String(value)}`)
+    .map(([name, value]) => factWords(name, value))
     .join("; ")
 
 export const AuditPage = ({ query: address }: { readonly query: Query }) => {

@@ -18,7 +18,7 @@ const readable = (payload: string): string => {
   }
 }
 
-export const DeliveryPage = ({ messageId }: { readonly messageId: string }) => {
+export const DeliveryPage = ({ id: messageId }: { readonly id: string }) => {
   const resource = useResource(
     messageId,
     () => ask("GET /deliveries/:message_id", { params: { message_id: messageId } }),

@@ -15,7 +15,7 @@ import { href } from "./routes.ts"
 import { Table } from "./Table.tsx"
 import { VoteLinks } from "./VoteLinks.tsx"
 
-export const ExpertPage = ({ expertId }: { readonly expertId: string }) => {
+export const ExpertPage = ({ id: expertId }: { readonly id: string }) => {
   const resource = useResource(
     expertId,
     () => both(ask("GET /experts/:expert_id", { params: { expert_id: expertId } }), ask("GET /qualification")),

@@ -10,18 +10,28 @@ import { count } from "./format.ts"
 import { Form, NameField } from "./forms.tsx"
 import { Reload, Say, useAction, useResource } from "./hooks.ts"
 import { Invitations, InviteSeveral } from "./Invitations.tsx"
-import { List } from "./List.tsx"
+import { askPage, type Filter, filtered, FilterLinks, type FilterName, List } from "./List.tsx"
 import { Badge, NameLink, PageHeading, Problem, shareOf, Time } from "./parts.tsx"
 import { QualificationSummary, StandingBadge, StandingButton } from "./Qualification.tsx"
 import { For, useMay } from "./role.tsx"
-import { href } from "./routes.ts"
+import { href, type Query } from "./routes.ts"
 import { VoteLinks } from "./VoteLinks.tsx"
 
-export const ExpertsPage = () => {
-  const resource = useResource("experts", () => both(ask("GET /experts"), ask("GET /qualification")), 10_000)
+const byKind: Filter<FilterName<"GET /experts">> = {
+  name: "kind",
+  label: "Experts by kind",
+  as: "links",
+  options: Object.entries({ person: "People", judge: "AI judges", automatic: "Automatic" }),
+}
+
+export const ExpertsPage = ({ query: address }: { readonly query: Query }) => {
+  const query = filtered(address, [byKind])
+  const load = () => both(askPage("GET /experts", query), ask("GET /qualification"))
+  const resource = useResource(JSON.stringify(query), load, 10_000)
   const [invitation, setInvitation] = useState<NewInvitation>()
   const [invitations, setInvitations] = useState<ReadonlyArray<NewInvitation>>([])
   const mayChange = useMay("manager")
+  const nobody = `Nobody judges yet.${mayChange ? " Invite the first expert." : ""}`
   const settings = resource.data?.settings ?? null
   const standings = new Map(resource.data?.standings.map((standing) => [standing.expert_id, standing]))
   const show = (invitation: NewInvitation) => {
@@ -88,9 +98,10 @@ export const ExpertsPage = () => {
           />
         </div>
       </For>
+      <FilterLinks filter={byKind} page="experts" query={query} />
       <List
         resource={resource}
-        nothing={`Nobody judges yet.${mayChange ? " Invite the first expert." : ""}`}
+        nothing={query["kind"] === undefined ? nobody : "No expert matches."}
         label="Experts"
         rows={({ experts }) => experts}
         keyOf={({ expert_id }) => expert_id}

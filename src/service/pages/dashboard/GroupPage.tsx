@@ -12,7 +12,7 @@ import { Table } from "./Table.tsx"
 import { VoteLinks } from "./VoteLinks.tsx"
 import { pausedLabel } from "./wording.ts"
 
-export const GroupPage = ({ groupId }: { readonly groupId: string }) => {
+export const GroupPage = ({ id: groupId }: { readonly id: string }) => {
   const resource = useResource(groupId, () => ask("GET /groups/:group_id", { params: { group_id: groupId } }), 10_000)
   const { data: group } = resource
   return (

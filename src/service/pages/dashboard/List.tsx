@@ -9,13 +9,11 @@ import { Loaded, Pager } from "./parts.tsx"
 import { href, type Page, type Query } from "./routes.ts"
 import { Table, type TableProps } from "./Table.tsx"
 
-type QueryOf<K extends keyof DashboardRequests> = DashboardRequests[K]["input"] extends { readonly query: infer Q }
-  ? NonNullable<Q>
-  : never
 type ListRequest = {
-  [K in keyof DashboardRequests]: "limit" extends keyof QueryOf<K> ? K : never
+  [K in keyof DashboardRequests]: DashboardRequests[K]["input"] extends { readonly query?: object } ? K : never
 }[keyof DashboardRequests]
-export type FilterName<K extends ListRequest> = Exclude<keyof QueryOf<K> & string, "before" | "limit">
+type Filters<K extends ListRequest> = keyof NonNullable<DashboardRequests[K]["input"]["query"]>
+export type FilterName<K extends ListRequest> = Exclude<Filters<K>, "before" | "limit">
 
 export interface Filter<Name extends string = string> {
   readonly name: Name
@@ -37,7 +35,7 @@ export const filtered = (query: Query, filters: ReadonlyArray<Filter>): Query =>
     }),
   )
 
-export const askPage = <K extends ListRequest>(request: K, query: Query, limit: number) =>
+export const askPage = <K extends ListRequest>(request: K, query: Query, limit?: number) =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the address holds strings, which the service checks
   ask<K>(request, ...([{ query: { ...query, limit } }] as never))
 

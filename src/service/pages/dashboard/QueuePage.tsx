@@ -8,6 +8,7 @@ import { ConfirmButton } from "./Confirm.tsx"
 import { count, excerpt, plural } from "./format.ts"
 import { Choices } from "./forms.tsx"
 import { useResource } from "./hooks.ts"
+import { askPage } from "./List.tsx"
 import { Badge, Loaded, Meter, NameLink, PageHeading, PageLinks, Section, Time } from "./parts.tsx"
 import { Pause } from "./Pause.tsx"
 import { useMay } from "./role.tsx"
@@ -24,11 +25,7 @@ const priorityLabels: Readonly<Record<Priority, Label>> = {
 }
 
 export const QueuePage = ({ query: { after } }: { readonly query: Query }) => {
-  const resource = useResource(
-    `queue ${after}`,
-    () => ask("GET /groups", { query: { after: after === undefined ? undefined : Number(after) } }),
-    10_000,
-  )
+  const resource = useResource(`queue ${after}`, () => askPage("GET /groups", { after }), 10_000)
   return (
     <>
       <PageHeading title="Queue" />

@@ -5,7 +5,7 @@ import { ask } from "./client.ts"
 import { Button } from "../shared/Button.tsx"
 import { Facts } from "../shared/Facts.tsx"
 import { flagWords } from "../shared/flags.ts"
-import { count, letter, order, percent, plural, ranking, seconds } from "./format.ts"
+import { count, factWords, letter, order, percent, plural, ranking, seconds } from "./format.ts"
 import { ActionButton, Badge, commas, LongText } from "./parts.tsx"
 import { Decided } from "./Decide.tsx"
 import { MoreVotes } from "./MoreVotes.tsx"
@@ -199,13 +199,18 @@ const FormerVotes = ({ title, votes }: { readonly title: string; readonly votes:
     </p>
   )
 
-const answersOf = ({ all_bad, aspects = {}, edited, flags = [] }: TaskItem["votes"][number]) => [
+/** The members of a vote that are not answers, or have a place of their own. */
+const otherMembers =
+  /^(expert.*|kind|choice|ranking|order|seconds|strength|rationale|guidelines_version|repeated|details)$/
+
+const answersOf = ({ all_bad, aspects = {}, edited, flags = [], ...others }: TaskItem["votes"][number]) => [
   ...(all_bad === true ? ["All bad"] : []),
   ...Object.entries(aspects).map(
     ([name, ratings]) => `${name}: ${ratings.map((rating, i) => `${letter(i)} ${rating ?? "–"}`).join(", ")}`,
   ),
   ...(flags.length === 0 ? [] : [`Marked: ${flags.join(", ")}`]),
   ...(edited === undefined ? [] : [`Edited: ${edited}`]),
+  ...Object.entries(others).flatMap(([name, value]) => (otherMembers.test(name) ? [] : [factWords(name, value)])),
 ]
 
 const reasonsOf = (vote: TaskItem["votes"][number]) => {

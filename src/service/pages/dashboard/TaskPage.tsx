@@ -15,12 +15,13 @@ import { commas, Loaded, Meter, PageHeading, PageLinks, Section, Summary, Time }
 import { EnoughVotes, MoreVotes } from "./MoreVotes.tsx"
 import { Pause } from "./Pause.tsx"
 import { For } from "./role.tsx"
-import { href } from "./routes.ts"
+import { href, type Route } from "./routes.ts"
 import { promptId, TaskItemView } from "./TaskItemView.tsx"
 import { isOpen, Status, votesNeeded } from "./TaskList.tsx"
 import { statusLabel } from "./wording.ts"
 
-export const TaskPage = ({ taskId, prompt }: { readonly taskId: string; readonly prompt: number | undefined }) => {
+export const TaskPage = ({ id: taskId, query }: Pick<Route, "id" | "query">) => {
+  const prompt = Number(query["prompt"]) || undefined
   const from = prompt === undefined ? 0 : pageWith(prompt, prompt, promptsPerPage)
   const [finished, setFinished] = useState(false)
   const [source, setSource] = useState(false)

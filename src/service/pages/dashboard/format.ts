@@ -87,3 +87,6 @@ export const ranking = (groups: ReadonlyArray<ReadonlyArray<number>>): string =>
   groups.map((group) => group.map(letter).join(" = ")).join(" > ")
 
 export const order = (indices: ReadonlyArray<number>): string => indices.map(letter).join(" ")
+
+export const factWords = (name: string, value: unknown): string =>
+  `${name.replaceAll("_", " ")}: ${Array.isArray(value) ? value.join(", ") : String(value)}`

@@ -24,7 +24,7 @@ export type Page = keyof typeof paths
 export interface Query {
   readonly [name: string]: string | undefined
   /** Lists show the newest rows first. The page starts with the first row whose number is lower than this. */
-  readonly before?: string
+  readonly before?: string | undefined
 }
 
 export interface Route {

@@ -44,7 +44,9 @@ const urlOf = (base: string, request: string, { params = {}, query }: AnyInput):
 export const makeClient = <R extends AnyRequests>(base: string, onSignedOut = () => {}) => {
   const ask = <K extends keyof R & string>(
     request: K,
-    ...[input, options]: unknown extends R[K]["input"] ? [] : [input: R[K]["input"], options?: Options]
+    ...[input, options]: object extends R[K]["input"]
+      ? [input?: R[K]["input"], options?: Options]
+      : [input: R[K]["input"], options?: Options]
   ): Promise<Answer<R[K]["answer"]>> => {
     const given = (input ?? {}) as AnyInput
     const { payload } = given

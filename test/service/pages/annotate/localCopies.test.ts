@@ -29,6 +29,14 @@ it("finds a copy by expert and item only", () => {
   assert.isNull(kept.read("expert_a", 1))
 })
 
+it("restores answers of any type, such as a text of a later version", () => {
+  const { store } = memory()
+  const kept = localCopies.make(() => store)
+  const assessment = { strength: 2, all_bad: false, flags: [], edit: null, aspects: {}, mood: "calm", tags: ["a", 1] }
+  kept.keep("e", 1, { ...draft, assessment }, 0)
+  assert.deepStrictEqual(kept.read("e", 1), { ...draft, assessment })
+})
+
 it("forgets what is older than a week, and what it can't read, and leaves other entries alone", () => {
   const { map, store } = memory()
   const kept = localCopies.make(() => store)
