@@ -1,6 +1,6 @@
 /**
- * Reads the settings of a dataset back from its manifest, except thresholds, which change no rows. Fails if the
- * manifest only names what rows depend on: a custom pair strategy, or evaluation prompts with another digest.
+ * Reads a dataset's settings back from its manifest, here those without a schema in `DatasetSettings`; thresholds change
+ * no rows. Fails if the manifest only names what rows depend on: a custom pair strategy, or other evaluation prompts.
  */
 import { Effect, Schema } from "effect"
 import { DatasetUnreadable } from "../dataset/file/DatasetError.ts"
