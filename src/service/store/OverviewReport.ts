@@ -139,7 +139,7 @@ export const make = Effect.gen(function* () {
     const today = dayOf(now)
     const [total] = yield* sql<Progress>`SELECT SUM(prompts) AS items, SUM(prompts_done) AS items_done,
       SUM(votes_given) AS votes, SUM(votes_required) AS votes_needed FROM task_count WHERE status <> 'cancelled'`
-    const rows = yield* votesSince(mondayOf(today) - 7 * shownWeeks)
+    const rows = yield* votesSince(mondayOf(today) - 7 * (shownWeeks - 1) - 1)
     const votesOn = (day: number, isAutomatic: boolean) =>
       rows
         .filter((row) => row.day === day && (row.kind !== "person") === isAutomatic)

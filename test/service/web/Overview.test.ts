@@ -64,6 +64,22 @@ test("the overview has progress, votes by day, agreement by week, and experts wi
   assert.strictEqual((yield* report).days.at(-1).people, 0)
 })
 
+test("the overview has the last 12 weeks, this one included", function* () {
+  const { operator, service } = yield* withOperator()
+  yield* taskOf(service, prompts(1), { votes: 2 })
+  for (const name of ["Eva", "Eli"]) yield* judge(yield* joined(service.base, operator, name), "a")
+  const { sql } = Context.get(service.services, Database)
+  // Today is a Thursday. Moving votes back is faster than moving the clock.
+  const weeksAfter = (days: number) =>
+    sql`UPDATE vote_day SET day = day - ${days}`.pipe(
+      Effect.andThen(TestClock.adjust("5 seconds")),
+      Effect.andThen(operator.ask("GET", "/dashboard/api/overview/report")),
+      Effect.map(({ json }) => json.weeks.map(({ week }: { readonly week: number }) => week)),
+    )
+  assert.deepStrictEqual(yield* weeksAfter(80), [-80 * day])
+  assert.deepStrictEqual(yield* weeksAfter(1), [])
+})
+
 test("the overview lists what is stuck: holds, pauses, outages, webhooks, items that nobody may judge or that wait", function* () {
   const { operator, service } = yield* withOperator()
   const { sql } = Context.get(service.services, Database)
