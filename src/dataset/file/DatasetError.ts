@@ -1,4 +1,4 @@
-/** Each message names the path or the option, and the problem. An existing dataset at the path is unchanged. */
+/** Each message names the path or the option, and the problem. If `write` fails, an existing dataset is unchanged. */
 import { Effect, type PlatformError, Predicate, Schema } from "effect"
 import { causeMessage } from "../../io/Values.ts"
 
@@ -34,7 +34,7 @@ export class PermissionDenied extends Schema.TaggedError<PermissionDenied>()("Pe
   }
 }
 
-/** Any other failure of the file system. */
+/** The file system failed for a reason other than space or permission. */
 export class FileSystemFailure extends Schema.TaggedError<FileSystemFailure>()("FileSystemFailure", {
   /** The file or folder that was being written. */
   path: Schema.String,

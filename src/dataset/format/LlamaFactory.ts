@@ -1,7 +1,8 @@
 /**
  * LLaMA-Factory (data/README.md; src/llamafactory/data/converter.py). Alpaca has a system prompt and one question.
- * ShareGPT needs alternating roles, so a pair is omitted if it has text next to calls, several results in sequence, or
- * a completion with several messages. `history` is not written, because `load_dataset` would infer a column of nulls.
+ * ShareGPT needs alternating roles, so a pair is omitted if a message has both text and tool calls, if one tool result
+ * follows another, or if a completion has several messages. `history` is not written, because `load_dataset` would
+ * infer a column of nulls.
  */
 import { Result, Schema } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
