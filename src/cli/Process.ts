@@ -36,9 +36,9 @@ const program = Effect.gen(function* () {
 const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
   fiber.addObserver((exit) =>
     teardown(exit, (status) => {
-      // After a signal, this does not wait for the reader of the output, which may have stopped reading.
+      // After a signal, exits without waiting for the output, because the reader of the output may have stopped reading.
       if (isStopped) process.exit(status)
-      // Unfinished work, such as a request that a timeout abandoned, would keep the process alive.
+      // Without `exit`, unfinished work would keep the process alive, such as a request that a timeout abandoned.
       Stdout.whenWritten((isLost) => process.exit(isLost ? ExitStatus.failure : status))
     }),
   )

@@ -1,4 +1,4 @@
-/** One row for each judge, the jury, and people. Intervals are 95% intervals. A dash means: no such number. */
+/** One row for each judge, the jury, and people. Intervals are 95% intervals. A dash stands for a missing number. */
 import type { Audit, AuditAgreement, AuditPolicies, AuditPolicy } from "../../domain/Audit.ts"
 import type { Estimate } from "../../domain/Leaderboard.ts"
 import { count, number } from "../../io/Values.ts"

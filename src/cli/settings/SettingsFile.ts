@@ -166,7 +166,7 @@ export const text = (settings: ReadonlyArray<Written>, project: ReadonlyArray<Wr
 
 const plain = (value: string): string | number => (/^(0|[1-9]\d{0,8})$/.test(value) ? Number(value) : value)
 
-/** In one step, so that another process never reads half of it. */
+/** Writes another file and renames it, so that no other process reads an incomplete file. */
 export const write = Effect.fn("SettingsFile.write")(function* (
   file: string,
   settings: ReadonlyArray<Setting>,
