@@ -63,7 +63,7 @@ export const read = (
 export const checkDigest = Effect.fnUntraced(function* (file: string, sha256: string) {
   const failed = (expected: string, actual: string) => new DatasetUnreadable({ file, expected, found: actual })
   const digest = yield* Effect.mapError(ReadBack.digest(file), ({ message, reason }) =>
-    failed("the file of the manifest", reason._tag === "NotFound" ? "no such file" : message),
+    failed("the file that the manifest lists", reason._tag === "NotFound" ? "no such file" : message),
   )
   if (digest.sha256 !== sha256) return yield* failed(`the SHA-256 ${sha256} of the manifest`, digest.sha256)
 })

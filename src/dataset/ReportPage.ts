@@ -8,7 +8,7 @@ const placeholder = '<script id="report" type="application/json"></script>'
 export class ReportTemplateMissing extends Schema.TaggedError<ReportTemplateMissing>()("ReportTemplateMissing", {
   /** The path of the template, or its import name if it cannot be resolved. */
   path: Schema.String,
-  /** The error from reading the template; absent if the template was read, but lacks exactly one placeholder. */
+  /** The error from reading the template. Absent if it was read, but does not have exactly one placeholder. */
   cause: Schema.optionalKey(Schema.Defect()),
 }) {
   override get message() {

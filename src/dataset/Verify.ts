@@ -25,7 +25,7 @@ export interface Verification {
 
 /** Options of `verify`. */
 export interface VerifyOptions {
-  /** The custom formats whose rows to check; `formats` of `write` can be passed unchanged. Default: none. */
+  /** The custom formats whose rows are checked. `formats` of `write` can be passed unchanged. Default: none. */
   readonly formats?: ReadonlyArray<FormatName | TrainerFormat> | undefined
 }
 

@@ -114,7 +114,11 @@ export const llamaFactoryShareGpt: TrainerFormat = {
     Result.gen(function* () {
       const [chosen, rejected] = [yield* turnOf(pair, "chosen"), yield* turnOf(pair, "rejected")]
       if (chosen.value === rejected.value) {
-        return yield* refuse("rejected", "a turn that differs from `chosen` not only in tool call ids", "the same turn")
+        return yield* refuse(
+          "rejected",
+          "a turn that differs from `chosen` in more than tool call ids",
+          "the same turn",
+        )
       }
       return { conversations: yield* conversation(pair.prompt), chosen, rejected, ...toolsOf(pair, options) }
     }),

@@ -24,7 +24,11 @@ export const openRlhf: TrainerFormat = {
   encoder: rowPerPair((pair, options) => {
     const { chosen, prompt, rejected } = pair
     return withoutLineEnds(chosen) === withoutLineEnds(rejected)
-      ? refuse("rejected", "a text that differs from `chosen` not only in trailing line feeds", describeValue(rejected))
+      ? refuse(
+          "rejected",
+          "a text that differs from `chosen` in more than trailing line feeds",
+          describeValue(rejected),
+        )
       : Result.succeed({ prompt: Conversation.toText(prompt), chosen, rejected, margin: marginOf(pair, options) })
   }),
   row: Schema.Struct({
