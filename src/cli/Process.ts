@@ -36,7 +36,7 @@ const program = Effect.gen(function* () {
 const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
   fiber.addObserver((exit) =>
     teardown(exit, (status) => {
-      // After a signal, exits without waiting for the output, because the reader of the output may have stopped reading.
+      // After a signal, exits without waiting for the output, because nobody may read the output any longer.
       if (isStopped) process.exit(status)
       // Without `exit`, unfinished work would keep the process alive, such as a request that a timeout abandoned.
       Stdout.whenWritten((isLost) => process.exit(isLost ? ExitStatus.failure : status))

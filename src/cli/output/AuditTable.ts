@@ -107,7 +107,7 @@ const policyTables = ({ policies }: Audit): Cells => {
       ? policyTable(table)
       : [
           "",
-          `No policies by ${references[table.reference].noun}: ${count(table.items, "item is", "items are")} too few.`,
+          `No policies compared with ${references[table.reference].noun}: ${count(table.items, "item is", "items are")} too few.`,
         ],
   )
 }

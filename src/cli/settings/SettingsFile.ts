@@ -1,4 +1,7 @@
-/** A key is a flag's name or `files`. A section is for one command. Paths are relative to the file's folder. */
+/**
+ * In a settings file, a key is a flag's name or `files`. A section is for one command. Paths start at the file's
+ * folder.
+ */
 import { Effect, FileSystem, Path, Predicate } from "effect"
 import { isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument, type ParsedNode, stringify } from "yaml"
 import { didYouMean } from "../../io/NearestName.ts"
