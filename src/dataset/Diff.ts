@@ -1,8 +1,8 @@
 /**
- * Compares the pairs of two datasets. Two pairs are the same pair if their item ids and both texts are equal. `same +
- * changed + flipped + gone` is `a.rows`, and `same + changed + flipped + added` is `b.rows`. Memory is constant up to
- * 100 million pairs; the temporary file takes 0.2 kB per pair. If the input has no ids, an item's id is a hash of its
- * content, so a changed text makes another item.
+ * Compares the pairs of two datasets. A pair of A and a pair of B match if their item ids and both texts are equal.
+ * `same + changed + flipped + gone` is `a.rows`, and `same + changed + flipped + added` is `b.rows`. Memory is constant
+ * up to 100 million pairs; the temporary file takes 0.2 kB per pair. If the input has no ids, an item's id is a hash of
+ * its content, so a changed text makes another item.
  */
 import { Effect, FileSystem, Option, Path, Record, Schema, Stream } from "effect"
 import { type Split, splits } from "../domain/Split.ts"

@@ -61,7 +61,7 @@ export class ExpertsNamed extends Schema.TaggedError<ExpertsNamed>()("ExpertsNam
 export class HubRefused extends Schema.TaggedError<HubRefused>()("HubRefused", {
   /** `user/name` or `organization/name`. */
   repository: Schema.String,
-  /** The HTTP status; 401 and 403 concern the token. */
+  /** The HTTP status. 401 and 403 mean that the token is not valid, or lacks a permission. */
   status: Schema.Int,
   /** The error that the Hub's client threw. */
   cause: Schema.Defect(),

@@ -64,7 +64,7 @@ export class OptionInvalid extends Schema.TaggedError<OptionInvalid>()("OptionIn
 export class FormatFailed extends Schema.TaggedError<FormatFailed>()("FormatFailed", {
   /** The name of the trainer format. */
   format: Schema.String,
-  /** The item of the pair that was encoded; null at the end of the file. */
+  /** The item whose pair was encoded. Null if the format failed at the end of the file. */
   itemId: Schema.NullOr(Schema.String),
   /** The exception. */
   cause: Schema.Defect(),

@@ -13,7 +13,7 @@ const bufferBytes = 1024 * 1024
 
 const maxUnitBytes = 3
 
-/** Limit for the first rows, and for the leading lines. Both are within the 10 MB that `datasets` inspects. */
+/** Limit for the first rows, and for the leading lines. Together, they are below the 10 MB that `datasets` reads. */
 const maxStartBytes = 4 * 1024 * 1024
 
 export const maxLeadingLines = 100

@@ -59,7 +59,7 @@ export const parquet = Effect.fnUntraced(function* (path: string) {
   return { metadata, rows } satisfies ParquetFile
 })
 
-/** Removes members of messages that are null, because Parquet stores missing members so. Columns stay, even if null. */
+/** Removes null members of messages, because Parquet stores a missing member as null. Columns that are null stay. */
 export const withoutNulls = (row: JsonRow): JsonRow =>
   Record.map(row, (value) => (Array.isArray(value) ? value.map(presentMembers) : value))
 

@@ -34,7 +34,7 @@ export const commonBeginnings =
 
 const assistants = ["assistant", "gpt"]
 
-/** DeepSeek's chat template removes text before `</think>`. Qwen 3 and GLM 4.5 remove it from earlier answers. */
+/** DeepSeek's chat template removes text before `</think>`. Those of Qwen 3 and GLM 4.5 do so in earlier turns. */
 export const thoughts = (row: JsonRow): ReadonlyArray<Problem> =>
   Object.entries(row).flatMap(([column, value]) => thoughtsIn(value, column, false))
 

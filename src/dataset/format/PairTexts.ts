@@ -95,7 +95,7 @@ export const toTurns = (
 ): Checked<Turns> => {
   const messages = toMessages(prompt)
   const system = messages[0]?.role === "system" ? messages[0].content : undefined
-  // Trainers replace an empty system prompt with their own.
+  // An empty system prompt is refused, because trainers replace it with their own.
   if (system === "") return refuse("prompt[0].content", "text", "an empty string")
   const first = system === undefined ? 0 : 1
   const turns = messages.slice(first)
