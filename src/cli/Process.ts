@@ -12,7 +12,7 @@ import * as Signals from "./Signals.ts"
 
 const platform = Layer.merge(NodeServices.layer, HttpClient.layer)
 
-// Some versions of Node warn that SQLite is experimental, but users cannot act on it.
+// Some versions of Node warn that SQLite is experimental. Users cannot act on this warning, so it is not printed.
 process.removeAllListeners("warning").on("warning", ({ message, name }) => {
   if (name !== "ExperimentalWarning") Stderr.print("warning", `${name}: ${message}`)
 })

@@ -25,7 +25,7 @@ export interface Definition {
   readonly isKept?: true
   /** `whole`: the value is a path. `gold`: a path follows `gold:`. A settings file has paths relative to its folder. */
   readonly path?: "whole" | "gold"
-  /** A settings file can have a map as the value. It becomes one JSON text (`json`), or several `NAME=VALUE`. */
+  /** A settings file can have a map as the value. It becomes one JSON text (`json`), or one `NAME=VALUE` per entry. */
   readonly map?: "numbers" | "prices" | "json"
   readonly isRepeatable?: true
   readonly isSwitch?: true

@@ -198,7 +198,7 @@ const extraOf = Effect.fnUntraced(function* (file: string) {
   return yield* usageError(`--request-extra ${file}: expected ${expected}`)
 })
 
-/** The config provider treats an empty variable as missing, but still lists its name. */
+/** Whether the variable is set, but empty. The config provider treats it as missing, but lists its name. */
 const isEmpty = Effect.gen(function* () {
   const provider = yield* ConfigProvider.ConfigProvider
   const node = yield* Effect.orElseSucceed(provider.load(["PREFSTREAM", "BASE"]), () => undefined)
