@@ -41,7 +41,7 @@ export interface TrainerFormat {
   readonly isText?: true
   /**
    * The pair's columns that the format can contain, besides texts and a margin. `tool_calls` means messages with calls
-   * and results. Formats without it omit pairs with calls, except text formats, which render calls.
+   * and results. Text formats render calls as text. Other formats without `tool_calls` omit pairs with calls.
    */
   readonly reads?: ReadonlyArray<"all_bad" | "edited" | "tool_calls" | "tools">
   /** Set it if the trainer uses the previous row's completion (KTO). Rows with the same prompt are then kept apart. */
