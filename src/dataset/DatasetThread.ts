@@ -1,4 +1,4 @@
-/** Sends rows to the writing thread. Memory holds about 24 messages, with up to half a megabyte of texts each. */
+/** Sends rows to the writing thread. Memory holds about 24 messages, with about half a megabyte of texts each. */
 import { Effect, Predicate, type Scope } from "effect"
 import { isText, type PairBytes, texts as placed } from "../domain/PairBytes.ts"
 import type { FileDigest } from "../node/OutputFile.ts"
