@@ -12,7 +12,7 @@ import * as Signals from "./Signals.ts"
 
 const platform = Layer.merge(NodeServices.layer, HttpClient.layer)
 
-// Some versions of Node warn that SQLite is experimental, but users cannot act on it.
+// Some versions of Node warn that SQLite is experimental. Users cannot act on this warning, so it is not printed.
 process.removeAllListeners("warning").on("warning", ({ message, name }) => {
   if (name !== "ExperimentalWarning") Stderr.print("warning", `${name}: ${message}`)
 })
@@ -36,9 +36,9 @@ const program = Effect.gen(function* () {
 const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
   fiber.addObserver((exit) =>
     teardown(exit, (status) => {
-      // After a signal, this does not wait for the reader of the output, which may have stopped reading.
+      // After a signal, exits without waiting for the output, because nobody may read the output any longer.
       if (isStopped) process.exit(status)
-      // Unfinished work, such as a request that a timeout abandoned, would keep the process alive.
+      // Without `exit`, unfinished work would keep the process alive, such as a request that a timeout abandoned.
       Stdout.whenWritten((isLost) => process.exit(isLost ? ExitStatus.failure : status))
     }),
   )

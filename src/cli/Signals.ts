@@ -1,7 +1,7 @@
 /**
- * Stops a command on a signal; a second one ends the process, but within half a second it counts as the first, because
- * npm, systemd, and a terminal may each deliver it. The status is 128 + the signal's number, or 0 for a command that
- * runs until it is stopped, such as `serve`.
+ * A first signal stops the command, and a second one ends the process. Signals within half a second after the first are
+ * ignored, because npm, systemd, and a terminal may each deliver the same signal. The exit status is 128 + the signal's
+ * number, or 0 for a command that runs until it is stopped, such as `serve`.
  */
 import { Cause, Effect, Exit, Option, Queue } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"

@@ -1,4 +1,4 @@
-/** No exporter is loaded unless OpenTelemetry's variables name a collector. */
+/** Loads an exporter only if OpenTelemetry's environment variables name a collector. */
 import { Config, Effect, Layer, Option } from "effect"
 
 const commands = ["run", "submit", "collect", "export", "worker", "serve"]

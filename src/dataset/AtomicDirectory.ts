@@ -30,7 +30,7 @@ export const write = Effect.fnUntraced(function* <A, E, R>(
       const result = yield* fill(next)
       yield* syncFolders(next)
       yield* ensureReplaceable(place)
-      // Uninterruptible, so that `settle` does not run during a rename.
+      // The renames are uninterruptible: after an interruption, `settle` could run during a rename.
       yield* swap(partial, place).pipe(about(place), Effect.uninterruptible)
       return result
     }, Effect.scoped),
@@ -45,7 +45,7 @@ export const recover = Effect.fn("Dataset.recover")(function* (directory: string
 
 const partialPrefix = (name: string) => `.${name}.partial-`
 
-/** The absolute path; for a symbolic link, its target's, which need not exist. */
+/** Returns the absolute path. For a symbolic link, returns the path of the link's target, which need not exist. */
 const locate = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path

@@ -1,4 +1,4 @@
-/** `datasets` reads a folder's configurations in one format, Parquet, so JSON Lines are not configurations. */
+/** Only Parquet files are configurations, because `datasets` reads all configurations of a folder in one format. */
 import { Number, Option, Record } from "effect"
 import { parse, stringify } from "yaml"
 import * as Judge from "../domain/Judge.ts"

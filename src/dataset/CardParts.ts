@@ -1,4 +1,4 @@
-/** `test/dataset/Card.test.ts` runs the Python code. */
+/** Parts of the card. `test/dataset/Card.test.ts` runs the Python code in them. */
 
 export const asMessages = `def as_messages(value):
     if isinstance(value, list):

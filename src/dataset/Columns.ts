@@ -1,4 +1,4 @@
-/** Call arguments and `tools` are JSON text. A missing member is absent in JSON Lines and null in Parquet. */
+/** Call arguments and `tools` are JSON text. A message's missing member is absent in JSON Lines, null in Parquet. */
 import { Record, Schema, Struct } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
 import { Message, usesTools } from "../domain/Message.ts"
@@ -92,7 +92,7 @@ const members = Struct.keys(PreferencePairSchema.fields)
 const membersBesidesTexts = members.filter((name) => !PairBytes.isText(name))
 
 export const findLoneSurrogate = (pair: PreferencePair): keyof PreferencePair | undefined => {
-  // Texts that the pair also has as bytes cannot contain a lone surrogate.
+  // If the pair has its texts also as UTF-8 bytes, they cannot contain a lone surrogate.
   const names = PairBytes.of(pair) === undefined ? members : membersBesidesTexts
   for (const name of names) if (!isWellFormed(pair[name])) return name
   return undefined

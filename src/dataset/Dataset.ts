@@ -1,7 +1,7 @@
 /**
  * Writes preference pairs in the folder layout of the Hugging Face Hub, in constant memory. The same pairs and options
- * give the same bytes. A pair with a lone surrogate is omitted. Not checked: whether a prompt is in two splits
- * (`verify` does), and whether an item's pairs are consecutive.
+ * give the same bytes. A pair with a lone surrogate is omitted. `write` does not check whether a prompt is in two
+ * splits (`verify` does), or whether an item's pairs are consecutive.
  */
 import { Effect, type FileSystem, Number, type Path, Result, Sink, Stream, Struct } from "effect"
 import * as PairBytes from "../domain/PairBytes.ts"

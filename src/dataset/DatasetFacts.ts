@@ -1,4 +1,4 @@
-/** Facts about a dataset besides its rows. The card and the manifest leave out unknown ones. */
+/** Facts about a dataset, in addition to its rows. The card and the manifest leave out unknown facts. */
 import { Schema } from "effect"
 import { InputFile } from "../domain/InputFile.ts"
 import { Judges } from "../domain/Judge.ts"

@@ -23,7 +23,7 @@ export interface Rows {
   readonly output: number
   readonly count: number
   readonly columns: ReadonlyArray<readonly [name: string, values: ColumnContent]>
-  /** Start and end in `texts`, for each row and each column in `PairBytes.texts`; 0 if the value is in `columns`. */
+  /** Start and end in `texts`, by row and by column of `PairBytes.texts`. Both are 0 if `columns` has the value. */
   readonly places?: Int32Array<ArrayBuffer> | undefined
 }
 

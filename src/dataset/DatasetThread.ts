@@ -1,4 +1,4 @@
-/** Memory holds about 24 messages with half a megabyte of texts each. */
+/** Sends rows to the writing thread. Memory holds about 24 messages, with about half a megabyte of texts each. */
 import { Effect, Predicate, type Scope } from "effect"
 import { isText, type PairBytes, texts as placed } from "../domain/PairBytes.ts"
 import type { FileDigest } from "../node/OutputFile.ts"
@@ -17,14 +17,14 @@ const ahead = 24
 
 const messageBytes = 512 * 1024
 
-/** With more rows per message, rows would move to V8's old generation. */
+/** If a message had more rows, they would live so long that V8 moves them to its old generation. */
 const messageRows = 256
 
 const rowBytes = 200
 
 export interface DatasetThread {
   readonly open: (output: Output) => number
-  /** @returns whether a message was sent; if so, wait for `room` */
+  /** @returns whether a message was sent. If it was, the caller must wait for `room`. */
   readonly add: (output: number, row: JsonRow, bytes?: PairBytes) => boolean
   readonly room: Effect.Effect<void, DatasetError>
   readonly finish: Effect.Effect<ReadonlyArray<OutputFiles>, DatasetError>
@@ -46,7 +46,7 @@ const lengthOf = (value: Json | undefined): number =>
 
 export const sizeOf = (row: JsonRow): number => rowBytes + lengthOf(row)
 
-/** `every` would skip rows without the column, which are holes in the array. */
+/** A row without the column is a hole in the array. `findIndex` visits holes, but `every` would skip them. */
 const ofColumn = (values: ReadonlyArray<Json | undefined>): ColumnContent => {
   const [first] = values
   const isSame = first !== undefined && (first === null || typeof first !== "object")

@@ -1,8 +1,8 @@
 /**
- * Compares the pairs of two datasets. Two pairs are the same pair if their item ids and both texts are equal. `same +
- * changed + flipped + gone` is `a.rows`, and `same + changed + flipped + added` is `b.rows`. Memory is constant up to
- * 100 million pairs; the temporary file takes 0.2 kB per pair. If the input has no ids, an item's id is a hash of its
- * content, so a changed text makes another item.
+ * Compares the pairs of two datasets. A pair of A and a pair of B match if their item ids and both texts are equal.
+ * `same + changed + flipped + gone` is `a.rows`, and `same + changed + flipped + added` is `b.rows`. Memory is constant
+ * up to 100 million pairs; the temporary file takes 0.2 kB per pair. If the input has no ids, an item's id is a hash of
+ * its content, so a changed text makes another item.
  */
 import { Effect, FileSystem, Option, Path, Record, Schema, Stream } from "effect"
 import { type Split, splits } from "../domain/Split.ts"
@@ -21,7 +21,7 @@ import * as Read from "./Read.ts"
 export interface JobOutcome {
   /** The item's id, as in the dataset. */
   readonly itemId: string
-  /** The reason why the item gives no pair, such as `tie`; null if it gives pairs. */
+  /** The reason why the item gives no pair, such as `tie`. Null if it gives pairs. */
   readonly lost: string | null
   /** The reason why the item's votes count differently in the other dataset (`vote_no_longer_counted`), or null. */
   readonly cause: string | null
@@ -97,7 +97,7 @@ export interface DatasetDiff extends Readonly<Record<DiffKind, PairDifference>> 
   readonly only_in: { readonly a: ReadonlyArray<string>; readonly b: ReadonlyArray<string> }
   /** Settings that differ between the manifests. */
   readonly settings: { readonly [setting: string]: { readonly a: Json; readonly b: Json } }
-  /** Experts who have votes in A's report but none in B's, with their number of votes in A's report. */
+  /** Experts who have votes in A's report and are not in B's report, with their number of votes in A's report. */
   readonly lost_experts: { readonly [expert: string]: number }
 }
 
@@ -135,7 +135,10 @@ const expertsOf = Effect.fnUntraced(function* (directory: string) {
   return new Map(rows.flatMap(({ expert, votes }) => (expert === null ? [] : [[expert, votes] as const])))
 })
 
-/** Experts with votes in `a` but none in `b`. Without a common expert, none, because the pseudonyms may differ. */
+/**
+ * Returns the experts with votes in `a` who are not in `b`. If the datasets have no expert in common, returns none,
+ * because their pseudonyms may differ.
+ */
 export const lostExperts = Effect.fnUntraced(function* (a: string, b: string) {
   const [before, after] = [yield* expertsOf(a), yield* expertsOf(b)]
   const lost = [...before].filter(([expert, votes]) => votes > 0 && !after.has(expert))
@@ -161,7 +164,7 @@ export const diff = Effect.fn("Dataset.diff")(function* <E = never, R = never>(
   const columns = all.filter((name) => !ignore.includes(name))
   const settings = differing(manifests[0].settings ?? {}, manifests[1].settings ?? {})
 
-  // Rows of files with equal digests are equal, and need not be read.
+  // If two files have the same digest, their rows are equal and need not be read.
   let same = 0
   const shardsB = shardsOf(b, manifests[1], paths)
   const shardsA = shardsOf(a, manifests[0], paths).filter(({ file, split }) => {
@@ -232,7 +235,7 @@ export const diff = Effect.fn("Dataset.diff")(function* <E = never, R = never>(
     yield* Effect.yieldNow
   }
 
-  // Records contain only hashes, so the files of the examples are read once more.
+  // Records contain only hashes, so the files that contain the examples are read again.
   const shown = Object.values(items.tallies).flatMap(({ drawn }) =>
     drawn.flatMap(({ a, b }) => [a ?? [], b ?? []].flat()),
   )

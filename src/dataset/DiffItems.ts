@@ -1,7 +1,10 @@
-/** Each pair matches an equal pair if possible, else one with the same choice, else one with the opposite choice. */
+/**
+ * Matches each pair of A with an equal pair of B. If there is none, matches a pair of the same texts with the same
+ * choice, or else with the opposite choice.
+ */
 import { inputColumns } from "../domain/PreferencePair.ts"
 
-/** `low` and `high` are the hashes of `chosen` and `rejected`, the smaller one first. */
+/** Indexes in a record. `low` is the smaller one of the hashes of `chosen` and `rejected`, `high` the other one. */
 export const field = {
   item: 0,
   low: 1,
@@ -29,7 +32,7 @@ export interface Drawn {
 
 const lossesByVotes = new Set(["not_judged", "too_few_votes", "tie", "low_agreement", "against_votes", "no_pair"])
 
-/** All other settings affect which pairs exist, or what the experts answered. */
+/** Settings that are not in this set affect which pairs exist, or the answers of the experts. */
 // prettier-ignore
 const otherSettings = new Set([
   "votes", "shuffle_seed", "gold_mixed_in", "thresholds", "splits", "conversational", "margin", "margin_from", "edited",

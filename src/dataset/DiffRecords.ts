@@ -1,4 +1,4 @@
-/** Stores rows as records of 52-bit hashes in a temporary file. Memory holds 17 MB and one of 256 partitions. */
+/** Stores rows as 52-bit hashes in a temporary file of 256 partitions. Memory holds 17 MB and one partition. */
 import { Effect, FileSystem, Result, Stream } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
 import type { Prompt } from "../domain/Message.ts"
@@ -12,7 +12,7 @@ import { DatasetUnreadable } from "./file/DatasetError.ts"
 const partitionCount = 256
 const bufferRecords = 256
 
-/** Stands for null. Neither hashes nor columns contain this number. */
+/** Stands for null. No hash and no column has this value. */
 const nullValue = -Number.MAX_SAFE_INTEGER
 
 export const hash = Sha256.leading52Bits
@@ -47,7 +47,7 @@ export const make = Effect.fnUntraced(function* (width: number, directory: strin
   }
 })
 
-/** A list of one message has the value of its text, so that datasets of different shapes can be compared. */
+/** A list of messages has the hash of its text, so that conversational and standard datasets can be compared. */
 export const valueOf = (value: Json | undefined): number => {
   if (value === undefined || value === null) return nullValue
   if (typeof value === "number") return value

@@ -1,4 +1,7 @@
-/** Lists every other file with its digest. It has no time, so the same rows and facts give the same manifest. */
+/**
+ * The manifest lists every other file of the dataset with its digest. It contains no time, so that the same rows and
+ * facts give the same manifest.
+ */
 import { Effect, FileSystem, Option, Path, Schema } from "effect"
 import { Split } from "../domain/Split.ts"
 import { version } from "../node/Version.ts"

@@ -1,7 +1,8 @@
 /**
- * Orders rows so that neighbors have different prompts: KTO trainers estimate the KL divergence from each prompt with
- * the previous row's completion (TRL 1.10, trl/trainer/kto_trainer.py; 1,000 rows in LLaMA-Factory 0.9.6,
- * data/processor/feedback.py). Memory holds 32 MB of rows. Not covered: batches of several processes.
+ * Orders rows so that neighbors have different prompts, because a KTO trainer combines each prompt with the completion
+ * of the previous row to estimate the KL divergence. TRL 1.10 does so within a batch (trl/trainer/kto_trainer.py),
+ * LLaMA-Factory 0.9.6 within 1,000 rows (data/processor/feedback.py). Memory holds 32 MB of rows. Batches that are
+ * spread over several processes are not considered.
  */
 import * as Sha256 from "../node/Sha256.ts"
 
@@ -54,7 +55,7 @@ export const make = <Row>() => {
     const prompt = choose()
     if (prompt === undefined) return undefined
     const { key, rows } = prompt
-    // Otherwise, every prompt's first row would have the same label.
+    // If the row did not depend on the key, every prompt's first row would have the same label.
     const drawn = key % rows.length
     const { row, size } = rows[drawn]!
     const end = rows.pop()!
@@ -116,7 +117,7 @@ const separate = <Row>(entries: Array<Entry<Row>>, offset: number): void => {
   const costOfTwo = (start: number, end: number): { readonly near: number; readonly neighbors: number } => {
     const size = end - start + 1
     let neighbors = size === 2 ? 1_000_000 : 0
-    // Rotation also makes the first and the last row of a batch neighbors. The file's last batch can be shorter.
+    // Trainers rotate a batch, so its first and last row are neighbors, too. The file's last batch can be shorter.
     for (let batch = size; batch <= (end === last ? maxDistance : size); batch++) {
       if (start % batch === 0) neighbors += isCommonBatchSize(batch) ? 1000 : 2
     }

@@ -61,7 +61,7 @@ export class ExpertsNamed extends Schema.TaggedError<ExpertsNamed>()("ExpertsNam
 export class HubRefused extends Schema.TaggedError<HubRefused>()("HubRefused", {
   /** `user/name` or `organization/name`. */
   repository: Schema.String,
-  /** The HTTP status; 401 and 403 concern the token. */
+  /** The HTTP status. 401 and 403 mean that the token is not valid, or lacks a permission. */
   status: Schema.Int,
   /** The error that the Hub's client threw. */
   cause: Schema.Defect(),
@@ -99,7 +99,7 @@ export class PushError extends Schema.TaggedError<PushError>()("PushError", {
   }
 }
 
-/** `fetch` gives the actual reason only in the cause. */
+/** The message of a `fetch` error is general. Only its `cause` has the actual reason. */
 const textOf = (error: unknown): string =>
   Predicate.isError(error)
     ? (error.name === "TimeoutError" ? "no answer in time" : error.message) +
@@ -120,7 +120,7 @@ export interface PushOptions {
   readonly expertNames?: boolean | undefined
   /** The Hub's address. Default: `https://huggingface.co`. */
   readonly endpoint?: string | undefined
-  /** Timeout of a request, plus one second for each 64 kB that it sends. Default: 30 seconds. */
+  /** Timeout of a request. A request gets one more second for each 64 kB that it sends. Default: 30 seconds. */
   readonly requestTimeout?: Duration.Input | undefined
 }
 
@@ -134,19 +134,19 @@ export interface Pushed {
   readonly url: string
   /** The commit of this push, or the newest commit if the repository already had the dataset. */
   readonly commit: string
-  /** Whether the repository already had this dataset, so that nothing was committed. */
+  /** Whether nothing was committed, because the repository already had this dataset. */
   readonly unchanged: boolean
   /** Number of preference pairs. */
   readonly rows: number
   /** Number of files of the dataset, including its manifest. */
   readonly files: number
-  /** Total size of these files, in bytes. */
+  /** Total size of the dataset's files, in bytes. */
   readonly bytes: number
   /** Paths of files from an earlier push that this push deleted. */
   readonly deleted: ReadonlyArray<string>
 }
 
-/** Status 412 means that somebody else committed in the meantime. */
+/** Whether a retry can succeed. Status 412 means that somebody else has committed in the meantime. */
 const mayPass = ({ reason }: PushError): boolean => {
   if (reason._tag !== "HubRefused") return reason._tag === "HubUnreachable"
   const kind = HttpFailure.kindOf(reason.status)
@@ -161,7 +161,7 @@ const decodeExperts = Schema.decodeUnknownOption(
   ),
 )
 
-/** A report by an earlier version can have names without the setting `expert_names`. */
+/** Earlier versions wrote names to a report without the setting `expert_names`, so the report is checked, too. */
 const namesExperts = (report: string): boolean =>
   Option.exists(decodeExperts(report), ({ experts }) =>
     experts.some(({ expert }) => expert !== null && !Pseudonym.isPseudonym(expert)),
@@ -185,7 +185,7 @@ const timedFetch =
   }
 
 const client = Effect.tryPromise({
-  // With this `catch`, bundlers accept that the package is not installed.
+  // Because of this `catch`, bundlers accept that the package is not installed.
   try: () =>
     import("@huggingface/hub").catch((cause) => {
       throw cause
@@ -273,7 +273,7 @@ export const push = Effect.fn("Dataset.push")(function* (
       asked(() => hub.createBranch({ repo, branch, ...access })).pipe(Effect.andThen(newest)),
     ),
   )
-  /** Only files in Git LFS have a SHA-256. */
+  /** Lists the files of the repository. Only files in Git LFS have a SHA-256. */
   const listed = Effect.fnUntraced(function* (revision: string) {
     const files = new Map<string, { readonly size: number; readonly sha256: string | undefined }>()
     const entries = hub.listFiles({ repo, revision, recursive: true, ...access })

@@ -1,4 +1,4 @@
-/** Reads a dataset's pairs in their order. A file's digest is compared with the manifest before it is read. */
+/** Reads a dataset's pairs in their order. Before a file is read, its digest is compared with the manifest. */
 import { Effect, FileSystem, Option, Path, Record, Result, Schema, Stream } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
 import { Message, usesTools } from "../domain/Message.ts"
@@ -12,7 +12,7 @@ import type { Json, JsonRow } from "./file/Features.ts"
 import * as ReadBack from "./file/ReadBack.ts"
 import * as Manifest from "./Manifest.ts"
 
-/** Which pairs to read. */
+/** Options of `read`: the pairs to read. */
 export interface ReadOptions {
   /** The split to read. Default: all splits, in the order of the manifest. */
   readonly split?: Split | undefined
@@ -63,7 +63,7 @@ export const read = (
 export const checkDigest = Effect.fnUntraced(function* (file: string, sha256: string) {
   const failed = (expected: string, actual: string) => new DatasetUnreadable({ file, expected, found: actual })
   const digest = yield* Effect.mapError(ReadBack.digest(file), ({ message, reason }) =>
-    failed("the file of the manifest", reason._tag === "NotFound" ? "no such file" : message),
+    failed("the file that the manifest lists", reason._tag === "NotFound" ? "no such file" : message),
   )
   if (digest.sha256 !== sha256) return yield* failed(`the SHA-256 ${sha256} of the manifest`, digest.sha256)
 })
@@ -97,13 +97,13 @@ const pairsOf = (directory: string, { path, sha256 }: Manifest.DatasetFile) =>
 const decodePair = Schema.decodeUnknownResult(PreferencePairSchema, { reportInput: true })
 const decodeMessages = Schema.decodeUnknownResult(Schema.NonEmptyArray(Message), { reportInput: true })
 
-/** Datasets of earlier versions lack columns. */
+/** Datasets of earlier versions lack some columns, which are read as null. */
 const nulls = Record.map(
   Record.filter(PreferencePairSchema.fields, (field) => Schema.is(field)(null)),
   () => null,
 )
 
-/** Parquet has null for a message's missing member. */
+/** In Parquet, a message's missing member is null. `withoutNulls` removes it. */
 const toPair = (row: JsonRow) =>
   Result.gen(function* () {
     const { chosen, rejected, tools, ...others } = ReadBack.withoutNulls(row)

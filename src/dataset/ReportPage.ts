@@ -1,4 +1,4 @@
-/** The report as one page that works offline. No text becomes script; a Content-Security-Policy forbids requests. */
+/** The page works offline. Its texts cannot become script, and a Content-Security-Policy forbids requests. */
 import { Effect, FileSystem, Path, Schema } from "effect"
 import type { QualityReport } from "../domain/QualityReport.ts"
 
@@ -8,7 +8,7 @@ const placeholder = '<script id="report" type="application/json"></script>'
 export class ReportTemplateMissing extends Schema.TaggedError<ReportTemplateMissing>()("ReportTemplateMissing", {
   /** The path of the template, or its import name if it cannot be resolved. */
   path: Schema.String,
-  /** The error from reading the template; absent if the template was read, but lacks exactly one placeholder. */
+  /** The error from reading the template. Absent if it was read, but does not have exactly one placeholder. */
   cause: Schema.optionalKey(Schema.Defect()),
 }) {
   override get message() {
@@ -18,7 +18,7 @@ export class ReportTemplateMissing extends Schema.TaggedError<ReportTemplateMiss
 
 const escapes: Record<string, string> = { "<": "\\u003c", "\u2028": "\\u2028", "\u2029": "\\u2029" }
 
-/** The JSON cannot end a script element or open a comment. `JSON.stringify` escapes lone surrogates. */
+/** Returns JSON that cannot end a script element or open a comment. `JSON.stringify` escapes lone surrogates. */
 const embeddable = (report: QualityReport): string =>
   JSON.stringify(report).replaceAll(/[<\u2028\u2029]/g, (character) => escapes[character] ?? character)
 
@@ -33,7 +33,7 @@ export const fill = (template: string, report: QualityReport): string | undefine
 export const render = Effect.fn("ReportPage.render")(function* (report: QualityReport) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
-  // A bundle does not contain the template, and this module must load in a bundle.
+  // A bundle does not contain the template. This module must load there nevertheless, so the template is resolved here.
   const url = yield* Effect.try({
     try: () => new URL(import.meta.resolve("#built/report.html")),
     catch: (cause) => new ReportTemplateMissing({ path: "#built/report.html", cause }),

@@ -1,4 +1,7 @@
-/** A shard ends with the item that reaches the limit, which is a size in memory, like the limit of `datasets`. */
+/**
+ * A shard ends after the item with which it reaches the limit, so that an item's pairs are in one shard. The limit is a
+ * size in memory, as in `datasets`.
+ */
 import type { Split } from "../domain/Split.ts"
 import * as OutputFile from "../node/OutputFile.ts"
 import { type EncodedRow, Text } from "./file/EncodedRow.ts"

@@ -1,4 +1,4 @@
-/** Rows are in the order of the pairs, except by `PromptSpacing` and `Jsonl.leadingLines`. */
+/** Writes rows in the order of the pairs, except for those that `PromptSpacing` or `Jsonl.leadingLines` moves. */
 import { Effect, Option, Record, Result, Schema, Struct } from "effect"
 import * as Assessment from "../domain/Assessment.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
@@ -137,7 +137,7 @@ export const make = (thread: DatasetThread, format: TrainerFormat, split: Split,
   const { promptOf } = format
   const spacing = PromptSpacing.make<JsonRow>()
 
-  /** JSON Lines can hold any value, and rows of built-in formats always match. */
+  /** JSON Lines need no check, because they can hold any value. Rows of built-in formats always match their types. */
   const isChecked = format.container === "parquet" && !(isBuiltInName(format.name) && formats[format.name] === format)
 
   const type = { struct: features }

@@ -19,17 +19,17 @@ export interface Verification {
   readonly rows: number
   /** Number of files in the manifest, without the manifest itself. */
   readonly files: number
-  /** The problems; an intact dataset has no errors. Warnings: rows that trainers misread, unchecked custom formats. */
+  /** The problems. An intact dataset has no errors. Warnings are for misread rows and for unchecked custom formats. */
   readonly findings: ReadonlyArray<Finding>
 }
 
 /** Options of `verify`. */
 export interface VerifyOptions {
-  /** The custom formats whose rows to check; `formats` of `write` can be passed unchanged. Default: none. */
+  /** The custom formats whose rows are checked. `formats` of `write` can be passed unchanged. Default: none. */
   readonly formats?: ReadonlyArray<FormatName | TrainerFormat> | undefined
 }
 
-/** Never fails: if a file cannot be read, this is a finding. */
+/** Verifies a dataset. Never fails: a file that cannot be read is a finding. */
 export const verify: (
   directory: string,
   options?: VerifyOptions,
@@ -167,7 +167,7 @@ const Report = Schema.fromJsonString(
   }),
 )
 
-/** A step's count must be the previous step's count minus the losses. */
+/** Each step's count in the report must be the count of the previous step minus the losses. */
 const checkFunnel = Effect.fnUntraced(function* (
   directory: string,
   { counts, rows }: Manifest.Manifest,

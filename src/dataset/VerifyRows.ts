@@ -1,4 +1,4 @@
-/** Each line of JSON Lines is compared with the Parquet row as text. Leading lines can belong to later rows. */
+/** Compares JSON Lines, as text, with the lines that the Parquet rows give. Leading lines can belong to later rows. */
 import { Array as Arr, Effect, Option, Path, Schema, Sink, Stream } from "effect"
 import type { SchemaElement } from "hyparquet"
 import { type Split, splits } from "../domain/Split.ts"
@@ -144,7 +144,7 @@ const compareShard = Effect.fnUntraced(
     const paths = yield* Path.Path
     const { rows } = yield* openParquet(directory, shard, expected.features, findings)
     let at = 0
-    // Peeled, because a second read from the start would decode the first row group twice.
+    // The first row is peeled off, because reading it separately would decode the first row group twice.
     const [start, rest] = yield* Stream.peel(rows, Sink.take(1))
     const visitedRows = Stream.concat(Stream.fromArray(start), rest).pipe(
       Stream.mapArray(Arr.map((row) => (onRow(row, ++at), row))),

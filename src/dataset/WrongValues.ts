@@ -1,4 +1,4 @@
-/** Programs in JavaScript can pass values of any type. */
+/** Checks options and pairs, because programs in JavaScript can pass values of any type. */
 import { Effect } from "effect"
 import * as PairBytes from "../domain/PairBytes.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"

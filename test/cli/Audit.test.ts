@@ -147,7 +147,7 @@ describe("prefstream audit", () => {
       "Policies on 29 items: votes per item, and accuracy against the majority of the other people on the item",
     )
     assert.notInclude(stdout, "accuracy against known answers")
-    assert.include(stdout, "No policies by known answers: 6 items are too few.")
+    assert.include(stdout, "No policies compared with known answers: 6 items are too few.")
   })
 
   test("says that few items have no interval", function* () {

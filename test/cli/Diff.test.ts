@@ -74,7 +74,7 @@ describe("prefstream diff", () => {
     const shard = `${folder}/published/jsonl/train-00000-of-00001.jsonl`
     yield* fs.remove(shard)
     yield* cli(["diff", `${folder}/published`, job]).pipe(
-      ends(2, new RegExp(`${shard}: expected the file of the manifest, found no such file`)),
+      ends(2, new RegExp(`${shard}: expected the file that the manifest lists, found no such file`)),
     )
     for (const [path, why] of [
       [`${folder}/nowhere`, "no such file or folder"],

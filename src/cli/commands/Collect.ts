@@ -19,7 +19,7 @@ export const command = makeCommand(
     const once = flags.once ?? pipeline?.once === true
     const webhook = yield* webhookOf(flags, once ? undefined : pipeline?.webhook)
     const service = yield* Job.checkedService(job, pipeline?.service)
-    // In a misspelled folder, a new, empty ledger would look like a finished job.
+    // If the folder's name is misspelled, a new, empty ledger there would look like a finished job.
     if (pipeline !== undefined || flags.baseUrl !== undefined) {
       yield* Effect.provide(Effect.void, existingLedger(place.location))
     }

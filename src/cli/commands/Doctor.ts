@@ -1,4 +1,7 @@
-/** Adapter: reads Node's version from `node:process`. Changes no ledger; sends a task only for `--try-task new`. */
+/**
+ * Adapter: reads Node's version from `node:process`. `prefstream doctor` changes no ledger, and sends a task only with
+ * `--try-task new`.
+ */
 import process from "node:process"
 import { Clock, Console, Effect, FileSystem, Layer, Path, Redacted, Struct } from "effect"
 import { CliOutput, Command } from "effect/cli"
@@ -27,7 +30,7 @@ import { runFlags } from "./Run.ts"
 import { tryTask } from "./TryTask.ts"
 import { webhook } from "./WebhookCheck.ts"
 
-/** In milliseconds: half of the receiver's default tolerance for the time of a delivery. */
+/** In milliseconds: half of the time difference that the webhook receiver tolerates by default. */
 const maxClockDifference = 150_000
 
 export const command = makeCommand(
@@ -86,7 +89,7 @@ const settings = Effect.fnUntraced(
   function* (flags: object) {
     const { problem, project } = yield* Settings.Current
     if (problem !== undefined) return failed("settings", problem)
-    // `{}` stands for a pipeline, so that `--listen` is accepted without a base URL.
+    // `--listen` requires a base URL or a pipeline. `{}` stands for a pipeline, so that no base URL is needed.
     yield* check(flags, {})
     yield* checkRun
     const message = project === undefined ? `no ${Settings.fileName} found` : project.file

@@ -1,4 +1,4 @@
-/** Overwrites no file, and writes nothing if it can read no item. */
+/** `prefstream init` overwrites no file. If it can read no item, it writes nothing. */
 import { Console, Effect, FileSystem, Option, Path, Predicate, Schema, Stdio } from "effect"
 import { Prompt } from "effect/cli"
 import * as Inspection from "../../pipeline/Inspection.ts"

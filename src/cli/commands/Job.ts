@@ -90,7 +90,7 @@ export const savingSettings = Effect.fnUntraced(function* <E, R>(
   work: Effect.Effect<RunReport.RunReport, E, R>,
   { directory }: Place,
 ) {
-  // If workers share the ledger, nothing is saved, because other processes may also write to the folder.
+  // If workers share the ledger, the settings are not saved, because other processes may also write to the folder.
   if (!(yield* Ledger).isShared) yield* Settings.save(directory)
   return yield* work
 })

@@ -57,7 +57,7 @@ const checkCommand = makeCommand(
   }),
 ).pipe(Command.withShortDescription("Check the integrity of the ledger"))
 
-/** In an existing folder, the file is named after the time, for nightly backups. */
+/** If `name` is an existing folder, each backup gets a file in it, named after the time. This suits nightly backups. */
 const backupFile = Effect.fnUntraced(function* (name: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

@@ -1,4 +1,4 @@
-/** The access token comes from HF_TOKEN, or else from the file of `hf auth login`. */
+/** `prefstream push` takes the access token from HF_TOKEN, or else from the file that `hf auth login` writes. */
 import { Console, Effect } from "effect"
 import { Argument, Flag } from "effect/cli"
 import * as Dataset from "../../dataset/Dataset.ts"

@@ -1,4 +1,7 @@
-/** No task changes if one of them does not allow the decision, or a process but a worker uses the ledger. */
+/**
+ * Changes all selected tasks or none. Fails if one of the tasks does not allow the decision, or if a process other than
+ * a worker uses the ledger.
+ */
 import { Console, Effect, FileSystem, Option, Predicate } from "effect"
 import type { Command } from "effect/cli"
 import { Argument, Flag } from "effect/cli"
@@ -66,7 +69,7 @@ export const command = makeCommand(
       yield* check(flags)
       const { directory, location } = yield* placeOf(flags)
       const decision = yield* decisionOf(flags)
-      // If only `--ledger` is set, the job may belong to another folder than the default one.
+      // With `--ledger` but without `--dir`, the ledger may belong to a job in another folder than the default one.
       const isOwn =
         flags.dir !== undefined || (location._tag === "File" && location.path === JobFolder.ledger(directory))
       const isIdle = Option.isNone(yield* LedgerLocation.holder(location))

@@ -1,4 +1,4 @@
-/** Each of these commands ends when its work is done, and a dry run can check it. */
+/** The commands that `prefstream schedule` can start. Each one ends when its work is done, and supports a dry run. */
 import { Effect } from "effect"
 import { Command } from "effect/cli"
 

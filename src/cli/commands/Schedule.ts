@@ -1,4 +1,4 @@
-/** Adapter: each run is a process in its own group, because Ctrl+C signals the whole foreground group. */
+/** Adapter: starts each run in a process group of its own, because Ctrl+C signals the whole foreground group. */
 import process from "node:process"
 import { Duration, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -115,7 +115,7 @@ const carriedOut = Effect.fnUntraced(
 
 const killGroup = (pid: number | undefined): void => {
   if (pid === undefined) return
-  // The run may have just ended, and then `kill` throws.
+  // `kill` throws if the run has just ended.
   try {
     process.kill(-pid, "SIGKILL")
   } catch {}

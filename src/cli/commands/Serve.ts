@@ -137,7 +137,7 @@ export const command = makeCommand(
     monitor,
     ...expertFlags,
   },
-  // Without a span: the handlers of an `HttpApi` would use it in place of the request's span.
+  // This function has no span, because the handlers of an `HttpApi` would use it in place of the request's span.
   Effect.fnUntraced(function* (flags) {
     yield* check(flags)
     const variable = yield* organizationToken

@@ -1,4 +1,7 @@
-/** A task is sent only for `--try-task new`, and again only if it certainly did not arrive. No ledger records it. */
+/**
+ * Sends a task only for `--try-task new`. The request is repeated only if it certainly did not arrive. No ledger
+ * records the task.
+ */
 import { Clock, Duration, Effect, Layer, Option, Schema } from "effect"
 import { resultPlaces } from "../../api/ContractSettings.ts"
 import { ServiceProfile } from "../../api/ServiceProfile.ts"

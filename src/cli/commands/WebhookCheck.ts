@@ -1,4 +1,4 @@
-/** Sends a signed test webhook to the receiver. Does not prove that the service signs in the same way. */
+/** Sends a signed test webhook to the receiver. This does not prove that the service signs in the same way. */
 import { Clock, Deferred, Effect, FileSystem, Layer, Option, Redacted, References } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { ServiceProfile } from "../../api/ServiceProfile.ts"

@@ -1,4 +1,4 @@
-/** A campaign is the runs with the same guidelines. */
+/** Defines `--campaign`. A campaign consists of the runs with the same guidelines. */
 import { Option } from "effect"
 import { option, parsed } from "./Values.ts"
 

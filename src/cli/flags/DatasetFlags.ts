@@ -1,4 +1,4 @@
-/** Flags of the settings in `pipeline/DatasetSettings`, of the same names. */
+/** Defines the flags for the settings in `pipeline/DatasetSettings`. A flag and its setting have the same name. */
 import { Effect, Option, Record, Struct } from "effect"
 import { type Command, Flag } from "effect/cli"
 import { formatNames } from "../../dataset/format/TrainerFormats.ts"

@@ -20,17 +20,17 @@ export interface Definition {
   readonly default?: string | number
   readonly environment?: `PREFSTREAM_${string}`
   readonly note?: string
-  /** Only the command line can set the option: it is for one invocation, or too dangerous for a file. */
+  /** Only the command line can set the option, because it is for one invocation, or too dangerous for a file. */
   readonly isTypedOnly?: true
   readonly isKept?: true
-  /** A path, or a text that has a path after `gold:`. In a settings file, it is relative to that file. */
+  /** `whole`: the value is a path. `gold`: a path follows `gold:`. A settings file has paths relative to its folder. */
   readonly path?: "whole" | "gold"
-  /** A settings file can have a map in place of the value: `json` becomes one value, others `NAME=VALUE`. */
+  /** A settings file can have a map as the value. It becomes one JSON text (`json`), or one `NAME=VALUE` per entry. */
   readonly map?: "numbers" | "prices" | "json"
   readonly isRepeatable?: true
   readonly isSwitch?: true
   readonly values?: ReadonlyArray<string>
-  /** If this flag is on the command line, settings of these flags or groups from files are ignored. */
+  /** Flags or groups whose settings in files are ignored if this flag is on the command line. */
   readonly replaces?: ReadonlyArray<string>
 }
 

@@ -1,4 +1,4 @@
-/** No message contains a password. One on the command line is refused, because every user can read it. */
+/** No message contains a password. A password on the command line is refused, because other users can read it there. */
 import { Effect, Layer } from "effect"
 import { type Command, Flag } from "effect/cli"
 import * as JobFolder from "../../pipeline/JobFolder.ts"

@@ -1,4 +1,7 @@
-/** Adapter: imports a module by `node:url` and `node:path`. Settings are checked, because no type check runs. */
+/**
+ * Adapter: imports a pipeline file by `node:url` and `node:path`. Node does not check types, so the pipeline's settings
+ * are checked here.
+ */
 import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import { Cause, Context, Effect, type FileSystem, Layer, Option, type Path, Predicate, Schema } from "effect"
@@ -33,7 +36,7 @@ export const pipelineArgument = Argument.String("PIPELINE").pipe(
   Argument.mapEffect((file) => Effect.map(orFiles(Option.toArray(file)), ([first]) => first)),
 )
 
-/** Node does not load files of projects made by `npm init` as ES modules. */
+/** In a project that `npm init` made, Node does not load `.js` and `.ts` files as ES modules. */
 const adviceOn = (cause: unknown): string =>
   cause instanceof SyntaxError && /outside a module|Unexpected token 'export'/.test(cause.message)
     ? ': give the file the extension .mts or .mjs, or set "type": "module" in package.json'

@@ -1,2 +1,2 @@
-/** Imports nothing, because `bin.ts` loads it first. */
+/** This file imports nothing, because `bin.ts` loads it first. */
 export const isPipelineFile = (file: string): boolean => /\.[cm]?[jt]s$/.test(file)

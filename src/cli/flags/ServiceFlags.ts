@@ -1,4 +1,4 @@
-/** The properties of the annotation service that the contract leaves open. */
+/** Defines the flags for those properties of an annotation service that the contract leaves open. */
 import {
   Config,
   ConfigProvider,
@@ -50,7 +50,7 @@ import {
   text,
 } from "./Values.ts"
 
-/** It has no flag, because every user of the machine can read a command line. */
+/** The token has no flag, because every user of the machine can read a command line. */
 export const token = Effect.map(Config.option(Config.Redacted("PREFSTREAM_TOKEN")), Option.getOrUndefined)
 
 const formed = (
@@ -198,7 +198,7 @@ const extraOf = Effect.fnUntraced(function* (file: string) {
   return yield* usageError(`--request-extra ${file}: expected ${expected}`)
 })
 
-/** The config provider treats an empty variable as missing, but still lists its name. */
+/** Whether the variable is set, but empty. The config provider treats it as missing, but lists its name. */
 const isEmpty = Effect.gen(function* () {
   const provider = yield* ConfigProvider.ConfigProvider
   const node = yield* Effect.orElseSucceed(provider.load(["PREFSTREAM", "BASE"]), () => undefined)

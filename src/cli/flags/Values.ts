@@ -1,4 +1,4 @@
-/** Commands must store a flag under its name in camel case, from which `Rules` derives its spelling. */
+/** A command must store a flag under its name in camel case: `Rules` derives the flag's spelling from this name. */
 import { Duration, Effect, Option, Schema } from "effect"
 import { CliError, Flag } from "effect/cli"
 import { define, type Definition, nameOf, orSetting } from "./Definition.ts"

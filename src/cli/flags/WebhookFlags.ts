@@ -64,7 +64,7 @@ export const webhookOf = Effect.fnUntraced(function* (
 
 const isPath = (text: string): text is `/${string}` => /^\/[\w.~/-]*$/.test(text)
 
-/** A semicolon separates settings only before `NAME=` or at the end, so that values can contain one. */
+/** A semicolon separates settings only before `NAME=` or at the end, so that values can contain semicolons. */
 const settingsOf = Effect.fnUntraced(function* (text: string) {
   const [first = "", ...others] = text.trim().split(/;\s*(?=\w+=|$)/)
   const isName = !first.includes("=")

@@ -1,4 +1,4 @@
-/** One row for each judge, the jury, and people. Intervals are 95% intervals. A dash means: no such number. */
+/** One row for each judge, the jury, and people. Intervals are 95% intervals. A dash stands for a missing number. */
 import type { Audit, AuditAgreement, AuditPolicies, AuditPolicy } from "../../domain/Audit.ts"
 import type { Estimate } from "../../domain/Leaderboard.ts"
 import { count, number } from "../../io/Values.ts"
@@ -107,7 +107,7 @@ const policyTables = ({ policies }: Audit): Cells => {
       ? policyTable(table)
       : [
           "",
-          `No policies by ${references[table.reference].noun}: ${count(table.items, "item is", "items are")} too few.`,
+          `No policies compared with ${references[table.reference].noun}: ${count(table.items, "item is", "items are")} too few.`,
         ],
   )
 }

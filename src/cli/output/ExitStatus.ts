@@ -1,4 +1,4 @@
-/** The exit status of every command. 75 is `EX_TEMPFAIL` of sysexits.h; after a signal, 128 + its number. */
+/** The exit statuses of all commands. 75 is `EX_TEMPFAIL` of sysexits.h. After a signal: 128 + the signal's number. */
 import { Schema } from "effect"
 import type { RunStatus } from "../../pipeline/RunReport.ts"
 import { inFlags } from "./Flags.ts"

@@ -1,4 +1,4 @@
-/** The results of `doctor`: one line each, which says what to do about a problem. */
+/** A result of `doctor` is one line. If there is a problem, the line says what to do. */
 import { messageOf } from "./Failure.ts"
 import { inFlags } from "./Flags.ts"
 

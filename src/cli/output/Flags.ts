@@ -1,4 +1,4 @@
-/** Turns options in backticks into flags for users of the command line. Text in double quotes is data. */
+/** Replaces options in backticks by flags in messages. Text in double quotes is data, and stays unchanged. */
 import { Predicate, Result } from "effect"
 import type { RejectCount } from "../../pipeline/RejectCounts.ts"
 import { joinWords } from "../../io/Values.ts"
@@ -59,7 +59,7 @@ const tokens = new RegExp(
 )
 const memberNames = new RegExp(String.raw`${quotedText}|([A-Za-z.]+)(?=:)`, "g")
 
-/** In the syntax of `ChoiceMap`, which is not imported, because each start of prefstream loads this file. */
+/** Uses the syntax of `ChoiceMap`. Does not import it, because each start of prefstream loads this file. */
 const partOfMap = (text: string): string =>
   /[",=]/.test(text) && !/^[<>]=?\s*\S+$/.test(text) ? JSON.stringify(text) : text
 

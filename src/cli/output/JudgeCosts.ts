@@ -1,4 +1,4 @@
-/** Shows the costs of the language models in a job, from the models' file of answers. */
+/** Shows the costs of a job's language models. They are read from the file that stores the models' answers. */
 import { Effect, FileSystem } from "effect"
 import type { PaidRequests } from "../../domain/JudgeUsage.ts"
 import { count } from "../../io/Values.ts"

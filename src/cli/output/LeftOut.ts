@@ -1,4 +1,4 @@
-/** Formats the numbers of items that give no pair, with the reasons. */
+/** Formats the number of items that give no pair, by reason. */
 import { count, number } from "../../io/Values.ts"
 import type { RunReport } from "../../pipeline/RunReport.ts"
 

@@ -1,4 +1,4 @@
-/** One line per message: time, level, message. A bug is logged with its stack. */
+/** A log message is one line with the time, the level, and the text. A bug is logged with its stack. */
 import { Array as Arr, Cause, Logger } from "effect"
 import { inFlags } from "./Flags.ts"
 import * as LogFormat from "./LogFormat.ts"

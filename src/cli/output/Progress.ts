@@ -1,4 +1,7 @@
-/** A terminal gets one redrawn line; else a line every 5 seconds if the counts change, or every 10 minutes. */
+/**
+ * A terminal gets one line, which is redrawn. Elsewhere, a line is printed every 5 seconds if the counts have changed,
+ * and every 10 minutes if they have not.
+ */
 import { Duration, Effect, Option, Stdio, Stream } from "effect"
 import * as SteadyClock from "../../io/SteadyClock.ts"
 import { Ledger } from "../../task/ledger/Ledger.ts"

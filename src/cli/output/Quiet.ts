@@ -1,4 +1,7 @@
-/** Adapter: holds the last 1,000 pieces of output in a `node:console`, and prints them only if a command fails. */
+/**
+ * Adapter: a `node:console` that keeps the last 1,000 pieces of output. They are printed only if the command fails with
+ * a cause for which `isNews` is true.
+ */
 import { Console as NodeConsole } from "node:console"
 import { Writable } from "node:stream"
 import { type Cause, Console, Effect, Exit, Sink, Stdio } from "effect"

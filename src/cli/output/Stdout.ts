@@ -1,10 +1,10 @@
-/** Adapter: the width of stdout, and its errors. The first error is printed, and the process ends with status 1. */
+/** Adapter: the width and the errors of stdout. The first error is printed, and the process ends with status 1. */
 import process from "node:process"
 import { print } from "./Stderr.ts"
 
 let isFailed = false
 
-// Node's console ignores errors of its stream.
+// Node's console ignores write errors of stdout, so they are handled here.
 process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
   if (code === "EPIPE" || isFailed) return
   isFailed = true

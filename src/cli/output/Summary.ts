@@ -43,7 +43,7 @@ export const finish = Effect.fn("Summary.finish")(function* (report: RunReport, 
   yield* end(report)
 })
 
-/** Outstanding results are not a failure of a command that does not wait, but a used-up budget is. */
+/** For a command that does not wait, outstanding results are a success. A used-up budget is not. */
 export const finishSubmit = Effect.fn("Summary.finishSubmit")(function* (report: RunReport, options: Options) {
   const { planned, submitting } = report.tasks
   const isOver = report.spending !== null && isOverBudget(report.spending)

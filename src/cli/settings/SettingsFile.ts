@@ -1,4 +1,7 @@
-/** A key is a flag's name or `files`. A section is for one command. Paths are relative to the file's folder. */
+/**
+ * In a settings file, a key is a flag's name or `files`. A section is for one command. Paths start at the file's
+ * folder.
+ */
 import { Effect, FileSystem, Path, Predicate } from "effect"
 import { isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument, type ParsedNode, stringify } from "yaml"
 import { didYouMean } from "../../io/NearestName.ts"
@@ -166,7 +169,7 @@ export const text = (settings: ReadonlyArray<Written>, project: ReadonlyArray<Wr
 
 const plain = (value: string): string | number => (/^(0|[1-9]\d{0,8})$/.test(value) ? Number(value) : value)
 
-/** In one step, so that another process never reads half of it. */
+/** Writes another file and renames it, so that no other process reads an incomplete file. */
 export const write = Effect.fn("SettingsFile.write")(function* (
   file: string,
   settings: ReadonlyArray<Setting>,

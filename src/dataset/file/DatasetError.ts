@@ -1,4 +1,4 @@
-/** Each message names the path or the option, and the problem. An existing dataset at the path is unchanged. */
+/** Each message names the path or the option, and the problem. If `write` fails, an existing dataset is unchanged. */
 import { Effect, type PlatformError, Predicate, Schema } from "effect"
 import { causeMessage } from "../../io/Values.ts"
 
@@ -34,7 +34,7 @@ export class PermissionDenied extends Schema.TaggedError<PermissionDenied>()("Pe
   }
 }
 
-/** Any other failure of the file system. */
+/** The file system failed for a reason other than space or permission. */
 export class FileSystemFailure extends Schema.TaggedError<FileSystemFailure>()("FileSystemFailure", {
   /** The file or folder that was being written. */
   path: Schema.String,
@@ -64,7 +64,7 @@ export class OptionInvalid extends Schema.TaggedError<OptionInvalid>()("OptionIn
 export class FormatFailed extends Schema.TaggedError<FormatFailed>()("FormatFailed", {
   /** The name of the trainer format. */
   format: Schema.String,
-  /** The item of the pair that was encoded; null at the end of the file. */
+  /** The item whose pair was encoded. Null if the format failed at the end of the file. */
   itemId: Schema.NullOr(Schema.String),
   /** The exception. */
   cause: Schema.Defect(),

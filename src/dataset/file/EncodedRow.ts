@@ -1,4 +1,4 @@
-/** Encodes each text once, because several files have the same text. An encoder remembers up to 8 MB of texts. */
+/** Encodes a text once, although several files contain it. For this, an encoder remembers up to 8 MB of texts. */
 import type { Json } from "./Features.ts"
 import * as JsonText from "../../domain/JsonText.ts"
 
@@ -7,7 +7,7 @@ export abstract class Text {
   abstract readonly value: string
   abstract readonly json: string
   readonly jsonBytes: Uint8Array | undefined = undefined
-  /** The latest row group that contains the text; a map to indexes would keep all texts in memory. */
+  /** Latest Parquet row group with the text. A map from texts to their groups would keep all texts in memory. */
   group: symbol | undefined = undefined
   index = 0
   abstract writeTo(buffer: Buffer, at: number): void
@@ -33,7 +33,7 @@ class StringText extends Text {
   }
 }
 
-/** JSON in UTF-8, as `JSON.stringify` writes it, decoded only on access to `json` or `value`. */
+/** A text as the JSON that `JSON.stringify` writes, in UTF-8. It is decoded only on access to `json` or `value`. */
 export class BytesText extends Text {
   override readonly jsonBytes: Uint8Array
   readonly bytes: number
@@ -62,11 +62,11 @@ export type Members = { readonly [name: string]: Cell }
 
 export interface EncodedRow {
   readonly columns: Members
-  /** Bytes in Arrow: texts in UTF-8, and a 4-byte offset for each text and list. */
+  /** Size in Arrow, in bytes: texts in UTF-8, and a 4-byte offset for each text and list. */
   readonly size: number
 }
 
-/** Much cheaper than a hash of the whole text. Of several texts with the same key, only the latest is remembered. */
+/** The key is cheaper than a hash of the text. Of texts with the same key, only the latest is remembered. */
 const keyOf = (text: string): number => {
   const { length } = text
   let key = length
@@ -82,7 +82,7 @@ const maxRememberedBytes = 8 * 1024 * 1024
 
 const textBytes = 200
 
-/** An assignment to `__proto__` would set the prototype. */
+/** A plain assignment to `__proto__` would set the prototype, not a member. */
 export const setMember = <A>(members: { [name: string]: A }, name: string, value: A): void => {
   if (name === "__proto__")
     Object.defineProperty(members, name, { value, enumerable: true, configurable: true, writable: true })
@@ -108,7 +108,7 @@ export const encoder = (): Encode => {
     return text
   }
 
-  /** Leaves out `undefined` members, like `JSON.stringify`: custom formats in untyped code can return them. */
+  /** Leaves out `undefined` members, like `JSON.stringify`. Custom formats in JavaScript can return such members. */
   const membersOf = (value: { readonly [name: string]: Json | Text | undefined }): Members => {
     const members: { [name: string]: Cell } = {}
     for (const name of Object.keys(value)) {

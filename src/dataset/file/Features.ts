@@ -19,7 +19,7 @@ export type Feature =
 /** The columns of a file by name, with their types. */
 export type Features = { readonly [column: string]: Feature }
 
-/** `Features.from_dict` of `datasets` before version 4 does not read the newer `List`. */
+/** Writes a list as an array, because `Features.from_dict` of `datasets` before version 4 does not read `List`. */
 export const declaration = (features: Features): { readonly [column: string]: Json } =>
   Object.fromEntries(Object.entries(features).map(([name, feature]) => [name, declarationOf(feature)]))
 

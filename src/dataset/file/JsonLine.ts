@@ -1,4 +1,4 @@
-/** Numbers of a `float64` column have a decimal point: `load_dataset` would infer integers, and fail at a fraction. */
+/** Writes `1.0` in a `float64` column: from `1`, `load_dataset` would infer integers, and fail at a later fraction. */
 import { type Cell, type EncodedRow, Text } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"
 

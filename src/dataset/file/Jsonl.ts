@@ -1,4 +1,7 @@
-/** The same rows give the same bytes. Up to 100 leading lines have types that `datasets` would not infer. */
+/**
+ * The same rows give the same bytes. `datasets` infers types from the first rows of a file. Up to 100 later rows with
+ * other types therefore become leading lines, at the start of the file.
+ */
 import type { EncodedRow } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"
 import * as InferredTypes from "./InferredTypes.ts"
@@ -10,7 +13,7 @@ const bufferBytes = 1024 * 1024
 
 const maxUnitBytes = 3
 
-/** With the first rows, less than the 10 MB from which `datasets` infers types. */
+/** Limit for the first rows, and for the leading lines. Together, they are below the 10 MB that `datasets` reads. */
 const maxStartBytes = 4 * 1024 * 1024
 
 export const maxLeadingLines = 100
@@ -23,7 +26,7 @@ export const leadingLines = (features: Features) => {
   let leadingBytes = 0
   return {
     lines: lines as ReadonlyArray<string>,
-    /** If it returns true, the caller must not write the row. */
+    /** Returns whether the row becomes a leading line. If it does, the caller must not write it. */
     takes: (row: EncodedRow): boolean => {
       const { columns } = row
       if (startBytes < maxStartBytes) {

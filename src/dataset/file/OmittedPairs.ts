@@ -1,15 +1,15 @@
-/** All missing pairs are counted, but only the first 20 are listed with their reasons. */
+/** Counts all omitted pairs, but lists only the first 20 of them with their reasons. */
 import { Schema } from "effect"
 
 const maxNamed = 20
 
-/** A pair that is missing, and why. */
+/** A pair that a file omits, with the reason. */
 export const Omission = Schema.Struct({
   /** The id of the pair's item. */
   item_id: Schema.String,
   /** The path of the member in the pair, such as `prompt[0].role` or `chosen`. */
   field: Schema.String,
-  /** One line: the expected value and the value that was found. */
+  /** The expected value and the value that was found, on one line. */
   reason: Schema.String,
 })
 export type Omission = typeof Omission.Type

@@ -1,4 +1,4 @@
-/** Reads the files of a dataset back, texts unchanged. Memory holds one row group or a few lines. */
+/** Reads the files of a dataset, and leaves their texts unchanged. Memory holds one row group or a few lines. */
 import { Effect, FileSystem, Record, Schema, Stream } from "effect"
 import { type FileMetaData, parquetMetadataAsync, parquetReadObjects } from "hyparquet"
 import type { Json, JsonRow } from "./Features.ts"
@@ -53,13 +53,13 @@ export const parquet = Effect.fnUntraced(function* (path: string) {
       }),
     ),
     Stream.flattenIterable,
-    // Otherwise, all rows of a group would be in each step that follows, and be copied by the garbage collector.
+    // In larger chunks, all later steps would hold a whole row group, which the garbage collector would copy.
     Stream.rechunk(rowsPerStep),
   )
   return { metadata, rows } satisfies ParquetFile
 })
 
-/** In messages, Parquet has null for a missing member. Null columns stay. */
+/** Removes null members of messages, because Parquet stores a missing member as null. Columns that are null stay. */
 export const withoutNulls = (row: JsonRow): JsonRow =>
   Record.map(row, (value) => (Array.isArray(value) ? value.map(presentMembers) : value))
 

@@ -1,6 +1,7 @@
 /**
- * axolotl (docs/rlhf.qmd, docs/reward_modelling.qmd; src/axolotl/prompt_strategies). Its DPO strategy searches a
- * rendered dummy question for the answer, so completions with outer white space, or in the dummy question, are omitted.
+ * axolotl (docs/rlhf.qmd, docs/reward_modelling.qmd; src/axolotl/prompt_strategies). Its DPO strategy renders the
+ * answer together with a dummy question, and searches the result for the answer. A completion that it would not find is
+ * omitted: one that begins or ends with white space, or that is a part of the dummy question.
  */
 import { Result, Schema } from "effect"
 import type { JsonRow } from "../file/Features.ts"

@@ -3,7 +3,10 @@ import type { Json, JsonRow } from "../file/Features.ts"
 import { describeValue, isObject } from "../../io/Values.ts"
 import type { Problem } from "./TrainerFormat.ts"
 
-/** TRL's DPO and KTO trainers end the prompt at the first difference or a space before it (`extract_prompt`, 1.10). */
+/**
+ * TRL's DPO and KTO trainers end the prompt at the first difference of the sides, or at a space directly before it
+ * (`extract_prompt`, 1.10).
+ */
 const extractedPromptEnd = (chosen: string, rejected: string): number => {
   const length = Math.min(chosen.length, rejected.length)
   for (let i = 0; i < length; i++) {
@@ -31,7 +34,7 @@ export const commonBeginnings =
 
 const assistants = ["assistant", "gpt"]
 
-/** DeepSeek's chat template keeps only the text after `</think>`; those of Qwen 3 and GLM 4.5 in earlier answers. */
+/** DeepSeek's chat template removes text before `</think>`. Those of Qwen 3 and GLM 4.5 do so in earlier turns. */
 export const thoughts = (row: JsonRow): ReadonlyArray<Problem> =>
   Object.entries(row).flatMap(([column, value]) => thoughtsIn(value, column, false))
 

@@ -1,7 +1,8 @@
 /**
  * LLaMA-Factory (data/README.md; src/llamafactory/data/converter.py). Alpaca has a system prompt and one question.
- * ShareGPT needs alternating roles, so a pair is omitted if it has text next to calls, several results in sequence, or
- * a completion with several messages. `history` is not written, because `load_dataset` would infer a column of nulls.
+ * ShareGPT needs alternating roles, so a pair is omitted if a message has both text and tool calls, if one tool result
+ * follows another, or if a completion has several messages. `history` is not written, because `load_dataset` would
+ * infer a column of nulls.
  */
 import { Result, Schema } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
@@ -113,7 +114,11 @@ export const llamaFactoryShareGpt: TrainerFormat = {
     Result.gen(function* () {
       const [chosen, rejected] = [yield* turnOf(pair, "chosen"), yield* turnOf(pair, "rejected")]
       if (chosen.value === rejected.value) {
-        return yield* refuse("rejected", "a turn that differs from `chosen` not only in tool call ids", "the same turn")
+        return yield* refuse(
+          "rejected",
+          "a turn that differs from `chosen` in more than tool call ids",
+          "the same turn",
+        )
       }
       return { conversations: yield* conversation(pair.prompt), chosen, rejected, ...toolsOf(pair, options) }
     }),

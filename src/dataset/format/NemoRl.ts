@@ -1,4 +1,4 @@
-/** NeMo RL (docs/guides/rm.md, dpo.md; nemo_rl/data/processors.py). The lower rank is better. */
+/** NeMo RL (docs/guides/rm.md, dpo.md; nemo_rl/data/processors.py). The preferred completion has the lower rank. */
 import { Result, Schema } from "effect"
 import * as Cuts from "./Cuts.ts"
 import * as PairTexts from "./PairTexts.ts"

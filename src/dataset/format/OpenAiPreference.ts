@@ -1,7 +1,7 @@
 /**
  * Preference JSONL of OpenAI (guide "Direct preference optimization"), which Together (docs.together.ai, "Preference
- * fine-tuning") and Fireworks also read. A side is one assistant message; messages that both sides begin with move to
- * the end of the conversation. OpenAI takes the tool's name from the call.
+ * fine-tuning") and Fireworks also read. A side is one assistant message. If both sides begin with the same tool calls
+ * and results, these become the end of the conversation. A tool result has no name: OpenAI takes it from the call.
  */
 import { Result, Schema } from "effect"
 import type { Message } from "../../domain/Message.ts"

@@ -1,9 +1,9 @@
 /**
  * OpenRLHF 0.10.2 and later (openrlhf/cli/train_rm.py, train_dpo.py; openrlhf/datasets/reward_dataset.py of 0.11.0),
- * with `--data.prompt_key prompt`; without it, OpenRLHF trains only on completions. It strips line feeds from the end
- * of both sides, so sides that differ only in these are omitted. From rendered messages, it cuts off the prompt's
- * length: if the template adds a text to the prompt's end, such as DeepSeek's `<think>`, a completion without this text
- * loses its beginning.
+ * with `--data.prompt_key prompt`. Without this flag, OpenRLHF trains only on completions. OpenRLHF strips line feeds
+ * from the end of both sides, so a pair is omitted if its sides differ only in such line feeds. OpenRLHF finds a
+ * completion by cutting the length of the rendered prompt off the rendered conversation. If a template ends the prompt
+ * with a text, such as DeepSeek's `<think>`, a completion that does not begin with this text loses its beginning.
  */
 import { Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -24,7 +24,11 @@ export const openRlhf: TrainerFormat = {
   encoder: rowPerPair((pair, options) => {
     const { chosen, prompt, rejected } = pair
     return withoutLineEnds(chosen) === withoutLineEnds(rejected)
-      ? refuse("rejected", "a text that differs from `chosen` not only in trailing line feeds", describeValue(rejected))
+      ? refuse(
+          "rejected",
+          "a text that differs from `chosen` in more than trailing line feeds",
+          describeValue(rejected),
+        )
       : Result.succeed({ prompt: Conversation.toText(prompt), chosen, rejected, margin: marginOf(pair, options) })
   }),
   row: Schema.Struct({

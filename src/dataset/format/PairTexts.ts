@@ -1,4 +1,4 @@
-/** Converts a pair's texts for formats: the prompt becomes messages, or a system prompt and turns, if possible. */
+/** Converts a pair's texts for formats. A prompt becomes messages, or a system prompt and turns, if possible. */
 import { Option, Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Message, Prompt } from "../../domain/Message.ts"
@@ -50,7 +50,7 @@ export const withObjects = (messages: ReadonlyArray<Message>, field: string): Ch
     }),
   )
 
-/** Python reads integers of any size exactly, but fractions as JavaScript does. */
+/** Only large integers matter: Python reads integers of any size exactly, but reads fractions as JavaScript does. */
 const losesDigits = (text: string): boolean =>
   (
     text
@@ -95,7 +95,7 @@ export const toTurns = (
 ): Checked<Turns> => {
   const messages = toMessages(prompt)
   const system = messages[0]?.role === "system" ? messages[0].content : undefined
-  // Trainers replace an empty system prompt with their own.
+  // An empty system prompt is refused, because trainers replace it with their own.
   if (system === "") return refuse("prompt[0].content", "text", "an empty string")
   const first = system === undefined ? 0 : 1
   const turns = messages.slice(first)

@@ -1,4 +1,4 @@
-/** Reads rows unchanged and in order. Memory holds one chunk and the longest line, or one row group. */
+/** Reads rows unchanged and in order. Memory holds one chunk and the longest line, or one Parquet row group. */
 import { Array, Effect, FileSystem, Result, Stream } from "effect"
 import * as Json from "../../io/Json.ts"
 import * as Lines from "../../io/Lines.ts"

@@ -1,4 +1,4 @@
-/** Parts of rows, as trainers need them. A filter's message is a noun that names the expected value. */
+/** Schemas of the parts of rows that trainers accept. The message of a filter is a noun for the expected value. */
 import { Schema } from "effect"
 import { isJsonObject } from "../../domain/Message.ts"
 

@@ -1,7 +1,7 @@
 /**
- * A trainer format turns pairs into a trainer's rows. Built-in formats never change a text, and omit a pair that they
- * cannot represent or their trainer would misread. Rows have only the columns that the trainer reads, because some
- * trainers fail on others.
+ * A trainer format turns pairs into a trainer's rows. Built-in formats never change a text. They omit a pair that they
+ * cannot represent, or that their trainer would misread. Rows have only the columns that the trainer reads, because
+ * some trainers fail on additional columns.
  */
 import { Result, type Schema } from "effect"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
@@ -19,7 +19,7 @@ export interface FormatOptions {
   readonly tools?: boolean | undefined
 }
 
-/** Null would break collators, and a negative margin would let the rejected completion score higher. */
+/** A null margin would break collators, and a negative margin would let the rejected completion score higher. */
 export const marginOf = ({ strength, vote_margin }: PreferencePair, { margin, marginFrom }: FormatOptions): number =>
   margin === true ? Math.max(0, (marginFrom === "strength" ? strength : vote_margin) ?? 0) : 0
 
@@ -41,10 +41,10 @@ export interface TrainerFormat {
   readonly isText?: true
   /**
    * The pair's columns that the format can contain, besides texts and a margin. `tool_calls` means messages with calls
-   * and results. Formats without it omit pairs with calls, except text formats, which render calls.
+   * and results. Text formats render calls as text. Other formats without `tool_calls` omit pairs with calls.
    */
   readonly reads?: ReadonlyArray<"all_bad" | "edited" | "tool_calls" | "tools">
-  /** Set it if the trainer pairs a prompt with the previous row's completion (KTO): equal prompts are kept apart. */
+  /** Set it if the trainer uses the previous row's completion (KTO). Rows with the same prompt are then kept apart. */
   readonly promptOf?: (row: JsonRow) => string
   /** The columns and their types. */
   readonly features: (options?: FormatOptions) => Features
@@ -56,7 +56,7 @@ export interface TrainerFormat {
   readonly warnings?: (row: JsonRow) => ReadonlyArray<Problem>
   /** Makes a check for problems across rows, which are passed in file order. */
   readonly acrossRows?: () => (row: JsonRow) => ReadonlyArray<Problem>
-  /** The file's entry in LLaMA-Factory's `dataset_info.json`, to whose folder `fileName` is relative. */
+  /** The file's entry in LLaMA-Factory's `dataset_info.json`. `fileName` is relative to the folder of that file. */
   readonly datasetInfo?: (fileName: string, options?: FormatOptions) => JsonRow
 }
 
@@ -84,7 +84,7 @@ export interface Problem {
 /** A value, or the reason why the format cannot contain it. */
 export type Checked<A> = Result.Result<A, Problem>
 
-/** Fails because the format cannot contain a field of the pair. */
+/** Returns a failure, which says that the format cannot contain a field of the pair. */
 export const refuse = (field: string, expected: string, found: string): Checked<never> =>
   Result.fail({ field, expected, found })
 

@@ -1,4 +1,7 @@
-/** Turns pairs into labeled completions (KTO). One chosen and rejected has no row. If all are bad, none is good. */
+/**
+ * Turns pairs into labeled completions (KTO). A completion that is chosen in one pair and rejected in another has no
+ * row. If a pair's completions are all bad, none of them has the label of a good one.
+ */
 import { Result } from "effect"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import * as Sha256 from "../../node/Sha256.ts"

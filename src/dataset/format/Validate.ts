@@ -1,4 +1,4 @@
-/** Reports rows that the trainer would fail on or misread, in file order. Lengths in tokens are not checked. */
+/** Reports, in file order, the rows that the trainer would fail on or misread. Does not check lengths in tokens. */
 import { type FileSystem, type PlatformError, Result, Schema, SchemaIssue, Stream } from "effect"
 import type { Features, JsonRow } from "../file/Features.ts"
 import type { Problem, TrainerFormat } from "./TrainerFormat.ts"
@@ -59,7 +59,7 @@ const rowCheck = (format: TrainerFormat) => {
   }
 }
 
-/** A missing column would be read as null, which breaks collators. */
+/** A reader would read a missing column as null, which breaks collators. */
 const sameColumns = () => {
   let first: ReadonlyArray<string> | undefined
   return (row: JsonRow): ReadonlyArray<Problem> => {
@@ -73,7 +73,7 @@ const sameColumns = () => {
   }
 }
 
-/** After 10 MB of whole numbers, `load_dataset` fails at a fraction. */
+/** After 10 MB of whole numbers, `load_dataset` has inferred integers, and fails at a fraction. */
 const sameNumbers = (features: Features) => {
   const columns = Object.keys(features).filter((column) => features[column] === "float64")
   const whole = new Set<string>()

@@ -69,7 +69,7 @@ it("calls that differ in their ids alone make no pair where a format has no ids"
   }
   assert.strictEqual(
     refusal("llamafactory-sharegpt", pair),
-    "rejected: expected a turn that differs from `chosen` not only in tool call ids, found the same turn",
+    "rejected: expected a turn that differs from `chosen` in more than tool call ids, found the same turn",
   )
   assert.isUndefined(refusal("openai-preference", pair))
 })

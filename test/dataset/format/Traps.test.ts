@@ -68,7 +68,7 @@ describe("refused with its reason", () => {
     [
       "openrlhf",
       { chosen: "a", rejected: "a\n\n" },
-      'rejected: expected a text that differs from `chosen` not only in trailing line feeds, found "a\\n\\n"',
+      'rejected: expected a text that differs from `chosen` in more than trailing line feeds, found "a\\n\\n"',
     ],
     [
       "trl-tpo",
