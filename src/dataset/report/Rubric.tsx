@@ -1,4 +1,4 @@
-/** The section is omitted if there are no answers. */
+/** Answers to the rubric's questions. The section is omitted if there are no answers. */
 import type { Distribution } from "../../domain/Distribution.ts"
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import type { AspectReport, RubricReport, StrengthReport } from "../../domain/RubricReport.ts"
