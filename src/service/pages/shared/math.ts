@@ -1,6 +1,6 @@
 /**
  * Parses formulas in Markdown: `$$…$$` and `\[…\]` on lines of their own, `$…$` and `\(…\)` within text. Amounts of
- * money and `$HOME/$USER` stay text, because the characters next to a `$` decide. Parsing takes linear time.
+ * money and `$HOME/$USER` stay text, because of the characters next to the `$`. Parsing takes linear time.
  */
 import type { MarkdownIt, Token } from "markdown-it"
 
