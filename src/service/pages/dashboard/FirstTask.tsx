@@ -1,4 +1,4 @@
-/** Explains how to send the first task, as long as there are no tasks. */
+/** Explains how to send the first task. The dashboard shows this while there are no tasks. */
 import { curlLines, exportLines, runLines } from "./firstTask.ts"
 import { Lines } from "./Copy.tsx"
 import { href } from "./routes.ts"

@@ -1,4 +1,4 @@
-/** Formats for the dashboard. No share is rounded to 0 % or 100 %. Months are words, so that dates are unambiguous. */
+/** Formats for the dashboard. No share is rounded to 0 % or 100 %. Months are words, because numbers are ambiguous. */
 import { withoutData } from "../shared/images.ts"
 
 const number = new Intl.NumberFormat("en")
@@ -48,7 +48,7 @@ export const relative = (at: number, now: number, timeZone?: string): string => 
   const distance = at - now
   const size = Math.abs(distance)
   if (size >= 30 * 86_400_000) return dayFormat(timeZone).format(at)
-  // The clocks of the service and of the browser may differ a little.
+  // The clocks of the service and the browser may differ by some seconds, so short distances are not shown.
   if (size < 5000) return distance > 0 ? "now" : "just now"
   const [unit, millis] = units.find(([, millis]) => size >= millis) ?? ["second", 1000]
   return relativeTime.format(Math.trunc(distance / millis), unit)

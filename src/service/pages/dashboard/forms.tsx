@@ -1,4 +1,4 @@
-/** Forms and their fields. Fields keep their own values; `Form` and `Confirm` read these by name on submission. */
+/** Forms and their fields. A field keeps its own value. `Form` and `Confirm` read the values by name on submission. */
 import type { ComponentChildren, ComponentProps, JSX } from "preact"
 import { useContext, useId } from "preact/hooks"
 import { maxLength } from "../../pageApi/PageConstants.ts"
