@@ -1,4 +1,4 @@
-/** Types of an `HttpApi`'s requests, by keys such as `GET /tasks/:task_id`. A page that uses them loads no Effect. */
+/** Types of an `HttpApi`'s requests, by keys such as `GET /tasks/:task_id`. Pages use them without loading Effect. */
 import type { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 
 type EndpointOf<Api> = Api extends HttpApi.HttpApi<infer _Id, infer Groups> ? HttpApiGroup.Endpoints<Groups> : never

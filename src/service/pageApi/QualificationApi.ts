@@ -33,7 +33,7 @@ export const Standing = Schema.Struct({
 export type Standing = typeof Standing.Type
 
 export const Qualification = Schema.Struct({
-  /** Null if no qualification is required. */
+  /** Null if there is neither a qualification nor a percentage for pauses. */
   settings: Schema.NullOr(QualificationSettings),
   /** The number of distinct items in the gold file, at most 1,000. Null if the service has no gold file. */
   available: Schema.NullOr(Schema.Int),

@@ -77,7 +77,7 @@ export const TaskDetail = Schema.Struct({
   /** The rubric that the client sent. Null if the client sent none, or one that cannot be parsed. */
   rubric: Schema.NullOr(Rubric),
   guidelines_version: Schema.Int,
-  /** The items from `from` on: at most `limit`, and at most 20. */
+  /** The items from index `from` on. There are at most `limit` items, and never more than 20. */
   items: Schema.Array(TaskItem),
   from: Schema.Int,
   /** Zero-based positions of flagged prompts, ascending, at most 100. */

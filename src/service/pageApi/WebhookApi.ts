@@ -7,7 +7,7 @@ import { maxLength } from "./PageConstants.ts"
 export const WebhookSettings = Schema.Struct({
   url: Schema.NullOr(Schema.String),
   enabled: Schema.Boolean,
-  /** Why the service disabled the webhook, such as a 410 response of the receiver. Null if it did not disable it. */
+  /** Why the service disabled the webhook, such as a 410 of the receiver. Null if the webhook was not disabled. */
   disabled_reason: Schema.NullOr(Schema.String),
   /** The current series of failed attempts. Null if the last attempt at this URL succeeded, or there was none. */
   failing: Schema.NullOr(
