@@ -1,4 +1,4 @@
-/** Routes of the pages. `Csrf` checks each API request. Each needs a session, except for joining and signing in. */
+/** Routes of the pages. `Csrf` checks all API requests. All except joining and signing in need a session. */
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Accounts } from "../account/Accounts.ts"
