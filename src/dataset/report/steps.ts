@@ -1,4 +1,4 @@
-/** Bar charts of answers that are a few whole numbers. A bar's height is the answer's share of its series. */
+/** Bar charts of answers on a short scale, such as 1 to 5. A bar's height is the answer's share of its series. */
 import { axisFx, barY, ruleY } from "@observablehq/plot"
 import type { Distribution } from "../../domain/Distribution.ts"
 import { baseline, chart } from "./charts.ts"
