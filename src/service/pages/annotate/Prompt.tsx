@@ -6,7 +6,7 @@ import { type Conversation, Turns } from "./Turns.tsx"
 
 export interface PromptProps {
   readonly item: Pick<HeldItem, "prompt" | "turns">
-  /** The prompt or its beginning. Of a conversation, about as many characters are shown, from the end. */
+  /** The prompt or its beginning. Of a conversation, the last turns with about as many characters are shown. */
   readonly text: string
   readonly source: boolean
 }

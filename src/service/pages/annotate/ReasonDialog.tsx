@@ -26,7 +26,7 @@ const kinds = {
   },
 } as const
 
-/** Maximum characters of the typed text. The API's limit is higher, because the preset reason is added. */
+/** Maximum characters of the typed text. Together with a preset reason, the text stays within the API's limit. */
 const limit = 1_800
 
 export interface ReasonDialogProps {

@@ -95,7 +95,7 @@ export const isBlank = (entry: Entry): boolean =>
 export const choose = (entry: Entry, place: number): Entry =>
   place < entry.ranks.length ? { ...entry, best: entry.best === place ? null : place } : entry
 
-/** Switches the mode. The best completion is carried over if the new mode has no entry and no tie for the best. */
+/** Switches the mode. The best completion is carried over if the new mode has none and there is no tie for the best. */
 export const switchMode = (entry: Entry): Entry => {
   if (entry.mode === "best") {
     const fresh = entry.best !== null && entry.ranks.every((rank) => rank === null)

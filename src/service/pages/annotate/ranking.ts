@@ -57,7 +57,7 @@ export const tie = (ranks: Ranks, place: number): Ranks => {
 
 /**
  * Moves a completion. A tied completion leaves its group, and gets its own group next to it. A completion that is alone
- * passes the next group. A completion without a rank becomes the last.
+ * passes the neighboring group. A completion without a rank becomes the last.
  */
 const move = (ranks: Ranks, place: number, step: -1 | 1): Ranks => {
   const all = groups(ranks)

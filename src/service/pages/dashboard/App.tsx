@@ -1,4 +1,4 @@
-/** The dashboard. When a session ends, a sign-in form covers the page, whose content stays, such as a new secret. */
+/** The dashboard. After a session ends, a sign-in form covers the page. The page's content, such as a secret, stays. */
 import { type ComponentType, h } from "preact"
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { isAtLeast } from "../../pageApi/PageConstants.ts"

@@ -22,7 +22,7 @@ export const FirstTask = () => (
       <li>
         <h3>Send a task</h3>
         <p>
-          Send one by hand to see it here. For everything else, see the <a href="/v1/docs">API documentation</a>.
+          Send a task by hand to see it here. For everything else, see the <a href="/v1/docs">API documentation</a>.
         </p>
         <Lines what="Command with curl" text={curlLines} />
       </li>

@@ -26,7 +26,7 @@ interface Props {
 }
 
 interface ViewProps extends Props {
-  /** The completion that the lead has chosen on the decision page, or null before the choice. Undefined elsewhere. */
+  /** The lead's choice on the decision page. Null before the lead has chosen. Undefined on other pages. */
   readonly chosen?: number | null
 }
 

@@ -1,4 +1,4 @@
-/** Formats for the dashboard. No share is rounded to 0 % or 100 %. Months are words, because numbers are ambiguous. */
+/** Formats for the dashboard. No share is rounded to 0 % or 100 %. Months are words, so that dates are unambiguous. */
 import { withoutData } from "../shared/images.ts"
 
 const number = new Intl.NumberFormat("en")

@@ -11,7 +11,7 @@ import type { problemWords } from "./wording.ts"
 export interface Values {
   readonly raw: (name: string) => string
   readonly text: (name: string) => string
-  /** NaN if the field is empty or no choice is checked. */
+  /** Returns the field's value as a number. NaN if the field is empty or no choice is checked. */
   readonly number: (name: string) => number
   readonly all: (name: string) => ReadonlyArray<string>
 }

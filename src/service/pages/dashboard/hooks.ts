@@ -25,7 +25,10 @@ export interface Resource<A> {
 
 export const Reload = createContext(() => {})
 
-/** Loads data, and again after `every` milliseconds. An open dialog pauses this, because its row could be removed. */
+/**
+ * Loads data, and reloads it every `every` milliseconds. An open dialog pauses the reloads, because a reload might
+ * remove the row whose button opened the dialog.
+ */
 export const useResource = <A>(key: string, load: () => Promise<Answer<A>>, every: number | undefined): Resource<A> => {
   const epoch = useContext(Epoch)
   const [state, setState] = useState<{ key: string; data?: A; problem?: string }>({ key: "" })

@@ -29,7 +29,7 @@ export interface Query {
 
 export interface Route {
   readonly page: Page | "set-up" | "unknown"
-  /** The id of the object shown, or the code of a sign-in link. Empty for lists. */
+  /** The id of the object that the page shows, or the code of a sign-in link. Empty on pages without an id. */
   readonly id: string
   readonly query: Query
 }

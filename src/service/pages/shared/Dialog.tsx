@@ -16,7 +16,7 @@ export const useModal = (): RefObject<HTMLDialogElement | null> => {
 
 export interface DialogProps {
   readonly title: string
-  /** If absent, the user cannot dismiss the dialog. */
+  /** Called when the user dismisses the dialog. If absent, the user cannot dismiss the dialog. */
   readonly onClose?: () => void
   readonly children: ComponentChildren
   readonly class?: string

@@ -87,7 +87,7 @@ const attribute = (token: Token | undefined, name: string): string => String(tok
 const outward = (token: Token) => {
   token.attrSet("target", "_blank")
   token.attrSet("rel", "noopener noreferrer nofollow")
-  // The title shows where the link leads, because its text may say something else.
+  // The link's title shows where the link leads, because the link's text may say something else.
   token.attrSet("title", attribute(token, "href"))
 }
 
