@@ -1,12 +1,12 @@
 /** Sends a page's requests, with a header that forms on other sites cannot send. The promises never reject. */
 
 export interface Problem {
-  /** The HTTP status, or 0 if the connection failed or timed out before a response arrived. */
+  /** The HTTP status. 0 if the connection failed or timed out, and 502 if a successful response is not JSON. */
   readonly status: number
   /** The problem's stable `type` (RFC 9457), or "about:blank" if the problem has none. */
   readonly type: string
   readonly detail: string
-  /** Seconds to wait before a retry. Null if the service did not send `retry-after`. */
+  /** Seconds to wait before a retry, from `retry-after`. Null if the response has no such number. */
   readonly retryAfter: number | null
 }
 
