@@ -107,7 +107,7 @@ export const App = ({ report }: { readonly report: QualityReport }) => (
       ))}
     </main>
     <footer class="foot muted small">
-      Lengths in characters (Unicode code points). The same numbers are in report.json.
+      Lengths are in characters (Unicode code points). The same numbers are in report.json.
     </footer>
   </>
 )

@@ -1,4 +1,4 @@
-/** Only reports that `evaluate` wrote have this section. */
+/** The accuracy of a reward model's scores. Only reports of the command `evaluate` have this section. */
 import type { AuditEstimate } from "../../domain/Audit.ts"
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { count, decimal, plural, share } from "./format.ts"

@@ -1,4 +1,4 @@
-/** For screen readers, each plot is one image with a description, and the table has all of the plots' numbers. */
+/** Plots and a table with the plots' numbers. For screen readers, each plot is one image with a description. */
 import type { ComponentChildren } from "preact"
 import { useLayoutEffect, useRef } from "preact/hooks"
 import { type Column, Table } from "./parts.tsx"
@@ -20,7 +20,7 @@ const Canvas = ({ description, draw, title }: PlotSpec) => {
       if (width === drawnWidth || width === 0) return
       drawnWidth = width
       const plot = draw(width)
-      // Observable Plot adds labels for screen readers, but the container has a description.
+      // Hides the labels that Observable Plot adds for screen readers, because the container has a description.
       plot.setAttribute("aria-hidden", "true")
       element.replaceChildren(plot)
     }

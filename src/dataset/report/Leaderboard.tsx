@@ -149,9 +149,10 @@ const Accrual = ({ board: { accrual, top_two, votes } }: { readonly board: Board
         plots={plots}
         caption={
           <>
-            Agreement between two votes on an item, and win rates, as votes accumulate in the order of the items; the
-            band is the 95% interval. The band narrows with the square root of the number of votes: {count(next.votes)}{" "}
-            more votes would reduce its width to {share(next.factor)}, √({count(votes)} / {count(votes + next.votes)}).
+            Agreement between two votes on an item, and win rates, computed from more and more votes in the order of the
+            items. The band is the 95% interval. It narrows with the square root of the number of votes:{" "}
+            {count(next.votes)} more votes would reduce its width to {share(next.factor)}, √({count(votes)} /{" "}
+            {count(votes + next.votes)}).
             {top_two !== null &&
               top_two.votes_needed !== null &&
               top_two.votes_needed > 0 &&
@@ -204,7 +205,7 @@ export const Leaderboard = ({ report: { leaderboard: board } }: { readonly repor
           <>
             Ratings from the Bradley–Terry model with ties (Davidson): 400 points are odds of 10 to 1, and the mean
             rating
-            {board.groups > 1 ? " in each group" : ""} is 1,000. Bars: 95% intervals from{" "}
+            {board.groups > 1 ? " in each group" : ""} is 1,000. The bars are 95% intervals from{" "}
             {plural(board.method.resamples, "resample")} of the items.
             {board.models.length > drawn.length && ` The first ${count(drawn.length)} models are shown.`}
             {open.length > 0 &&

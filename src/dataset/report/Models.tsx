@@ -40,10 +40,10 @@ export const Models = ({ report: { model_count, models } }: { readonly report: Q
         ])}
       />
       <p class="muted small">
-        Only pairs whose completions come from two different models count. Chosen, rejected: the number of pairs. Share
-        of pairs won: the mean over the model’s items, where each item counts once. The leaderboard’s win rate differs,
-        because it counts comparisons in votes. If only the best completion is paired with the others, equally good
-        models win half of their pairs with two completions per item, a third with three, and so on.
+        Only pairs whose completions come from two different models count. The columns Chosen and Rejected count pairs.
+        The share of pairs won is the mean over the model’s items: each item counts once. The leaderboard’s win rate
+        differs, because it counts comparisons in votes. If only the best completion is paired with the others, equally
+        good models win half of their pairs with two completions per item, a third with three, and so on.
       </p>
     </Section>
   )

@@ -1,4 +1,4 @@
-/** The section is omitted if there are no answers. */
+/** Answers to the rubric's questions. The section is omitted if there are no answers. */
 import type { Distribution } from "../../domain/Distribution.ts"
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import type { AspectReport, RubricReport, StrengthReport } from "../../domain/RubricReport.ts"
@@ -201,8 +201,8 @@ const Aspects = ({ aspects, of }: { readonly aspects: ReadonlyArray<AspectReport
       ])}
     />
     <p class="muted small">
-      Mean ratings of chosen and of rejected completions in the dataset’s pairs. Alpha: Krippendorff’s alpha (interval
-      data) between experts’ ratings of the same completion.
+      Chosen and Rejected are mean ratings of the chosen and the rejected completions in the dataset’s pairs. Alpha is
+      Krippendorff’s alpha (interval data) between experts’ ratings of the same completion.
     </p>
     <div class="grid columns">
       {aspects.slice(0, maxDrawn).map((aspect) => {

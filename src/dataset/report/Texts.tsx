@@ -1,4 +1,4 @@
-/** Texts of the data are shown as plain text, and their writing direction does not affect the surrounding text. */
+/** Shows texts of the data as plain text. Their writing direction does not affect the text around them. */
 import { useState } from "preact/hooks"
 import type { Example } from "../../domain/QualityReport.ts"
 import { Button } from "../../service/pages/shared/Button.tsx"

@@ -1,4 +1,4 @@
-/** A share is shown as 0% or 100% only if it is exactly that. Texts are never cut within a character. */
+/** Formats for the report. `share` shows 0% or 100% only for exactly that share. No text is cut within a character. */
 
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 })
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 })
@@ -41,7 +41,7 @@ export const seconds = (total: number | null): string => {
   const [unit, size] = units[at] ?? ["s", 1]
   const [next, small] = units[at + 1] ?? ["", size]
   const parts = Math.round(total / small)
-  // Rounding turns 3,599.6 s into 3,600 s, which is 1 h and no longer 60 min.
+  // Rounding turns 3,599.6 s into 3,600 s. The recursive call formats this as 1 h, not as 60 min.
   const [, larger] = units[at - 1] ?? ["", Number.POSITIVE_INFINITY]
   if (parts * small >= larger) return seconds(parts * small)
   const per = size / small

@@ -1,4 +1,4 @@
-/** A bar's height is its bin's share of all values. The axis is linear if bins have equal widths, else logarithmic. */
+/** Histograms. A bar's height is its bin's share of all values. The axis is logarithmic if the bins differ in width. */
 import { axisX, type AxisXOptions, rectY, ruleX, ruleY, text } from "@observablehq/plot"
 import type { Distribution, Histogram } from "../../domain/Distribution.ts"
 import { baseline, chart, halo } from "./charts.ts"

@@ -1,4 +1,4 @@
-/** Answers on a scale of a few whole numbers, as bars side by side. A bar's height is its share of its series. */
+/** Bar charts of answers on a short scale, such as 1 to 5. A bar's height is the answer's share of its series. */
 import { axisFx, barY, ruleY } from "@observablehq/plot"
 import type { Distribution } from "../../domain/Distribution.ts"
 import { baseline, chart } from "./charts.ts"

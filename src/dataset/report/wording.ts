@@ -1,4 +1,4 @@
-/** Thresholds: kappa after Landis and Koch (1977), Cohen's d after Cohen (1988). */
+/** Words for numbers. Kappa has the thresholds of Landis and Koch (1977), and Cohen's d those of Cohen (1988). */
 import type { Check, FunnelStep, QualityReport } from "../../domain/QualityReport.ts"
 import { count, decimal, plural, share, shortShare } from "./format.ts"
 

@@ -43,7 +43,7 @@ const Flags = Schema.Array(Schema.String.check(Schema.isMaxLength(80))).check(Sc
 const EditedText = Schema.String.check(Schema.isMaxLength(maxLength.editedCompletion))
 const Step = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9 }))
 
-/** A member that is not listed here, such as `strength`, has the same type as in a vote, or is null. */
+/** Members that are not written out here, such as `strength`, have the same type as in a vote, or are null. */
 const Assessment = Schema.Struct({
   ...Struct.map(
     Struct.map(Struct.omit(VoteAssessment.fields, ["all_bad", "aspects", "edited"]), Schema.NullOr),
@@ -51,7 +51,7 @@ const Assessment = Schema.Struct({
   ),
   all_bad: Schema.Boolean,
   flags: Flags,
-  /** For each aspect, the ratings of the completions, in the order in which the expert sees them. */
+  /** The ratings by aspect. Each aspect has one rating per completion, in the order in which the expert sees them. */
   aspects: Schema.Record(Schema.String.check(Schema.isMaxLength(80)), Schema.Array(Schema.NullOr(Step))),
 })
 
@@ -62,7 +62,7 @@ export const Draft = Schema.Struct({
   ranking: Schema.Array(Schema.Array(Place)),
   rationale: Schema.String.check(Schema.isMaxLength(maxLength.rationale)),
   seconds: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)),
-  /** The assessment. `edit` is the completion that the expert edited last. */
+  /** The expert's answers to the rubric. `edit` is the completion that the expert edited last. */
   assessment: Schema.optionalKey(
     Schema.Struct({ ...Assessment.fields, edit: Schema.NullOr(Schema.Struct({ place: Place, text: EditedText })) }),
   ),
@@ -73,22 +73,22 @@ export const HeldItem = Schema.Struct({
   item_id: Schema.Int,
   guidelines: Schema.NullOr(Schema.String),
   guidelines_version: Schema.Int,
-  /** The version that this expert saw last, if the guidelines have changed since. Null otherwise. */
+  /** The version that this expert saw last. Null if the guidelines have not changed since then. */
   guidelines_change: Schema.NullOr(Schema.Struct({ from: Schema.Int, before: Schema.String })),
   rubric: Rubric,
   prompt: Schema.String,
-  /** The messages of the prompt if it is a conversation; null if it is a text. */
+  /** The messages of the prompt. Null if the prompt is a text and not a conversation. */
   turns: Schema.NullOr(Schema.Array(Message)),
   completions: Schema.Array(Schema.String),
-  /** For each completion, its messages if it calls tools; null if it is a text. */
+  /** The messages of each completion. A completion that is a text and calls no tools has null. */
   completion_turns: Schema.Array(Schema.NullOr(Schema.Array(Message))),
   draft: Schema.NullOr(Draft),
   undone: Schema.Boolean,
-  /** The time of the vote that a submission replaces. Null if it replaces none. */
+  /** The time of the vote that the expert corrects by a submission. Null if a submission adds a new vote. */
   corrects: Schema.NullOr(Schema.Int),
-  /** When the item returns to the queue (epoch milliseconds), unless the expert saves a draft before then. */
+  /** The time (epoch milliseconds) when the item returns to the queue, unless the expert saves a draft before then. */
   held_until: Schema.Int,
-  /** An item of the expert's qualification, which `task` then counts, cannot be skipped or flagged. */
+  /** Whether `task` is the expert's qualification. An item of a qualification cannot be skipped or flagged. */
   qualification: Schema.Boolean,
   task: Schema.Struct({
     task_id: Schema.String,
@@ -119,7 +119,7 @@ export const GivenJudgment = Schema.Struct({
   given_at: Schema.Int,
   /** The beginning of the prompt, or of the last turn of a conversation. */
   prompt: Schema.String,
-  /** Groups of positions, best first. Only the best position if the expert did not rank the completions. */
+  /** Groups of positions, best first. If the expert did not rank the completions, it has only the best position. */
   ranking: Schema.Array(Schema.Array(Place)),
   is_open: Schema.Boolean,
 })
@@ -131,7 +131,7 @@ export const Flagging = Schema.Struct({ kind: FlagKind, comment: Reason })
 export type Flagging = typeof Flagging.Type
 
 export const Submission = Schema.Struct({
-  /** If null, the lowest position in the top group of `ranking` is preferred. */
+  /** The position of the best completion. If null, the lowest position in the first group of `ranking` is the best. */
   best: Schema.NullOr(Place),
   /** The positions of all completions in groups, best first. Null if the expert did not rank them. */
   ranking: Schema.NullOr(Schema.Array(Schema.NonEmptyArray(Place))),
@@ -153,7 +153,7 @@ const join = HttpApiEndpoint.post("join", "/join", {
 
 export class AnnotateJoin extends HttpApiGroup.make("join").add(join) {}
 
-/** The item that the expert holds, else the next one. It stays until the expert submits, skips, or flags it. */
+/** Returns the item that the expert holds. If the expert holds none, gives the next item to the expert. */
 const next = HttpApiEndpoint.post("next", "/next", { success: Work })
 
 /** Saves the draft and extends the hold. Fails with `Conflict` if the expert no longer holds the item. */
@@ -168,17 +168,17 @@ const acknowledge = HttpApiEndpoint.post("acknowledge", "/items/:item_id/guideli
   success: Work,
 })
 
-/** Leaves the item to other experts. This expert does not see it again. */
+/** Returns the item to the queue, for other experts. This expert does not get it again. */
 const skip = HttpApiEndpoint.post("skip", "/items/:item_id/skip", {
   params,
   payload: Schema.Struct({ reason: Reason }),
   success: Work,
 })
 
-/** Leaves the item to other experts. The task's result contains the flag. Kind `other` requires a comment. */
+/** Flags and skips the item. The task's result contains the flag. A flag of kind `other` requires a comment. */
 const flag = HttpApiEndpoint.post("flag", "/items/:item_id/flag", { params, payload: Flagging, success: Work })
 
-/** The vote becomes the draft. An item held until then comes next. `Conflict`: its task is completed, for example. */
+/** Makes the expert's last vote a draft again. Fails with `Conflict` if its task is completed, for example. */
 const undo = HttpApiEndpoint.post("undo", "/undo", { success: Work })
 
 /** Returns the expert's last 20 judgments, the latest first, without judgments of qualification items. */

@@ -1,6 +1,6 @@
 /**
  * The `HttpApi` of the dashboard, which is not part of the contract. Times are epoch milliseconds. Lists are newest
- * first: pass `next` as `before` to get the next page. Only the response that created a secret contains it.
+ * first. To get the next page, pass `next` as `before`. A secret is only in the response that created the secret.
  */
 import { HttpApi } from "effect/http-api"
 import { DashboardAudit } from "./AuditApi.ts"

@@ -14,7 +14,7 @@ export const ExpertSummary = Schema.Struct({
   created_at: Millis,
   last_seen_at: Schema.NullOr(Millis),
   judged: Schema.Int,
-  /** `of` counts the items on which the other experts' votes have a majority, `agreed` the expert's votes with it. */
+  /** `of` counts items on which the other votes have a majority. `agreed` counts votes that agree with the majority. */
   majority: Schema.Struct({ agreed: Schema.Int, of: Schema.Int }),
   gold: Schema.Struct({ right: Schema.Int, of: Schema.Int }),
 })
@@ -23,7 +23,7 @@ export type ExpertSummary = typeof ExpertSummary.Type
 const expertParams = { expert_id: Schema.String }
 const NewInvitation = Schema.Struct({
   expert: ExpertSummary,
-  /** The link's path and code, relative to the service's root. It works once, for `linkHours.invitation`. */
+  /** The link, relative to the service's root. It works once, and expires after `linkHours.invitation` hours. */
   invitation: Schema.String,
 })
 export type NewInvitation = typeof NewInvitation.Type
@@ -38,7 +38,7 @@ const invite = HttpApiEndpoint.post("invite", "/experts", {
   payload: Schema.Struct({ name: Name }),
   success: NewInvitation,
 })
-/** Invites all people in the list (`splitNames`). If a line is refused, invites nobody and fails with `Conflict`. */
+/** Invites all people in the list (`splitNames`). If one name is refused, invites nobody and fails with `Conflict`. */
 const inviteAll = HttpApiEndpoint.post("inviteAll", "/experts/invitations", {
   payload: Schema.Struct({ names: Schema.String.check(Schema.isMaxLength(maxLength.names)) }),
   success: Schema.Struct({ invitations: Schema.Array(NewInvitation) }),
@@ -49,12 +49,12 @@ const rename = HttpApiEndpoint.put("rename", "/experts/:expert_id/name", {
   payload: Schema.Struct({ name: Name }),
   success: ExpertSummary,
 })
-/** Older links stop working, but sessions continue. */
+/** Makes a new invitation link. The expert's older links stop working, but the expert's sessions continue. */
 const inviteAgain = HttpApiEndpoint.post("inviteAgain", "/experts/:expert_id/invite", {
   params: expertParams,
   success: NewInvitation,
 })
-/** Deactivation ends sessions, revokes the invitation, and returns held items to the queue. Votes stay. */
+/** Deactivation ends sessions, revokes the invitation, and returns held items to the queue. Votes still count. */
 const setActive = HttpApiEndpoint.put("setActive", "/experts/:expert_id/active", {
   params: expertParams,
   payload: Schema.Struct({ active: Schema.Boolean }),
@@ -106,7 +106,10 @@ const voidVotes = HttpApiEndpoint.post("voidVotes", "/experts/:expert_id/void", 
   payload: Schema.Struct({ reason: Schema.String.check(Schema.isMaxLength(maxLength.reason)) }),
   success: Voided,
 })
-/** Makes the votes valid again, unless another expert has voted instead. Fails with `Conflict` if no vote is void. */
+/**
+ * Makes the votes of a voiding valid again. A vote stays void if another expert has voted instead or is judging the
+ * item now. Fails with `Conflict` if no vote of the voiding is void anymore.
+ */
 const restoreVotes = HttpApiEndpoint.post("restoreVotes", "/voidings/:voiding_id/undo", {
   params: { voiding_id: IntFromQuery },
   success: Voided,

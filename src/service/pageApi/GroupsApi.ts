@@ -9,19 +9,22 @@ export const Priority = Schema.Literals(priorities)
 export type Priority = typeof Priority.Type
 
 export const GroupSummary = Schema.Struct({
-  /** The group's id. If the task has no group, the task's id. */
+  /** The group's id, or the id of a task that has no group. */
   group_id: Schema.String,
   priority: Priority,
   paused: Schema.Boolean,
   /** The only experts who may judge the group. Null if all experts may. */
   assigned: Schema.NullOr(Schema.Array(Schema.Struct({ expert_id: Schema.String, name: Schema.String }))),
-  /** The number of open tasks. `votes` and `votes_needed` count the votes of these tasks. */
+  /** The number of open tasks in the group. `votes` and `votes_needed` count the votes of the open tasks. */
   tasks: Schema.Int,
   votes: Schema.Int,
   votes_needed: Schema.Int,
-  /** The number of items that all active people have judged, but that still need votes from other experts. */
+  /**
+   * The number of items that need votes, but whose content all active people have seen. Items for language models only
+   * are not in this number.
+   */
   waiting: Schema.Int,
-  /** Items for language models only, on which none of the service's models can still vote. Not in `waiting`. */
+  /** The number of items that only language models may judge, but on which none of them can still vote. */
   waiting_for_judges: Schema.Int,
   created_at: Millis,
 })
@@ -30,7 +33,7 @@ export type GroupSummary = typeof GroupSummary.Type
 const Queue = Schema.Struct({
   /** Groups with open tasks, in queue order, at most 200. */
   groups: Schema.Array(GroupSummary),
-  /** Open tasks without a group: those paused, with a priority or assigned experts, and the 50 oldest others. */
+  /** Open tasks without a group: 50 per page. The first page also has all that are paused, prioritized, or assigned. */
   tasks: Schema.Array(Schema.Struct({ ...GroupSummary.fields, prompt: Schema.String })),
   /** Pass this value as `after` to get the next page of tasks. Null on the last page. */
   next: Schema.NullOr(Schema.Int),
@@ -67,7 +70,7 @@ export const GroupDetail = Schema.Struct({
   paused: Schema.Boolean,
   flagged: Schema.Int,
   days: Days,
-  /** Most votes first. `compared` counts votes on items that others also judged, `agreed` those that agree. */
+  /** Most votes first. `compared` counts votes on items that others also judged. `agreed` counts those that agree. */
   experts: Schema.Array(
     Schema.Struct({
       expert_id: Schema.String,

@@ -1,4 +1,4 @@
-/** The part of `DashboardApi` about items. Pages of lists do not shift when items are added. */
+/** The part of `DashboardApi` about items. New items do not move older ones to other pages of a list. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { formats } from "../../domain/VoteRow.ts"
@@ -13,9 +13,12 @@ export type Decision = typeof Decision.Type
 
 export const Withdrawal = Schema.Struct({ reason: Schema.String, by: Schema.String, at: Millis })
 
-/** One entry for all equal items: same prompt, completions, guidelines, and group. Canceled items stay apart. */
+/** One entry for all items with the same prompt, completions, guidelines, and group. Canceled items stay separate. */
 export const ItemSummary = Schema.Struct({
-  /** The members up to `prompt` are the newest matching item's. An open one's `state` follows from the votes. */
+  /**
+   * The members up to `state` describe the newest matching item. The states waiting, open, and done depend on the votes
+   * on all equal items.
+   */
   item_no: Schema.Int,
   task_id: Schema.String,
   group_id: Schema.String,
@@ -28,7 +31,7 @@ export const ItemSummary = Schema.Struct({
   flagged: Schema.Boolean,
   /** The other equal items, newest first, at most 25. */
   equal: Schema.Array(Schema.Struct({ task_id: Schema.String, index: Schema.Int })),
-  /** Null if the item has fewer than two votes or still needs votes. */
+  /** The agreement of the votes on all equal items. Null if there are fewer than two votes or votes are missing. */
   agreement: Schema.NullOr(Schema.Finite),
   decision: Schema.NullOr(Decision),
 })
@@ -63,14 +66,17 @@ const items = HttpApiEndpoint.get("items", "/items", {
 export const tableTypes = { jsonl: "application/x-ndjson", csv: "text/csv" } as const
 export const VoteTable = HttpApiSchema.StreamUint8Array({ contentType: [tableTypes.jsonl, tableTypes.csv] })
 
-/** In the format of `prefstream export-votes`. With `expert`, exports only the votes of that expert. */
+/** Exports votes in the format of `prefstream export-votes`. If `expert` is set, exports only that expert's votes. */
 const exportVotes = HttpApiEndpoint.get("exportVotes", "/votes", {
   query: { ...filter, format: Schema.Literals(formats), raw: Schema.optionalKey(Schema.Literal("true")) },
   success: VoteTable,
 })
 
 const itemParams = { task_id: Schema.String, index: IntFromQuery }
-/** `Conflict`: a canceled task, a withdrawn prompt, an expert who is judging it, or, with `undecided`, a decision. */
+/**
+ * Fails with `Conflict` if the task is canceled, the prompt is withdrawn, or an expert is judging the prompt. With
+ * `undecided`, also fails if a lead has already decided.
+ */
 const decide = HttpApiEndpoint.put("decide", "/tasks/:task_id/items/:index/decision", {
   params: itemParams,
   payload: Schema.Struct({
@@ -79,13 +85,16 @@ const decide = HttpApiEndpoint.put("decide", "/tasks/:task_id/items/:index/decis
     undecided: Schema.optionalKey(Schema.Boolean),
   }),
 })
-/** Fails with `Conflict` if there is no decision or, with `mine`, none by the signed-in operator. */
+/** Fails with `Conflict` if there is no decision. If `mine` is set, only the signed-in operator's decision counts. */
 const withdrawDecision = HttpApiEndpoint.delete("withdrawDecision", "/tasks/:task_id/items/:index/decision", {
   params: itemParams,
   query: { mine: Schema.optionalKey(Schema.Literal("true")) },
 })
 
-/** Ends judging of the prompt. Fails with `Conflict` if its task is canceled, or a lead decided or withdrew it. */
+/**
+ * Withdraws the prompt, so that nobody judges it. Fails with `Conflict` if the task is canceled, a lead has decided or
+ * withdrawn the prompt, or an automatic expert is judging it.
+ */
 const withdrawPrompt = HttpApiEndpoint.put("withdrawPrompt", "/tasks/:task_id/items/:index/withdrawal", {
   params: itemParams,
   payload: Schema.Struct({ reason: Schema.String.check(Schema.isMaxLength(maxLength.reason)) }),

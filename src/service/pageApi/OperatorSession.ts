@@ -1,4 +1,4 @@
-/** Shared parts of `DashboardApi`. Without `MinRole`, GET requests need any role, and others the role of manager. */
+/** Shared parts of `DashboardApi`. An endpoint without `MinRole` needs the role `viewer` for GET, else `manager`. */
 import { Context, Option, Schema } from "effect"
 import { type HttpApiEndpoint, HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
 import { BodyTooLarge, Forbidden, MalformedRequest, ServiceFailure } from "../../api/Problems.ts"

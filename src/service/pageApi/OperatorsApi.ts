@@ -1,4 +1,4 @@
-/** The part of `DashboardApi` about operators. Only admins list and change them, but all can change their passwords. */
+/** The part of `DashboardApi` about operators. It is for admins, except that operators change their own passwords. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { IntFromQuery, Millis, MinRole, Name, OperatorSession, Password, Role } from "./OperatorSession.ts"
@@ -19,7 +19,7 @@ export type OperatorSummary = typeof OperatorSummary.Type
 
 export const OperatorLink = Schema.Struct({
   operator: OperatorSummary,
-  /** The link's path and code, relative to the service's root. It works once, for `linkHours["sign-in"]`. */
+  /** The link, relative to the service's root. It works once, and expires after `linkHours["sign-in"]` hours. */
   link: Schema.String,
 })
 export type OperatorLink = typeof OperatorLink.Type
@@ -33,7 +33,7 @@ const add = HttpApiEndpoint.post("add", "/operators", {
   payload: Schema.Struct({ name: Name, role: Role }),
   success: OperatorLink,
 })
-/** Makes a link that sets a new password. Older links stop working. The old password works until the new one is set. */
+/** Makes a link for setting a new password. Older links stop working. The old password works until a new one is set. */
 const renew = HttpApiEndpoint.post("renew", "/operators/:operator_no/link", { params, success: OperatorLink })
 /** Changes the operator's role. Fails with `Conflict` if the operator is the last admin. */
 const setRole = HttpApiEndpoint.put("setRole", "/operators/:operator_no/role", {

@@ -1,6 +1,6 @@
 /**
  * The part of `DashboardApi` about the state of all work. The report may be five seconds old. `low` and `high` are the
- * bounds of a 95% interval (`domain/Interval`), or null if there are too few observations.
+ * bounds of a 95% interval (`domain/Interval`). They are null if there are too few observations.
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
@@ -14,16 +14,21 @@ const progress = {
   votes_needed: Schema.Int,
 }
 const Bound = Schema.NullOr(Schema.Finite)
-/** `agreed` counts those of the `compared` votes that agree with the majority of the other votes on the item. */
+/** `agreed` counts the compared votes that agree with the majority of the other votes on their item. */
 const agreement = { agreed: Schema.Int, compared: Schema.Int, low: Bound, high: Bound }
 
 export const stuckKinds = ["held", "deferred", "unassignable", "paused", "outage", "doubt", "webhook"] as const
 
 export const StuckWork = Schema.Struct({
   /**
-   * `held`: for longer than the hold time. `deferred`: every active person has seen the content. `unassignable`: no
-   * active expert may give a missing vote. `outage`: an expert fails, and is not asked before `at`. `doubt`: the
-   * endpoint may have created a batch. `webhook`: deliveries fail, or it is disabled.
+   * Why the work is stuck:
+   * - `held`: an expert got the item longer ago than the hold time and still holds it.
+   * - `deferred`: items of the task need votes, but all active people have seen their content.
+   * - `unassignable`: an item needs more votes than the active experts may still give.
+   * - `paused`: a manager paused the group or the task.
+   * - `outage`: an automatic expert fails. The service asks it again at `at`.
+   * - `doubt`: it is unknown whether a model's endpoint has created a batch.
+   * - `webhook`: deliveries fail, or the service has disabled the webhook.
    */
   kind: Schema.Literals(stuckKinds),
   /** The id of the task, group, or expert. Empty for the webhook. */
@@ -38,15 +43,15 @@ export type StuckWork = typeof StuckWork.Type
 
 export const OverviewReport = Schema.Struct({
   total: Schema.Struct(progress),
-  /** Groups with open tasks, oldest first, at most 20. */
+  /** The groups with open tasks, oldest first, at most 20. */
   groups: Schema.Array(Schema.Struct({ group_id: Schema.String, ...progress })),
   /** The number of open disagreements. Counts at most 1,000. */
   disagreements: Schema.Int,
   /** Votes on each of the last 30 days (UTC), oldest first. */
   days: Schema.Array(Schema.Struct({ day: Millis, people: Schema.Int, automatic: Schema.Int })),
-  /** The last 12 weeks with compared votes, oldest first. `week` is the Monday (UTC). */
+  /** This week and the 12 before it, oldest first, without weeks that have no compared votes. `week` is a Monday. */
   weeks: Schema.Array(Schema.Struct({ week: Millis, ...agreement })),
-  /** The 50 experts with the most votes in the last 28 days. `seconds`: median of a person's latest 100 votes. */
+  /** The 50 experts with the most votes in the last 28 days. `seconds` covers a person's latest 100 votes. */
   experts: Schema.Array(
     Schema.Struct({
       expert_id: Schema.String,
@@ -56,7 +61,7 @@ export const OverviewReport = Schema.Struct({
       seconds: Schema.NullOr(Schema.Struct({ median: Schema.Finite, low: Bound, high: Bound })),
     }),
   ),
-  /** All paid requests in the judges' file of answers. The cost is an exact decimal, or null without prices. */
+  /** Each judge's paid requests, from the file with the answers. `cost` is an exact decimal, or null without prices. */
   judges: Schema.Array(
     Schema.Struct({
       expert_id: Schema.String,

@@ -1,15 +1,16 @@
-/** The requests of an `HttpApi` as types, by names like `GET /tasks/:task_id`, so that pages need not load Effect. */
+/** Types of an `HttpApi`'s requests, by keys such as `GET /tasks/:task_id`. Pages use them without loading Effect. */
 import type { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 
 type EndpointOf<Api> = Api extends HttpApi.HttpApi<infer _Id, infer Groups> ? HttpApiGroup.Endpoints<Groups> : never
 
 type TypeOf<S> = S extends { readonly Type: infer A } ? A : never
 
-/** `{ [Name]: … }`, or `unknown` if the endpoint has no such member. A query without required members is optional. */
+/** `{ [Name]: … }`, or `unknown` if the endpoint has no such member. */
 type Member<Name extends string, S> = [S] extends [never] ? unknown : { readonly [name in Name]: TypeOf<S> }
 
 type Query<A> = { readonly [K in keyof A]: A[K] | (object extends Pick<A, K> ? undefined : never) }
 
+/** The member `query`. It is optional if the endpoint's query has no required members. */
 type QueryMember<S> = [S] extends [never]
   ? unknown
   : object extends TypeOf<S>

@@ -1,4 +1,4 @@
-/** Limits, options, and text formats of service and pages. It imports no package, because the pages load it. */
+/** Limits, options, and text formats of the service and its pages. It imports no package, because the pages load it. */
 export { maxVotes } from "../../api/MaxVotes.ts"
 
 /** The maximum lengths of texts that people enter, in UTF-16 code units. */
@@ -23,26 +23,29 @@ export const linkHours = { "sign-in": 24, invitation: 7 * 24 } as const
 export const maxInvitations = 500
 export const maxKeepHours = 24 * 30
 export const maxQualificationItems = 1_000
-/** Percentages of right answers that the form proposes: to qualify, and to stay. */
+/** The percentages of right answers that the form proposes: to qualify, and to stay without a pause. */
 export const proposedPercent = { qualify: 80, stay: 70 } as const
-/** A person can be paused after `min` gold items. At most the latest `max` of them count. */
+/** A person can be paused after at least `min` gold items. Only the latest `max` gold items count. */
 export const countedGoldItems = { min: 5, max: 20 } as const
 export const promptsPerPage = 20
 
-/** Viewers read. Managers change tasks, experts, and groups. Admins also operators, tokens, and the webhook. */
+/** Managers change tasks, experts, and groups. Only admins use the audit log, operators, tokens, and the webhook. */
 export const roles = ["viewer", "manager", "admin"] as const
 type Role = (typeof roles)[number]
 export const isAtLeast = (role: Role, min: Role): boolean => roles.indexOf(role) >= roles.indexOf(min)
 
 export const taskStatuses = ["pending", "in_progress", "completed", "cancelled"] as const
 
-/** `waiting`: no votes yet. `open`: some, but not all. `disputed`: all votes, which differ, and no lead has decided. */
+/**
+ * A `waiting` item has no votes, and an `open` item has some. A filter for `open` finds both. A `disputed` item has all
+ * its votes, but the votes differ, and no lead has decided.
+ */
 export const itemStates = ["waiting", "open", "done", "disputed", "decided", "withdrawn", "cancelled"] as const
 
 /** The priorities, in the order in which their groups are judged. */
 export const priorities = ["urgent", "high", "normal", "low"] as const
 
-/** Splits a list of names: one per line, or separated by commas. Lines are counted from 1. */
+/** Splits a list of names, which are separated by line breaks or commas. Lines are counted from 1. */
 export const splitNames = (text: string): ReadonlyArray<{ readonly name: string; readonly line: number }> =>
   text.split(/\r\n|[\r\n]/).flatMap((row, i) =>
     row.split(",").flatMap((part) => {

@@ -1,4 +1,4 @@
-/** The part of `DashboardApi` about qualification: gold items that people judge first, and pauses of people. */
+/** The part of `DashboardApi` about qualification: gold items that new people judge first, and pauses of people. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { OperatorSession } from "./OperatorSession.ts"
@@ -7,18 +7,22 @@ import { maxLength, maxQualificationItems } from "./PageConstants.ts"
 const Percent = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 }))
 
 export const QualificationSettings = Schema.Struct({
-  /** The number of gold items that a new person judges before anything else. 0 means none. */
+  /** The number of gold items that a new person judges first. 0 means that new people need not qualify. */
   items: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxQualificationItems })),
   min_percent: Percent,
-  /** People with a lower percentage of right answers on their latest gold items (`countedGoldItems`) are paused. Null: nobody is. */
+  /**
+   * People with a lower percentage of right answers on their latest gold items (`countedGoldItems`) are paused. Null
+   * means that nobody is paused.
+   */
   pause_percent: Schema.NullOr(Percent),
   guidelines: Schema.String.check(Schema.isMaxLength(maxLength.qualificationGuidelines)),
 })
 export type QualificationSettings = typeof QualificationSettings.Type
 
 /**
- * `working`: gets work. `qualifying`: judges qualification items first. `unavailable`: the gold file has too few items.
- * `failed`: too few qualification items right. `paused`: too few of the latest gold items right.
+ * A `working` person gets work. A `qualifying` person judges qualification items first. The other people get no work:
+ * `unavailable` because the gold file has too few items, `failed` because too few answers to qualification items were
+ * right, and `paused` because too few answers to the latest gold items were right.
  */
 export const Standing = Schema.Struct({
   state: Schema.Literals(["working", "qualifying", "unavailable", "failed", "paused"]),
@@ -29,9 +33,9 @@ export const Standing = Schema.Struct({
 export type Standing = typeof Standing.Type
 
 export const Qualification = Schema.Struct({
-  /** Null if no qualification is required. */
+  /** Null if there is neither a qualification nor a percentage for pauses. */
   settings: Schema.NullOr(QualificationSettings),
-  /** Distinct items of the gold file, at most 1,000. Null without a gold file. */
+  /** The number of distinct items in the gold file, at most 1,000. Null if the service has no gold file. */
   available: Schema.NullOr(Schema.Int),
   standings: Schema.Array(Schema.Struct({ expert_id: Schema.String, ...Standing.fields })),
 })
@@ -43,7 +47,7 @@ const set = HttpApiEndpoint.put("set", "/qualification", { payload: Qualificatio
 
 const params = { expert_id: Schema.String }
 const admit = HttpApiEndpoint.post("admit", "/experts/:expert_id/admit", { params })
-/** Starts with items that the person has not judged. Fails with `Conflict` if no qualification is required. */
+/** The person must qualify again, on unjudged items if possible. Fails with `Conflict` if no items are required. */
 const requalify = HttpApiEndpoint.post("requalify", "/experts/:expert_id/requalify", { params })
 
 export class DashboardQualification extends HttpApiGroup.make("qualification")

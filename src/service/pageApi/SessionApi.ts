@@ -11,7 +11,7 @@ const link = HttpApiEndpoint.post("link", "/link", {
   success: Schema.Struct({ name: Schema.NullOr(Schema.String) }),
   error,
 })
-/** Uses up a sign-in link. If the link is for any account, `name` is the account's, and a missing one is created. */
+/** Uses up a sign-in link. If the link is for any account, `name` selects or creates the account. */
 const setUp = HttpApiEndpoint.post("setUp", "/set-up", {
   payload: Schema.Struct({ code: Schema.String, name: Name, password: Password }),
   success: Account,
@@ -19,7 +19,7 @@ const setUp = HttpApiEndpoint.post("setUp", "/set-up", {
 })
 
 const signIn = HttpApiEndpoint.post("signIn", "/sign-in", {
-  // No account has a longer name or password. Longer ones are refused early, because normalizing them takes time.
+  // No account has a longer name or password. Longer texts are refused first, because normalizing them takes time.
   payload: Schema.Struct({
     name: Schema.String.check(Schema.isMaxLength(maxLength.name)),
     password: Schema.String.check(Schema.isMaxLength(maxLength.password)),

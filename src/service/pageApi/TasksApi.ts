@@ -17,7 +17,7 @@ export const TaskSummary = Schema.Struct({
   group_id: Schema.String,
   status: TaskStatus,
   created_at: Millis,
-  /** The planned completion time of a task that has all its votes, or null. Until then, people can take votes back. */
+  /** When a task that has all its votes will be completed. People can take votes back until then. Otherwise null. */
   completes_at: Schema.NullOr(Millis),
   finished_at: Schema.NullOr(Millis),
   prompts: Schema.Int,
@@ -50,7 +50,7 @@ export const TaskItem = Schema.Struct({
   /** Votes as they were before their experts corrected them. */
   replaced: Schema.Array(Schema.Struct({ ...Vote.fields, expert_name: Schema.String })),
   decision: Schema.NullOr(Decision),
-  /** Set if a lead withdrew the prompt. The result then says that there is no judgment. */
+  /** Set if a lead withdrew the prompt. The task's result then has no judgment of this prompt. */
   withdrawal: Schema.NullOr(Withdrawal),
   held_by: Schema.Array(Schema.String),
   set_aside: Schema.Array(
@@ -77,7 +77,7 @@ export const TaskDetail = Schema.Struct({
   /** The rubric that the client sent. Null if the client sent none, or one that cannot be parsed. */
   rubric: Schema.NullOr(Rubric),
   guidelines_version: Schema.Int,
-  /** The items from `from` on: at most `limit`, and at most 20. */
+  /** The items from index `from` on. There are at most `limit` items, and never more than 20. */
   items: Schema.Array(TaskItem),
   from: Schema.Int,
   /** Zero-based positions of flagged prompts, ascending, at most 100. */
@@ -104,17 +104,20 @@ const detail = HttpApiEndpoint.get("detail", "/tasks/:task_id", {
   success: TaskDetail,
 })
 const cancel = HttpApiEndpoint.post("cancel", "/tasks/:task_id/cancel", { params: taskParams })
-/** Forgets which experts set the item aside, so that they can get it again. Their flags stay. */
+/** Offers the item again to the experts who skipped or flagged it. Their flags stay. */
 const returnItem = HttpApiEndpoint.post("returnItem", "/tasks/:task_id/items/:index/return", {
   params: { ...taskParams, index: IntFromQuery },
 })
 
-/** Asks further experts. Fails with `Conflict` if nobody has judged the task yet, or no prompt can be judged again. */
+/**
+ * Requests votes from experts who have not judged the prompts. Fails with `Conflict` if the task is canceled, nobody
+ * has judged it yet, or no prompt can be judged again.
+ */
 const reopen = HttpApiEndpoint.post("reopen", "/tasks/:task_id/reopen", {
   params: taskParams,
   payload: Schema.Struct({
     votes: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxVotes })),
-    /** Zero-based positions. Null means all prompts that no lead has decided or withdrawn. */
+    /** Zero-based positions of prompts. Null selects all prompts that no lead has decided or withdrawn. */
     prompts: Schema.NullOr(Schema.NonEmptyArray(Schema.Int)),
   }),
   success: Schema.Struct({ prompts: Schema.Int }),
@@ -132,7 +135,7 @@ export const GuidelineHistory = Schema.Struct({
     Schema.Struct({
       version: Schema.Int,
       text: Schema.String,
-      /** The operator's name; null for the client's version. */
+      /** The name of the operator who wrote the version. Null if the client sent the version. */
       by: Schema.NullOr(Schema.String),
       at: Schema.NullOr(Millis),
     }),
@@ -144,7 +147,10 @@ const guidelines = HttpApiEndpoint.get("guidelines", "/tasks/:task_id/guidelines
   params: taskParams,
   success: GuidelineHistory,
 })
-/** Applies to all tasks with these guidelines. `Conflict`: `version` is not the newest, or nothing changed. */
+/**
+ * Saves a new version for all tasks with these guidelines. Fails with `Conflict` if `version` is not the newest version
+ * or the text is unchanged.
+ */
 const editGuidelines = HttpApiEndpoint.put("editGuidelines", "/tasks/:task_id/guidelines", {
   params: taskParams,
   payload: Schema.Struct({

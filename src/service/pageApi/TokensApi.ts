@@ -9,7 +9,7 @@ export const TokenSummary = Schema.Struct({
   hint: Schema.String,
   created_at: Millis,
   last_used_at: Schema.NullOr(Millis),
-  /** If the token was rotated, the time at which the token expires. Otherwise null. */
+  /** The time at which a rotated token expires. Null if the token was not rotated. */
   expires_at: Schema.NullOr(Millis),
   revoked_at: Schema.NullOr(Millis),
 })
@@ -28,7 +28,7 @@ const createToken = HttpApiEndpoint.post("create", "/tokens", {
   payload: Schema.Struct({ name: Name }),
   success: NewToken,
 })
-/** The new token has the same name. The old one is accepted for another `keep_hours` hours. */
+/** Replaces a token by a new one with the same name. The old token is accepted for another `keep_hours` hours. */
 const rotateToken = HttpApiEndpoint.post("rotate", "/tokens/:token_id/rotate", {
   params: tokenParams,
   payload: Rotation,

@@ -6,11 +6,11 @@ export class NotSignedIn extends Problem<NotSignedIn>()("NotSignedIn", 401, "Sig
 
 export class NotFound extends Problem<NotFound>()("NotFound", 404, "Not found.") {}
 
-/** 409: the state no longer allows the request, for example because somebody else changed it. */
+/** The request is no longer possible, for example because somebody else has changed the data in the meantime. */
 export class Conflict extends Problem<Conflict>()("Conflict", 409, "This is no longer possible.") {}
 
 export class AnswerRequired extends Problem<AnswerRequired>()("AnswerRequired", 422, "An answer is missing.", {
-  /** The question: `strength`, `edit`, `rationale`, or an aspect's name. */
+  /** The question without an answer: `strength`, `edit`, `rationale`, or an aspect's name. */
   member: Schema.String,
 }) {}
 

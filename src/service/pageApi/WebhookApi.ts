@@ -7,9 +7,9 @@ import { maxLength } from "./PageConstants.ts"
 export const WebhookSettings = Schema.Struct({
   url: Schema.NullOr(Schema.String),
   enabled: Schema.Boolean,
-  /** Why the service disabled the webhook, such as a 410 from the receiver. Null if the webhook was not disabled. */
+  /** Why the service disabled the webhook, such as a 410 of the receiver. Null if the webhook was not disabled. */
   disabled_reason: Schema.NullOr(Schema.String),
-  /** Null if the last attempt at this URL succeeded, or if there was no attempt. */
+  /** The current series of failed attempts. Null if the last attempt at this URL succeeded, or there was none. */
   failing: Schema.NullOr(
     Schema.Struct({
       since: Millis,
@@ -20,15 +20,15 @@ export const WebhookSettings = Schema.Struct({
     }),
   ),
   waiting: Schema.Int,
-  /** When the first of the waiting messages is due. Null if none is waiting or the webhook is disabled. */
+  /** The time of the next attempt to send a waiting message. Null if none is waiting or the webhook is disabled. */
   next_attempt_at: Schema.NullOr(Millis),
-  /** The secrets that sign deliveries now, newest first. There are several during a rotation. */
+  /** The secrets with which deliveries are signed, newest first. During a rotation, there are several. */
   secrets: Schema.Array(Schema.Struct({ created_at: Millis, expires_at: Schema.NullOr(Millis) })),
 })
 export type WebhookSettings = typeof WebhookSettings.Type
 
 export const Delivery = Schema.Struct({
-  /** The `webhook-id` header, which is the same for each attempt. */
+  /** The value of the `webhook-id` header, which is the same for all attempts of a delivery. */
   message_id: Schema.String,
   type: Schema.String,
   group_id: Schema.String,
@@ -37,7 +37,7 @@ export const Delivery = Schema.Struct({
   state: Schema.Literals(["waiting", "delivered", "failed"]),
   attempts: Schema.Int,
   next_attempt_at: Schema.NullOr(Millis),
-  /** The HTTP status of the last attempt. Null if there was no attempt, or it got no status. */
+  /** The HTTP status of the last attempt. Null if there was no attempt, or the last attempt got no response. */
   last_status: Schema.NullOr(Schema.Int),
 })
 export type Delivery = typeof Delivery.Type
@@ -60,13 +60,13 @@ export const DeliveryDetail = Schema.Struct({
 export type DeliveryDetail = typeof DeliveryDetail.Type
 
 const webhook = HttpApiEndpoint.get("settings", "/webhook", { success: WebhookSettings })
-/** Enables the webhook. If there is no secret, creates one. Fails with `Conflict` if the address is not allowed. */
+/** Enables the webhook. Creates a secret if there is none. Fails with `Conflict` if the address is not allowed. */
 const setWebhook = HttpApiEndpoint.put("set", "/webhook", {
   payload: Schema.Struct({ url: Schema.String.check(Schema.isMaxLength(maxLength.url)) }),
   success: Schema.Struct({ settings: WebhookSettings, secret: Schema.NullOr(Schema.String) }),
 })
 const removeWebhook = HttpApiEndpoint.delete("remove", "/webhook")
-/** For another `keep_hours` hours, deliveries are also signed with the old secret. */
+/** Creates a new secret. For another `keep_hours` hours, deliveries are also signed with the old secret. */
 const rotateSecret = HttpApiEndpoint.post("rotateSecret", "/webhook/rotate-secret", {
   payload: Rotation,
   success: Schema.Struct({ settings: WebhookSettings, secret: Schema.String }),
@@ -83,7 +83,7 @@ const delivery = HttpApiEndpoint.get("delivery", "/deliveries/:message_id", {
   params: deliveryParams,
   success: DeliveryDetail,
 })
-/** Attempts the delivery once more, immediately. If that fails, the retry schedule begins again. */
+/** Sends the message again immediately. If the attempt fails, the retry schedule begins again. */
 const resend = HttpApiEndpoint.post("resend", "/deliveries/:message_id/resend", { params: deliveryParams })
 
 export class DashboardWebhook extends HttpApiGroup.make("webhook")

@@ -1,4 +1,4 @@
-/** Implements `AnnotateApi`. Completions have only positions. Responses reveal nothing about others' votes. */
+/** Implements `AnnotateApi`. Responses name completions only by position, and reveal nothing about others' votes. */
 import { Effect, Layer, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { SqlError } from "effect/sql/SqlError"

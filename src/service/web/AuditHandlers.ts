@@ -1,4 +1,4 @@
-/** Implements the part of `DashboardApi` about the audit log. The export reads 1,000 entries at a time. */
+/** Implements the part of `DashboardApi` about the audit log. The export reads `exportedAtOnce` entries at a time. */
 import { Effect, Option, Stream, Struct } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Database } from "../database/Database.ts"

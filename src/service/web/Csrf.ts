@@ -1,7 +1,7 @@
 /**
- * Accepts only requests from the service's own pages. A request that changes anything needs a JSON body or the header
- * `x-prefstream`, which forms on other sites cannot send. Its `Origin`, if any, must be the service's; otherwise, it
- * needs `Sec-Fetch-Site: same-origin` or `x-prefstream`. A cookie is never enough.
+ * Refuses requests that pages of other sites send. A request that changes anything needs a JSON body or the header
+ * `x-prefstream`, which forms on other sites cannot send. If the request has an `Origin`, it must be the service's. A
+ * request without `Origin` needs `Sec-Fetch-Site: same-origin` or `x-prefstream`. A cookie is never enough.
  */
 import { Effect } from "effect"
 import { type Headers, HttpRouter, HttpServerRequest, HttpServerRespondable } from "effect/http"

@@ -1,4 +1,4 @@
-/** Implements the parts of `DashboardApi` that mostly call one service each. */
+/** Implements the parts of `DashboardApi` whose endpoints mostly call one function of a service. */
 import { Effect, Layer, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Operators } from "../account/Operators.ts"

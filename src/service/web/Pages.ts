@@ -1,6 +1,6 @@
 /**
- * Serves the two pages and their files as Vite built them. Browsers cache files in `/assets/` forever, because their
- * names contain a hash, but never pages. After another build, new files are served uncompressed until a restart.
+ * Serves the two pages and their files as Vite built them. Browsers cache no page, but each file in `/assets/` forever,
+ * because its name contains a hash. Files of a later build are served uncompressed until the service restarts.
  */
 import { Array as Arr, Effect, FileSystem, Path } from "effect"
 import { HttpBody, HttpPlatform, HttpRouter, HttpServerResponse, HttpStaticServer } from "effect/http"
@@ -28,7 +28,7 @@ const readFiles = Effect.fnUntraced(function* (folder: string) {
     const body = HttpBody.uint8Array(yield* fs.readFile(file), response.headers["content-type"])
     return [file, HttpServerResponse.setBody(response, body)] as const
   })
-  // A file that cannot be read, perhaps because a build has just removed it, is read again at its first request.
+  // A file that cannot be read now is left out, and is then read at each request. A build may just have removed it.
   const found = yield* Effect.forEach(names, (name) => Effect.option(read(name)))
   return new Map(Arr.getSomes(found))
 })
@@ -42,7 +42,7 @@ export const layer = HttpRouter.use(
     const policy = pagePolicy(imageHosts)
     const root = yield* Effect.orDie(path.fromFileUrl(builtPages()))
 
-    // The page reads the hosts from a `meta` element. Host names need no escaping in HTML.
+    // The page reads the hosts of images from this `meta` element. Host names need no escaping in HTML.
     const meta = `<head>\n    <meta name="image-hosts" content="${imageHosts.join(" ")}" />`
     const page = (file: string) =>
       fs.readFileString(path.join(root, file)).pipe(

@@ -1,4 +1,4 @@
-/** Session cookies of the pages. Services on one host share them, because browsers do not separate ports. */
+/** Session cookies of the pages. Services on different ports of a host overwrite each other's cookies. */
 import { Effect, Layer, Option, Redacted } from "effect"
 import { type Cookies, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, type HttpApiSecurity } from "effect/http-api"

@@ -1,4 +1,4 @@
-/** Shows the annotation page: the current item and notices. If nobody is signed in, the page says why. */
+/** The annotation page shows the current item and notices. If nobody is signed in, the page says why. */
 import { useState } from "preact/hooks"
 import { KeysDialog } from "../shared/KeysDialog.tsx"
 import { want } from "./annotationState.ts"

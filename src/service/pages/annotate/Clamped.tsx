@@ -10,7 +10,7 @@ export interface ClampedProps {
   readonly children: (text: string) => ComponentChildren
 }
 
-/** Approximate size of the rendered part of a shortened text. CSS may show less of this part. */
+/** Approximate maximum size of the part of a shortened text that is rendered. CSS may hide the end of this part. */
 const renderLimits = { characters: 8_000, lines: 150 }
 
 export const Clamped = ({ text, expand, name, children }: ClampedProps) => {

@@ -48,8 +48,8 @@ export const Completion = (props: CompletionProps) => {
       tabIndex={isMarked ? 0 : -1}
       aria-label={`Completion ${number}`}
       aria-describedby={`standing-${place}`}
-      // Only focus from the keyboard marks the completion. A mouse press also moves the focus, but if it marked the
-      // completion, the layout could move before the click.
+      // Only focus from the keyboard marks the completion. If a mouse press marked it, the layout could move before the
+      // click.
       onFocusIn={(event) => {
         if (event.target instanceof Element && event.target.matches(":focus-visible")) onMark()
       }}
@@ -57,7 +57,7 @@ export const Completion = (props: CompletionProps) => {
     >
       <header class="row completion-head">
         <h3 class="number numbers">
-          {/* In ranking mode, a bare number could be read as a rank. */}
+          {/* In ranking mode, the word is visible, because a number alone could be read as a rank. */}
           <span class={entry.mode === "rank" ? "" : "unseen"}>Completion </span>
           {number}
         </h3>

@@ -1,4 +1,4 @@
-/** The bar above two compared completions. It names them, explains the marks, and shows the similarity. */
+/** The bar above two compared completions. It names the completions, explains the marks, and shows the similarity. */
 import { useId } from "preact/hooks"
 import type { Differences } from "./useDifference.ts"
 

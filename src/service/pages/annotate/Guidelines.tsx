@@ -1,4 +1,4 @@
-/** Notices about the item, and the guidelines, which are open until the expert closes them or gets another item. */
+/** Notices about the item, and guidelines. New guidelines are open until the expert closes them or the item changes. */
 import { useEffect, useMemo, useState } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
 import { Button } from "../shared/Button.tsx"
@@ -16,7 +16,7 @@ export interface GuidelinesProps {
 
 const maxRead = 50
 
-/** Returns a hash of the guidelines, so that the device need not store their text. */
+/** Returns a hash of the guidelines. The device stores the hash and not the text. */
 const digestOf = (text: string): string => {
   let hash = 0
   for (const character of text) hash = (Math.imul(hash, 31) + character.codePointAt(0)!) | 0

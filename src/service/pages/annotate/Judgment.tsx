@@ -30,7 +30,7 @@ export const Judgment = ({ state, item, entry, isBusy, rationale, onEdit, onPick
   const charactersLeft = maxLength.rationale - entry.rationale.length
   const chips = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    // If there are many completions, the button of the chosen completion may be scrolled out of view.
+    // The buttons scroll if there are many completions, so the chosen completion's button may be out of view.
     const chip = entry.best === null ? null : chips.current?.children[entry.best]
     chip?.scrollIntoView({ block: "nearest", inline: "nearest" })
   }, [entry.best])

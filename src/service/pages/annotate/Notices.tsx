@@ -1,4 +1,4 @@
-/** Shows notices: successes, failures, and the expert's input for an item that the expert no longer holds. */
+/** Notices of successes and failures. If the expert loses an item, a notice shows the expert's input for the item. */
 import { Button } from "../shared/Button.tsx"
 import type { AnnotationState, Notice } from "./annotationState.ts"
 import type { Dispatch } from "./useAnnotationState.ts"
@@ -11,7 +11,7 @@ export interface NoticesProps {
 export const Notices = ({ state, dispatch }: NoticesProps) => {
   const { notice, trouble, lost } = state
   const say = (notice: Notice | null) => dispatch({ _tag: "say", notice })
-  // If the browser denies access to the clipboard, the expert can still select the text.
+  // If the browser denies access to the clipboard, the notice asks the expert to select the text.
   const copy = (text: string) =>
     void navigator.clipboard.writeText(text).then(
       () => say({ tone: "good", text: "The rationale is copied." }),

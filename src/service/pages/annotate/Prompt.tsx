@@ -1,4 +1,4 @@
-/** Shows a prompt, which is a text or a conversation. The completions follow as the conversation's next turn. */
+/** Shows a prompt, which is a text or a conversation. Each completion is a possible next turn of the conversation. */
 import { useEffect, useRef } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
 import { RichText } from "../shared/RichText.tsx"
@@ -6,7 +6,7 @@ import { type Conversation, Turns } from "./Turns.tsx"
 
 export interface PromptProps {
   readonly item: Pick<HeldItem, "prompt" | "turns">
-  /** The prompt or its beginning. If the prompt is a conversation, the length of `text` limits the shown turns. */
+  /** The prompt or its beginning. Of a conversation, the last turns with about as many characters are shown. */
   readonly text: string
   readonly source: boolean
 }
@@ -18,7 +18,7 @@ export const Prompt = ({ item: { prompt, turns }, text, source }: PromptProps) =
     <LastTurns turns={text === prompt ? turns : endOf(turns, text.length)} />
   )
 
-/** Shows the last turns if not all fit. `--end`, the height from the last user turn on, is the height of the box. */
+/** Scrolls to the end of the conversation. The style sheet needs `--end`, the height from the last user turn on. */
 const LastTurns = ({ turns }: { readonly turns: Conversation }) => {
   const list = useRef<HTMLOListElement>(null)
   useEffect(() => {
@@ -37,7 +37,7 @@ const LastTurns = ({ turns }: { readonly turns: Conversation }) => {
   return <Turns turns={turns} below={2} list={list} />
 }
 
-/** Returns the last turns, about `characters` characters in total. The first returned turn may lack its beginning. */
+/** Returns the last turns, with about `characters` characters in total. The first one may lack its beginning. */
 const endOf = (turns: Conversation, characters: number): Conversation => {
   let left = characters
   return turns

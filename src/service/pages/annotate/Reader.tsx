@@ -1,4 +1,4 @@
-/** The full-screen reader. The page's shortcuts work here, too, except Enter, S, X, A, K, and `?`. */
+/** The full-screen reader. The page's shortcuts work here, too, except Enter, S, X, A, J, K, and `?`. */
 import { useEffect, useRef } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
 import { Button } from "../shared/Button.tsx"
@@ -10,7 +10,7 @@ import { Turns } from "./Turns.tsx"
 import { Prompt } from "./Prompt.tsx"
 import type { Differences } from "./useDifference.ts"
 
-/** The prompt's page number. The pages of completions are numbered from 0. */
+/** The prompt's page number. The page number of a completion is its position, from 0. */
 export const promptPage = -1
 
 export interface ReaderProps {

@@ -26,7 +26,7 @@ const kinds = {
   },
 } as const
 
-/** Maximum characters of the typed text. Text and preset together then stay within the API's limit. */
+/** Maximum characters of the typed text. Together with a preset reason, the text stays within the API's limit. */
 const limit = 1_800
 
 export interface ReasonDialogProps {
@@ -38,7 +38,7 @@ export interface ReasonDialogProps {
 export const ReasonDialog = ({ kind, onClose, onReason }: ReasonDialogProps) => {
   const { title, about, presets, action } = kinds[kind]
   const id = useId()
-  // The chosen reason is null before the choice, and empty if the expert wants to type another reason.
+  // The chosen reason. It is null before the choice, and empty if the expert wants to type another reason.
   const [preset, setPreset] = useState<string | null>(null)
   const [words, setWords] = useState("")
   const field = useRef<HTMLTextAreaElement>(null)
@@ -72,8 +72,8 @@ export const ReasonDialog = ({ kind, onClose, onReason }: ReasonDialogProps) => 
                 autofocus={index === 0}
                 checked={preset === each}
                 onChange={() => setPreset(each)}
-                // A click or Space that selects the last option also focuses the text field. Arrow keys do not, because
-                // the user may only pass over the option.
+                // The last option is "Another reason". A click or Space on it focuses the text field. Arrow keys only
+                // select it, because the user may be passing over it.
                 onClick={(event) => {
                   if (each === "" && event.detail > 0) field.current?.focus()
                 }}

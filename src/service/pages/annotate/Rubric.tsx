@@ -1,4 +1,4 @@
-/** The additional questions. While a rating or problem mark has the focus, digit keys do not choose a completion. */
+/** The rubric's questions. While a rating or problem mark has the focus, digit keys do not choose a completion. */
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import type { RefObject } from "preact"
 import { useState } from "preact/hooks"
@@ -67,7 +67,7 @@ export const Rubric = ({ item, entry, marks, ratings, edit, onEdit, onMark }: Ru
   )
 }
 
-/** Callers must consume every digit key, because an unconsumed digit key chooses a completion. */
+/** Callers must prevent the default of each digit key. Otherwise, the key would choose a completion. */
 const isDigit = (event: KeyboardEvent): boolean => /^[0-9]$/.test(event.key) && isPlain(event)
 
 export const LastQuestions = ({ item, entry, onEdit }: Pick<RubricProps, "item" | "entry" | "onEdit">) => {
@@ -222,7 +222,7 @@ const Edit = ({ item, entry, edit, onEdit }: Pick<RubricProps, "item" | "entry" 
         value={edited ?? original}
         onFocus={({ currentTarget }) => {
           setOpen(true)
-          // The field becomes visible in the next frame. The bar at the bottom may cover it, so the page scrolls.
+          // The field becomes visible in the next frame. The page scrolls, because the bottom bar may cover the field.
           requestAnimationFrame(() => currentTarget.scrollIntoView({ block: "nearest" }))
         }}
         onInput={(event) => {

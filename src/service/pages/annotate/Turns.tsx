@@ -1,4 +1,4 @@
-/** Shows a conversation turn by turn. JSON is indented without changing any number. */
+/** Shows a conversation turn by turn. JSON is indented. Its numbers and texts do not change. */
 import type { Ref } from "preact"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
 import { RichText } from "../shared/RichText.tsx"
@@ -73,7 +73,7 @@ const Content = ({ turn: { content, role }, below }: { readonly turn: Turn; read
 }
 
 const Json = ({ text }: { readonly text: string }) => (
-  // The block can scroll, so the keyboard must be able to focus it.
+  // The block can scroll, so keyboard users must be able to focus it.
   <pre class="json" tabIndex={0} dir="ltr">
     {indentJson(text) ?? text}
   </pre>

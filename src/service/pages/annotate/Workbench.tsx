@@ -1,6 +1,6 @@
 /**
- * One item. Keys act on the marked completion. When an item is shown, its heading gets the focus, so that keys work and
- * screen readers start there; after a click on a button, the marked completion, so that Enter submits.
+ * Shows one item. Keys act on the marked completion. When an item is shown, its heading gets the focus, so that keys
+ * work and screen readers start there. After a click on a button, a completion gets the focus, so that Enter submits.
  */
 import { useEffect, useRef, useState } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
@@ -146,7 +146,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys, onJudgments }:
         setReader(null)
         return improved.current?.focus()
       case "leave":
-        // The browser closes the reader on Escape, too, but may report it late. Keys pressed meanwhile would be lost.
+        // The browser also closes the reader on Escape, but may report this late. Keys pressed before would be lost.
         if (reader !== null) return setReader(null)
         if ([rationale, improved, marks, ratings].some(({ current }) => current?.contains(document.activeElement)))
           return mark(marked)
@@ -181,8 +181,8 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys, onJudgments }:
       class="stack bench"
       inert={!isShown}
       onClick={(event) => {
-        // Only a mouse click moves the focus. If a key pressed the button, `detail` is 0. The submit button is left
-        // out, because submitting may have moved the focus.
+        // Moves the focus only after a mouse click. `detail` is 0 if a key pressed the button. The submit button is
+        // excluded, because submitting may have moved the focus.
         const button = event.target instanceof Element ? event.target.closest("button:not(.submit)") : null
         if (event.detail === 0 || button === null || document.activeElement === improved.current) return
         const card = button.closest("article") ?? cards.current[marked]

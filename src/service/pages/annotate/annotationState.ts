@@ -32,7 +32,7 @@ export interface AnnotationState {
   readonly signedOut: SignedOut
   readonly name: string
   readonly progress: Progress | null
-  /** The item to judge. Null if there is no item, or before the service has answered (see `isLoaded`). */
+  /** The item to judge. Null if there is none, or if the service has not answered yet (`isLoaded` is then false). */
   readonly item: HeldItem | null
   readonly entry: Entry | null
   readonly isLoaded: boolean
@@ -40,9 +40,9 @@ export interface AnnotationState {
   readonly attention: attention.Attention
   readonly visible: boolean
   readonly revision: number
-  /** The last revision of the entry that the service has stored. */
+  /** The latest revision of the entry that is stored by the service. */
   readonly saved: number
-  /** The time of the oldest change that the service has not stored. Null if there is none. */
+  /** The time of the oldest change that the service has not stored. Null if the service has stored all changes. */
   readonly unsavedSince: number | null
   readonly saveDue: boolean
   readonly lastSave: number
@@ -54,8 +54,8 @@ export interface AnnotationState {
   readonly trouble: { readonly words: string; readonly attempts: number; readonly waiting: boolean } | null
   readonly code: string | null
   /**
-   * Set while it is unknown whether a submission has arrived. `judged` is the expert's number of items before it.
-   * `broke`: the connection broke, or the service failed, before it could say so.
+   * Set while it is unknown whether a submission has arrived. `judged` is the number of items that the expert judged
+   * before. `broke` is true if the connection or the service failed, and false if the service refused the request.
    */
   readonly unsure: { readonly judged: number; readonly broke: boolean } | null
   readonly notice: Notice | null
@@ -68,7 +68,7 @@ export type Event =
       readonly _tag: "answer"
       readonly ask: "next" | "guidelines" | "submit" | "skip" | "flag" | "undo" | "correct"
       readonly work: Work
-      /** The draft on this device, if it is newer than the service's; otherwise null. */
+      /** The draft of the item on this device. Null if there is none, because the service has stored the entry. */
       readonly copy: Draft | null
     }
   | { readonly _tag: "joined" | "saved" | "signedOut" }

@@ -1,7 +1,8 @@
 /**
  * The state machine of the annotation page. `step` is pure; `useAnnotationState` runs its commands. Only one request is
- * in flight at a time, so a draft cannot arrive after its submission. Entries and unsubmitted corrections are kept on
- * this device. A submission whose response was lost is not reported as failed, and undo is never sent twice.
+ * in flight at a time, so a draft cannot arrive after its submission. Unsaved entries and unsubmitted corrections are
+ * kept on this device. If the response to a submission is lost, the page does not report a failure. Undo is sent again
+ * only after a 429, because the service may otherwise take back two votes.
  */
 /* oxlint-disable max-lines -- one state machine, whose transitions share their helpers */
 import type { Draft, HeldItem, Work } from "../../pageApi/AnnotateApi.ts"
@@ -10,7 +11,7 @@ import type { AnnotationState, Ask, Command, Event, Failure, Notice } from "./an
 import { initial, type Sent, type SignedOut, type Timer, type Wanted } from "./annotationState.ts"
 import * as entries from "./entry.ts"
 
-/** A draft is saved after `saveDelayMillis` without a change, or at the latest after `maxSaveDelayMillis`. */
+/** A draft is saved `saveDelayMillis` after the last change, but at most `maxSaveDelayMillis` after the first one. */
 export const saveDelayMillis = 800
 export const maxSaveDelayMillis = 5_000
 export const pollIntervalMillis = 15_000
@@ -64,13 +65,13 @@ export const step = (state: AnnotationState, event: Event, now: number): Step =>
 
 export const isUnsaved = (state: AnnotationState): boolean => isHeld(state) && state.revision > state.saved
 
-/** Whether the service stores drafts of the entry. Drafts of a correction stay on this device. */
+/** Whether the expert holds the item. The service then stores drafts. A correction's draft stays on this device. */
 const isHeld = ({ item }: AnnotationState): boolean => item !== null && item.corrects === null
 
-/** Whether something that the expert asked for, such as a submission, is in flight or waits for a connection. */
+/** Whether a request by the expert, such as a submission, is in flight or waits for a connection. */
 export const isBusy = (state: AnnotationState): boolean => state.wanted !== null
 
-/** Whether a submission, skip, or flag is in flight, so that a change would come too late. */
+/** Whether a submission, skip, or flag is in flight. The entry cannot be changed anymore. */
 const isLeaving = ({ inFlight }: AnnotationState): boolean =>
   inFlight?.ask === "submit" || inFlight?.ask === "skip" || inFlight?.ask === "flag"
 
@@ -103,7 +104,7 @@ const send = (state: AnnotationState, now: number, leaving = !state.visible): St
     switch (wanted?._tag) {
       case "submit": {
         const vote = entries.submission(entry, item.rubric, seconds)
-        // The expert has changed the entry while the submission was waiting for a connection.
+        // While the submission waited for a connection, the expert removed an answer that it needs.
         if (vote === null) return [{ ...state, wanted: null, notice: lacking(entry, item) }, []]
         const input = { params, payload: { ...vote, guidelines_version: item.guidelines_version } }
         const request = item.corrects === null ? "POST /items/:item_id/vote" : "PUT /judgments/:item_id"
@@ -215,7 +216,7 @@ const answered = (state: AnnotationState, event: Event & { _tag: "answer" }, now
     lost: arrived && state.unsure?.broke ? null : state.lost,
     notice: arrived ? hadArrived(state.unsure?.broke ?? false) : noticeOf(ask, work, state, copy !== null),
   }
-  // The current item does not change. Its entry is kept, because the entry is newer than the service's draft.
+  // If the service returns the current item, the page keeps the entry, which is newer than the service's draft.
   if (work.item !== null && before !== null && work.item.item_id === before.item_id && !done && ask !== "undo") {
     const isBack: Notice = { tone: "good", text: "The item had returned to the queue, and is now yours again." }
     const notice = state.lost === null ? answeredState.notice : isBack
@@ -299,7 +300,7 @@ const noticeOf = (ask: Ask, work: Work, state: AnnotationState, isRestored: bool
 const failed = (state: AnnotationState, ask: Ask, failure: Failure, now: number): Step => {
   const rested = { ...state, inFlight: null }
   if (ask === "join" && failure.status >= 400 && failure.status < 500 && failure.status !== 429) {
-    // A used link may be opened again in the same browser, which already has a session.
+    // The expert may have opened a used link again, in a browser that already has a session.
     return enter({ ...rested, code: null, signedOut: "invitation" })
   }
   if (failure.status === 401) {
@@ -328,7 +329,10 @@ const failed = (state: AnnotationState, ask: Ask, failure: Failure, now: number)
   return send({ ...rested, wanted: null, saveDue: false, notice: { tone: "bad", text: failure.detail } }, now)
 }
 
-/** If a connection breaks, a browser may send the request twice. If the second fails, the first may have arrived. */
+/**
+ * If a connection breaks, the browser may send the request twice. The first request may have arrived even if the
+ * service refuses the second.
+ */
 const mayHaveArrived = (state: AnnotationState, broke: boolean): AnnotationState["unsure"] =>
   state.unsure ?? (state.progress === null ? null : { judged: state.progress.judged, broke })
 
@@ -413,7 +417,7 @@ const onVisibility = (state: AnnotationState, visible: boolean, now: number): St
   if (!visible) return send({ ...next, saveDue: next.saveDue || isUnsaved(next) }, now, true)
   if (next.phase !== "working") return [next, []]
   if (next.item === null) return onTimer(next, "poll", now)
-  // The hold may have ended while the page was hidden. A save shows this to the expert before the expert writes more.
+  // The hold may have ended while the page was hidden. If so, this save fails, and the expert sees a notice early.
   return now - next.lastSave > 60_000 ? send({ ...next, saveDue: true }, now) : [next, []]
 }
 

@@ -17,7 +17,7 @@ type Said = NonNullable<Draft["assessment"]>
 
 const nothingSaid: Required<Said> = { strength: null, all_bad: false, flags: [], edit: null, aspects: {} }
 
-/** Makes an entry from the draft. Without a draft, the entry is empty, in the mode that the expert used last. */
+/** Makes an entry from a draft. If there is no draft, the entry is empty, and has the mode `mode`. */
 export const open = (item: HeldItem, draft: Draft | null, mode: Mode): Entry => {
   const count = item.completions.length
   if (draft === null) return { mode, best: null, ranks: ranking.none(count), rationale: "", said: nothingSaid }
@@ -95,7 +95,7 @@ export const isBlank = (entry: Entry): boolean =>
 export const choose = (entry: Entry, place: number): Entry =>
   place < entry.ranks.length ? { ...entry, best: entry.best === place ? null : place } : entry
 
-/** If the new mode has no entry yet, it starts with the best completion, unless several are tied for best. */
+/** Switches the mode. The best completion is carried over if the new mode has none and there is no tie for the best. */
 export const switchMode = (entry: Entry): Entry => {
   if (entry.mode === "best") {
     const fresh = entry.best !== null && entry.ranks.every((rank) => rank === null)
@@ -107,13 +107,13 @@ export const switchMode = (entry: Entry): Entry => {
 
 type Rubric = HeldItem["rubric"]
 
-/** Describes a missing answer. `words` ask for the answer. `place` is the CSS selector of its field. */
+/** A missing answer. `words` ask for the answer. `place` is the CSS selector of the answer's field. */
 export interface Missing {
   readonly words: string
   readonly place: string | null
 }
 
-/** The questions that "2 of 6 answered" counts, in the order of the page. The choice does not count. */
+/** The questions that "2 of 6 answered" counts, in the order of the page. The choice of the best does not count. */
 const questions = (entry: Entry, { aspects, required, strength }: Rubric) => {
   const must = (member: Rubric["required"][number]) => required.includes(member)
   return [

@@ -1,4 +1,4 @@
-/** The keys of the annotation page. In a text field, only Escape and Ctrl+Enter. Only movement repeats. */
+/** The annotation page's shortcuts. In a text field, only Escape and Ctrl+Enter work. Only arrow keys repeat. */
 import type { KeyGroup } from "../shared/keyGroup.ts"
 
 export type Action =
@@ -15,7 +15,7 @@ export interface Key {
   readonly isComposing: boolean
 }
 
-/** Where the focus is. A `control` is a button or link, a `scroller` an element that arrow keys scroll. */
+/** The place of the focus. A `control` is a button or link. A `scroller` is an element that the arrow keys scroll. */
 export type Where = "text" | "control" | "scroller" | "dialog" | "page"
 
 const letters = {
@@ -47,7 +47,7 @@ const letters = {
 type LetterAction = (typeof letters)[keyof typeof letters]
 export type ActionName = LetterAction | "pick" | "clear" | "submit" | "leave"
 
-/** A tooltip with the key that does the same, such as "Skip (S)". */
+/** Returns a tooltip with the action's key, such as "Skip (S)". */
 export const titled = (text: string, action: LetterAction): string => {
   const letter = Object.entries(letters).find(([, name]) => name === action)![0]
   return `${text} (${letter.toUpperCase()})`

@@ -1,4 +1,4 @@
-/** An expert's entries on this device, until the service has stored them, if the browser can store them. */
+/** Stores an expert's entries on this device until the service has them, if the browser has storage. */
 import type { Draft } from "../../pageApi/AnnotateApi.ts"
 
 export type Store = Pick<Storage, "getItem" | "setItem" | "removeItem" | "key" | "length">
@@ -6,7 +6,7 @@ export type Store = Pick<Storage, "getItem" | "setItem" | "removeItem" | "key" |
 const prefix = "prefstream.draft."
 const week = 7 * 24 * 3_600_000
 
-/** @param access returns the storage; it may throw if the browser denies access */
+/** @param access returns the browser's storage, or throws if the browser denies access to it */
 export const make = (access: () => Store) => {
   const keyOf = (expertId: string, itemId: number) => `${prefix}${expertId}.${itemId}`
   const removeWhere = (isMeant: (key: string) => boolean) =>
@@ -52,7 +52,7 @@ const isDraft = (value: unknown): value is Draft =>
   typeof value["seconds"] === "number" &&
   (value["assessment"] === undefined || isAssessment(value["assessment"]))
 
-/** Leaves the check of other answers to the service, so that an answer of any type is kept. */
+/** Checks only the members that the page needs. The service checks the other answers, which may have any type. */
 const isAssessment = (value: unknown): value is Draft["assessment"] =>
   isRecord(value) &&
   typeof value["all_bad"] === "boolean" &&

@@ -1,11 +1,11 @@
-/** An expert's display preferences, in local storage, or only in the page if the browser denies access. */
+/** An expert's display preferences. They are in local storage, or only in the page if the browser denies access. */
 import { useState } from "preact/hooks"
 import { attempt } from "./localCopies.ts"
 
 export type Preference =
-  /** "best" or "rank": whether the expert chooses the best completion or ranks all. */
+  /** "best" if the expert chooses the best completion, "rank" if the expert ranks all completions. */
   | "mode"
-  /** "on" shows texts as they were written, not rendered. */
+  /** "on" shows the source of texts and does not render them. */
   | "source"
   /** "on" shows long texts in full. */
   | "expand"

@@ -1,11 +1,11 @@
-/** A ranking that is being edited. Equal ranks are tied. Ranks may have gaps, which `groups` closes. */
+/** A ranking that is being edited. Completions with equal ranks are tied. `groups` closes gaps between ranks. */
 
-/** The completions' ranks by position; null if a completion has none yet. */
+/** The rank of the completion at each position. Null if the completion has no rank yet. */
 export type Ranks = ReadonlyArray<number | null>
 
 export const none = (count: number): Ranks => Array.from({ length: count }, () => null)
 
-/** An empty group is a gap. Positions that are out of range or repeated are ignored. */
+/** Reads the groups of a draft. An empty group becomes a gap. Invalid and repeated positions are ignored. */
 export const fromDraft = (groups: ReadonlyArray<ReadonlyArray<number>>, count: number): Ranks => {
   const ranks: Array<number | null> = Array.from({ length: count }, () => null)
   for (const [index, group] of groups.entries()) {
@@ -14,7 +14,7 @@ export const fromDraft = (groups: ReadonlyArray<ReadonlyArray<number>>, count: n
   return ranks
 }
 
-/** Returns the groups for a draft; a gap becomes an empty group. */
+/** Returns the groups for a draft. A gap becomes an empty group. */
 export const toDraft = (ranks: Ranks): ReadonlyArray<ReadonlyArray<number>> =>
   Array.from({ length: highest(ranks) }, (_, index) => placesOf(ranks, index + 1))
 
@@ -39,7 +39,10 @@ export const raise = (ranks: Ranks, place: number): Ranks => move(ranks, place, 
 
 export const lower = (ranks: Ranks, place: number): Ranks => move(ranks, place, 1)
 
-/** A completion joins the next better group; one in the best group, the next worse; one without a rank, the last. */
+/**
+ * Ties a completion with the next better group. A completion in the best group joins the next worse group, and a
+ * completion without a rank joins the last group.
+ */
 export const tie = (ranks: Ranks, place: number): Ranks => {
   const all = groups(ranks)
   const at = all.findIndex((group) => group.includes(place))
@@ -52,7 +55,10 @@ export const tie = (ranks: Ranks, place: number): Ranks => {
   )
 }
 
-/** A tied completion gets its own group beside the tie, another passes the next group, one without a rank is last. */
+/**
+ * Moves a completion. A tied completion leaves its group, and gets its own group next to it. A completion that is alone
+ * passes the neighboring group. A completion without a rank becomes the last.
+ */
 const move = (ranks: Ranks, place: number, step: -1 | 1): Ranks => {
   const all = groups(ranks)
   const at = all.findIndex((group) => group.includes(place))

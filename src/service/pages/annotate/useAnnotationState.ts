@@ -1,4 +1,4 @@
-/** Runs the state machine of `annotationStep` in the browser: carries out commands in order, and dispatches events. */
+/** Runs the state machine of `annotationStep` in the browser: dispatches events and carries out commands in order. */
 import { useEffect, useRef, useState } from "preact/hooks"
 import type { Work } from "../../pageApi/AnnotateApi.ts"
 import { makeClient } from "../shared/api.ts"
@@ -18,7 +18,7 @@ import { readPreference, writePreference } from "./preferences.ts"
 export type Dispatch = (event: Event) => void
 
 const { ask: request } = makeClient<AnnotateRequests>("/annotate/api")
-/** Maximum bytes of a request body sent while the page closes. Browsers refuse more than 64 KiB. */
+/** Maximum bytes of a body that is sent while the page closes. Browsers refuse such a body if it exceeds 64 KiB. */
 const maxKeepaliveBytes = 60_000
 const activityIntervalMillis = 5_000
 
@@ -48,7 +48,7 @@ export const useAnnotationState = (): readonly [AnnotationState, Dispatch] => {
 
 const makeDispatch = (first: AnnotationState, setState: (state: AnnotationState) => void): Dispatch => {
   let state = first
-  // Empty until the session is loaded.
+  // The id is empty until the session is loaded.
   let expertId = ""
   const timers = new Map<Timer, ReturnType<typeof setTimeout>>()
   const store = localCopies.make(() => localStorage)
@@ -124,7 +124,7 @@ const isVisible = () => document.visibilityState === "visible"
 
 const invitation = "#join="
 
-/** Takes the invitation code out of the address, so that it does not stay in the browser's history. */
+/** Returns the invitation code from the address, and removes it there, so that it is not in the browser's history. */
 const takeInvitation = (): string | null => {
   if (!location.hash.startsWith(invitation)) return null
   const code = location.hash.slice(invitation.length)

@@ -2,12 +2,12 @@
 import { useLayoutEffect, useRef } from "preact/hooks"
 import { type Action, actionOf, type Where } from "./keys.ts"
 
-/** Calls the latest render's handler. If the handler returns false, the browser handles the key as usual. */
+/** Calls `handle` of the latest render. If it returns false, the browser handles the key as usual. */
 export const useKeys = (handle: (action: Action) => boolean | void): void => {
   const latest = useRef(handle)
   latest.current = handle
-  // A layout effect adds the listener before the browser paints the next item. A key pressed after the paint is then
-  // neither lost nor applied to the previous item.
+  // A layout effect adds the listener before the browser paints the next item. Otherwise, a key that is pressed after
+  // the paint could be lost or applied to the previous item.
   useLayoutEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (event.defaultPrevented) return

@@ -1,4 +1,4 @@
-/** Tells when all texts inside an element are shown, rendered or as plain text (see `RichText`). */
+/** Detects when all texts inside an element are shown, either rendered or as plain text (see `RichText`). */
 import type { RefObject } from "preact"
 import { useLayoutEffect, useState } from "preact/hooks"
 

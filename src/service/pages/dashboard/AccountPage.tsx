@@ -1,4 +1,4 @@
-/** Shows the operator's role, and has a form to change the password. */
+/** Shows the operator's role and a form to change the password. */
 import { useContext } from "preact/hooks"
 import { Facts } from "../shared/Facts.tsx"
 import { ask } from "./client.ts"
@@ -35,7 +35,7 @@ export const AccountPage = () => {
           }
           success="Your password was changed."
         >
-          {/* From this field, password managers learn whose password it is. */}
+          {/* Password managers read the account's name from this hidden field. */}
           <input type="text" name="username" autocomplete="username" hidden readOnly value={name} />
           <PasswordField label="Current password" name="password" />
           <PasswordField label="New password" name="new-password" />

@@ -1,6 +1,6 @@
 /**
- * The queue of disagreements: a lead decides or skips one item after the other, newest first. A decision of another
- * lead is neither replaced nor taken back. A skipped item stays open. The lead's list is lost when the page is left.
+ * The queue of disagreements. A lead decides or skips one item after the other, newest first. The page neither replaces
+ * nor takes back decisions of other leads. Skipped items stay open. A reload of the page empties the list of decisions.
  */
 import { useContext, useEffect, useRef, useState } from "preact/hooks"
 import type { ItemSummary } from "../../pageApi/ItemsApi.ts"
@@ -63,7 +63,7 @@ const Disagreements = ({ query }: { readonly query: Query }) => {
   const [outcomes, setOutcomes] = useState<ReadonlyArray<AdjudicationOutcome>>([])
   const say = useContext(Say)
   const action = useAction()
-  // Each load has its own key, so that going to the same position loads the item again.
+  // `round` makes the key of each load different, so that going to the same position loads the item again.
   const [round, setRound] = useState(0)
   const resource = useResource(`${round} ${before}`, () => load(query, before), undefined)
   const goTo = (position: number | undefined) => {
@@ -82,7 +82,7 @@ const Disagreements = ({ query }: { readonly query: Query }) => {
     const request = async () => {
       const input = { params: { task_id, index }, query: { mine: "true" } } as const
       const answer = await ask("DELETE /tasks/:task_id/items/:index/decision", input)
-      // If another lead changed the decision, the page forgets the decision. The next undo is for an earlier decision.
+      // After a conflict, another lead has changed the decision. The next undo then takes back an earlier decision.
       if (!answer.ok && answer.problem.status === 409) setOutcomes(outcomes.slice(0, -1))
       return answer
     }

@@ -1,4 +1,4 @@
-/** The end of the queue of disagreements: what is left, and what the lead decided. */
+/** The end of the queue of disagreements: the number of open items, and the lead's decisions. */
 import type { ItemSummary } from "../../pageApi/ItemsApi.ts"
 import { Button } from "../shared/Button.tsx"
 import { count, excerpt, letter, plural } from "./format.ts"
@@ -9,7 +9,7 @@ import { useKeys } from "./useKeys.ts"
 
 export interface AdjudicationOutcome {
   readonly item: ItemSummary
-  /** Null if the item was skipped. */
+  /** The chosen completion. Null if the lead skipped the item. */
   readonly choice: number | null
 }
 

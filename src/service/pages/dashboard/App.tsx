@@ -1,4 +1,4 @@
-/** The dashboard. When a session ends, a sign-in form covers the page, which keeps its content, such as a secret. */
+/** The dashboard. After a session ends, a sign-in form covers the page. The page's content, such as a secret, stays. */
 import { type ComponentType, h } from "preact"
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { isAtLeast } from "../../pageApi/PageConstants.ts"
@@ -39,7 +39,7 @@ export const App = () => {
   const [epoch, setEpoch] = useState(0)
   const [attempt, setAttempt] = useState(0)
 
-  // A visitor who opens a sign-in link has no session yet, or does not need it.
+  // On the page of a sign-in link, a session is not needed, so the page does not ask for one.
   const entering = route.page === "set-up"
   useEffect(() => {
     if (entering) return
@@ -67,7 +67,7 @@ export const App = () => {
 
   if (route.page === "set-up") {
     const leave = () => {
-      // Unlike an assignment to `location.hash`, this keeps the code out of the browser's history.
+      // An assignment to `location.hash` would leave the link's code in the browser's history.
       history.replaceState(null, "", href("overview"))
       dispatchEvent(new HashChangeEvent("hashchange"))
     }
@@ -114,7 +114,7 @@ const Ended = ({ onSignedIn }: { readonly onSignedIn: (account: Account) => void
   </Dialog>
 )
 
-/** The pages of the main menu, each with the pages that belong to it. */
+/** The entries of the main menu: label, page, and the pages that belong to the entry. */
 const menu: ReadonlyArray<
   readonly [
     label: string,
@@ -149,7 +149,7 @@ const Shell = ({ route, account: { name, role }, onSignedOut }: ShellProps) => {
     return () => clearTimeout(timer)
   }, [said.number])
 
-  // After a click on a link, the user and the screen reader start at the top of the new view.
+  // After a click on a link, the new view is shown from its top, and screen readers start at its heading.
   const place = placeOf(route)
   const before = useRef(place)
   useLayoutEffect(() => {

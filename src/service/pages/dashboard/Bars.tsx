@@ -1,4 +1,4 @@
-/** A small bar chart. A table below the chart shows the numbers, also to screen readers. */
+/** A small bar chart. A table below the chart has the numbers, and screen readers can read the table. */
 import { Table } from "./Table.tsx"
 
 interface BarsProps {

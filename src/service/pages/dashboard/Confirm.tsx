@@ -26,7 +26,7 @@ export const Confirm = <A,>(props: ConfirmProps<A>) => {
   const action = useAction()
   const say = useContext(Say)
   const reload = useContext(Reload)
-  // An earlier message could be mistaken for the result of this action.
+  // Removes an earlier message, which could be mistaken for the result of this action.
   useEffect(() => say(""), [])
   const act = (values: Values) =>
     void action.run(

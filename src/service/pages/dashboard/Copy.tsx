@@ -4,7 +4,7 @@ import { useEffect, useId, useRef, useState } from "preact/hooks"
 import { Button } from "../shared/Button.tsx"
 
 const copy = async (text: string): Promise<boolean> => {
-  // Over plain HTTP from another machine, browsers provide no clipboard, and this call throws.
+  // On a page that another machine serves over plain HTTP, `navigator.clipboard` is undefined, so this throws.
   try {
     await navigator.clipboard.writeText(text)
     return true
@@ -13,7 +13,7 @@ const copy = async (text: string): Promise<boolean> => {
     area.value = text
     area.className = "offscreen"
     const focused = document.activeElement
-    // A modal dialog makes everything outside it inert, so the text area is placed inside it.
+    // The text area must be inside an open modal dialog, because the dialog makes everything outside inert.
     ;(document.querySelector("dialog:modal") ?? document.body).append(area)
     area.select()
     const copied = document.execCommand("copy")
@@ -72,7 +72,7 @@ interface SecretProps {
   readonly focusAfter: string
 }
 
-/** Shows a secret that was just created. It takes the focus, because it is shown only once. */
+/** Shows a new secret. Its field gets the focus, because the secret is shown only once. */
 export const Secret = ({ heading: Heading = "h3", ...props }: SecretProps) => {
   const id = useId()
   const field = useRef<HTMLInputElement>(null)

@@ -7,7 +7,7 @@ import { Tokens } from "./Tokens.tsx"
 import { Webhook } from "./Webhook.tsx"
 
 export const DeveloperPage = ({ query }: { readonly query: Query }) => {
-  // Increases whenever a message was sent, so that the list of deliveries reloads.
+  // Increases when a test message is queued or attempted. The list of deliveries then reloads.
   const [sent, setSent] = useState(0)
   return (
     <>

@@ -81,7 +81,7 @@ const Rename = ({
 
 interface SummaryProps {
   readonly expert: ExpertDetail
-  /** Undefined if the service requires no qualification. */
+  /** Undefined if there are no qualification settings, or if the expert is not a person. */
   readonly standing: Standing | undefined
 }
 

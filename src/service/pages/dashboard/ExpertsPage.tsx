@@ -197,7 +197,7 @@ const Active = ({ expert }: { readonly expert: ExpertSummary }) => {
   const say = useContext(Say)
   const reload = useContext(Reload)
   const [isStopping, setStopping] = useState(false)
-  // Shows a change before the list is loaded again, so that an early second click does not repeat the first one.
+  // `active` changes before the list is loaded again. Otherwise, a second click could repeat the first one.
   const [active, showActive] = useState(expert.active)
   useEffect(() => showActive(expert.active), [expert])
   if (!useMay("manager")) return <>{active ? "yes" : "no"}</>

@@ -1,4 +1,4 @@
-/** Explains how to send the first task, as long as there are no tasks. */
+/** Explains how to send the first task. The dashboard shows this while there are no tasks. */
 import { curlLines, exportLines, runLines } from "./firstTask.ts"
 import { Lines } from "./Copy.tsx"
 import { href } from "./routes.ts"
@@ -22,7 +22,7 @@ export const FirstTask = () => (
       <li>
         <h3>Send a task</h3>
         <p>
-          Send one by hand to see it here. For everything else, see the <a href="/v1/docs">API documentation</a>.
+          Send a task by hand to see it here. For everything else, see the <a href="/v1/docs">API documentation</a>.
         </p>
         <Lines what="Command with curl" text={curlLines} />
       </li>

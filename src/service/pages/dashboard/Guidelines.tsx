@@ -82,7 +82,7 @@ const must = (isRequired: boolean | undefined) => isRequired === true && ": requ
 
 interface HistoryProps {
   readonly taskId: string
-  /** The newest version. When it changes, the history is reloaded; text that the operator is editing is kept. */
+  /** The newest version. When it changes, the history is loaded again. Text that the operator is editing is kept. */
   readonly version: number
   readonly isEditing: boolean
   readonly onClose: () => void

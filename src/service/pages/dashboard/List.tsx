@@ -1,4 +1,4 @@
-/** The parts of a list page. A filter's name is the same in `filters`, in the address, and in the API. */
+/** The parts of pages with a list. The name of a filter is the same in `filters`, in the address, and in the API. */
 import type { ComponentChildren } from "preact"
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import { Button } from "../shared/Button.tsx"
@@ -21,7 +21,7 @@ export interface Filter<Name extends string = string> {
   readonly as: "links" | "select" | "text" | "check"
   readonly all?: string
   readonly options?: ReadonlyArray<Option>
-  /** Whether the address can contain a value that is not one of the options. */
+  /** Whether the filter accepts a value from the address that is not one of the options. */
   readonly isOpen?: boolean
   readonly title?: string
   readonly placeholder?: string
@@ -43,7 +43,7 @@ interface FilterLinksProps {
   readonly filter: Filter
   readonly page: Page
   readonly query: Query
-  /** The counts to show. The first count is for the link that removes the filter. The others are for `options`. */
+  /** A count for each link. The first link removes the filter, and the others are for `options`. */
   readonly counts?: ReadonlyArray<string>
 }
 
@@ -69,7 +69,7 @@ interface FilterFormProps {
   readonly label: string
   readonly page: Page
   readonly query: Query
-  /** The label of the submit button. If it is null, there is no button, and a selection applies immediately. */
+  /** The label of the submit button. Null means that there is no button, and that a selection applies immediately. */
   readonly submit?: string | null
 }
 
@@ -96,8 +96,8 @@ export const FilterForm = ({ filters, label, page, query, submit = "Filter" }: F
       const [type, fieldClass] = i === 0 ? (["search", "wide"] as const) : (["text", ""] as const)
       return <Field key={field.name} {...attributes} type={type} fieldClass={fieldClass} maxLength={maxLength.filter} />
     }
-    // When the options have loaded, the key changes, and Preact replaces this field. The new field can select `value`.
-    // Other fields keep the user's input.
+    // When the options are loaded, the key changes, and Preact replaces this field, which can then select `value`. The
+    // other fields keep the user's input.
     return (
       <Select
         key={`${field.name} ${options.length}`}

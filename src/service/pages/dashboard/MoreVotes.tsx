@@ -9,7 +9,7 @@ import { ActionButton } from "./parts.tsx"
 
 interface Props {
   readonly task: Pick<TaskSummary, "status" | "task_id" | "prompts">
-  /** The index of the prompt to judge again. Undefined: all prompts of the task. */
+  /** The index of the prompt to judge again. Undefined means all prompts of the task. */
   readonly index?: number
 }
 

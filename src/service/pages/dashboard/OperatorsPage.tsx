@@ -115,7 +115,7 @@ export const OperatorsPage = () => {
                   onDone={show}
                 >
                   <p>
-                    With the new link, <bdi>{name}</bdi> can choose a new password. Earlier links stop working; the
+                    With the new link, <bdi>{name}</bdi> can choose a new password. Earlier links stop working. The
                     current password and sessions stay valid until the new link is used.
                   </p>
                 </ConfirmButton>

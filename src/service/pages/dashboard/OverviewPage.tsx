@@ -1,4 +1,4 @@
-/** The first page. Only language models have costs, because the service does not know the price of a vote. */
+/** The first page. It shows only the costs of language models, because the service knows no other costs. */
 import type { OverviewReport, StuckWork } from "../../pageApi/OverviewApi.ts"
 import type { Fact } from "../shared/Facts.tsx"
 import { Bars } from "./Bars.tsx"
@@ -109,7 +109,7 @@ const Agreement = ({ report: { experts, weeks } }: { readonly report: OverviewRe
   const nameOf = ({ expert_id, name }: OverviewReport["experts"][number]) => (
     <NameLink to={href("expert", { id: expert_id })} name={name} />
   )
-  // Sorts by a bound of the interval. Sorting by the value itself would put experts with few votes first.
+  // The lists are sorted by a bound of the interval. If sorted by value, experts with few votes would come first.
   const disagreeing = experts.filter(({ compared }) => compared > 0).toSorted((a, b) => a.high! - b.high!)
   const slow = experts
     .flatMap((expert) => (expert.seconds?.low == null ? [] : [{ ...expert, seconds: expert.seconds }]))

@@ -1,4 +1,4 @@
-/** A button, for managers, that pauses or resumes a group of tasks, or a task without a group. */
+/** A button that pauses or resumes a group of tasks, or a task without a group. Only managers and admins see it. */
 import { ask } from "./client.ts"
 import { ActionButton } from "./parts.tsx"
 import { For } from "./role.tsx"

@@ -126,7 +126,7 @@ const EntryTable = ({ label, entries }: { readonly label: string; readonly entri
               {entry.waiting_for_judges > 0 && (
                 <div
                   class="group"
-                  title="Only language models may vote on these items. Start the service with more of them."
+                  title="Only language models may vote on these items. Start the service with more models."
                 >
                   {plural(entry.waiting_for_judges, "item waits", "items wait")} for another judge
                 </div>

@@ -1,4 +1,4 @@
-/** Sign-in. The code of a link stays in the address until it is used, so that the page can be reloaded. */
+/** The sign-in pages. The code of a sign-in link stays in the address until it is used, so the page can be reloaded. */
 import type { ComponentChildren } from "preact"
 import { useEffect, useId, useState } from "preact/hooks"
 import type { Account } from "../../pageApi/OperatorsApi.ts"
@@ -70,7 +70,7 @@ export const PasswordField = ({ label = "Password", name }: PasswordFieldProps) 
 
 interface CredentialsFormProps {
   readonly password: "password" | "new-password"
-  /** The account's name, if the user cannot choose it. */
+  /** The name of the account. Undefined if the user can choose the name. */
   readonly account?: string | undefined
   readonly submit: string
   readonly submitting: string

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact"
 export interface Column<A> {
   readonly label: string
   readonly cell: (row: A) => ComponentChildren
-  /** The text for cells for which `cell` returns null. Default "none". */
+  /** The text of a cell for which `cell` returns null. The default is "none". */
   readonly nothing?: string
   readonly class?: string
 }
@@ -22,7 +22,7 @@ export interface TableProps<A> {
 export const Table = <A,>({ label, columns, rows, nothing, keyOf, class: name = "" }: TableProps<A>) => {
   if (rows.length === 0 && nothing !== undefined) return <p class="card nothing">{nothing}</p>
   const [head, ...rest] = columns.filter((column) => column !== false)
-  // The roles are explicit, because some screen readers ignore tables that are styled as blocks.
+  // On narrow screens, the table is styled as blocks. Some screen readers then ignore it unless roles are explicit.
   const table = (
     <table class={`cards ${name}`} role="table" aria-label={label}>
       <thead role="rowgroup">

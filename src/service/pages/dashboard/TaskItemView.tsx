@@ -1,4 +1,4 @@
-/** Shows one prompt of a task. Texts by others are shown by `RichText` or as plain text, never as trusted markup. */
+/** Shows one prompt of a task. Texts by clients and experts are plain text or shown by `RichText`, never raw markup. */
 import { useState } from "preact/hooks"
 import type { TaskItem, TaskSummary } from "../../pageApi/TasksApi.ts"
 import { ask } from "./client.ts"
@@ -26,12 +26,12 @@ interface Props {
 }
 
 interface ViewProps extends Props {
-  /** The completion that the lead has chosen on the decision page, or null before the choice. Undefined elsewhere. */
+  /** The lead's choice on the decision page. Null before the lead has chosen. Undefined on other pages. */
   readonly chosen?: number | null
 }
 
 export const TaskItemView = ({ item, task, chosen }: ViewProps) => {
-  // A lead must see every completion that can be chosen.
+  // On the decision page, all completions are shown, because a lead must see every completion that can be chosen.
   const [all, setAll] = useState(chosen !== undefined)
   const number = item.index + 1
   const completions = all ? item.completions : item.completions.slice(0, shownAtFirst)
@@ -136,7 +136,7 @@ const Result = ({ item, result }: ResultProps) => {
           ranks !== null && ["Ranking", ranking(ranks)],
         ]}
       />
-      {/* A single vote already shows this rationale. */}
+      {/* If there is only one vote, the vote itself shows this rationale. */}
       {item.votes.length > 1 && rationale !== null && rationale !== "" && (
         <div>
           <h4>Rationale</h4>
@@ -199,7 +199,7 @@ const FormerVotes = ({ title, votes }: { readonly title: string; readonly votes:
     </p>
   )
 
-/** The members of a vote that are not answers, or have a place of their own. */
+/** The members of a vote that are not answers, or that the page shows in another place. */
 const otherMembers =
   /^(expert.*|kind|choice|ranking|order|seconds|strength|rationale|guidelines_version|repeated|details)$/
 

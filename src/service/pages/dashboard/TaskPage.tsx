@@ -35,7 +35,7 @@ export const TaskPage = ({ id: taskId, query }: Pick<Route, "id" | "query">) => 
   const title = group === taskId ? taskId : `Task in ${group}`
   useEffect(() => setFinished(status === "completed" || status === "cancelled"), [status])
 
-  // A requested prompt scrolls into view once it is loaded, but not on later reloads.
+  // Scrolls to the prompt in the address when the prompt is loaded, but not again on later reloads.
   const shown = useRef<number | undefined>(undefined)
   const ready = resource.data !== undefined && !resource.stale
   useEffect(() => {

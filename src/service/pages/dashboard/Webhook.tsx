@@ -207,8 +207,8 @@ const Actions = ({ onRotated, onRemoved, onTested }: ActionsProps) => (
       onDone={({ secret }) => onRotated(secret)}
     >
       <p>
-        The new secret signs from now on. While the old secret signs too, receivers can check deliveries with either
-        secret.
+        From now on, deliveries are signed with the new secret. While they are also signed with the old secret,
+        receivers can check them with either secret.
       </p>
       <KeepHours legend="The old secret keeps signing for" />
     </ConfirmButton>

@@ -1,4 +1,4 @@
-/** Withdraws a prompt, so that nobody judges it, or restores it. */
+/** Withdraws a prompt, so that nobody judges it, or restores a withdrawn prompt. */
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import type { TaskItem } from "../../pageApi/TasksApi.ts"
 import { ask } from "./client.ts"

@@ -48,7 +48,7 @@ export const relative = (at: number, now: number, timeZone?: string): string => 
   const distance = at - now
   const size = Math.abs(distance)
   if (size >= 30 * 86_400_000) return dayFormat(timeZone).format(at)
-  // The clocks of the service and of the browser may differ a little.
+  // The clocks of the service and the browser may differ by some seconds, so short distances are not shown.
   if (size < 5000) return distance > 0 ? "now" : "just now"
   const [unit, millis] = units.find(([, millis]) => size >= millis) ?? ["second", 1000]
   return relativeTime.format(Math.trunc(distance / millis), unit)

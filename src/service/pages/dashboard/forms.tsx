@@ -1,4 +1,4 @@
-/** Forms and their fields. Fields keep their own values; `Form` and `Confirm` read these by name on submission. */
+/** Forms and their fields. A field keeps its own value. `Form` and `Confirm` read the values by name on submission. */
 import type { ComponentChildren, ComponentProps, JSX } from "preact"
 import { useContext, useId } from "preact/hooks"
 import { maxLength } from "../../pageApi/PageConstants.ts"
@@ -11,7 +11,7 @@ import type { problemWords } from "./wording.ts"
 export interface Values {
   readonly raw: (name: string) => string
   readonly text: (name: string) => string
-  /** NaN if the field is empty or no choice is checked. */
+  /** Returns the field's value as a number. NaN if the field is empty or no choice is checked. */
   readonly number: (name: string) => number
   readonly all: (name: string) => ReadonlyArray<string>
 }

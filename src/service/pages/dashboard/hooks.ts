@@ -1,4 +1,4 @@
-/** Hooks that the views share. If loads overlap, only the last has an effect. A hidden page does not poll. */
+/** Hooks that the views share. If loads overlap, only the result of the last is used. A hidden page does not poll. */
 import { createContext } from "preact"
 import { useContext, useEffect, useRef, useState } from "preact/hooks"
 import type { Answer } from "../shared/api.ts"
@@ -25,7 +25,10 @@ export interface Resource<A> {
 
 export const Reload = createContext(() => {})
 
-/** An open dialog pauses reloads (`every`, in milliseconds), because they might remove the row that opened it. */
+/**
+ * Loads data, and reloads it every `every` milliseconds. An open dialog pauses the reloads, because a reload might
+ * remove the row whose button opened the dialog.
+ */
 export const useResource = <A>(key: string, load: () => Promise<Answer<A>>, every: number | undefined): Resource<A> => {
   const epoch = useContext(Epoch)
   const [state, setState] = useState<{ key: string; data?: A; problem?: string }>({ key: "" })

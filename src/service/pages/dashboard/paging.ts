@@ -1,11 +1,12 @@
 /**
- * Links to newer and older pages of a list. The service returns only where the older page begins (`next`), so the
- * dashboard remembers a trail of visited pages. Without it, as after a reload, the newer page is the newest.
+ * Links to newer and older pages of a list. The service returns only the start of the next older page (`next`), so the
+ * dashboard remembers the visited pages as a trail. After a reload, the trail is lost, and the link to the newer page
+ * leads to the newest page.
  */
 
 import { useRef } from "preact/hooks"
 
-/** The `before` of each visited page, newest first. Undefined means the newest page. */
+/** The query member `before` of each visited page, newest page first. It is undefined for the newest page. */
 export type Trail = ReadonlyArray<number | undefined>
 
 export const start: Trail = [undefined]
@@ -27,14 +28,17 @@ export const paging = (trail: Trail, before: number | undefined, next: number | 
   }
 }
 
-/** Returns the trail of the visited pages. Another `list` starts a new trail. */
+/** Returns the trail of the visited pages. If `list` changes, a new trail starts. */
 export const useTrail = (before: number | undefined, list = ""): Trail => {
   const trail = useRef<{ readonly list: string; readonly trail: Trail }>({ list, trail: start })
   trail.current = { list, trail: visit(trail.current.list === list ? trail.current.trail : start, before) }
   return trail.current.trail
 }
 
-/** `first` and `last` are the numbers of the page's rows, from 1; the others, the indexes of the neighboring pages. */
+/**
+ * `first` and `last` are the numbers of the page's first and last rows, counted from 1. `previous` and `next` are the
+ * indexes at which the neighboring pages start.
+ */
 export const pagesOf = (total: number, size: number, from: number) => ({
   first: total === 0 ? 0 : from + 1,
   last: Math.min(total, from + size),
@@ -42,6 +46,6 @@ export const pagesOf = (total: number, size: number, from: number) => ({
   next: from + size < total ? from + size : undefined,
 })
 
-/** Returns the index at which the page with element number `n` starts. `n` counts from 1. */
+/** Returns the index at which the page with row number `n` starts. Rows are numbered from 1. */
 export const pageWith = (n: number, total: number, size: number): number =>
   Math.floor((Math.min(Math.max(n, 1), Math.max(total, 1)) - 1) / size) * size

@@ -80,7 +80,7 @@ export const Summary = ({ facts, actions, children }: SummaryProps) => (
 )
 
 export const Time = ({ at }: { readonly at: number }) => {
-  // `Now` is updated only every ten seconds, so data loaded since then may be newer.
+  // `Now` is updated only every ten seconds, so data that was loaded after the last update may be newer.
   const now = Math.max(useContext(Now), Date.now())
   return (
     <time dateTime={new Date(at).toISOString()} title={exact(at)}>
@@ -166,7 +166,10 @@ interface LoadedProps<A> {
   readonly children: (data: A) => ComponentChildren
 }
 
-/** Actions in `children` reload this and the `Loaded` around it. A heading gets the focus of a removed element. */
+/**
+ * Shows loaded data. An action in `children` reloads the data of this component and of the `Loaded` around it. If new
+ * data removes the focused element, a heading gets the focus.
+ */
 export const Loaded = <A,>({ resource, children }: LoadedProps<A>) => {
   const place = useRef<HTMLDivElement>(null)
   const reloadAround = useContext(Reload)
@@ -223,7 +226,7 @@ export const LongText = ({ text, label, below, chars = 900, lines = 12 }: LongTe
 
 interface PageLinksProps {
   readonly label: string
-  /** The links back and forward. A link without an address is shown as text, hidden from screen readers. */
+  /** The links to the previous and next pages. A link without an address is text that screen readers do not read. */
   readonly links: ReadonlyArray<readonly [words: string, href: string | undefined]>
 }
 

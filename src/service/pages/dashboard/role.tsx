@@ -1,4 +1,4 @@
-/** The operator's role. Pages hide actions that it may not take only for convenience: the service refuses them. */
+/** The operator's role. Pages hide actions that the role may not take. The service also refuses these actions. */
 import { type ComponentChildren, createContext } from "preact"
 import { useContext } from "preact/hooks"
 import { isAtLeast, roles } from "../../pageApi/PageConstants.ts"

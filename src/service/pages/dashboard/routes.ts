@@ -1,4 +1,4 @@
-/** The dashboard's routes, in the address after `#`. `parse` reads all that `href` returns, and never fails. */
+/** The dashboard's routes, which are the part of the address after `#`. `parse` reads all that `href` returns. */
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import { searchOf } from "../shared/api.ts"
 
@@ -23,20 +23,20 @@ export type Page = keyof typeof paths
 
 export interface Query {
   readonly [name: string]: string | undefined
-  /** Lists show the newest rows first. The page starts with the first row whose number is lower than this. */
+  /** The page of a list starts with the newest row whose number is lower than this. */
   readonly before?: string | undefined
 }
 
 export interface Route {
   readonly page: Page | "set-up" | "unknown"
-  /** The id of the object shown, or the code of a sign-in link. Empty for lists. */
+  /** The id of the object that the page shows, or the code of a sign-in link. Empty on pages without an id. */
   readonly id: string
   readonly query: Query
 }
 
 const unknown: Route = { page: "unknown", id: "", query: {} }
 
-/** The members of a query that must be positive integers; other values are dropped. */
+/** The members of a query that must be positive integers. Other values of these members are dropped. */
 const integers = new Set(["before", "after", "prompt"])
 
 const queryOf = (search: string): Query =>
@@ -49,7 +49,7 @@ const queryOf = (search: string): Query =>
   )
 
 const decode = (text: string): string | undefined => {
-  // `decodeURIComponent` throws on a stray `%`. Such an address is unknown.
+  // `decodeURIComponent` throws on a `%` that begins no valid escape. The page is then `unknown`.
   try {
     return decodeURIComponent(text)
   } catch {
@@ -82,7 +82,7 @@ type Place<P extends Page> = {
   readonly [name: string]: string | number | undefined
 } & ((typeof paths)[P] extends `${string}:id` ? { readonly id: string } : unknown)
 
-/** Returns the address of a page, for a link. `place` has the object's `id`. Its other members become the query. */
+/** Returns the address of a page. `place` has the `id` of the object to show. Its other members become the query. */
 export const href = <P extends Page>(
   page: P,
   ...[place]: (typeof paths)[P] extends `${string}:id` ? [Place<P>] : [Place<P>?]

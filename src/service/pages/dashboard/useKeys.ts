@@ -1,4 +1,4 @@
-/** Keyboard shortcuts of a page. In a text field, only Escape and Ctrl+Enter are shortcuts; in a dialog, none. */
+/** Keyboard shortcuts of a page. In a text field, only Escape and Ctrl+Enter work. In a dialog, no shortcut works. */
 import { useEffect, useRef } from "preact/hooks"
 import { isDialogOpen } from "./hooks.ts"
 
@@ -12,7 +12,7 @@ const shortcutOf = (event: KeyboardEvent): string | undefined => {
   return key.length === 1 ? key.toLowerCase() : key
 }
 
-/** Calls the latest render's handler. If the handler returns false, the browser handles the key as usual. */
+/** Calls `handle` of the latest render. If it returns false, the browser handles the key as usual. */
 export const useKeys = (handle: (key: string) => boolean | void): void => {
   const latest = useRef(handle)
   latest.current = handle

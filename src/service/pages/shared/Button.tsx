@@ -1,9 +1,9 @@
-/** A button; `text` is its content. It does not submit a form unless its `type` is `submit`. */
+/** A button. It does not submit a form unless its `type` is `submit`. */
 import type { ComponentChildren, JSX } from "preact"
 
 type Props = Omit<JSX.IntrinsicElements["button"], "class" | "children"> & {
   readonly text: ComponentChildren
-  /** CSS classes for the button's look, such as `compact danger`, or `link` to make it look like a link. */
+  /** CSS classes, such as `compact danger`. The value `link` makes the button look like a link. */
   readonly look?: string
   readonly label?: string | undefined
   /** A busy button is marked as disabled but can still be focused. */

@@ -8,7 +8,7 @@ export const useModal = (): RefObject<HTMLDialogElement | null> => {
   useLayoutEffect(() => {
     const dialog = element.current
     if (dialog?.open === false) dialog.showModal()
-    // `close` returns the focus before the dialog is removed. If the dialog is already closed, `close` does nothing.
+    // `close` returns the focus to the element that had it before. If the dialog is already closed, it does nothing.
     return () => dialog?.close()
   }, [])
   return element
@@ -16,7 +16,7 @@ export const useModal = (): RefObject<HTMLDialogElement | null> => {
 
 export interface DialogProps {
   readonly title: string
-  /** If absent, the user cannot dismiss the dialog. */
+  /** Called when the user dismisses the dialog. If absent, the user cannot dismiss the dialog. */
   readonly onClose?: () => void
   readonly children: ComponentChildren
   readonly class?: string
@@ -33,11 +33,11 @@ export const Dialog = ({ title, onClose, children, class: name }: DialogProps) =
       onCancel={(event) => {
         if (onClose === undefined) event.preventDefault()
       }}
-      // A browser may close a dialog even after its `cancel` event was prevented. Without `onClose`, the dialog is then
-      // opened again.
+      // A browser may close a dialog even after its `cancel` event was prevented. A dialog without `onClose` must stay
+      // open, so it is opened again.
       onClose={onClose ?? (() => element.current?.showModal())}
       onClick={(event) => {
-        // A click on the backdrop has the dialog itself as target.
+        // The target of a click on the backdrop is the dialog itself.
         if (event.target === event.currentTarget && isOutside(event, event.currentTarget)) onClose?.()
       }}
     >

@@ -1,4 +1,4 @@
-/** Shows an untrusted text. At first, it shows only the beginning of a long text. */
+/** Shows an untrusted text. Only the beginning of a long text is visible until the user expands the text. */
 import type { ComponentChildren } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
 
@@ -14,7 +14,7 @@ export const LongText = ({ text, beginning, label, characters, draw = (text) => 
   const [isOpen, setOpen] = useState(false)
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    // When the text is expanded, the browser keeps the button in place, but readers want to see the beginning.
+    // Scrolls to the beginning of an expanded text, because the browser keeps the button below the text in view.
     if (isOpen) place.current?.scrollIntoView({ block: "nearest" })
   }, [isOpen])
   if (text.trim() === "") return <p class="text muted">{text === "" ? "(empty)" : "(only spaces)"}</p>

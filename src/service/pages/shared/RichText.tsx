@@ -1,6 +1,6 @@
 /**
  * Shows a text as rendered Markdown or as plain text. No text can run scripts or load anything except allowed images.
- * A worker renders the text, so that the page stays responsive. If rendering fails, it stays plain text.
+ * A worker renders the text, so that the page stays responsive. If rendering fails, the text is shown as plain text.
  */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
 import { chunks } from "./chunks.ts"
@@ -14,11 +14,11 @@ export interface RichTextProps {
   readonly below: number
 }
 
-/** Maximum characters of a text to render; a longer text is shown as it was written. */
+/** Maximum characters of a text to render. A longer text is shown as it was written. */
 const renderLimit = 100_000
-/** Maximum characters of HTML to accept; sanitizing more would block the page. */
+/** Maximum characters of rendered HTML. Sanitizing more HTML would block the page. */
 const htmlLimit = 500_000
-/** How long to wait before showing plain text. Most texts are rendered by then, and do not flash as plain text. */
+/** A text is shown as plain text if it is not rendered after this time. Most texts are rendered before. */
 const plainAfterMillis = 200
 
 type State = "pending" | "rendered" | "failed"
@@ -51,7 +51,7 @@ const Rendered = ({ text, below }: { readonly text: string; readonly below: numb
             setState("rendered")
           }
           if (fragment.querySelector(".katex") === null) return show()
-          // Without KaTeX's styles, a formula would be unreadable.
+          // Formulas are unreadable without KaTeX's styles, so the styles are loaded before the text is shown.
           return void import("katex/dist/katex.min.css").then(show, () => setState("failed"))
         },
         failed: () => setState("failed"),
@@ -59,7 +59,7 @@ const Rendered = ({ text, below }: { readonly text: string; readonly below: numb
     [text, below],
   )
   useEffect(() => {
-    // An element that scrolls gets a tab stop, so that the keyboard can reach and scroll it.
+    // Elements that scroll get a tab stop, so that keyboard users can reach and scroll them.
     if (place.current === null) return undefined
     const wide = [place.current, ...place.current.querySelectorAll<HTMLElement>("pre, .wide")]
     const observer = new ResizeObserver((entries) => {
@@ -85,7 +85,7 @@ const Rendered = ({ text, below }: { readonly text: string; readonly below: numb
 const Source = ({ text, remark }: { readonly text: string; readonly remark: string | null }) => {
   const parts = useMemo(() => chunks(text), [text])
   const [shown, setShown] = useState(1)
-  // The first chunk is rendered at once and the others a few at a time, so that a long text does not block the page.
+  // Shows the first chunk immediately, and then 8 chunks at a time, so that a long text does not block the page.
   useEffect(() => {
     if (shown >= parts.length) return undefined
     const timer = setTimeout(() => setShown(shown + 8), 16)

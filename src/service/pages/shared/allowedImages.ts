@@ -1,4 +1,4 @@
-/** The handles and hosts of images that the page may show. The service wrote the hosts into the page (`web/Pages`). */
+/** The images that the page may show (see `images`). The service writes the hosts into the page (`web/Pages`). */
 import { type Allowed, handles } from "./images.ts"
 
 export const allowedImages: Allowed = {

@@ -1,12 +1,12 @@
-/** A page's requests, with a header that forms on other sites cannot send. A promise never rejects. */
+/** Sends a page's requests, with a header that forms on other sites cannot send. The promises never reject. */
 
 export interface Problem {
-  /** The HTTP status; 0 if no response arrived, because the connection failed or timed out. */
+  /** The HTTP status. 0 if the connection failed or timed out, and 502 if a successful response is not JSON. */
   readonly status: number
-  /** The problem's stable `type` (RFC 9457); "about:blank" if it has none. */
+  /** The problem's stable `type` (RFC 9457), or "about:blank" if the problem has none. */
   readonly type: string
   readonly detail: string
-  /** How many seconds to wait before a retry; null if the service did not say. */
+  /** Seconds to wait before a retry, from `retry-after`. Null if the response has no such number. */
   readonly retryAfter: number | null
 }
 
@@ -16,7 +16,7 @@ export type Answer<A> = { readonly ok: true; readonly value: A } | { readonly ok
 type AnyRequests = { readonly [request: string]: { readonly input: unknown; readonly answer: unknown } }
 
 interface Options {
-  /** Whether the browser completes the request even if the page is closed. The body must then be smaller than 64 kB. */
+  /** Whether the browser completes the request even if the page is closed. Such a body must be smaller than 64 KiB. */
   readonly keepalive: boolean
 }
 
@@ -28,7 +28,7 @@ interface AnyInput {
 
 const timeoutMillis = 30_000
 
-/** Formats the members that are not undefined as `?a=1&b=2`. Returns an empty text if there are none. */
+/** Formats a query as `?a=1&b=2`, without members that are undefined. The result is empty if no members are left. */
 export const searchOf = (query: AnyInput["query"] = {}): string => {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
@@ -83,7 +83,7 @@ const answerOf = (response: Response, text: string): Answer<unknown> => {
 }
 
 const parse = (text: string): unknown => {
-  // A proxy may answer with its own page, which is not JSON.
+  // `JSON.parse` throws if the text is not JSON. For example, a proxy may answer with its own HTML page.
   try {
     return text === "" ? undefined : JSON.parse(text)
   } catch {

@@ -7,7 +7,7 @@ declare module "*?worker&url" {
 /** An import of this file adds its styles to the page. */
 declare module "katex/dist/katex.min.css" {}
 
-/** Undefined in browsers without Trusted Types. `createScriptURL` returns an object that they accept as a string. */
+/** Undefined in browsers without Trusted Types. Other browsers accept the result of `createScriptURL` as a URL. */
 declare const trustedTypes:
   | {
       readonly createPolicy: (

@@ -1,4 +1,4 @@
-/** Splits long texts into chunks, without the line breaks between them. No surrogate pair is split. */
+/** Splits long texts into chunks. A line break between two chunks is in neither. No surrogate pair is split. */
 
 const size = 4_000
 
@@ -14,7 +14,7 @@ export const chunks = (text: string): ReadonlyArray<string> => {
   return pieces
 }
 
-/** Returns about `length` characters and `lines` lines at most, or the whole text if it is not much longer. */
+/** Cuts a text after about `length` characters or `lines` lines. A text that is only a little longer stays whole. */
 export const beginning = (text: string, length: number, lines: number): string => {
   let end = -1
   for (let line = 0; line < lines; line += 1) {
@@ -25,7 +25,7 @@ export const beginning = (text: string, length: number, lines: number): string =
   return text.length <= limit * 1.5 ? text : text.slice(0, cut(text, 0, limit).end)
 }
 
-/** Cuts at the last line break in the second half of the piece, or else at the last space, or else at the end. */
+/** Cuts at the last line break or else at the last space in the second half of the piece, or else at its end. */
 const cut = (text: string, from: number, length: number): { readonly end: number; readonly next: number } => {
   const least = from + length / 2
   const line = text.lastIndexOf("\n", from + length)

@@ -1,6 +1,6 @@
 /**
- * Decides which images in texts are shown: those with their data in the text, and those of allowed hosts, over https.
- * SVG is never shown, because it is a document. Long addresses become handles, which no text can imitate.
+ * Decides which images in texts are shown: images with their data in the text, and https images of allowed hosts. SVG
+ * data is not shown, because SVG is a document. A short handle, which no text can imitate, replaces the data in a text.
  */
 
 const dataUri = /data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}/g
@@ -8,7 +8,7 @@ const wholeDataUri = new RegExp(`^${dataUri.source}$`)
 
 export interface Allowed {
   readonly hosts: ReadonlyArray<string>
-  /** The prefix of all handles. It is random, so that no text can contain it. Null: there are no handles. */
+  /** The prefix of all handles, which is random, so that no text can contain it. Null if there are no handles. */
   readonly handles: string | null
 }
 
@@ -26,7 +26,7 @@ export const isShown = (address: string, { handles, hosts }: Allowed): boolean =
   return url?.protocol === "https:" && hosts.includes(url.host)
 }
 
-/** Long addresses hinder shortening, comparison, and rendering. Call `end` when the texts are no longer shown. */
+/** Long data hinders shortening, comparing, and rendering texts. Call `end` when the texts are no longer shown. */
 export const shortening = () => {
   const names = new Map<string, string>()
   return {

@@ -9,7 +9,7 @@ import { type Allowed, isShown } from "./images.ts"
 import { formulaOf, isMath, math, setHtml } from "./math.ts"
 
 const highlightLimit = 30_000
-/** Maximum characters of HTML for all formulas in a text together. Further formulas are shown as they were written. */
+/** Maximum characters of HTML for all formulas in a text. The formulas after that are shown as they were written. */
 const formulasLimit = 300_000
 
 const markdown = new MarkdownIt({
@@ -25,7 +25,7 @@ const markdown = new MarkdownIt({
 
 markdown.use(math)
 
-// Only a URL with a scheme becomes a link; "example.com" and "me@example.com" stay text.
+// Only a URL with a scheme becomes a link. For example, "example.com" and "me@example.com" stay text.
 markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false })
 const isLink = (url: string) => /^(https?:\/\/|mailto:)/i.test(url.trim())
 markdown.validateLink = (url) => isLink(url) || /^data:image\//i.test(url)
@@ -87,18 +87,18 @@ const attribute = (token: Token | undefined, name: string): string => String(tok
 const outward = (token: Token) => {
   token.attrSet("target", "_blank")
   token.attrSet("rel", "noopener noreferrer nofollow")
-  // The title shows where the link leads, because its text may say something else.
+  // The link's title shows where the link leads, because the link's text may say something else.
   token.attrSet("title", attribute(token, "href"))
 }
 
 const textOf = (tokens: ReadonlyArray<Token> | null | undefined): string =>
   (tokens ?? []).map((token) => (token.type === "image" ? textOf(token.children) : token.content)).join("")
 
-/** Returns the text without formulas, because formulas have their own direction. */
+/** Returns the text without formulas, because a formula has its own writing direction. */
 const proseOf = (token: Token): string => textOf(token.children?.filter((child) => !isMath(child)))
 
 const leaves = new Set(["p", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6"])
-/** The first letter inside decides their direction: `dir="auto"` ignores inner blocks with their own direction. */
+/** Elements whose direction follows from their first letter. `dir="auto"` would ignore inner blocks with a `dir`. */
 const containers = new Set(["ul", "ol", "blockquote", "table"])
 
 const rightToLeft = new RegExp(
@@ -106,8 +106,8 @@ const rightToLeft = new RegExp(
   "u",
 )
 
-// Renumbers headings: the levels start after the level of the page's heading, without gaps. A class keeps the original
-// level.
+// Renumbers headings: the first level is one below the page's heading, and no level is skipped. A class keeps the
+// original level.
 markdown.core.ruler.push("blocks", ({ env, tokens }) => {
   let undirected: Array<Token> = []
   const open: Array<number> = []
@@ -148,7 +148,7 @@ const typesetAll = (tokens: ReadonlyArray<Token>, typeset: (tex: string, display
 
 const loadNow = <A>(module: Promise<A>): Promise<A> => module
 
-/** @param below the level of the page's heading; headings in the text begin at the next level */
+/** @param below the level of the page's heading above the text. Headings in the text begin at the next level. */
 export const renderMarkdown = async (
   text: string,
   below = 3,

@@ -1,6 +1,6 @@
 /**
  * Parses formulas in Markdown: `$$…$$` and `\[…\]` on lines of their own, `$…$` and `\(…\)` within text. Amounts of
- * money and `$HOME/$USER` stay text, because the characters next to a `$` decide. Parsing takes linear time.
+ * money and `$HOME/$USER` stay text, because of the characters next to the `$`. Parsing takes linear time.
  */
 import type { MarkdownIt, Token } from "markdown-it"
 
@@ -11,7 +11,7 @@ const openerAt = (text: string, at: number): string | undefined => {
   return two in closers ? two : text[at] === "$" ? "$" : undefined
 }
 
-/** Returns the index of the delimiter that closes the formula whose content begins at `from`, or -1. */
+/** Finds the end of a formula. `from` is the start of its content. Returns the closing delimiter's index, or -1. */
 const closing = (text: string, from: number, opener: string): number => {
   for (let at = from; at < text.length; at += 1) {
     const character = text[at]

@@ -1,6 +1,6 @@
 /**
- * Sanitizes rendered text: only the elements and attributes listed here remain. Only formulas keep SVG and styles, and
- * each style is checked. The result is DOM nodes, so it complies with `require-trusted-types-for 'script'`.
+ * Sanitizes rendered text. Only the elements and attributes listed here remain. SVG and styles remain only in formulas,
+ * and each style is checked. The result is DOM nodes, which `require-trusted-types-for 'script'` allows.
  */
 import DOMPurify from "dompurify"
 import { allowedImages } from "./allowedImages.ts"

@@ -1,6 +1,7 @@
 /**
- * Renders and compares texts in a worker, one at a time, so that no text can block the page. A job may take three
- * seconds, and thirty to load its modules. Then the worker is terminated, and a new worker runs the other jobs.
+ * Renders and compares texts in a worker, one at a time, so that no text can block the page. A job may work for three
+ * seconds, and load modules for thirty seconds. If it takes longer, the job fails, the worker is terminated, and a new
+ * worker runs the other jobs.
  */
 import type { Difference } from "./difference.ts"
 import { allowedImages } from "./allowedImages.ts"
@@ -18,7 +19,7 @@ interface Waiting {
 const maxWorkMillis = 3_000
 const maxLoadMillis = 30_000
 
-// The policy allows only the worker's script URL, because the page creates no other script URL.
+// The policy refuses all script URLs except the worker's, because the page needs no other script URL.
 const policy =
   typeof trustedTypes === "undefined"
     ? undefined
@@ -83,7 +84,7 @@ const advance = () => {
   }
 }
 
-/** Loads the worker's script early, so that the first text need not wait for it. */
+/** Starts the worker early, so that the first text need not wait for the worker's script. */
 export const prepare = (): void => void (worker ??= start())
 
 export interface Callbacks<A> {
@@ -91,7 +92,7 @@ export interface Callbacks<A> {
   readonly failed: () => void
 }
 
-/** Queues a job. The returned function cancels the callbacks, if the result is no longer needed. */
+/** Queues a job. The caller calls the returned function if it no longer needs the result. */
 const run = (job: Job, done: (result: unknown) => void, failed: () => void): (() => void) => {
   let wanted = true
   queue.push({

@@ -1,17 +1,18 @@
 /**
- * Typesets a formula as HTML, with KaTeX. Undefined if it cannot be parsed, is too long, or has commands that link,
- * load, or write attributes. Styles are `data-style`, which `sanitize` checks, because the policy forbids `style`.
+ * Typesets a formula as HTML, with KaTeX. Returns undefined if the formula cannot be parsed, is too long, or has
+ * commands that link, load, or write attributes. The Content-Security-Policy forbids `style`, so the HTML has
+ * `data-style`, which `sanitize` checks and applies.
  */
 import katex from "katex"
 
 const maxCharacters = 5_000
 
-/** KaTeX gives refused commands this color, so that `typeset` can find them. Formulas are unlikely to use the color. */
+/** KaTeX gives a refused command this color, by which `typeset` finds it. Formulas are unlikely to use this color. */
 const refused = "#f0e1d2"
 
 export const typeset = (tex: string, displayMode: boolean): string | undefined => {
   if (tex.length > maxCharacters) return undefined
-  // KaTeX throws if it cannot parse the formula, and the engine throws if the formula is nested too deeply.
+  // KaTeX throws if it cannot parse the formula. The JavaScript engine throws if the formula is nested too deeply.
   try {
     const html = katex.renderToString(tex, {
       displayMode,

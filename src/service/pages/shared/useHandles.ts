@@ -1,4 +1,4 @@
-/** Replaces the images in texts by handles (see `images`) while a component shows the texts. */
+/** Replaces images in texts by handles (see `images`). The handles are valid while the component is mounted. */
 import { useEffect, useMemo } from "preact/hooks"
 import { shortening } from "./images.ts"
 
