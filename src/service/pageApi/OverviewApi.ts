@@ -49,7 +49,7 @@ export const OverviewReport = Schema.Struct({
   disagreements: Schema.Int,
   /** Votes on each of the last 30 days (UTC), oldest first. */
   days: Schema.Array(Schema.Struct({ day: Millis, people: Schema.Int, automatic: Schema.Int })),
-  /** This week and the 12 before it, oldest first, without weeks that have no compared votes. `week` is a Monday. */
+  /** This week and the 11 before it, oldest first, without weeks that have no compared votes. `week` is a Monday. */
   weeks: Schema.Array(Schema.Struct({ week: Millis, ...agreement })),
   /** The 50 experts with the most votes in the last 28 days. `seconds` covers a person's latest 100 votes. */
   experts: Schema.Array(
