@@ -40,7 +40,7 @@ export interface PlainVote extends Omit<JudgeVote, "rationale"> {
 export interface PlainExpert {
   /** The expert's name in votes. */
   readonly name: string
-  /** Returns a vote on one prompt, or null. If it throws, other experts can vote, and the next run asks again. */
+  /** Returns a vote on one prompt, or null. If it throws, other experts can vote, and the next run calls it again. */
   readonly judge: (prompt: TaskPrompt, guidelines: string | undefined) => PlainVote | null | Promise<PlainVote | null>
   /** Maximum number of prompts that the expert judges at once. Default 1. */
   readonly concurrency?: number | undefined
@@ -68,7 +68,7 @@ export interface PlainSettings extends Omit<Pipeline.Settings, "source"> {
 
 /** How to stop the work, and where its messages go. */
 export interface WorkOptions {
-  /** Stops the work when it is aborted. */
+  /** Stops the work when the signal is aborted. */
   readonly signal?: AbortSignal | undefined
   /** Called with each message. Default: writes it to stderr. */
   readonly log?: ((message: string, level: string) => void) | undefined
