@@ -30,7 +30,7 @@ const countsOf = (rows: ReadonlyArray<CountRow>): StateCounts => {
   return Record.fromIterableWith(TaskState.literals, (state) => [state, of(state)]) as StateCounts
 }
 
-/** The most advanced first: an item has the most advanced outcome of its tasks. */
+/** Outcomes of items, the most advanced first. An item has the most advanced outcome of its tasks. */
 export const itemOutcomes = [
   "judged",
   "pruned",
@@ -68,12 +68,12 @@ export interface Progress {
     readonly taskId: string
     readonly submittedAt: number
   }>
-  /** In epoch milliseconds; in the past if the poll is overdue. */
+  /** Time of the next poll, in epoch milliseconds. It is in the past if the poll is overdue. */
   readonly nextPollAt: Option.Option<number>
   readonly lastResultAt: Option.Option<number>
   readonly lastHour: Arrivals
   readonly lastDay: Arrivals
-  /** Results since the oldest open task was submitted, at most one day ago. `lastAt`: time of the last one. */
+  /** Results since the oldest outstanding task was submitted, at most one day ago. `lastAt`: time of the last one. */
   readonly pace: Option.Option<Arrivals & { readonly since: number; readonly lastAt: number }>
 }
 
@@ -90,7 +90,7 @@ export const readStatus = ({ job, sql }: LedgerContext) => {
   // An item counts once per vote, even if one task asks for several.
   const votes = sql.literal(votesOfTask)
 
-  // With `seq`, the database uses the primary key, the fastest index for all rows.
+  // The condition on `seq` makes the database use the primary key, which is the fastest index for all rows.
   const all = sql`${here} AND seq >= 0`
 
   const counts = Effect.gen(function* () {
@@ -196,7 +196,7 @@ export const readStatus = ({ job, sql }: LedgerContext) => {
     } satisfies Progress
   }).pipe(Effect.withSpan("Ledger.progress"))
 
-  /** `in_doubt` first. Default: the states that wait for a decision. */
+  /** Tasks in these states, those in doubt first. Default: the states that wait for a decision. */
   const issues = Effect.fn("Ledger.issues")(
     (limit: number, states: ReadonlyArray<TaskState> = issueStates) =>
       sql<Issue>`SELECT ${sql.literal(issueColumns)} FROM task WHERE ${here} AND ${sql.in("state", states)}
@@ -211,7 +211,7 @@ export const readStatus = ({ job, sql }: LedgerContext) => {
     Effect.withSpan("Ledger.prunedItems"),
   )
 
-  /** Without gold items that were mixed in. */
+  /** Number of items by outcome, without gold items that were mixed in. */
   const itemsByOutcome = Effect.fn("Ledger.itemsByOutcome")(function* (campaign: Option.Option<number>) {
     const rows = yield* sql<{ outcome: number; items: number }>`SELECT outcome, COUNT(*) AS items FROM (
         SELECT item.seq, MIN(CASE t.state
