@@ -62,7 +62,7 @@ export interface PlainSettings extends Omit<Pipeline.Settings, "source"> {
   readonly input?: Source.FilesOptions | Source.MakeOptions | undefined
   /** The annotation service. */
   readonly service: RemoteService | EmbeddedService
-  /** The client for a service with another interface: `AnnotationClient.layerProtocol`. */
+  /** The client for a service whose interface differs from the contract: `AnnotationClient.layerProtocol`. */
   readonly client?: Pipeline.ServiceOf<never, never, unknown, ServiceProfile | Http.HttpClient>["client"]
 }
 
@@ -194,7 +194,7 @@ export const run = (settings: PlainSettings, options?: WorkOptions): Promise<Run
 export const submit = (settings: PlainSettings, options?: WorkOptions): Promise<RunReport> =>
   ofPipeline(settings, (pipeline) => Pipeline.submit(pipeline), options)
 
-/** Waits for the results of submitted tasks. With `once`, only polls each outstanding task once. */
+/** Waits for the results of submitted tasks. With `once`, polls each outstanding task only once, and then ends. */
 export const collect = (settings: PlainSettings, options?: WorkOptions): Promise<RunReport> =>
   ofPipeline(settings, (pipeline) => Pipeline.collect(pipeline), options)
 
