@@ -31,7 +31,7 @@ export const otherTaskColumns = [
   "claim_until",
 ]
 
-/** Settings that no dataset depends on, or whose effect is hashed elsewhere. */
+/** Settings that are not hashed, because no dataset depends on them, or because their effect is hashed elsewhere. */
 const otherSettings = ["confidence", peopleWhenSetting, "deliveries", "last_delivery", wantedVotes, endedVotesSeen]
 
 const pageSize = 4096

@@ -36,7 +36,9 @@ import { readTasks, writeTasks } from "./writes/Tasks.ts"
 
 /** The job of a ledger. */
 export interface LedgerOptions {
-  /** 1 to 100 letters, digits, and `. _ -`. Default: `default`. A database may contain several jobs. */
+  /**
+   * Name of the job: 1 to 100 letters, digits, and `. _ -`. Default: `default`. A database may contain several jobs.
+   */
   readonly job?: string | undefined
 }
 
@@ -49,7 +51,7 @@ export interface LedgerSharer {
 }
 
 export interface LedgerSharingOptions {
-  /** Default: exclusive access to the job. */
+  /** The process, if it shares the job with others. Default: exclusive access to the job. */
   readonly shared?: LedgerSharer | undefined
   /** Number of parts of a new job; default `Jobs.defaultPartCount`. Another number fails for an existing job. */
   readonly parts?: number | undefined
@@ -173,7 +175,7 @@ const Writing = Context.Service<Ledger, Effect.Success<ReturnType<typeof make>>>
 
 /** Reads and changes a ledger, for the process that runs the job, or a worker that owns parts of it. */
 export const Ledger = Object.assign(Writing, {
-  /** For SQLite or PostgreSQL. Creates missing tables, and also provides `LedgerReader`. */
+  /** Opens a ledger in SQLite or PostgreSQL. Creates missing tables, and also provides `LedgerReader`. */
   layer: ledgerLayer,
 
   /** Creates the file if it is missing, and locks it against a second process. */

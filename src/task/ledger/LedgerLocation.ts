@@ -182,7 +182,7 @@ export const existingClient = (location: LedgerLocation) => readonlyClient(locat
 
 export const workingClient = (location: LedgerLocation) => lockedClient(location).pipe(holding(location))
 
-/** For reading an existing ledger, even while a process runs the job. */
+/** Opens an existing ledger for reading, even while a process runs the job. */
 export const layerReadonly = (location: LedgerLocation) =>
   LedgerReader.layer({ job: location.job }).pipe(Layer.provide(existingClient(location)))
 

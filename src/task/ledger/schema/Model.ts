@@ -127,7 +127,7 @@ export const ItemDetails = Schema.Struct({
   models: Schema.optionalKey(Schema.Array(Schema.String)),
   /** The origin of each completion, if it differs from that of the item. */
   completion_origins: Schema.optionalKey(Schema.Array(Origin)),
-  /** The prompt was a conversation, and is sent as text that `Conversation.parse` reads. */
+  /** True if the prompt was a conversation, which is sent as text that `Conversation.parse` reads. */
   conversation: Schema.optionalKey(Schema.Literal(true)),
   /** Whether each completion was a list of messages. Absent if none was. */
   as_messages: Schema.optionalKey(Schema.Array(Schema.Boolean)),
@@ -135,7 +135,7 @@ export const ItemDetails = Schema.Struct({
   tools: Schema.optionalKey(Schema.String),
   /** Index in the input of each completion that was sent. Absent if completions were sent in the order of the input. */
   order: Schema.optionalKey(Schema.Array(Schema.Int)),
-  /** A gold item that was mixed in, not an item of the input. */
+  /** True for a gold item that was mixed in, which is not an item of the input. */
   check: Schema.optionalKey(Schema.Literal(true)),
 })
 export type ItemDetails = typeof ItemDetails.Type
@@ -247,12 +247,12 @@ export interface Issue {
   readonly sentAt: number | null
 }
 
-/** Number of tasks by state, and of their items. */
+/** Number of tasks in each state, and number of their items. */
 export type StateCounts = { readonly [State in TaskState]: { readonly tasks: number; readonly items: number } }
 
 export type Classification = "new" | "known" | "duplicate" | "conflict"
 
-/** Counts of a run's input: `read = new + known + duplicates + rejected`, plus new items that exceed the budget. */
+/** Counts of a run's input. `read` is `new + known + duplicates + rejected`, plus new items that exceed the budget. */
 export interface ReadCounts {
   /** Number of records of the input. */
   readonly read: number

@@ -136,7 +136,7 @@ type PlannedRow = ReturnType<typeof withPayload> &
     readonly attempt?: number
     readonly leastVotes?: number | null | undefined
     readonly resendAt?: number | null
-    /** Default: the job's price list. */
+    /** Default: the job's current price list. */
     readonly priceList?: number | null
     readonly idempotencyKey: string
     readonly plannedAt: number
