@@ -28,7 +28,7 @@ export interface Slots {
   readonly count: number
   readonly first: number
   readonly spacing: number
-  /** Milliseconds without requests. */
+  /** Remaining milliseconds of a pause, in which no requests may be sent; 0 without a pause. */
   readonly pause: number
   readonly halvings: number
 }

@@ -34,7 +34,7 @@ interface OwnedPart {
 /** Other processes are notified of new tasks, webhook deliveries, and existing tasks to send or poll (`again`). */
 export type Change = "planned" | "hinted" | "again"
 
-/** @param worker undefined for exclusive access to the job */
+/** @param worker the worker's name; undefined if this process has exclusive access to the job */
 export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: string | undefined) => {
   const here = sql`job = ${job}`
   const always = sql.literal("1 = 1")
@@ -42,7 +42,7 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
   const nothing = sql.literal("")
   const clock = databaseClock(sql)
   const parts = new Map<number, OwnedPart>()
-  /** The epoch of each claim of a task that this process is sending. */
+  /** For each task that this process is sending, the epoch of its claim. */
   const claims = new Map<number, number>()
 
   const channel = sql.literal(`'prefstream_' || md5(current_schema() || ' ' || ${job})`)
@@ -79,7 +79,7 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
       if (worker === undefined) return { assignments: nothing, fence: nothing, claimed: () => {} }
       const epoch = parts.get(part)?.epoch ?? 0
       return {
-        /** Call it after the statement has claimed the task. */
+        /** Records the claim. Call this after the statement has claimed the task. */
         claimed: () => void claims.set(seq, epoch),
         assignments: sql`, claim_epoch = ${epoch}, claim_until = ${clock} + ${Math.ceil(millis) + margin}`,
         fence: sql`FROM (SELECT epoch FROM part_owner

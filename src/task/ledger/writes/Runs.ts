@@ -138,7 +138,7 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
       const campaign = same?.campaign ?? (judged.at(-1)?.campaign ?? 0) + 1
       return { campaign, isNew: same === undefined, fingerprint, guidelines, taskType }
     }),
-    /** The given campaign, which must exist, or else the last run's. */
+    /** Returns the given campaign, which must exist. If none is given, returns the campaign of the last run. */
     campaignOf: Effect.fn("Ledger.campaignOf")(function* (campaign: Option.Option<number>) {
       if (Option.isNone(campaign)) return yield* lastCampaign
       const numbers = (yield* campaigns).map(({ campaign }) => campaign)
@@ -271,7 +271,7 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
   return { startRun, endRun, recordInputs }
 }
 
-/** Line endings and whitespace at the end make no difference. */
+/** Removes differences that do not change the terms: line endings, and whitespace at the end. */
 const normalize = (guidelines: string | undefined): string | undefined => {
   const text = guidelines?.replaceAll("\r\n", "\n").trimEnd()
   return text === "" ? undefined : text

@@ -109,7 +109,7 @@ export const votesLeft = Effect.fnUntraced(function* (here: Here, voters: Voters
   return Option.isNone(terms.budget) ? Infinity : leftOf(terms, (yield* standing(here, terms)).counted, voters)
 })
 
-/** Returns a function that reserves votes, or returns false if the budget does not allow them. */
+/** Returns a function that reserves votes. This function returns false if the budget does not allow them. */
 export const reserveWithin = Effect.fnUntraced(function* (here: Here) {
   const terms = yield* termsOf(here)
   if (Option.isNone(terms.budget)) return () => true
@@ -167,7 +167,7 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
 
   routed: routedOf({ job, sql }).pipe(Effect.withSpan("Ledger.routed")),
 
-  /** None if the job has no price. */
+  /** The cost of the job's votes so far, and the votes that its budget allows. None if the job has no price. */
   spending: Effect.gen(function* () {
     const here = { job, sql }
     const terms = yield* termsOf(here)

@@ -30,7 +30,7 @@ const sharedId = (taskId: string, owner: number): string =>
   `the service answered with the task id ${taskId}, which task ${owner} already has: one result cannot count for two tasks`
 
 export const readTasks = ({ job, sql }: Model.LedgerContext) => ({
-  /** None if the request was pruned. */
+  /** The task's request. None if it was pruned. */
   storedRequest: Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<{ body: Uint8Array; items: Uint8Array }>`
       SELECT body, items FROM task_request WHERE job = ${job} AND seq = ${seq}`
@@ -40,7 +40,7 @@ export const readTasks = ({ job, sql }: Model.LedgerContext) => ({
     }))
   }),
 
-  /** None if there is no result, or if it was pruned. */
+  /** The task's result. None if the task has no result, or if it was pruned. */
   storedResult: Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<{ body: Uint8Array }>`SELECT body FROM task_result WHERE job = ${job} AND seq = ${seq}`
     return Option.map(Option.fromUndefinedOr(rows[0]), ({ body }) => body)
@@ -215,7 +215,7 @@ export const writeTasks = (
         wasDoubted: doubted === 1,
       }))
     }),
-    /** Requests of tasks without a result are never pruned. */
+    /** The request of a task without a result. Such a request is never pruned. */
     request: (seq: number) => Effect.map(storedRequest(seq), Option.getOrThrow),
     requestBody: Effect.fnUntraced(function* (seq: number) {
       const body = bodies.get(seq)
