@@ -47,7 +47,7 @@ export interface CheckReport {
   readonly findings: ReadonlyArray<IntegrityIssue>
   /** Tasks of the job, in all campaigns and states. */
   readonly tasks: number
-  /** Items. An item with several votes counts once. */
+  /** Items of the job. An item with several votes counts once. */
   readonly items: number
   /** Tasks with a recorded result, without pruned ones. */
   readonly results: number
@@ -71,7 +71,7 @@ const pageSize = 64
 const taskName = (row: { readonly seq: number; readonly task_id?: string | null }): string =>
   `task ${row.seq + 1}${row.task_id == null ? "" : ` (${row.task_id})`}`
 
-/** Fails only if the database cannot be read. */
+/** Checks a ledger. Fails only if the database cannot be read. */
 export const check = Effect.fn("LedgerCheck.check")(function* (options: LedgerCheckOptions) {
   const started = yield* SteadyClock.now
   const { counted, findings } = yield* Snapshot.make(yield* SqlClient.SqlClient)(

@@ -21,7 +21,7 @@ import * as Payload from "../schema/Payload.ts"
 export class NotForPostgres extends Schema.TaggedError<NotForPostgres>()("NotForPostgres", {
   /** The requested operation. */
   verb: Schema.Literals(["backup", "compact"]),
-  /** The URL without its password. */
+  /** The ledger's URL without its password. */
   location: Schema.String,
 }) {
   override get message() {

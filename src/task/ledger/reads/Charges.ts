@@ -20,7 +20,7 @@ export interface Charge {
 
 export const votesOfTask = "item_count * asks"
 
-/** SQL for the votes that still count if another attempt replaces this one. */
+/** SQL for the number of votes that still count if another attempt replaces this one. */
 export const votesOfAttempt = ({ sentAt, state }: Pick<Issue, "sentAt" | "state">): string => {
   const wasUnsent = (state === "planned" || state === "superseded") && sentAt === null
   if (state === "refused" || wasUnsent) return "0"
@@ -96,7 +96,7 @@ export const sum = (
     initial,
   )
 
-/** A superseded task is planned again at the current prices. */
+/** SQL for a task's price list when it is planned. A superseded task is planned again at the current prices. */
 export const listWhenPlanned = "CASE WHEN state = 'superseded' THEN NULL ELSE price_list END"
 
 /** Counts tasks, and the maximum cost of their votes. */

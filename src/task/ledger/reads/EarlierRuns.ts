@@ -18,7 +18,9 @@ export const readEarlierRuns = (context: LedgerContext) => {
       onSome: (campaign) => sql`job = ${job} AND campaign = ${campaign}`,
     })
 
-  /** `runOf`: the last run that read each file to its end; `recordsOf`: each run's records in such files. */
+  /**
+   * `runOf`: the last run that read each file to its end. `recordsOf`: each run's records in files that it read last.
+   */
   const lastReads = Effect.fnUntraced(function* (campaign: Option.Option<number>) {
     const rows = yield* sql<{ file: string; run: number; records: number }>`
       SELECT file, run, records FROM input WHERE ${within(campaign)} ORDER BY run`

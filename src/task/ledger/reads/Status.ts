@@ -1,6 +1,7 @@
 /**
- * Counts and times of tasks and items, all from the same moment, and the tasks that wait for a person. Each task's
- * small row is read once or twice, which is fast for a hundred thousand tasks.
+ * Counts and times of tasks and items, and the tasks that wait for a person. Several queries give counts from the same
+ * moment only in a snapshot (`LedgerReader.snapshot`). Each row of the table `task` is read once or twice, which is
+ * fast for a hundred thousand tasks.
  */
 import { Duration, Effect, Option, Record } from "effect"
 import * as SteadyClock from "../../../io/SteadyClock.ts"
