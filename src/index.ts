@@ -1,8 +1,8 @@
 /**
- * prefstream turns prompts with completions into preference pairs. This module has one namespace per step of the work,
- * and the types that the steps share. Each is also a subpath, such as `prefstream/source`, with only its code. Not
- * included:
- * `prefstream/promises` (without Effect), `prefstream/worker` (Effect Cluster), and `prefstream/testing`.
+ * prefstream turns prompts with completions into preference pairs. This module exports one namespace per step of the
+ * work, and the types that the steps share. Each namespace also has a subpath, such as `prefstream/source`, which loads
+ * only the code of its step. Three subpaths are not part of this module: `prefstream/promises` (without Effect),
+ * `prefstream/worker` (Effect Cluster), and `prefstream/testing`.
  */
 export * as Source from "./source/Source.ts"
 export * as Tasks from "./task/Tasks.ts"

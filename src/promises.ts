@@ -40,7 +40,7 @@ export interface PlainVote extends Omit<JudgeVote, "rationale"> {
 export interface PlainExpert {
   /** The expert's name in votes. */
   readonly name: string
-  /** Returns a vote on one prompt, or null. If it throws, other experts can vote, and the next run asks again. */
+  /** Returns a vote on one prompt, or null. If it throws, other experts can vote, and the next run calls it again. */
   readonly judge: (prompt: TaskPrompt, guidelines: string | undefined) => PlainVote | null | Promise<PlainVote | null>
   /** Maximum number of prompts that the expert judges at once. Default 1. */
   readonly concurrency?: number | undefined
@@ -62,13 +62,13 @@ export interface PlainSettings extends Omit<Pipeline.Settings, "source"> {
   readonly input?: Source.FilesOptions | Source.MakeOptions | undefined
   /** The annotation service. */
   readonly service: RemoteService | EmbeddedService
-  /** The client for a service with another interface: `AnnotationClient.layerProtocol`. */
+  /** The client for a service whose interface differs from the contract: `AnnotationClient.layerProtocol`. */
   readonly client?: Pipeline.ServiceOf<never, never, unknown, ServiceProfile | Http.HttpClient>["client"]
 }
 
 /** How to stop the work, and where its messages go. */
 export interface WorkOptions {
-  /** Stops the work when it is aborted. */
+  /** Stops the work when the signal is aborted. */
   readonly signal?: AbortSignal | undefined
   /** Called with each message. Default: writes it to stderr. */
   readonly log?: ((message: string, level: string) => void) | undefined
@@ -194,7 +194,7 @@ export const run = (settings: PlainSettings, options?: WorkOptions): Promise<Run
 export const submit = (settings: PlainSettings, options?: WorkOptions): Promise<RunReport> =>
   ofPipeline(settings, (pipeline) => Pipeline.submit(pipeline), options)
 
-/** Waits for the results of submitted tasks. With `once`, only polls each outstanding task once. */
+/** Waits for the results of submitted tasks. With `once`, polls each outstanding task only once, and then ends. */
 export const collect = (settings: PlainSettings, options?: WorkOptions): Promise<RunReport> =>
   ofPipeline(settings, (pipeline) => Pipeline.collect(pipeline), options)
 

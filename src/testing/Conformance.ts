@@ -68,7 +68,7 @@ const withSettings = (subject: Subject, settings: Subject["settings"]): Subject 
 const trial = <A, E, R>(subject: Subject, body: (trial: Trial) => Effect.Effect<A, E, R>) =>
   Effect.scoped(Effect.flatMap(Trial.make(subject), body))
 
-/** Tests each request that creating a task takes in a new trial. `isIt` tells it by its number, from 1. */
+/** Runs one trial per request that creates a task. `isIt` tells whether the request to test has this number, from 1. */
 const atEachRequest = Effect.fnUntraced(function* <E, R>(
   subject: Subject,
   body: (trial: Trial, isIt: (nth: number) => boolean) => Effect.Effect<Omit<Counts, "runs">, E, R>,
@@ -78,7 +78,7 @@ const atEachRequest = Effect.fnUntraced(function* <E, R>(
   return yield* Effect.forEach(Arr.range(1, perTask), (n) => trial(subject, (it) => body(it, (nth) => nth === n)))
 })
 
-/** After a lost answer, a service that honors idempotency keys leaves no doubt. */
+/** Maximum number of tasks in doubt after a lost answer: none if the service honors idempotency keys, otherwise one. */
 const maxDoubts = ({ settings }: Subject) => (settings?.idempotencyKey === "honored" ? 0 : 1)
 
 const duringCreation = (fault: ProxyFault, doubts = maxDoubts, requestTimeout: Duration.Input = "30 seconds") =>
@@ -216,7 +216,7 @@ export const cases = (subject: Subject): ReadonlyArray<Case> => {
   }))
 }
 
-/** Runs all cases of all subjects, and returns the failures and a table in Markdown: a row per case. */
+/** Runs all cases of all subjects. Returns the failures, and a table in Markdown with one row per case. */
 export const table = Effect.fnUntraced(function* (subjects: ReadonlyArray<Subject>) {
   const columns = yield* Effect.forEach(subjects, (subject) =>
     Effect.map(

@@ -1,6 +1,6 @@
 /**
- * The job of a run: four items, and a ledger in a file. This process or a child process can submit them. The client has
- * one request in flight, so that a fault affects a known request.
+ * The job of a run: four items, and a ledger in a file. This process or a child process can submit the items. The
+ * client has at most one request in flight, so that a fault affects a known request.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
@@ -14,7 +14,7 @@ import { Ledger } from "../task/ledger/Ledger.ts"
 import * as Submit from "../task/Submit.ts"
 import type { Subject } from "./Subject.ts"
 
-/** In values that JSON can represent, for a child process. */
+/** The job, in values that JSON can represent, because a child process receives it as JSON. */
 export interface TrialJob extends Pick<Subject, "completions" | "name" | "promptsPerTask" | "protocol" | "settings"> {
   readonly ledger: string
   readonly baseUrl: string
@@ -70,13 +70,13 @@ export const submit = (job: TrialJob) =>
     guidelines: "Prefer the completion that is correct.",
   })
 
-/** Starts a child process that submits. */
+/** Arguments with which Node starts a child process that submits the job. */
 export const command = (job: TrialJob): ReadonlyArray<string> => {
   const code = "const { main } = await import(process.argv[1]); main(process.argv[2])"
   return [...process.execArgv, "--input-type=module", "--eval", code, import.meta.url, JSON.stringify(job)]
 }
 
-/** The code of `command` calls it in a child process. @public */
+/** Submits the job. The code in `command` calls this function in a child process. @public */
 export const main = (json: string): void => {
   const job: TrialJob = JSON.parse(json)
   submit(job).pipe(

@@ -23,7 +23,7 @@ export interface Exchange {
 
 export type ProxyFault = (exchange: Exchange) => Effect.Effect<HttpServerResponse.HttpServerResponse, unknown>
 
-/** The service gets the request only with `brokenAnswer` and the faults named `…AfterActing`. */
+/** Faults of one request, which the service receives only with `brokenAnswer` and the faults named `…AfterActing`. */
 export const faults = {
   cut: ({ cut }) => cut,
   cutAfterActing: ({ cut, forward }) => Effect.andThen(forward, cut),
@@ -66,9 +66,9 @@ export const make = Effect.fnUntraced(function* (target: string) {
   yield* HttpServer.serveEffect(handle).pipe(Effect.provide(server))
   return {
     origin: HttpServer.formatAddress(Context.get(server, HttpServer.HttpServer).address),
-    /** Epoch milliseconds, since the last call of `disturb`. */
+    /** Arrival times of the requests since the last call of `disturb`, in epoch milliseconds. */
     arrivals,
-    /** @param choose the fault of each later request, by its number from 1 */
+    /** @param choose returns the fault of each later request, by the number of the request from 1 */
     disturb: (choose: typeof faultOf) => {
       arrivals.length = 0
       faultOf = choose

@@ -1,7 +1,7 @@
 /**
  * A protocol and a fake of its service, which the suite tests together. The fake is a real HTTP server on loopback,
- * faithful to the service's public description, without faults of its own. If the service lists results in pages, the
- * fake's have one result each, so that a protocol that reads only the first one fails.
+ * faithful to the service's public description, without faults of its own. If the service lists results in pages, each
+ * page of the fake has one result, so that a protocol that reads only the first page fails.
  */
 import type { Schema } from "effect"
 import type { ServiceSettings } from "../api/ServiceProfile.ts"
@@ -15,7 +15,7 @@ export interface JudgingOptions {
   readonly wrong?: boolean | undefined
   /** Whether each result comes twice, if the service's format allows it. */
   readonly repeated?: boolean | undefined
-  /** Whether each task has another task's results. Ignored if results contain neither prompts nor task ids. */
+  /** Whether each task gets the results of another task. Ignored if results contain neither prompts nor task ids. */
   readonly foreign?: boolean | undefined
 }
 
@@ -32,9 +32,9 @@ export interface FakeService {
     best: (prompt: string, completions: ReadonlyArray<string>) => number,
     options?: JudgingOptions,
   ) => void
-  /** Sends the service's webhook, with the service's own headers. Default: the service has none. */
+  /** Sends the service's webhook, with the service's own headers. Default: the service has no webhooks. */
   readonly notify?: ((url: string) => Promise<void>) | undefined
-  /** The id that `create` returned for this prompt's task, to settle a doubt. Without it, the task is sent again. */
+  /** Returns the id of this prompt's task, to adopt a task in doubt. Default: tasks in doubt are sent again. */
   readonly taskIdOf?: ((prompt: string) => string) | undefined
   /** Stops the server. */
   readonly close: () => Promise<void>
@@ -47,9 +47,9 @@ export type MakeFake = () => Promise<FakeService>
 export interface ProtocolModule {
   /** The URL of a module, such as `new URL("./protocol.ts", import.meta.url)`. */
   readonly url: URL | string
-  /** The export that is a `Tasks.Protocol`, or a function that returns one. Default `protocol`. */
+  /** Name of the export: a `Tasks.Protocol`, or a function that returns one. Default `protocol`. */
   readonly name?: string | undefined
-  /** If the export is a function, its argument. */
+  /** The argument to call the export with, if it is a function. */
   readonly options?: Schema.Json | undefined
 }
 
@@ -57,7 +57,7 @@ export interface ProtocolModule {
 export interface Subject {
   /** The subject's name in the results. */
   readonly name: string
-  /** Default: the contract's protocol. */
+  /** The protocol to test. Default: the contract's protocol. */
   readonly protocol?: ProtocolModule | undefined
   /** Starts the fake. Each run of a case starts a new one. */
   readonly fake: MakeFake

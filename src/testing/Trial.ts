@@ -1,6 +1,7 @@
 /**
- * One run of a case: a new fake, a proxy in front of it, and a new ledger. `settle` fails unless every task ends right,
- * those in doubt are listed, and each prompt was paid for at most once more than `resolve` sent it again.
+ * One run of a case: a new fake, a proxy in front of it, and a new ledger. `settle` fails unless each task gets right
+ * results, `issues` lists every task in doubt, and no prompt is paid for too often. A prompt may be paid for once, and
+ * once more each time `resolve` sends it again.
  */
 import { Effect, FileSystem, Stream } from "effect"
 import { ChildProcess } from "effect/process"
@@ -23,7 +24,7 @@ export const make = Effect.fnUntraced(function* (subject: Subject) {
   const path = new URL(fake.baseUrl).pathname.replace(/\/$/, "")
   const job: Job.TrialJob = { ...subject, ledger, baseUrl: `${proxy.origin}${path}`, token: fake.token }
   const prompts = Job.itemsOf(subject).map(({ prompt }) => prompt)
-  /** A prompt that was sent again twice occurs twice. */
+  /** Prompts that `resolve` sent again. A prompt that was sent again twice occurs twice. */
   const sentAgain: Array<string> = []
 
   const submit = Job.submit(job)
@@ -78,7 +79,7 @@ export const make = Effect.fnUntraced(function* (subject: Subject) {
   })
 
   return {
-    /** Submits in a child process, and kills it when `arrival` completes. */
+    /** Submits in a child process, and kills the process when `arrival` completes. */
     submitAndKill: Effect.fnUntraced(function* (arrival: Effect.Effect<void>) {
       const child = yield* ChildProcess.make(process.execPath, Job.command(job), { stdin: "ignore", stdout: "ignore" })
       const failure = Effect.flatMap(Stream.mkString(Stream.decodeText(child.stderr)), (text) =>

@@ -1,8 +1,8 @@
 /**
- * A digest of all data in the ledger that a dataset depends on: different datasets have different digests. It may
- * change although the dataset does not, for example when a task is sent. It reads only the row of each task: a new
- * result raises `completed_at`, and a new request changes `seq`, `item_count`, or the key. The key for pseudonyms
- * distinguishes equal ledgers.
+ * A digest of all data in the ledger that a dataset depends on: different datasets have different digests. The digest
+ * may change although the dataset does not, for example when a task is sent. Requests and results need not be read: a
+ * new result raises the task's `completed_at`, and a new request changes its `seq`, `item_count`, or key. The random
+ * key for pseudonyms is part of the digest, so that two ledgers with equal tasks have different digests.
  */
 import { Array as Arr, Effect, Option, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -19,7 +19,7 @@ export const taskColumns = [
   "state", "task_id", "planned_at", "resend_at", "sent_at", "submitted_at", "completed_at", "pruned_at", "canceled", "price_list", "vote_kinds",
 ] // prettier-ignore
 
-/** No dataset depends on these: polling, claims, and the reasons for states. */
+/** Columns of `task` that no dataset depends on, such as those for polling and claims. */
 export const otherTaskColumns = [
   "job",
   "part",
@@ -31,7 +31,7 @@ export const otherTaskColumns = [
   "claim_until",
 ]
 
-/** Settings that no dataset depends on, or whose effect is hashed elsewhere. */
+/** Settings that are not hashed, because no dataset depends on them, or because their effect is hashed elsewhere. */
 const otherSettings = ["confidence", peopleWhenSetting, "deliveries", "last_delivery", wantedVotes, endedVotesSeen]
 
 const pageSize = 4096
@@ -43,7 +43,7 @@ export const readFingerprint = (context: LedgerContext) => {
   const spending = readSpending(context)
   const { earlierRejects, earlierRuns } = readEarlierRuns(context)
 
-  /** Rows must be sorted by their first column. */
+  /** Adds rows page by page. They must be sorted by their first column. */
   const addPages = Effect.fnUntraced(function* (
     add: (value: unknown) => void,
     page: (after: number) => Effect.Effect<ReadonlyArray<ReadonlyArray<unknown>>, SqlError>,

@@ -2,7 +2,8 @@
  * The durable record of every prompt item, task, and result: the source of truth of a job. A change is on disk when its
  * effect succeeds, even after a loss of power. A task is `submitting` before its request is sent. An item belongs to
  * one task per campaign and vote. Requests and responses are stored unchanged, so resuming and exporting need no input
- * file. One process at a time writes to a job, or each worker to its own parts (`Parts`).
+ * file. One process at a time writes to a job. Several workers can share a job: each sends and polls only the tasks of
+ * its own parts (`Parts`).
  */
 import { Context, Effect, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -35,7 +36,9 @@ import { readTasks, writeTasks } from "./writes/Tasks.ts"
 
 /** The job of a ledger. */
 export interface LedgerOptions {
-  /** 1 to 100 letters, digits, and `. _ -`. Default: `default`. A database may contain several jobs. */
+  /**
+   * Name of the job: 1 to 100 letters, digits, and `. _ -`. Default: `default`. A database may contain several jobs.
+   */
   readonly job?: string | undefined
 }
 
@@ -43,23 +46,23 @@ export interface LedgerOptions {
 export interface LedgerSharer {
   /** Whether the process is a worker, or a command that runs alongside workers. */
   readonly by: "worker" | "command"
-  /** Other processes show it in messages. */
+  /** Name of the process in messages of other processes. */
   readonly name: string
 }
 
 export interface LedgerSharingOptions {
-  /** Default: exclusive access to the job. */
+  /** The process, if it shares the job with others. Default: exclusive access to the job. */
   readonly shared?: LedgerSharer | undefined
-  /** For a new job; default `Jobs.defaultPartCount`. An existing job with another number fails with `PartsDiffer`. */
+  /** Number of parts of a new job; default `Jobs.defaultPartCount`. Another number fails for an existing job. */
   readonly parts?: number | undefined
 }
 
-/** `password` is for a URL that has none. */
+/** `password` is used if the URL has none. */
 export interface LedgerPostgresOptions extends LedgerOptions, PostgresUrl.Login {}
 
 /**
- * An insert may change any page of the index of items: SQLite's default cache of 2 MB would write each many times.
- * Requests and results need few pages of 16 kB; with 64 kB, the write-ahead log was four times as large.
+ * An insert may change any page of the index of items. With SQLite's default cache of 2 MB, each page would be written
+ * many times. Requests and results need few pages of 16 kB; with 64 kB, the write-ahead log was four times as large.
  */
 const sqliteOptions = {
   cacheBytes: 32 * 1024 * 1024,
@@ -132,7 +135,7 @@ const make = Effect.fnUntraced(function* ({
     ...writeBudget(context),
     channel,
     isShared,
-    /** Fails with `DatabaseTooNew` if a newer version of prefstream has changed the tables meanwhile. */
+    /** Fails with `DatabaseTooNew` if a newer version of prefstream has meanwhile changed the tables. */
     checkVersion: Effect.provideService(checkVersion, SqlClient.SqlClient, sql),
     /** While another process reads the input, a command fails with `FileLockError`, and a worker waits. */
     readAlone: shared === undefined ? Effect.void : ReaderLock.acquire(sql, name, shared.by),
@@ -172,7 +175,7 @@ const Writing = Context.Service<Ledger, Effect.Success<ReturnType<typeof make>>>
 
 /** Reads and changes a ledger, for the process that runs the job, or a worker that owns parts of it. */
 export const Ledger = Object.assign(Writing, {
-  /** For SQLite or PostgreSQL. Creates missing tables, and also provides `LedgerReader`. */
+  /** Opens a ledger in SQLite or PostgreSQL. Creates missing tables, and also provides `LedgerReader`. */
   layer: ledgerLayer,
 
   /** Creates the file if it is missing, and locks it against a second process. */
@@ -182,7 +185,7 @@ export const Ledger = Object.assign(Writing, {
       Layer.provide(Layer.effectDiscard(FileLock.acquire(filename))),
     ),
 
-  /** The schema must hold only ledgers. Locks the job against other processes that do not set `shared`. */
+  /** The schema must contain only ledgers. Locks the job against other processes that do not set `shared`. */
   layerPostgres: ({ job = defaultJob, parts, shared, ...options }: LedgerPostgresOptions & LedgerSharingOptions) =>
     ledgerLayer({ job, parts, shared }).pipe(
       Layer.provide(PostgresClient.layer({ ...options, lock: job, sharedBy: shared?.by })),

@@ -97,7 +97,7 @@ export const describe = (location: LedgerLocation): string => {
   return location.job === defaultJob ? place : `${place} (job ${location.job})`
 }
 
-/** For URLs without a password, as PostgreSQL's own programs read it. */
+/** The password for URLs that have none. It is read from `PGPASSWORD`, as by PostgreSQL's own programs. */
 export const password = Effect.map(Config.option(Config.Redacted("PGPASSWORD")), Option.getOrUndefined)
 
 /** Opens the ledger for exclusive use, and creates it if missing. */
@@ -114,7 +114,7 @@ export const layer = (location: LedgerLocation) =>
 const layerShared = ({ job, url }: PostgresLocation, shared: LedgerSharer, parts?: number) =>
   Layer.unwrap(Effect.map(password, (password) => Ledger.layerPostgres({ job, url, parts, password, shared })))
 
-/** Creates the ledger with `parts` parts if missing. */
+/** Opens the ledger for a worker. If the ledger is missing, creates it with `parts` parts. */
 export const layerWorker = (location: PostgresLocation, name: string, parts?: number) =>
   layerShared(location, { by: "worker", name }, parts)
 
@@ -135,11 +135,11 @@ const requireFile = Effect.fnUntraced(function* (location: Extract<LedgerLocatio
       message: `${location.path} is a folder: name the ledger file in the folder`,
     })
   }
-  // The process that created the file has not written to it yet, or was killed before it did.
+  // The file is empty if the process that created it has not written to it yet, or was killed before.
   if (type === "File" && size === 0n) return yield* missing(location, "empty file")
 })
 
-/** For reading, without a check of the content. */
+/** Connects to a ledger for reading, without a check whether the database has the job. */
 export const readonlyClient = Effect.fnUntraced(function* (location: LedgerLocation) {
   if (location._tag === "Postgres") {
     return PostgresClient.layer({ url: location.url, password: yield* password, readonly: true })
@@ -152,7 +152,7 @@ const lockedClient = Effect.fnUntraced(function* (location: LedgerLocation) {
   if (location._tag === "Postgres") {
     return PostgresClient.layer({ url: location.url, password: yield* password, lock: location.job })
   }
-  // The lock creates files next to the ledger: a misspelled path must fail first.
+  // The lock creates files next to the ledger, so a misspelled path must fail before.
   yield* requireFile(location)
   return SqliteClient.layer({ filename: location.path }).pipe(
     Layer.provide(Layer.effectDiscard(FileLock.acquire(location.path))),
@@ -177,16 +177,16 @@ const holding =
   <E, R>(client: Layer.Layer<SqlClient.SqlClient, E, R>) =>
     Layer.effectDiscard(requireJob(location)).pipe(Layer.provideMerge(client))
 
-/** For reading, even while a process runs the job. */
+/** Connects to a ledger for reading, even while a process runs the job. Fails if the ledger is missing. */
 export const existingClient = (location: LedgerLocation) => readonlyClient(location).pipe(holding(location))
 
 export const workingClient = (location: LedgerLocation) => lockedClient(location).pipe(holding(location))
 
-/** For reading an existing ledger, even while a process runs the job. */
+/** Opens an existing ledger for reading, even while a process runs the job. */
 export const layerReadonly = (location: LedgerLocation) =>
   LedgerReader.layer({ job: location.job }).pipe(Layer.provide(existingClient(location)))
 
-/** `name` means that the job has a name but no runs. */
+/** Tells whether the ledger has `runs` of the job, only its `name`, or `nothing`. */
 export const recordOf = Effect.fn("LedgerLocation.recordOf")((location: LedgerLocation) =>
   Jobs.recordOf(location.job).pipe(
     Effect.provide(existingClient(location)),

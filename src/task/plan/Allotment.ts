@@ -1,4 +1,4 @@
-/** Selects the batches within a budget, in order. The last one has only the items that all votes are allowed for. */
+/** Selects the first batches within a budget. The last one keeps only items for which the budget allows all votes. */
 import { Array as Arr } from "effect"
 import type { BatchItem } from "../ledger/schema/Model.ts"
 import type { Batch } from "./Batch.ts"

@@ -1,8 +1,9 @@
 /**
- * Gathers items into batches, by count and bytes; each becomes one task per vote. No batch exceeds a limit, except one
- * item larger than `maxBytes`; no prompt occurs twice in one. Items are placed first-fit, in the input's order, so a
- * run that is restarted builds the same batches. A gold item follows its item, if possible in its batch. Waiting items
- * keep only their own bytes in memory, not a chunk of the input.
+ * Gathers items into batches, limited by count and bytes. Each batch becomes one or more tasks. No batch exceeds a
+ * limit, unless a single item is larger than `maxBytes`. No batch contains a prompt twice. Each item goes, in the
+ * input's order, into the first open batch with room for it, so a restarted run builds the same batches. A gold item
+ * follows its item, in the same batch if both fit. Open batches keep only the bytes of their own items in memory, not
+ * chunks of the input.
  */
 import { Array as Arr } from "effect"
 import * as ItemBytes from "../../domain/ItemBytes.ts"
@@ -27,7 +28,7 @@ interface OpenBatch {
   bytes: number
 }
 
-/** If there are more, the fullest is closed, so that memory is bounded. */
+/** Maximum number of open batches. If one more is opened, the fullest batch is closed, so that memory stays bounded. */
 export const maxOpenBatches = 256
 
 const maxOpenBytes = 64 * 1024 * 1024
@@ -64,7 +65,7 @@ export const make = (
     return true
   }
 
-  // At least `maxBytes`, so that a single batch can become full.
+  // The limit in bytes is at least `maxBytes`, so that a single batch can become full.
   const isTooMuch = () => open.length > maxOpenBatches || openBytes > Math.max(openLimit, maxBytes)
 
   const fullness = ({ bytes, items }: OpenBatch) => Math.max(items.length / maxPrompts, bytes / maxBytes)

@@ -1,6 +1,7 @@
 /**
- * Selects the completions to send if an item has more than `completionsPerItem`, by the seed, the item's id, and its
- * models. All are equally likely, but the gold completion is always selected, blank or repeated texts last.
+ * Selects the completions to send if an item has more than `completionsPerItem`. The seed, the item's id, and the
+ * models of the completions decide. The gold completion is always selected. Blank and repeated completions are selected
+ * only if there are too few others. All other completions are equally likely.
  */
 import { Predicate } from "effect"
 import * as ItemBytes from "../../domain/ItemBytes.ts"
@@ -11,7 +12,7 @@ import { apply } from "../ledger/schema/CompletionOrder.ts"
 import type { BatchItem } from "../ledger/schema/Model.ts"
 
 export interface DrawOptions {
-  /** Maximum completions to send per item, at least 2. Larger items send a random selection. Default: all. */
+  /** Maximum completions to send per item, at least 2. If an item has more, they are drawn at random. Default: all. */
   readonly completionsPerItem?: number | undefined
   /** Seed for drawing completions. Default 0. */
   readonly completionsSeed?: number | undefined
@@ -19,7 +20,7 @@ export interface DrawOptions {
 
 export const defaultSeed = 0
 
-/** The completions to send. If these are all completions, returns `item` itself. */
+/** Reduces an item to the completions to send. Returns `item` itself if all are sent. */
 export type Draw = (item: BatchItem) => BatchItem
 
 export const make =

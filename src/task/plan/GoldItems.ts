@@ -1,7 +1,8 @@
 /**
- * Mixes gold items into the input, to measure how well experts judge. Requests do not distinguish them, and the dataset
- * contains none. The seed and the item's id decide which are drawn; if its prompt is already in the task, the next one
- * is. With few gold items, their share is below the rate.
+ * Mixes gold items into the input, to measure how well experts judge. Requests do not mark gold items, and the dataset
+ * contains none. The seed and the id of an input item decide whether a gold item follows it, and which one. If the
+ * prompt of this gold item is already in the batch, the next gold item takes its place. With few gold items, their
+ * share can be below the rate.
  */
 import { Array as Arr, Effect, identity, Option, Predicate, Schema } from "effect"
 import * as IdLimit from "../../domain/IdLimit.ts"
@@ -45,7 +46,7 @@ export class UnusableGold extends Schema.TaggedError<UnusableGold>()("UnusableGo
   }
 }
 
-/** Attaches candidates for a gold item, of which at most one is sent with the item. */
+/** Attaches candidate gold items to some input items. At most one candidate is sent with each item. */
 export type Mix = (item: BatchItem) => BatchItem
 
 const decode = Schema.decodeUnknownOption(PromptItem)
@@ -89,7 +90,7 @@ export const make = Effect.fn("GoldItems.make")(function* (
     return { ...gold, isCheck: true, itemId: IdLimit.fits(id) ? id : `gold:${Sha256.hex(id)}` }
   }
 
-  // `rate` is a share of all judged items.
+  // `rate` is the share among all judged items; `perItem` is the number of gold items per input item.
   const perItem = rate / (1 - rate)
   return (item) => {
     const { share, which } = Shuffle.chance(seed, JSON.stringify(["gold", item.itemId]), known.length)

@@ -1,7 +1,7 @@
 /**
- * Limits how many records of a run may be rejected. A number is checked after each step of reading, a percentage,
- * exactly, from the 1,000th record on and at the end. Without a limit, reading stops if the first 100,000 were all
- * rejected.
+ * Limits how many records of a run may be rejected. A limit that is a number is checked after each step of reading. A
+ * percentage is checked at the end, and after each step once 1,000 records have been read. Without a limit, reading
+ * stops if the first 100,000 records were all rejected.
  */
 import { Effect, Option, Schema } from "effect"
 import { count, number, plural } from "../../io/Values.ts"
@@ -33,7 +33,7 @@ export const parseLimit = (text: string): Option.Option<RejectLimit> => {
   return /^\d{1,15}$/.test(text) ? Option.some(Number(text)) : Option.none()
 }
 
-/** For programs without a type check. */
+/** Checks a limit at run time, for programs without a type check. */
 export const isLimit = (limit: unknown): limit is RejectLimit =>
   typeof limit === "number" ? Number.isSafeInteger(limit) && limit >= 0 : typeof limit === "string" && isShare(limit)
 
@@ -69,7 +69,7 @@ const enoughForShare = 1000
 
 const enoughForNone = 100_000
 
-/** The rest would probably be rejected, too. */
+/** Whether all of many records were rejected, so that the rest would probably be rejected, too. */
 export const isHopeless = ({ read, rejected }: ReadAndRejected): boolean => read >= enoughForNone && rejected >= read
 
 export const counter = (limit: RejectLimit | undefined) => {

@@ -1,13 +1,13 @@
 /**
- * Remembers items that were read and are not in the ledger, by two hashes of 52 bits in about 60 bytes. Among a
- * million, a new item counts as already seen with a probability of 1 in 9,000.
+ * Remembers items that were read and are not in the ledger. Each item takes about 60 bytes, for two hashes of 52 bits.
+ * With a million items, the probability that any new item counts as already seen is 1 in 9,000.
  */
 import * as Sha256 from "../../node/Sha256.ts"
 import type { BatchItem } from "../ledger/schema/Model.ts"
 
 type Identity = Pick<BatchItem, "contentHash" | "itemId">
 
-/** 52 bits, which a JavaScript number represents exactly. */
+/** The first 52 bits of a hash, which a JavaScript number represents exactly. */
 const short = (hexadecimal: string): number => Number.parseInt(hexadecimal.slice(0, 13), 16)
 
 export const make = () => {

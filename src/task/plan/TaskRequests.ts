@@ -1,7 +1,7 @@
 /**
  * Turns batches into requests and idempotency keys. The same items with the same terms, group, votes, voters, and
- * orders have the same key in every run. A key never occurs with two bodies, which a service would refuse. A half of a
- * split task has the key of a planned task with the same items.
+ * orders have the same key in every run. A key never occurs with two different bodies, because a service would refuse
+ * the second one. If a task is split, each half has the same key as a planned task with the same items.
  */
 import { Array as Arr, Struct } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -27,7 +27,7 @@ import * as Shuffle from "./Shuffle.ts"
 
 const encoder = new TextEncoder()
 
-/** An item's id, or else the hash of the prompt and the sorted completions. */
+/** Adds an item's id and encoded bytes. The default id is the hash of the prompt and the sorted completions. */
 export const identify = ({
   completionLists,
   completionOrigins,
@@ -53,7 +53,7 @@ const sortedHash = (completions: ReadonlyArray<string>, bytes: ItemBytes.ItemByt
   return sorted === undefined ? undefined : Sha256.hex(sorted)
 }
 
-/** For an item with the same completions as another item, in another order. */
+/** Gives another id to an item that has the same completions as another item, in another order. */
 export const identifyReordered = (item: BatchItem): BatchItem => ({
   ...item,
   itemId: Sha256.hex(`${item.itemId}:${item.contentHash}`),
@@ -66,7 +66,7 @@ export const conflict = ({ item, origin }: BatchItem): Reject => ({
   raw: toJson(item),
 })
 
-/** The reject omits the item's text, which may be large. */
+/** Rejects an item that exceeds a limit of the service. The reject omits the item's text, which may be large. */
 export const beyondLimits = (
   { bytes, item, origin, prompt }: BatchItem,
   { maxCompletionCharacters, maxCompletions, maxPromptCharacters }: ItemLimits,
@@ -116,7 +116,7 @@ export const newTasks = (
   const votesUpTo = upTo ?? votes
   const asks = asksOf({ votes, maxTaskVotes })
   const voters = votersOf({ peopleWhen })
-  // Without `votes` in the request, the service gives its default number.
+  // If a request has no `votes`, the service collects its default number of votes.
   const isNumbered = (requestedVotes ?? upTo) !== undefined
   const members = { ...terms, voters, votes: maxTaskVotes > 0 && isNumbered ? asks : undefined }
   return Arr.makeBy(votes / asks, (i) => {

@@ -1,7 +1,7 @@
 /**
- * Checks the integrity of a ledger: the database's own check, and all rules of its rows, in one snapshot. Without
- * findings, each vote on an item has exactly one task in its campaign; every request and result is present and matches
- * its task; no task of the service counts twice; all stored counts match the rows.
+ * Checks the integrity of a ledger in one snapshot, with the database's own check and all rules of its rows. If there
+ * are no findings, each vote on an item has exactly one task in its campaign. Every request and result is present and
+ * matches its task, no task of the service counts twice, and all stored counts match the rows.
  */
 /* oxlint-disable max-lines -- this file is a list of checks, and each is a query */
 import { Array as Arr, Effect, type Layer, Result, Schema } from "effect"
@@ -47,7 +47,7 @@ export interface CheckReport {
   readonly findings: ReadonlyArray<IntegrityIssue>
   /** Tasks of the job, in all campaigns and states. */
   readonly tasks: number
-  /** Items. An item with several votes counts once. */
+  /** Items of the job. An item with several votes counts once. */
   readonly items: number
   /** Tasks with a recorded result, without pruned ones. */
   readonly results: number
@@ -71,7 +71,7 @@ const pageSize = 64
 const taskName = (row: { readonly seq: number; readonly task_id?: string | null }): string =>
   `task ${row.seq + 1}${row.task_id == null ? "" : ` (${row.task_id})`}`
 
-/** Fails only if the database cannot be read. */
+/** Checks a ledger. Fails only if the database cannot be read. */
 export const check = Effect.fn("LedgerCheck.check")(function* (options: LedgerCheckOptions) {
   const started = yield* SteadyClock.now
   const { counted, findings } = yield* Snapshot.make(yield* SqlClient.SqlClient)(
@@ -89,7 +89,7 @@ export const check = Effect.fn("LedgerCheck.check")(function* (options: LedgerCh
   return report
 })
 
-/** For damaged pages that make `check` fail: the errors of SQLite's own check, or `error` if it finds none. */
+/** Reports damaged pages that make `check` fail: the errors that SQLite's own check finds, or else `error`. */
 export const damageReport = Effect.fn("LedgerCheck.damageReport")(function* <E, R>(
   error: SqlError,
   client: Layer.Layer<SqlClient.SqlClient, E, R>,
@@ -105,7 +105,7 @@ const nothing = { tasks: 0, items: 0, results: 0, pruned: { tasks: 0, items: 0 }
 
 const damaged = (message: string): IntegrityIssue => ({ code: "database_damaged", message })
 
-/** SQLITE_CORRUPT, which SQLite raises while it reads rows. */
+/** Whether the error is SQLITE_CORRUPT, which SQLite raises when it reads a damaged page. */
 export const isCorrupt = (error: unknown): error is SqlError =>
   isSqlError(error) && Schema.is(Schema.Struct({ errcode: Schema.Number }))(error.reason.cause)
     ? (error.reason.cause.errcode & 0xff) === 11
@@ -330,13 +330,13 @@ const taskFindings = Effect.fnUntraced(function* (job: number, { quick }: Ledger
   return findings
 })
 
-/** By position; undefined for a mixed-in gold item, or if several items claim the position. */
+/** A task's items by position. Undefined for a mixed-in gold item, or if several items claim the position. */
 const itemsOf = (
   row: PayloadRow,
   at: ReadonlyMap<number, ReadonlyArray<ItemRow>>,
 ): ReadonlyArray<ItemRow | undefined> =>
   Array.from({ length: row.item_count }, (_, i) => {
-    // `at` has the `seq` of the first vote; each later vote adds `batch_items`.
+    // The keys of `at` are the `seq` of the first vote. Each later vote adds `batch_items`.
     const [item, ...more] = at.get(row.seq - (row.vote - 1) * row.batch_items + i) ?? []
     return more.length === 0 && item?.campaign === row.campaign ? item : undefined
   })

@@ -1,8 +1,8 @@
 /**
  * Checks, backs up, compacts, and prunes a ledger. `check` and `backup` work while a process writes; `compact` and
  * `prune` need exclusive access. `backup` and `compact` support only SQLite, because PostgreSQL has its own tools. A
- * backup is complete, synced, and checked, or absent. Pruning keeps the ids of items, so that none is submitted again,
- * and removes the results of all votes on an item together.
+ * backup either is complete, synced, and checked, or does not exist. Pruning keeps the ids of items, so that no item is
+ * submitted again. It removes the results of all votes on an item together.
  */
 import { Array as Arr, Clock, Effect, FileSystem, Path, Record, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -21,7 +21,7 @@ import * as Payload from "../schema/Payload.ts"
 export class NotForPostgres extends Schema.TaggedError<NotForPostgres>()("NotForPostgres", {
   /** The requested operation. */
   verb: Schema.Literals(["backup", "compact"]),
-  /** The URL without its password. */
+  /** The ledger's URL without its password. */
   location: Schema.String,
 }) {
   override get message() {
@@ -99,7 +99,7 @@ export const backup = Effect.fn("LedgerMaintenance.backup")(function* (
   const file = yield* requireFile(location, "backup")
   if (yield* fs.exists(to)) return yield* new BackupExists({ path: to })
   const partial = `${to}.partial`
-  // A killed backup leaves these files behind.
+  // Files that a killed backup leaves behind.
   const remove = Effect.ignore(
     Effect.forEach(
       ["", "-journal", "-wal", "-shm"].map((suffix) => `${partial}${suffix}`),
@@ -128,7 +128,7 @@ export const backup = Effect.fn("LedgerMaintenance.backup")(function* (
 
 const copy = Effect.fnUntraced(function* (to: string) {
   const sql = yield* SqlClient.SqlClient
-  // The SQL error of a damaged ledger stays, because its message suggests `prefstream ledger check`.
+  // The SQL error of a damaged ledger is kept, because its message suggests `prefstream ledger check`.
   yield* Effect.mapError(sql`VACUUM INTO ${to}`, (error) => {
     const { cause } = error.reason
     return LedgerCheck.isCorrupt(error) ? error : new BackupFailed({ path: to, cause })
@@ -172,7 +172,7 @@ const packPayloads = Effect.fnUntraced(function* (
   }
 })
 
-/** Compresses requests and results, and shrinks the SQLite file: needs free space of up to twice its size. */
+/** Compresses requests and results, and shrinks the SQLite file. Needs free disk space of up to twice its size. */
 export const compact = Effect.fn("LedgerMaintenance.compact")(function* (location: LedgerLocation.LedgerLocation) {
   const file = yield* requireFile(location, "compact")
   const before = yield* sizeOf(file.path)
@@ -191,8 +191,8 @@ export interface PruneOptions {
   /** Removes rejects from before this time, in epoch milliseconds. Default: the rejects of all runs except the last. */
   readonly before?: number | undefined
   /**
-   * Whether to also remove requests and results from before `before`, whose items later exports omit. Without `before`,
-   * none are removed. Default false.
+   * Whether to also remove requests and results from before `before`. Later exports omit their items. Without `before`,
+   * no requests and results are removed. Default false.
    */
   readonly results?: boolean | undefined
   /** Whether to count the rows without removing them. Default false. */
@@ -212,7 +212,7 @@ export interface PruneReport {
 /** Tasks per transaction. */
 const chunkSize = 500
 
-/** Large, since a database may scan all tasks for each page. */
+/** Tasks per page. Pages are large, since a database may scan all tasks for each page. */
 const pageSize = 50_000
 
 /** Removes old rejects and deliveries, and with `results` old requests and results. */
@@ -230,12 +230,12 @@ const pruneRows = Effect.fnUntraced(function* (name: string, { before, dryRun, r
   const now = yield* Clock.currentTimeMillis
   const { job } = yield* Jobs.find(name)
   const here = sql`job = ${job}`
-  // The rejects of the last run that read anything stay, because its file may be written again.
+  // The rejects of the last run that read anything stay, because `rejects.jsonl` may be written again.
   const earlier = sql`${here} AND run < (SELECT COALESCE(MAX(run), 0) FROM run WHERE ${here} AND read_count > 0)
     AND run IN (SELECT run FROM run WHERE ${here} AND started_at < ${before ?? now})`
   const forgotten = sql`${here} AND received_at < ${now - rememberedMillis}`
   const oldHints = sql`${here} AND at < ${now - rememberedMillis}`
-  // All votes on an item are pruned together, since the remaining ones could give another choice.
+  // All votes on an item are pruned together, since the remaining votes alone could give another choice.
   const old = sql`${here} AND state = 'completed' AND pruned_at IS NULL AND completed_at < ${before ?? 0}
     AND NOT EXISTS (SELECT 1 FROM task v WHERE v.job = task.job AND v.batch = task.batch
       AND v.seq >= task.batch AND v.seq < task.batch + task.votes * task.batch_items AND v.vote <> task.vote

@@ -1,7 +1,7 @@
 /**
- * Counts votes and their prices, as when the task was planned, or now if there were none. Until the result is stored, a
- * vote counts at the highest price of the experts who may vote (`domain/Voters`), then at that of the expert's kind. If
- * the service honors `voters`, a first result never raises the price, but a later one can.
+ * Counts votes and their prices. A task has the prices from when it was planned, or else the current ones. Until its
+ * result is stored, a vote counts at the highest price of the experts who may vote (`domain/Voters`); then, at the
+ * price of the expert's kind. If the service honors `voters`, a first result never raises the price; a later one can.
  */
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
@@ -20,14 +20,14 @@ export interface Charge {
 
 export const votesOfTask = "item_count * asks"
 
-/** SQL for the votes that still count if another attempt replaces this one. */
+/** SQL for the number of votes that still count if another attempt replaces this one. */
 export const votesOfAttempt = ({ sentAt, state }: Pick<Issue, "sentAt" | "state">): string => {
   const wasUnsent = (state === "planned" || state === "superseded") && sentAt === null
   if (state === "refused" || wasUnsent) return "0"
   return state === "failed" ? `CASE WHEN canceled = 1 THEN 0 ELSE ${votesOfTask} END` : votesOfTask
 }
 
-/** Imported tasks are completed, but were never submitted. */
+/** SQL condition for tasks whose votes count. Imported tasks are completed, but were never submitted. */
 const isCounted = `state NOT IN ('refused', 'superseded', 'given_up') AND NOT (state = 'failed' AND canceled = 1)
   AND NOT (state = 'completed' AND submitted_at IS NULL)`
 
@@ -96,7 +96,7 @@ export const sum = (
     initial,
   )
 
-/** A superseded task is planned again at the current prices. */
+/** SQL for a task's price list when it is planned. A superseded task is planned again at the current prices. */
 export const listWhenPlanned = "CASE WHEN state = 'superseded' THEN NULL ELSE price_list END"
 
 /** Counts tasks, and the maximum cost of their votes. */

@@ -1,7 +1,7 @@
 /**
  * Counts and rejects of files that only earlier runs have read. Once a run reads a file to its end, earlier runs no
- * longer count for it; if none has, its rejects are those of the last run that rejected one. Of sources that are not
- * files (`Source.make`), only the last run's records count.
+ * longer count for this file. If no run has read a file to its end, its rejects are those of the last run that rejected
+ * one of its records. For sources that are not files (`Source.make`), only the last run counts.
  */
 import { Effect, Option, Stream } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
@@ -18,7 +18,9 @@ export const readEarlierRuns = (context: LedgerContext) => {
       onSome: (campaign) => sql`job = ${job} AND campaign = ${campaign}`,
     })
 
-  /** `runOf`: the last run that read each file to its end; `recordsOf`: each run's records in such files. */
+  /**
+   * `runOf`: the last run that read each file to its end. `recordsOf`: each run's records in files that it read last.
+   */
   const lastReads = Effect.fnUntraced(function* (campaign: Option.Option<number>) {
     const rows = yield* sql<{ file: string; run: number; records: number }>`
       SELECT file, run, records FROM input WHERE ${within(campaign)} ORDER BY run`
@@ -30,7 +32,7 @@ export const readEarlierRuns = (context: LedgerContext) => {
     return { runOf, recordsOf }
   })
 
-  /** Only runs whose records all came from files that no later run has read. */
+  /** Counts of earlier runs whose records all came from files that no later run has read. */
   const earlierRuns = Effect.fn("Ledger.earlierRuns")(function* (run: number, campaign: Option.Option<number>) {
     const { recordsOf } = yield* lastReads(campaign)
     const runs = yield* sql<
@@ -40,7 +42,7 @@ export const readEarlierRuns = (context: LedgerContext) => {
     return runs.filter(({ read, run }) => recordsOf.get(run) === read)
   })
 
-  /** The latest run first. If several runs have read a file, only the last one counts. */
+  /** Rejects of earlier runs, the latest run first. If several runs have read a file, only the last one counts. */
   const earlierRejects = (run: number, campaign: Option.Option<number>): Stream.Stream<Reject, SqlError> =>
     Effect.gen(function* () {
       const runs = yield* sql<{ run: number; finished: number }>`

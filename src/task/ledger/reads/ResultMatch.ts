@@ -1,6 +1,6 @@
 /**
- * Joins a result to its task's request: by position, or by the prompt's text if positions do not agree. A prompt that
- * is withdrawn, or that no expert answers, gives a `NoJudgment`. Indices in judgments refer to the input's order.
+ * Joins a result to its task's request: by position, or by the prompts' texts if the order differs. A prompt that is
+ * withdrawn, or that no expert answers, gives a `NoJudgment`. Indices in judgments refer to the input's order.
  */
 import { Effect, identity, Option, Predicate, Result, Schema } from "effect"
 import { SchemaJITCompiler } from "effect/schema"
@@ -20,7 +20,7 @@ import * as Payload from "../schema/Payload.ts"
 import { importedTaskPrefix, promptOf } from "../schema/Rows.ts"
 import type { ReadKinds } from "../schema/VoteKinds.ts"
 
-/** Lists of several judgments by other services, which are not read, but named in `unread`. */
+/** Members in which other services list several judgments. They are not read; `unread` names the first one found. */
 const unreadNames = ["annotations", "judgments", "votes"] as const
 const Several = Schema.optionalKey(Schema.Unknown)
 const AnsweredItem = Schema.Struct({
@@ -41,7 +41,7 @@ const annotationsOf = (value: unknown): Annotations =>
       ? value
       : { ...value, rationale: rationaleOf(value["rationale"]) }
 
-/** A null index without a reason is an error of the service. */
+/** The reason why a prompt has no choice. A null index without a reason is an error of the service. */
 const reasonOf = (annotations: unknown): "unanswered" | "withdrawn" | undefined =>
   !Predicate.isObject(annotations)
     ? undefined
@@ -60,7 +60,7 @@ SchemaJITCompiler.enable(Answer.ast)
 SchemaJITCompiler.enable(ListedVotes.ast)
 const decode = Schema.decodeUnknownResult(Answer, { reportInput: true })
 
-/** Fails if annotations are nested too deeply for recursive code. */
+/** Decodes a response. Fails, too, if annotations are nested too deeply for recursive code. */
 const readAnswer = (text: string): Result.Result<typeof Answer.Type, string> =>
   Result.flatMap(
     Result.mapError(decode(text), ({ issue }) => {
@@ -160,8 +160,9 @@ export const matchStored = (
   )
 
 /**
- * The kinds of a response's experts, or why it does not fit the task at `seq`. One with another task's id does not fit,
- * so that no result counts twice. An unknown `task_id` fits, since the service may use another kind of id in results.
+ * Checks whether a response fits the task at `seq`. Returns the kinds of its experts, or why it does not fit. A
+ * response with the id of another task of the ledger does not fit, so that no result counts twice. An unknown `task_id`
+ * is accepted, since the service may use another kind of id in results.
  */
 export const checkAnswer = Effect.fnUntraced(function* (
   ledger: {
@@ -191,7 +192,7 @@ export const checkAnswer = Effect.fnUntraced(function* (
   return Result.map(match(taskId, yield* ledger.request(seq), body), () => kinds)
 })
 
-/** An earlier version of prefstream may have stored an unusable result. */
+/** Whether the stored result fits its task. An earlier version of prefstream may have stored one that does not. */
 export const isUsable = Effect.fnUntraced(function* (
   ledger: {
     readonly storedResult: (seq: number) => Effect.Effect<Option.Option<Uint8Array>, SqlError>
@@ -204,7 +205,7 @@ export const isUsable = Effect.fnUntraced(function* (
   return Result.isSuccess(matchStored({ ...(yield* ledger.request(seq)), taskId }, result.value))
 })
 
-/** Puts results in the order of the prompts, by text. Equal prompts keep the order. */
+/** Puts results in the order of the prompts, by text. If two prompts are equal, the results keep their order. */
 const align = (
   prompts: ReadonlyArray<TaskPrompt>,
   results: ReadonlyArray<typeof AnsweredItem.Type>,

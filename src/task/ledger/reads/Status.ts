@@ -1,6 +1,7 @@
 /**
- * Counts and times of tasks and items, all from the same moment, and the tasks that wait for a person. Each task's
- * small row is read once or twice, which is fast for a hundred thousand tasks.
+ * Counts and times of tasks and items, and the tasks that wait for a person. Several queries give counts from the same
+ * moment only in a snapshot (`LedgerReader.snapshot`). Each row of the table `task` is read once or twice, which is
+ * fast for a hundred thousand tasks.
  */
 import { Duration, Effect, Option, Record } from "effect"
 import * as SteadyClock from "../../../io/SteadyClock.ts"
@@ -30,7 +31,7 @@ const countsOf = (rows: ReadonlyArray<CountRow>): StateCounts => {
   return Record.fromIterableWith(TaskState.literals, (state) => [state, of(state)]) as StateCounts
 }
 
-/** The most advanced first: an item has the most advanced outcome of its tasks. */
+/** Outcomes of items, the most advanced first. An item has the most advanced outcome of its tasks. */
 export const itemOutcomes = [
   "judged",
   "pruned",
@@ -68,12 +69,12 @@ export interface Progress {
     readonly taskId: string
     readonly submittedAt: number
   }>
-  /** In epoch milliseconds; in the past if the poll is overdue. */
+  /** Time of the next poll, in epoch milliseconds. It is in the past if the poll is overdue. */
   readonly nextPollAt: Option.Option<number>
   readonly lastResultAt: Option.Option<number>
   readonly lastHour: Arrivals
   readonly lastDay: Arrivals
-  /** Results since the oldest open task was submitted, at most one day ago. `lastAt`: time of the last one. */
+  /** Results since the oldest outstanding task was submitted, at most one day ago. `lastAt`: time of the last one. */
   readonly pace: Option.Option<Arrivals & { readonly since: number; readonly lastAt: number }>
 }
 
@@ -90,7 +91,7 @@ export const readStatus = ({ job, sql }: LedgerContext) => {
   // An item counts once per vote, even if one task asks for several.
   const votes = sql.literal(votesOfTask)
 
-  // With `seq`, the database uses the primary key, the fastest index for all rows.
+  // The condition on `seq` makes the database use the primary key, which is the fastest index for all rows.
   const all = sql`${here} AND seq >= 0`
 
   const counts = Effect.gen(function* () {
@@ -196,7 +197,7 @@ export const readStatus = ({ job, sql }: LedgerContext) => {
     } satisfies Progress
   }).pipe(Effect.withSpan("Ledger.progress"))
 
-  /** `in_doubt` first. Default: the states that wait for a decision. */
+  /** Tasks in these states, those in doubt first. Default: the states that wait for a decision. */
   const issues = Effect.fn("Ledger.issues")(
     (limit: number, states: ReadonlyArray<TaskState> = issueStates) =>
       sql<Issue>`SELECT ${sql.literal(issueColumns)} FROM task WHERE ${here} AND ${sql.in("state", states)}
@@ -211,7 +212,7 @@ export const readStatus = ({ job, sql }: LedgerContext) => {
     Effect.withSpan("Ledger.prunedItems"),
   )
 
-  /** Without gold items that were mixed in. */
+  /** Number of items by outcome, without gold items that were mixed in. */
   const itemsByOutcome = Effect.fn("Ledger.itemsByOutcome")(function* (campaign: Option.Option<number>) {
     const rows = yield* sql<{ outcome: number; items: number }>`SELECT outcome, COUNT(*) AS items FROM (
         SELECT item.seq, MIN(CASE t.state

@@ -27,10 +27,10 @@ export interface DroppedTask {
   readonly items: ReadonlyArray<DroppedItem>
 }
 
-/** Small, since a row can contain a task's whole request and result. */
+/** Rows per page. Pages are small, since a row can contain a task's whole request and result. */
 const pageSize = 16
 
-/** Maximum rows of the page after one with small rows. */
+/** Maximum rows of a page, if the rows of the page before it were small. */
 const maxPageSize = 256
 const pageBytes = 1_000_000
 
@@ -56,7 +56,7 @@ const inChunks = (rows: Arr.NonEmptyReadonlyArray<CompletedRow>) =>
 export const readStreams = ({ job, sql }: LedgerContext) => {
   const here = sql`job = ${job}`
 
-  /** `seq` must ascend. `limitAfter` returns the limit of the page after these rows. */
+  /** Reads rows page by page; `seq` must ascend. `limitAfter` returns the maximum rows of the page after these rows. */
   const pages = <Row extends { readonly seq: number }, A>(
     page: (after: number, limit: number) => Effect.Effect<ReadonlyArray<Row>, SqlError>,
     decode: (row: Row) => A,
@@ -73,8 +73,9 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
   const isElsewhere = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
 
   /**
-   * Reads the next page meanwhile: useful with PostgreSQL, another process; safe only in a snapshot without new data.
-   * One page is enough, because reading takes a sixth of an export's time.
+   * Reads the next page while the current one is processed. This helps with PostgreSQL, which is another process. It is
+   * safe only in a snapshot, in which no new rows appear. One page is enough, because reading takes a sixth of an
+   * export's time.
    */
   const readAhead = <A, E, R>(pages: Stream.Stream<A, E, R>): Stream.Stream<A, E, R> =>
     Stream.unwrap(
@@ -111,7 +112,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
       (row) => decodeReject(row.record),
     )
 
-  /** Item ranges of the batch's tasks that were neither refused nor given up. None if items have one vote. */
+  /** Item ranges of the batch's tasks that were neither refused nor given up. Empty if items have only one vote. */
   const placesOpen = Effect.fnUntraced(function* ({ batch, batchItems, votes }: BatchPlace) {
     const rows =
       votes === 1
@@ -125,7 +126,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     })
   })
 
-  /** Omits results that cannot be decoded. */
+  /** Results of the other votes in the task's batch. Omits results that cannot be decoded. */
   const resultsOfOtherVotes = Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<{ taskId: string; result: Uint8Array }>`
       SELECT o.task_id AS "taskId", r.body AS result FROM task t
@@ -140,7 +141,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     )
   })
 
-  /** First votes that were refused or given up, each with the items whose other votes were too. */
+  /** Tasks of the first vote that were refused or given up, each with the items whose other votes were, too. */
   const dropped = (campaign: Option.Option<number>): Stream.Stream<DroppedTask, SqlError> =>
     pages(
       (after) => sql<
@@ -177,7 +178,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
       ),
     )
 
-  /** Once per campaign, as planned, judged or not. Omits gold items that were mixed in, and pruned items. */
+  /** All planned items, judged or not, once per campaign. Omits gold items that were mixed in, and pruned items. */
   const prompts: Stream.Stream<PlannedItem, SqlError> = pages(
     (after) => sql<{ seq: number; body: Uint8Array; items: Uint8Array }>`SELECT t.seq, q.body, q.items FROM task t
       JOIN task_request q ON q.job = t.job AND q.seq = t.seq

@@ -1,7 +1,7 @@
-/** Keeps request bodies in memory from planning to sending. When the cache is full, it accepts no more. */
+/** Keeps request bodies in memory from planning to sending. A full cache accepts no more bodies. */
 export interface BodyCache {
   readonly get: (seq: number) => Uint8Array | undefined
-  /** Call it only after the task was committed. */
+  /** Adds a body. Call this only after the task was committed. */
   readonly add: (seq: number, body: Uint8Array) => void
   readonly drop: (seq: number) => void
 }

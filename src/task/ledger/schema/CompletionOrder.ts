@@ -2,7 +2,7 @@
 import { Predicate, Record } from "effect"
 import type { Annotations } from "../../../domain/Task.ts"
 
-/** Undefined: the order of the input. */
+/** Undefined means the order of the input. */
 export type CompletionOrder = ReadonlyArray<number> | undefined
 
 export const apply = <A>(values: ReadonlyArray<A>, order: ReadonlyArray<number>): ReadonlyArray<A> =>
@@ -26,9 +26,9 @@ const listOf =
     return list.includes(undefined) ? undefined : list
   }
 
-/** Other members, and values of another type, stay unchanged. */
+/** Translates the named members of an object. Other members, and values of another type, stay unchanged. */
 const membersOf = (members: { readonly [name: string]: Translate }): Translate => {
-  // A `Map` instead of an object, since a service may name a member `constructor`.
+  // This is a `Map`, because every object has a member `constructor`, and a service may use this name, too.
   const translations = new Map(Object.entries(members))
   return (value, order) =>
     Predicate.isObject(value)
@@ -39,13 +39,13 @@ const membersOf = (members: { readonly [name: string]: Translate }): Translate =
 const indices = listOf(index)
 const groups = listOf(indices)
 
-/** Reorders lists of ratings, one per completion; a single number rates the best completion. */
+/** Reorders lists with one rating per completion. A single number rates the best completion, and stays unchanged. */
 const ratings: Translate = (value, order) =>
   Predicate.isObject(value)
     ? Record.map(value, (list) => (Array.isArray(list) && list.length === order.length ? undo(list, order) : list))
     : value
 
-/** The members of prefstream's own service (`domain/Vote`, `service/expert/JudgeExpert`). */
+/** Members that depend on the completions' order, as prefstream's own service sends them (`domain/Vote`). */
 const annotationsOf = membersOf({
   ranking: groups,
   aspects: ratings,

@@ -1,6 +1,6 @@
 /**
- * A summary of a task's request, to check a result without parsing it: the hash of the prompts, and the number of
- * completions of each. A result that does not pass (`isMetBy`) may still fit in another order: see `ResultMatch.match`.
+ * A summary of a task's request, to check a result without parsing the request: the hash of the prompts, and the number
+ * of completions of each. If a result fails this check (`isMetBy`), `ResultMatch.match` tries another order.
  */
 import { Schema } from "effect"
 import type { ResultItem } from "../../../domain/Task.ts"
@@ -37,7 +37,7 @@ export const isMetBy = (
   results.every(({ best_completion_index: best }, i) => best !== null && best >= 0 && best < completions[i]!) &&
   hashOf(results) === prompts_sha256
 
-/** `asks` is the number of votes on each item. */
+/** The summary of a task's request, and the number of votes that the task asks for on each item (`asks`). */
 export interface OfTask {
   readonly expected: Expected
   readonly asks: number

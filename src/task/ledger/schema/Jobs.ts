@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 export interface Job {
   /** The job's number, from 1. A missing job has the number 0, and no rows. */
   readonly job: number
-  /** Parts of the job's batches, for workers: see `task.part` in `Tables.ts`. Never changes. */
+  /** Number of parts to which the job's batches are assigned, for workers: see `task.part` in `Tables.ts`. Constant. */
   readonly partCount: number
 }
 
@@ -27,7 +27,7 @@ export class PartsDiffer extends Schema.TaggedError<PartsDiffer>()("PartsDiffer"
   }
 }
 
-/** A job without rows if there is none with this name. */
+/** Returns a job without rows if no job has this name. */
 export const find = Effect.fnUntraced(function* (name: string) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<Job>`SELECT job, parts AS "partCount" FROM job WHERE name = ${name}`
@@ -42,7 +42,7 @@ export const findOrCreate = Effect.fnUntraced(function* (name: string, parts?: n
       if (parts === undefined || parts === found.partCount) return found
       return yield* new PartsDiffer({ job: name, found: found.partCount, asked: parts })
     }
-    // Another process may insert the same number or job first; then the loop reads again.
+    // If another process inserts the same number or name first, this inserts nothing, and the loop reads again.
     yield* sql.withTransaction(sql`INSERT INTO job (job, name, parts)
       SELECT COALESCE(MAX(job), 0) + 1, ${name}, ${parts ?? missing.partCount} FROM job WHERE 1 = 1 ON CONFLICT DO NOTHING`)
   }

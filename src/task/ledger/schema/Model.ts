@@ -40,7 +40,7 @@ export const TaskState = Schema.Literals([
 ])
 export type TaskState = typeof TaskState.Type
 
-/** Without a result, unless a person resends the task or a run resubmits it. */
+/** States of tasks that stay without a result, unless a person resends the task or a run resubmits it. */
 export const lostStates: ReadonlyArray<TaskState> = ["refused", "given_up"]
 
 /** The terms under which experts judge. Under the same terms, an item is judged once. */
@@ -69,27 +69,28 @@ export const defaultShuffleSeed = 0
 
 export interface RunTerms extends CampaignTerms {
   /**
-   * Number of votes planned for each new item, each by another expert: by one task if the service declares `votes`,
-   * else by one task each. Without it, tasks do not ask for a number, and count as one vote, even if the service's
-   * default is higher.
+   * Number of votes planned for each new item, each by a different expert. If the service declares `votes`, one task
+   * asks for all of them; otherwise, each vote has its own task. Default: tasks do not ask for a number, and each
+   * counts as one vote, even if the service's default number is higher.
    */
   readonly votes?: number | undefined
   /** Maximum number of votes for each new item. Votes above `votes` are planned as results arrive. Default: `votes`. */
   readonly votesUpTo?: number | undefined
   /**
-   * An item gets up to `votesUpTo` votes until the probability that its leading completion is the best, by the experts'
-   * reliabilities, reaches this threshold. Default 0.95. The job keeps it until a run sets `votes`.
+   * An item gets more votes, up to `votesUpTo`, until its leading completion is the best one with at least this
+   * probability. The probability is estimated from the experts' reliabilities. Default 0.95. The job keeps the value
+   * until a run sets `votes`.
    */
   readonly confidence?: number | undefined
   /**
-   * Sends items from judges (language models) to people. The first `votes` votes are by judges. If they are less
-   * certain than the rule requires, people vote until `confidence` is reached, up to `votesUpTo` votes in total. Needs
-   * a service that accepts `voters` in a task. The job keeps the rule until a run sets `votes`.
+   * Rule that sends items from judges (language models) to people. The first `votes` votes are by judges. If the judges
+   * are less certain than the rule requires, people vote until `confidence` is reached, up to `votesUpTo` votes in
+   * total. Needs a service that accepts `voters` in a task. The job keeps the rule until a run sets `votes`.
    */
   readonly peopleWhen?: PeopleWhen | undefined
   /**
-   * The service's group for a campaign's tasks, which the campaign keeps. Default: the job's name and the campaign's
-   * number, if the service declares groups.
+   * Group for a campaign's tasks at the service. A campaign that has tasks keeps its group. Default: the job's name and
+   * the campaign's number, if the service declares groups.
    */
   readonly group?: string | undefined
   /** Seed for shuffling completions; false sends them in the order of the input. Default 0. */
@@ -99,25 +100,25 @@ export interface RunTerms extends CampaignTerms {
 export interface Run {
   readonly run: number
   readonly campaign: number
-  /** Undefined if the campaign's tasks have none. */
+  /** Undefined if the campaign's tasks have no group. */
   readonly group?: string | undefined
 }
 
 export interface BatchItem extends SourceItem {
-  /** Default: the hash of the content. */
+  /** The item's own id, or else a hash of its content. */
   readonly itemId: string
   readonly contentHash: string
   readonly prompt: string
-  /** An element of the task's `prompts`: JSON in UTF-8. */
+  /** The item as an element of the task's `prompts`: JSON in UTF-8. */
   readonly bytes: ItemBytes
   /** Hash of the content to send, if only some of the completions are sent. */
   readonly sentHash?: string | undefined
   readonly isCheck?: boolean | undefined
-  /** Gold items in order of preference, of which one is sent with this item. */
+  /** Gold items in order of preference. At most one is sent with this item. */
   readonly gold?: Iterable<BatchItem> | undefined
 }
 
-/** Prompt and completions are in the request. */
+/** Data of an item that the request does not contain. The request contains the prompt and the completions. */
 export const ItemDetails = Schema.Struct({
   item_id: Schema.String,
   origin: Origin,
@@ -126,22 +127,22 @@ export const ItemDetails = Schema.Struct({
   models: Schema.optionalKey(Schema.Array(Schema.String)),
   /** The origin of each completion, if it differs from that of the item. */
   completion_origins: Schema.optionalKey(Schema.Array(Origin)),
-  /** The prompt was a conversation, and is sent as text that `Conversation.parse` reads. */
+  /** True if the prompt was a conversation, which is sent as text that `Conversation.parse` reads. */
   conversation: Schema.optionalKey(Schema.Literal(true)),
   /** Whether each completion was a list of messages. Absent if none was. */
   as_messages: Schema.optionalKey(Schema.Array(Schema.Boolean)),
-  /** JSON text. */
+  /** The model's tools, as JSON text. */
   tools: Schema.optionalKey(Schema.String),
-  /** Indices in the input. Absent if completions were sent in its order. */
+  /** Index in the input of each completion that was sent. Absent if completions were sent in the order of the input. */
   order: Schema.optionalKey(Schema.Array(Schema.Int)),
-  /** A gold item that was mixed in, not an item of the input. */
+  /** True for a gold item that was mixed in, which is not an item of the input. */
   check: Schema.optionalKey(Schema.Literal(true)),
 })
 export type ItemDetails = typeof ItemDetails.Type
 
 export interface NewTask {
   readonly idempotencyKey: string
-  /** For `POST /tasks`, as UTF-8. */
+  /** The body of `POST /tasks`, as UTF-8. */
   readonly body: Uint8Array
   readonly items: Arr.NonEmptyReadonlyArray<BatchItem>
   readonly orders?: ReadonlyArray<ReadonlyArray<number> | undefined> | undefined
@@ -151,7 +152,7 @@ export interface NewTask {
   readonly votes?: number | undefined
   /** Number of votes planned at first; more, up to `votes`, may follow. Default: `votes`. */
   readonly leastVotes?: number | undefined
-  /** Votes on each item that this task asks for, from `vote` on. Default 1. */
+  /** Number of votes on each item that this task asks for, starting with number `vote`. Default 1. */
   readonly asks?: number | undefined
   readonly voters?: Voters | undefined
 }
@@ -170,7 +171,7 @@ export interface PlannedTask {
   readonly idempotencyKey: string
   /** Epoch milliseconds of the attempt's first request that may have created the task. */
   readonly sentAt: number | undefined
-  /** Was the task in doubt before? */
+  /** Whether the task was in doubt before. */
   readonly wasDoubted: boolean
 }
 
@@ -178,30 +179,30 @@ export interface OpenTask {
   readonly seq: number
   readonly taskId: string
   readonly idempotencyKey: string
-  /** Failed, invalid, or completed: polled only once more. */
+  /** Whether the task is failed, invalid, or completed. Such a task is polled only once more. */
   readonly isRecheck: boolean
-  /** Completed: a poll checks whether the service has changed the result. */
+  /** Whether the task is completed. In this case, a poll checks whether the service has changed the result. */
   readonly hasResult: boolean
   readonly submittedAt: number
-  /** In epoch milliseconds; 0 if a webhook or a command asked for a poll. */
+  /** Time of the next poll, in epoch milliseconds; 0 if a webhook or a command asked for a poll. */
   readonly dueAt: number
   readonly voters: Voters | null
 }
 
 /** A webhook delivery with a verified signature. */
 export interface Delivery {
-  /** All attempts of the service to send it have the same id. */
+  /** Id of the delivery. If the service sends the delivery several times, all attempts have the same id. */
   readonly id: string
-  /** This attempt by the service's clock, in epoch milliseconds; 0 if unknown. */
+  /** Time of this attempt by the service's clock, in epoch milliseconds; 0 if unknown. */
   readonly sentAt: number
-  /** None if it may concern any task. */
+  /** None if the delivery may concern any task. */
   readonly taskIds: Option.Option<ReadonlyArray<string>>
 }
 
-/** `due`: it makes tasks of this ledger due; `unknown`: all of its task ids are unknown. */
+/** `due`: the delivery makes tasks of this ledger due. `unknown`: the ledger has no task with its task ids. */
 export type DeliveryOutcome = "due" | "unknown" | "repeated"
 
-/** Completions have the order of the input, and `items[i]` belongs to `prompts[i]`. */
+/** A task's request. In `prompts`, completions have the input's order. `items[i]` belongs to `prompts[i]`. */
 export interface StoredRequest {
   readonly body: Uint8Array
   readonly prompts: ReadonlyArray<TaskPrompt>
@@ -216,9 +217,12 @@ export interface CompletedTask extends Omit<StoredRequest, "body">, BatchPlace {
   readonly completedAt: number | null
 }
 
-/** A list of items sent together, again for each vote. A task may be a part of it, or ask for several votes. */
+/**
+ * Position of a task in a batch. A batch is a list of items that are sent together, once per vote. A task may contain
+ * only some items of its batch, and may ask for several votes.
+ */
 export interface BatchPlace {
-  /** The `seq` of the first task. */
+  /** The `seq` of the batch's first task. */
   readonly batch: number
   readonly batchItems: number
   readonly vote: number
@@ -229,7 +233,7 @@ export interface BatchPlace {
 }
 
 export interface Issue {
-  /** For users: the ordinal of the task's first item, from 1. */
+  /** Number of the task for users: the ordinal of its first item, from 1. */
   readonly number: number
   readonly seq: number
   readonly campaign: number
@@ -243,12 +247,12 @@ export interface Issue {
   readonly sentAt: number | null
 }
 
-/** Number of tasks by state, and of their items. */
+/** Number of tasks in each state, and number of their items. */
 export type StateCounts = { readonly [State in TaskState]: { readonly tasks: number; readonly items: number } }
 
 export type Classification = "new" | "known" | "duplicate" | "conflict"
 
-/** Counts of a run's input: `read = new + known + duplicates + rejected`, plus new items that exceed the budget. */
+/** Counts of a run's input. `read` is `new + known + duplicates + rejected`, plus new items that exceed the budget. */
 export interface ReadCounts {
   /** Number of records of the input. */
   readonly read: number
@@ -266,7 +270,7 @@ export interface ReadCounts {
 
 export const nothingRead: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, reordered: 0, rejected: 0 }
 
-/** A step of reading, without its tasks. `counts` are those of the run so far. */
+/** A step of reading, without its tasks. `counts` has the totals of the run so far. */
 export interface ReadingStep {
   readonly rejects: ReadonlyArray<Reject>
   readonly counts: ReadCounts
@@ -275,7 +279,7 @@ export interface ReadingStep {
 
 export interface LedgerContext extends Job {
   readonly sql: SqlClient.SqlClient
-  /** Commits before the effect succeeds. */
+  /** Runs changes in a transaction, which is committed before the effect succeeds. */
   readonly write: Write
   readonly bodies: BodyCache
 }

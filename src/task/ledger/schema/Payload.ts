@@ -1,14 +1,14 @@
 /**
- * Encodes requests and results for the ledger: as bytes, or as a Zstandard frame after `LedgerMaintenance.compact`.
- * Compression while writing halved the ledger, but took a fifth of the main thread's time, more than SQLite did
- * (test/bench/durability.ts).
+ * Encodes requests and results for the ledger, as bytes. `LedgerMaintenance.compact` compresses them into Zstandard
+ * frames. New requests and results are not compressed: compression halved the ledger, but took a fifth of the main
+ * thread's time, more than SQLite did (test/bench/durability.ts).
  */
 import * as Zstd from "../../../node/Zstd.ts"
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
-/** The start of a frame (RFC 8878, 3.1.1), in SQL's notation. */
+/** The first bytes of a Zstandard frame (RFC 8878, 3.1.1), in hexadecimal for SQL. */
 export const packedPrefix = "28b52ffd"
 
 const isPacked = (bytes: Uint8Array): boolean =>

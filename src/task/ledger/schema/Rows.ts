@@ -11,10 +11,10 @@ import * as CompletionOrder from "./CompletionOrder.ts"
 import * as Expected from "./Expected.ts"
 import * as Payload from "./Payload.ts"
 
-/** An imported task's stored result names the task in which the votes were given. */
+/** Prefix of the id of an imported task. The stored result names the task in which the votes were given. */
 export const importedTaskPrefix = "imported_"
 
-/** For rows of up to ten values: SQLite allows 32,766 values, PostgreSQL 32,767. */
+/** Maximum rows per statement, for rows of up to ten values. SQLite allows 32,766 values, and PostgreSQL 32,767. */
 const rowsPerStatement = 3_200
 
 export const inChunks = <A, B, E, R>(
@@ -22,7 +22,7 @@ export const inChunks = <A, B, E, R>(
   statement: (rows: Arr.NonEmptyReadonlyArray<A>) => Effect.Effect<B, E, R>,
 ) => Effect.forEach(Arr.chunksOf(rows, rowsPerStatement), statement)
 
-/** The database prepares and caches one statement for each number of rows. */
+/** Rows per `INSERT`. The database prepares and caches a separate statement for each number of rows. */
 const rowsPerInsert = 128
 
 export const insertRows = (sql: LedgerContext["sql"], table: string, rows: ReadonlyArray<Record<string, unknown>>) =>
@@ -54,8 +54,8 @@ const isAt = (body: Buffer, text: Buffer, at: number): boolean =>
 const surrogate = Buffer.from("\\ud")
 
 /**
- * Like `parseRequest`, but completions are decoded only when they are read. The bytes around prompts contain unescaped
- * quotes, which do not occur in JSON strings.
+ * Like `parseRequest`, but decodes completions only when they are read. Prompts are found by the bytes before them.
+ * These bytes contain unescaped quotes, so they do not occur inside JSON strings.
  */
 export const parsePrompts = (row: Payloads): Omit<StoredRequest, "body"> => {
   const items = decodeItems(Payload.decode(row.items))
@@ -77,7 +77,7 @@ export const parsePrompts = (row: Payloads): Omit<StoredRequest, "body"> => {
   return prompts.length === items.length ? { prompts, items } : parseRequest(row)
 }
 
-/** Undefined if the body is not from prefstream. */
+/** Finds the texts of the prompt that begins at `start`. Undefined if prefstream did not write the body. */
 const textsOf = (body: Buffer, start: number) => {
   const prompt: JsonText.Place = [start, JsonText.endOf(body, start)]
   const completions: Array<JsonText.Place> = []
@@ -102,7 +102,7 @@ export const promptsOf = (
     return order === undefined ? prompt : { ...prompt, completions: CompletionOrder.undo(prompt.completions, order) }
   })
 
-/** The prompt in the input: a conversation becomes messages. */
+/** The prompt as it was in the input: a conversation becomes messages again. */
 export const promptOf = (sent: string, { conversation }: Pick<ItemDetails, "conversation">): Prompt =>
   conversation === true ? Option.getOrElse(Conversation.parse(sent), () => sent) : sent
 
@@ -136,7 +136,7 @@ type PlannedRow = ReturnType<typeof withPayload> &
     readonly attempt?: number
     readonly leastVotes?: number | null | undefined
     readonly resendAt?: number | null
-    /** Default: the job's price list. */
+    /** Default: the job's current price list. */
     readonly priceList?: number | null
     readonly idempotencyKey: string
     readonly plannedAt: number
@@ -185,7 +185,7 @@ export const insertTasks = Effect.fnUntraced(function* (
 
 export const batchColumns = 'batch, batch_items AS "batchItems", vote, votes, asks, voters'
 
-/** Joins an item to the tasks of all its votes. Each further vote adds `batch_items` to `seq`. */
+/** SQL condition that joins an item to the tasks of all its votes. Each further vote adds `batch_items` to `seq`. */
 export const isAskedBy = (task: string): string =>
   `item.batch = ${task}.batch AND item.seq >= ${task}.seq - (${task}.vote - 1) * ${task}.batch_items AND ` +
   `item.seq < ${task}.seq - (${task}.vote - 1) * ${task}.batch_items + ${task}.item_count`
@@ -193,17 +193,17 @@ export const isAskedBy = (task: string): string =>
 export const inCampaign = (sql: LedgerContext["sql"], campaign: Option.Option<number>) =>
   Option.match(campaign, { onNone: () => sql`1 = 1`, onSome: (campaign) => sql`t.campaign = ${campaign}` })
 
-/** The ORDER BY makes PostgreSQL read the index. */
+/** Whether any task meets the condition. `ORDER BY` makes PostgreSQL read the index. */
 export const isAny = (sql: LedgerContext["sql"], condition: Fragment) =>
   Effect.map(sql`SELECT 1 FROM task WHERE ${condition} ORDER BY due_at LIMIT 1`, (rows) => rows.length > 0)
 
-/** SQLite needs no lock, since it has one writer. */
+/** Locks the selected rows in PostgreSQL. SQLite has only one writer, so it needs no locks. */
 export const forUpdate = (sql: LedgerContext["sql"], others: "" | "SKIP LOCKED" = "") =>
   sql.literal(sql.onDialectOrElse({ pg: () => `FOR UPDATE ${others}`, orElse: () => "" }))
 
 /**
- * Supersedes unsent tasks of other campaigns, unless a person asked to send them. Locks the job, so that no run begins
- * in another campaign until the transaction ends.
+ * Supersedes unsent tasks that belong to another campaign than the last run, unless a person asked to send them. Locks
+ * the job, so that no run begins in another campaign until the transaction ends.
  */
 export const supersede = Effect.fnUntraced(function* (
   { job, sql }: Pick<LedgerContext, "job" | "sql">,
@@ -218,10 +218,10 @@ export const supersede = Effect.fnUntraced(function* (
       AND campaign <> ${last.campaign}`
 })
 
-/** PostgreSQL cannot store NUL in a text column. */
+/** Replaces NUL, because PostgreSQL cannot store it in a text column. */
 export const storable = (reason: string | null): string | null => reason?.replaceAll("\0", "\uFFFD") ?? null
 
-/** Also finds ids of earlier attempts. */
+/** The `seq` of another task that has this id at the service, or had it in an earlier attempt. */
 export const ownerOf = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, taskId: string, seq: number) => {
   const others = sql`job = ${job} AND task_id = ${taskId} AND seq <> ${seq}`
   return Effect.map(
@@ -237,7 +237,7 @@ export const settingOf = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, name
     (rows) => rows[0]?.value,
   )
 
-/** `Fingerprint` requires that it is later than that of a replaced result. */
+/** Completion time of a new result. It is later than that of the replaced result, as `Fingerprint` requires. */
 export const completedAt = (sql: LedgerContext["sql"], now: number) =>
   sql`CASE WHEN completed_at >= ${now} THEN completed_at + 1 ELSE CAST(${now} AS BIGINT) END`
 

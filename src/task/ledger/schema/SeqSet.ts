@@ -1,4 +1,4 @@
-/** One bit for each `seq` up to the largest: a million items take 125 kB. */
+/** A set of `seq` numbers, with one bit for each number up to the largest. A million items take about 125 kB. */
 export const make = () => {
   let bits = new Uint8Array(1024)
   return {
@@ -15,7 +15,7 @@ export const make = () => {
   }
 }
 
-/** Combines adjacent numbers. `end` is after the last one. */
+/** Combines adjacent numbers into ranges. `end` is the number after the last one of a range. */
 export const spansOf = (
   seqs: ReadonlyArray<number>,
 ): ReadonlyArray<{ readonly first: number; readonly end: number }> => {

@@ -1,13 +1,13 @@
 /**
- * The tables of the ledger, for SQLite and PostgreSQL. Times are epoch milliseconds. `seq` is the ordinal of a task's
- * first item in its job, over all campaigns, so a task can be split without renumbering others. A batch has one range
- * of `batch_items` numbers for each vote, planned or not; the first begins at `batch`, and contains `item.seq`.
+ * The tables of the ledger, for SQLite and PostgreSQL. Times are epoch milliseconds. A task's `seq` is the ordinal of
+ * its first item in the job, over all campaigns, so a task can be split without renumbering others. A batch has one
+ * range of `batch_items` numbers per vote, planned or not. The first range begins at `batch`, and contains `item.seq`.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Migrations from "../../../sql/Migrations.ts"
 
-/** `max_rejects` (the exceeded limit) and `failure` say why a run ended. */
+/** In the table `run`, `max_rejects` (the exceeded limit) and `failure` say why a run ended. */
 const createInput = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const bytes = yield* Migrations.bytes
@@ -47,7 +47,7 @@ const createInput = Effect.gen(function* () {
     failure TEXT,
     PRIMARY KEY (job, run)
   )`
-  // `content_hash` is null if it equals the id. `run` found the item.
+  // `content_hash` is null if it equals the id. `run` is the run that read the item first.
   yield* sql`CREATE TABLE item (
     job INTEGER NOT NULL,
     campaign INTEGER NOT NULL,
@@ -59,7 +59,7 @@ const createInput = Effect.gen(function* () {
     PRIMARY KEY (job, campaign, item_id)
   ) ${compact}`
   yield* sql`CREATE INDEX item_batch ON item (job, batch, seq)`
-  // Items of earlier runs that the last run read again. `end_seq` is after the last one.
+  // Items of earlier runs that the last run read again. `end_seq` is the number after the last item of a range.
   yield* sql`CREATE TABLE known (
     job INTEGER NOT NULL,
     run BIGINT NOT NULL,
@@ -96,17 +96,17 @@ const createInput = Effect.gen(function* () {
 
 /**
  * One small row per task, so that a change of state does not rewrite its request and result.
- * - `new_items`: new items of the input, without gold items; 0 if `vote` is above 1.
+ * - `new_items`: number of new items of the input, without gold items; 0 if `vote` is above 1.
  * - `attempt` increases when the items are planned again under another key.
- * - `part`: batches are assigned to the parts of the job in turn.
- * - `sent_at`: the attempt's first request that the service may have accepted.
- * - `resend_at`: a person asked to resend the task.
- * - `pruned_at`: request and result were removed.
+ * - `part`: the part of the job that the task's batch belongs to. Batches are assigned to the parts in turn.
+ * - `sent_at`: time of the attempt's first request that the service may have accepted.
+ * - `resend_at`: time when a person asked to resend the task.
+ * - `pruned_at`: time when request and result were removed.
  * - `task_id` is unique, so that no result counts twice.
  * - `expected`: a summary that the result must match (`Expected.ts`).
  *
- * In a shared job, the owner of a part (`part_owner`) claims a task before it sends it, in the epoch `claim_epoch`,
- * until `claim_until` (`Parts.ts`).
+ * In a shared job, the owner of a part (`part_owner`) claims a task before sending it. The claim has the owner's epoch
+ * (`claim_epoch`), and lasts until `claim_until` (`Parts.ts`).
  */
 const createTasks = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -189,7 +189,10 @@ const createTasks = Effect.gen(function* () {
   )`
 })
 
-/** `delivery` tells repeated deliveries. An empty `task_id` hints at all. `followed` counts polls since `since_at`. */
+/**
+ * The table `delivery` serves to recognize repeated deliveries. A hint with an empty `task_id` concerns all tasks.
+ * `followed` is the number of times since `since_at` that a hint made its task due.
+ */
 const createDeliveries = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE TABLE delivery (
@@ -212,10 +215,10 @@ const createDeliveries = Effect.gen(function* () {
 })
 
 /**
- * - `canceled`: the service canceled a failed task.
- * - `votes` in `task_attempt`: those that count against a budget.
- * - `over_budget_count`: a run's new items that exceeded the budget.
- * - `price_list`: the prices (`domain/Prices`) when a task was planned, null without prices.
+ * - `canceled`: 1 if the task failed because the service canceled it.
+ * - `votes` in `task_attempt`: number of the attempt's votes that count against a budget.
+ * - `over_budget_count`: number of a run's new items that exceeded the budget.
+ * - `price_list`: number of the list with the prices (`domain/Prices`) when the task was planned, null without prices.
  * - `vote_kinds`: the kinds of experts (`VoteKinds`), if the task has a result.
  */
 const addSpending = Effect.gen(function* () {
@@ -232,13 +235,13 @@ const addSpending = Effect.gen(function* () {
       ELSE COALESCE((SELECT item_count FROM task t WHERE t.job = task_attempt.job AND t.seq = task_attempt.seq), 0) END`
 })
 
-/** `least_votes` are planned with the batch (null: all), further votes item by item. */
+/** `least_votes` is the number of votes planned with the batch (null: all). Further votes are planned item by item. */
 const addFurtherVotes = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE task ADD COLUMN least_votes INTEGER`
 })
 
-/** The last run that read the file to its end; for files of older versions, the job's last run. */
+/** `run` is the last run that read the file to its end; for files of older versions, it is the job's last run. */
 const addRunOfInput = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE input ADD COLUMN run BIGINT NOT NULL DEFAULT 0`
@@ -246,11 +249,11 @@ const addRunOfInput = Effect.gen(function* () {
 })
 
 /**
- * - `task_group`: never changes once a task of the campaign is planned.
- * - `asks`: votes on each item that the task asks for, from `vote` on; it uses only the `seq` range of `vote`.
- * - `gold_items`: new items of the input with a known answer; 0 if `vote` is above 1.
- * - `waiting_items`: items of a submitted task that waited for another expert at its last poll.
- * - `voters`: `judges`, `people`, or null for anyone; in the table `run`, for new items.
+ * - `task_group`: the campaign's group at the service. Never changes once a task of the campaign is planned.
+ * - `asks`: number of votes on each item that the task asks for. The task uses only the `seq` range of `vote`.
+ * - `gold_items`: number of new items of the input with a known answer; 0 if `vote` is above 1.
+ * - `waiting_items`: number of items of a submitted task that waited for another expert at its last poll.
+ * - `voters`: `judges`, `people`, or null for anyone. In the table `run`, this applies to new items.
  */
 const addVotesOfTask = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -277,5 +280,5 @@ export const migrate = Migrations.run(migrations)
 
 export const checkVersion = Migrations.check(migrations)
 
-/** Fails if the database has only other tables. */
+/** Whether the database has tables. Fails if it has only tables of another program. */
 export const exists = Migrations.exist(migrations)

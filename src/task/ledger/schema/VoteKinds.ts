@@ -1,7 +1,9 @@
 /**
- * The kinds of experts who gave a task's votes, for the column `task.vote_kinds`; the cost depends on them. Of one
- * vote, the highest price of the kinds counts. Of several, each has the price of its kind, a missing one that of the
- * annotations; of more than asked for, the requested number, each at the highest price of the item's kinds.
+ * The kinds of experts who gave a task's votes, for the column `task.vote_kinds`. They determine the cost of an item:
+ * - If the task asks for one vote, the vote has the highest price of all kinds in the result.
+ * - If the result has no more votes than the task asks for, each vote has the price of its kind. A missing vote has the
+ *   price of the annotations' own kind.
+ * - If the result has more votes, only the requested number counts, each at the highest price of all kinds.
  */
 import { Result, Schema } from "effect"
 import * as Cost from "../../../domain/Cost.ts"
@@ -10,14 +12,14 @@ import * as Prices from "../../../domain/Prices.ts"
 import * as Voters from "../../../domain/Voters.ts"
 import * as FieldPath from "../../../io/FieldPath.ts"
 
-/** The possible kinds of each of these votes, unique and sorted. Null is an unknown kind. */
+/** A number of votes that have the same possible kinds, unique and sorted. Null is an unknown kind. */
 const Group = Schema.Struct({ votes: Schema.Int, kinds: Schema.NonEmptyArray(Schema.NullOr(Schema.String)) })
 type Group = typeof Group.Type
 
 const Groups = Schema.fromJsonString(Schema.Array(Group))
 const decode = Schema.decodeUnknownSync(Groups)
 
-/** Null if the service reports no kinds. The task asks for `asks` votes on each item. */
+/** Reads the kinds from results; null if the service reports none. `asks` is the number of votes on each item. */
 export type ReadKinds = (results: ReadonlyArray<{ readonly annotations?: unknown }>, asks?: number) => string | null
 
 type Kinds = ReadonlyArray<string | null>
@@ -50,7 +52,7 @@ export const reader = (path: string): ReadKinds => {
   }
 }
 
-/** The most expensive of several possible kinds counts. An unknown kind has the price for the task's voters. */
+/** Prices votes. The most expensive of several possible kinds counts; an unknown kind has the price for `voters`. */
 export const paidAs = (
   text: string,
   prices: Prices.Prices,

@@ -1,33 +1,34 @@
 /**
- * The request limit that workers share. Each reserves time slots, spaced by the shared rate, in one row with times of
- * the database's clock (virtual scheduling algorithm of ITU-T I.371, without bursts). In any period, there are at most
- * rate × period + 1 slots. A pause of the service holds for all workers; a refusal because of load halves the rate, for
- * half a minute. If the clock is set back, a pause begins again, and requests wait at most half a minute plus 64 slots.
+ * The request limit that workers share. Each worker reserves time slots, one per request, in one row of the ledger
+ * (virtual scheduling algorithm of ITU-T I.371, without bursts). Times are those of the database's clock. Any period
+ * has at most rate × period + 1 slots. If the service asks for a pause, all workers pause. If it refuses a request
+ * because of load, the rate is halved, and recovers within half a minute. If the clock is set back, a pause begins
+ * again, and requests wait at most half a minute plus 64 slots.
  */
 import { Effect, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { LedgerContext } from "../schema/Model.ts"
 import { databaseClock } from "./Parts.ts"
 
-/** A worker reserves the slots of at most this many seconds, but at least one. */
+/** A worker reserves the slots of at most this many seconds, but at least one slot. */
 const leaseSeconds = 0.25
 
 /** If the next slot is over `maxAhead` milliseconds plus `maxRequestsAhead` slots from now, the clock was set back. */
 const maxAhead = 30_000
 const maxRequestsAhead = 64
 
-/** Milliseconds to the full rate. */
+/** Milliseconds after a refusal until the full rate is allowed again. */
 const recovery = 30_000
 
 /** Minimum share of the rate that remains after refusals. */
 const leastShare = 0.01
 
-/** In milliseconds from now, for one request each. */
+/** Reserved slots, each for one request. `first` and `spacing` are in milliseconds; `first` is counted from now. */
 export interface Slots {
   readonly count: number
   readonly first: number
   readonly spacing: number
-  /** Milliseconds without requests. */
+  /** Remaining milliseconds of a pause, in which no requests may be sent; 0 without a pause. */
   readonly pause: number
   readonly halvings: number
 }
@@ -35,9 +36,9 @@ export interface Slots {
 export interface BudgetStatus {
   /** Milliseconds until the first free slot. */
   readonly takenFor: number
-  /** 0 to 1, after refusals because of load. */
+  /** Allowed share of the full rate, from 0 to 1. It is below 1 after refusals because of load. */
   readonly rateShare: number
-  /** Milliseconds; 0 without a pause. */
+  /** Milliseconds until the pause ends; 0 without a pause. */
   readonly pausedFor: number
 }
 
@@ -72,9 +73,9 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
     countRequest: () => void done.requests++,
     countAnswer: () => void done.answers++,
 
-    /** None during a pause. `perSecond` is the rate of all workers together. */
+    /** Reserves up to `wanted` slots, or none during a pause. `perSecond` is the rate of all workers together. */
     takeSlots: Effect.fnUntraced(function* (wanted: number, perSecond: number): Effect.fn.Return<Slots, SqlError> {
-      // `FOR UPDATE` waits for other workers and reads their changes. As a separate transaction, it keeps no lock.
+      // `FOR UPDATE` waits for other workers and reads their changes. The lock ends with this statement's transaction.
       const take = sql<Slots>`WITH held AS (
           SELECT *, ${clock} AS now, ${share} * ${perSecond}::float8 AS rate FROM budget WHERE ${here} FOR UPDATE
         ), taking AS (

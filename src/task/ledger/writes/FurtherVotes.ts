@@ -1,6 +1,6 @@
 /**
- * Plans further votes item by item, when all earlier votes on an item have ended and the budget allows it. The
- * transaction that plans the vote checks both, so that none is planned twice, even if a process is killed.
+ * Plans further votes item by item, when all earlier votes on an item have ended and the budget allows another one. The
+ * transaction that plans a vote checks both conditions, so that no vote is planned twice, even if a process is killed.
  */
 import { Array as Arr, Effect, type Latch, Option } from "effect"
 import { boundOf, type Voters } from "../../../domain/Voters.ts"
@@ -27,18 +27,18 @@ export interface ItemPlace {
 export interface FurtherTerms {
   /** An item at or above this confidence gets no further votes. */
   readonly confidence: number
-  /** If the judges are less certain, people vote. Undefined if anyone may vote. */
+  /** Minimum certainty of the judges, below which people vote. Undefined if anyone may vote. */
   readonly bound: number | undefined
 }
 
 export interface VoteCourse {
-  /** A vote has not ended: it is planned, superseded, being sent, outstanding, or in doubt. */
+  /** Whether a vote on the item has not ended: it is planned, superseded, being sent, outstanding, or in doubt. */
   readonly isWaiting: boolean
-  /** The item waits for a vote that was not planned with it. */
+  /** Whether the item waits for a vote that was not planned with its batch. */
   readonly waitsForFurther: boolean
-  /** The item waits for a vote that only people may give. */
+  /** Whether the item waits for a vote that only people may give. */
   readonly waitsForPeople: boolean
-  /** Number of the next vote; none if the item has its maximum. */
+  /** Number of the next vote. None if the item has its maximum number of votes. */
   readonly next: Option.Option<number>
   readonly left: number
 }
@@ -74,7 +74,7 @@ const courseOf = (place: number, rows: ReadonlyArray<TaskOfBatch>): VoteCourse =
 export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
   const here = sql`job = ${job}`
 
-  /** None if no run of the job has asked for further votes. */
+  /** None if the job has no confidence threshold, so that no further votes are planned. */
   const furtherTerms = Effect.gen(function* () {
     const confidence = Option.fromUndefinedOr(yield* settingOf({ job, sql }, "confidence"))
     const bound = Option.flatMap(Option.fromUndefinedOr(yield* settingOf({ job, sql }, peopleWhenSetting)), boundOf)
@@ -92,13 +92,13 @@ export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
 
   const asksFurther = Effect.map(settingOf({ job, sql }, "confidence"), (text) => text !== undefined)
 
-  /** Votes have ended since the last choice, so more items may need votes. */
+  /** Whether votes have ended since items were last chosen, so that more items may need votes. */
   const hasUnseenVotes = Effect.gen(function* () {
     if (!(yield* asksFurther)) return false
     return (yield* settingOf({ job, sql }, endedVotesSeen)) !== String(yield* endedVotes)
   })
 
-  /** `hasUnseenVotes`, and no task is planned, being sent, or outstanding. */
+  /** Whether `hasUnseenVotes` is true, and no task is planned, being sent, or outstanding. */
   const isChoiceDue = Effect.gen(function* () {
     if (!(yield* asksFurther)) return false
     const awaited = yield* sql`SELECT 1 FROM task
@@ -181,7 +181,7 @@ export const writeFurtherVotes = (
     ).pipe(Effect.map(Arr.getSomes))
   })
 
-  /** Items that still need a vote that was not planned, and votes that have ended. A new run deletes both numbers. */
+  /** Records the number of items that lack a planned vote, and of ended votes. A new run deletes both numbers. */
   const noteWanted = (items: number, ended: number) =>
     write(
       Effect.andThen(
@@ -190,7 +190,7 @@ export const writeFurtherVotes = (
       ),
     )
 
-  /** Another vote on each item within the budget. `beyond` is the number of items that exceed it. */
+  /** Plans another vote on each item that the budget allows. `beyond` is the number of items that exceed the budget. */
   const planFurther = Effect.fn("Ledger.planFurther")(function* (
     places: ReadonlyArray<ItemPlace>,
     options: FurtherVotesOptions,

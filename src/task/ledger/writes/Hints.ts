@@ -1,8 +1,8 @@
 /**
- * Webhook deliveries, and the hints that they create: a hint requests a poll that begins later than it. A delivery
- * counts once, and may arrive before the response that creates its task. At most `maxPollsPerMinute` hints per task are
- * followed, so that a flood of deliveries does not delay other polls. Deliveries are deleted after about two hours,
- * when the verifier refuses them, if the service signs the time.
+ * Webhook deliveries, and the hints that they create. A hint requests a poll that begins after the delivery. A delivery
+ * counts once, and may arrive before the response that creates its task. Per minute, at most `maxPollsPerMinute` hints
+ * for a task are followed, so that a flood of deliveries does not delay other polls. Deliveries are deleted after about
+ * two hours. If the service signs the time, the verifier refuses older ones.
  */
 import { Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -27,7 +27,7 @@ const allTasks = ""
 const never = -1
 
 export const readHints = ({ job, sql }: LedgerContext) => ({
-  /** Without repetitions. `last` is in epoch milliseconds. */
+  /** Number of deliveries, without repetitions, and the time of the last one in epoch milliseconds. */
   deliveries: Effect.gen(function* () {
     const rows = yield* sql<{ name: string; value: string }>`SELECT name, value FROM setting
       WHERE job = ${job} AND ${sql.in("name", ["deliveries", "last_delivery"])}`
@@ -51,7 +51,7 @@ export const writeHints = (
 
   let forgotten = -Infinity
 
-  /** Skips locked rows, since other receivers delete the same ones. */
+  /** Deletes old deliveries and hints. Skips locked rows, since other receivers delete the same ones. */
   const forgetOld = Effect.fnUntraced(function* (now: number) {
     if (now < forgotten + forgetInterval) return
     forgotten = now
@@ -68,7 +68,7 @@ export const writeHints = (
   })
 
   const isRepeated = Effect.fnUntraced(function* ({ id, sentAt }: Delivery, now: number) {
-    // With a later time, the service or a person wants another poll.
+    // A repetition with a later time counts, because the service or a person wants another poll.
     const rows = yield* sql`
       INSERT INTO delivery ${sql.insert({ job, delivery_id: id, sent_at: sentAt, received_at: now })}
       ON CONFLICT (job, delivery_id) DO UPDATE SET sent_at = excluded.sent_at, received_at = excluded.received_at
@@ -84,7 +84,7 @@ export const writeHints = (
           at = CASE WHEN excluded.at > hint.at THEN excluded.at ELSE hint.at + 1 END`,
     )
 
-  /** Keeps a hint for an unknown id only if a task may still turn out to have it. Returns whether any id is known. */
+  /** Keeps a hint for an unknown id only if a task without an id may still get it. Returns whether any id is known. */
   const addNamed = Effect.fnUntraced(function* (taskIds: ReadonlyArray<string>, now: number) {
     const found = yield* inChunks(
       taskIds,
@@ -122,7 +122,7 @@ export const writeHints = (
       yield* hinted.open
       return outcome
     }),
-    /** Makes tasks with hints due, unless being polled. Returns the milliseconds until the next hint that must wait. */
+    /** Makes tasks with hints due, except tasks in flight. Returns the milliseconds until a postponed hint is due. */
     followHints: Effect.fn("Ledger.followHints")(function* (inFlight: ReadonlySet<string>) {
       const now = yield* SteadyClock.now
       const hasToWait = ({ followed, since }: { readonly followed: number; readonly since: number }) =>
@@ -140,7 +140,7 @@ export const writeHints = (
         yield* write(
           Effect.gen(function* () {
             if (allAreDue) {
-              // Tasks that are due keep their time: repeated hints for all could delay them forever.
+              // Tasks that are due keep their time, because repeated hints for all tasks could delay them forever.
               yield* sql`UPDATE task SET due_at = ${now}
               WHERE ${here} AND state = 'submitted' AND due_at > ${now} AND ${owned.areMine()}`
               yield* addHints([...inFlight], now)
@@ -150,7 +150,7 @@ export const writeHints = (
               (some) => sql`UPDATE task SET due_at = 0
               WHERE ${here} AND state = 'submitted' AND ${sql.in("task_id", some)}`,
             )
-            // The service may have changed a result meanwhile.
+            // The service may have changed the results of completed tasks.
             yield* inChunks(
               due,
               (some) => sql`UPDATE task SET due_at = ${changedDueAt}
@@ -177,9 +177,9 @@ export const writeHints = (
         .map(({ since }) => since + minute - now)
       return waits.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits))
     }),
-    /** The earlier owner of a part may have missed the last hint for all tasks. */
+    /** Follows the last hint for all tasks again, because the earlier owner of a part may have missed it. */
     followAgain: () => void (lastHintForAll = { ...lastHintForAll, at: never }),
-    /** This or another process received a delivery about tasks of this ledger. */
+    /** Notes that this or another process received a delivery about tasks of this ledger. */
     delivered,
     lastDelivery: Effect.sync(() => lastDelivery),
   }

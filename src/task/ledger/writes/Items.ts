@@ -1,6 +1,6 @@
 /**
- * The items of the input: classifies, records, and counts them. A step of reading is recorded completely or not at all,
- * so the counts match the rows. An item of an incomplete batch counts in the step that plans it.
+ * Classifies, records, and counts the items of the input. A step of reading is recorded completely or not at all, so
+ * the counts match the rows. An item of an incomplete batch counts in the step that plans the batch.
  */
 /* oxlint-disable max-lines -- the reads and writes concern the same rows */
 import { Effect, type Latch } from "effect"
@@ -93,12 +93,12 @@ const tools = "tools"
 export const readItems = ({ job, sql }: Model.LedgerContext) => {
   const isAskedByTask = (task: "t" | "v") => sql.literal(isAskedBy(task))
 
-  /** The run was the first to read the item, or read it again. */
+  /** SQL condition: the run was the first to read the item, or read it again. */
   const isOf = (run: number) => sql`(item.run = ${run} OR item.seq < (SELECT k.end_seq FROM known k
     WHERE k.job = item.job AND k.run = ${run} AND k.first_seq <= item.seq
     ORDER BY k.first_seq DESC LIMIT 1))`
 
-  /** Older versions of prefstream did not record this. */
+  /** Whether a planned prompt or completion is a list of messages. Older versions of prefstream did not record this. */
   const hasConversations = Effect.map(settingOf({ job, sql }, conversations), (value) => value !== undefined).pipe(
     Effect.withSpan("Ledger.hasConversations"),
   )
@@ -107,7 +107,7 @@ export const readItems = ({ job, sql }: Model.LedgerContext) => {
     Effect.withSpan("Ledger.hasTools"),
   )
 
-  /** One row for each task that contains the item. */
+  /** One row for each pair of an item and a task that contains it. */
   const itemsOfTasks = sql`FROM task t JOIN item ON item.job = t.job AND ${isAskedByTask("t")}
     WHERE t.job = ${job}`
 
@@ -181,7 +181,7 @@ export const writeItems = (
 ) => {
   const here = sql`job = ${job}`
 
-  /** Known items that the current run has read: read once more, they are duplicates. */
+  /** Known items that the current run has read. If the run reads such an item once more, it is a duplicate. */
   let reread = { run: -1, seqs: SeqSet.make() }
   const knownOf = (run: number) => {
     if (reread.run !== run) reread = { run, seqs: SeqSet.make() }
@@ -201,7 +201,7 @@ export const writeItems = (
     })
   })
 
-  /** Deletes the rows of earlier runs. Returns the `seq` of each item. */
+  /** Records that the run has read known items. Deletes the rows of earlier runs. Returns the `seq` of each item. */
   const insertKnown = Effect.fnUntraced(function* ({ campaign, run }: Model.Run, itemIds: ReadonlyArray<string>) {
     if (itemIds.length === 0) return []
     const rows = yield* inChunks(
@@ -256,7 +256,7 @@ export const writeItems = (
           )
         : [],
     )
-    // In the order of the key, an insert takes two thirds of the time.
+    // Inserting rows in the order of the key takes two thirds of the time.
     const inOrder = items.toSorted((a, b) => (a.item_id < b.item_id ? -1 : 1))
     yield* insertRows(sql, "item", inOrder)
     yield* insertTasks({ job, sql }, placed)
@@ -282,7 +282,10 @@ export const writeItems = (
 
   const noted = new Set<string>()
 
-  /** Stores `conversations` and `tools` of first tasks. The caller must add the names to `noted` after the commit. */
+  /**
+   * Stores the settings `conversations` and `tools` if these tasks are the first that need them. Returns the names of
+   * the stored settings, which the caller must add to `noted` after the commit.
+   */
   const note = Effect.fnUntraced(function* (rows: ReadonlyArray<TaskRow>) {
     const found = [
       ...(!noted.has(conversations) && rows.some(hasConversation) ? [conversations] : []),
@@ -300,15 +303,15 @@ export const writeItems = (
     return { tasks: tasks.map(toRow), beyond }
   })
 
-  /** Records a step of reading in one transaction. Returns new items over the budget, to be left out of `counts`. */
+  /** Records a step of reading in one transaction. Returns new items over the budget, which later `counts` omit. */
   const record = Effect.fn("Ledger.record")(function* (
     run: Model.Run,
     step: Model.ReadingStep & {
-      /** Or a function that selects them for the number of votes left. */
+      /** The tasks, or a function that selects them by the number of votes that the budget still allows. */
       readonly tasks: ReadonlyArray<Model.NewTask> | ((votesLeft: number) => AllottedTasks)
       readonly voters?: Voters | undefined
       readonly known: ReadonlyArray<string>
-      /** New items that earlier steps left out. */
+      /** Number of new items that earlier steps left out because of the budget. */
       readonly overBudget?: number | undefined
     },
   ) {
@@ -334,7 +337,7 @@ export const writeItems = (
     return beyond
   })
 
-  /** Tasks that are completed from the start, and new results of imported tasks. */
+  /** Records imported tasks, which are completed from the start, and new results of tasks that were imported before. */
   const recordImport = Effect.fn("Ledger.recordImport")(function* (
     run: Model.Run,
     step: Model.ReadingStep & {

@@ -1,8 +1,8 @@
 /**
- * The parts of a job that this process owns: all with exclusive access, or those that a worker has taken. Taking a part
- * increases its epoch, so that no earlier owner, perhaps suspended, can claim its tasks. A late response is recorded
- * even if another process owns the part, unless the task was claimed again. The database's clock, not a machine's,
- * decides when a claim ends.
+ * The parts of a job that this process owns: all parts with exclusive access, or those that a worker has taken. Taking
+ * a part increases its epoch, so that earlier owners, which may be suspended, can no longer claim its tasks. A late
+ * response is recorded even if another process owns the part, unless the task was claimed again. The database's clock,
+ * not a machine's, decides when a claim ends.
  */
 import { Effect, type Latch } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -15,7 +15,7 @@ import * as Metrics from "../../../telemetry/Metrics.ts"
 /** A part without tasks, whose owner reads the input. */
 export const readerPart = -1
 
-/** Milliseconds that a claim outlasts the timeout of its request. */
+/** Milliseconds by which a claim outlasts the timeout of its request. */
 const margin = 5_000
 
 /** Epoch milliseconds by a clock that all workers share. */
@@ -31,10 +31,10 @@ interface OwnedPart {
   epoch: number
 }
 
-/** New tasks, a webhook delivery, or existing tasks to send or poll (`again`). */
+/** Other processes are notified of new tasks, webhook deliveries, and existing tasks to send or poll (`again`). */
 export type Change = "planned" | "hinted" | "again"
 
-/** @param worker undefined for exclusive access to the job */
+/** @param worker the worker's name; undefined if this process has exclusive access to the job */
 export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: string | undefined) => {
   const here = sql`job = ${job}`
   const always = sql.literal("1 = 1")
@@ -42,7 +42,7 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
   const nothing = sql.literal("")
   const clock = databaseClock(sql)
   const parts = new Map<number, OwnedPart>()
-  /** The epoch of each claim of a task that this process is sending. */
+  /** For each task that this process is sending, the epoch of its claim. */
   const claims = new Map<number, number>()
 
   const channel = sql.literal(`'prefstream_' || md5(current_schema() || ' ' || ${job})`)
@@ -63,7 +63,7 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
     /** @param task the alias of the table in the statement */
     areMine,
 
-    /** With `due_at` 0, the index returns them by `seq`. */
+    /** SQL condition for tasks to send. With `due_at = 0`, the index returns the tasks in the order of `seq`. */
     areToSend: () => sql`${here} AND state = 'planned' AND due_at = 0 AND ${areMine()}`,
 
     isHeld: (seq: number) =>
@@ -71,12 +71,15 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
         ? always
         : sql`state IN ('submitting', 'in_doubt') AND claim_epoch = ${claims.get(seq) ?? 0}`,
 
-    /** Claims a task for `millis`, or extends its claim. `fence` keeps the part from being taken until the commit. */
+    /**
+     * SQL that claims a task for `millis` milliseconds, or extends its claim. `fence` keeps other processes from taking
+     * the part until the commit.
+     */
     claiming: ({ part, seq }: Pick<PlannedTask, "part" | "seq">, millis: number) => {
       if (worker === undefined) return { assignments: nothing, fence: nothing, claimed: () => {} }
       const epoch = parts.get(part)?.epoch ?? 0
       return {
-        /** Call it after the statement has claimed the task. */
+        /** Records the claim. Call this after the statement has claimed the task. */
         claimed: () => void claims.set(seq, epoch),
         assignments: sql`, claim_epoch = ${epoch}, claim_until = ${clock} + ${Math.ceil(millis) + margin}`,
         fence: sql`FROM (SELECT epoch FROM part_owner
@@ -85,13 +88,16 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
     },
     forget: (seq: number) => void claims.delete(seq),
 
-    /** Tasks that an earlier owner claimed until now, or for longer than `maxMillis`: then the clock was set back. */
+    /**
+     * SQL condition for tasks whose claim by an earlier owner has ended. A claim that would last longer than
+     * `maxMillis` and the margin counts as ended, because the clock was set back.
+     */
     areAbandoned: (maxMillis: number) => sql`${here} AND state = 'submitting'
       AND NOT COALESCE(claim_until, 0) BETWEEN ${clock} AND ${clock} + ${Math.ceil(maxMillis) + margin}
       AND EXISTS (SELECT 1 FROM part_owner WHERE part_owner.job = task.job AND part_owner.part = task.part
         AND owner = ${worker ?? ""} AND COALESCE(claim_epoch, 0) < epoch)`,
 
-    /** Returns the new epoch. From then on, no other process can claim the part's tasks. */
+    /** Takes a part, and returns its new epoch. From then on, earlier owners cannot claim the part's tasks. */
     take: Effect.fnUntraced(function* (part: number) {
       const rows = yield* sql<{ epoch: number }>`INSERT INTO part_owner
           (job, part, epoch, owner, renewed_at, progressed_at, answered_at)
@@ -112,9 +118,9 @@ export interface WorkerStatus {
   readonly parts: number
   /** 1 if the worker reads the input, otherwise 0. */
   readonly reads: number
-  /** In milliseconds, since the last renewal of its parts. */
+  /** Milliseconds since the worker last renewed its parts. */
   readonly renewedAgo: number
-  /** In milliseconds, since the last expected response, or since there was nothing to send. */
+  /** Milliseconds since the worker last got an expected response, or had nothing to send or poll. */
   readonly progressedAgo: number
   readonly due: number
 }
@@ -134,7 +140,7 @@ export const readParts = ({ job, sql }: LedgerContext) => ({
   }),
 })
 
-/** `shareOf` then returns 0. */
+/** Until this worker owns a part, `shareOf` returns 0. */
 const noWorkers = { count: Infinity, rank: Infinity }
 
 export const writeParts = (
@@ -144,7 +150,7 @@ export const writeParts = (
 ) => {
   const here = sql`job = ${job}`
   const clock = databaseClock(sql)
-  /** Consecutive renewals of a part in which the ledger named another owner. */
+  /** For each part, the number of consecutive renewals in which the ledger named another owner. */
   const disputed = new Map<number, number>()
   const notifyAll = Effect.forEach(Object.values(latches), (latch) => latch.open, { discard: true })
   let workers = noWorkers
@@ -156,7 +162,7 @@ export const writeParts = (
   return {
     job,
     partCount,
-    /** The shares of all workers add up to `together`. */
+    /** This worker's share of `together`. The shares of all workers add up to `together`. */
     shareOf: (together: number) =>
       Math.floor(together / workers.count) + (workers.rank < together % workers.count ? 1 : 0),
     countWorkers: Effect.gen(function* () {
@@ -165,7 +171,7 @@ export const writeParts = (
       const rank = rows.findIndex(({ name }) => name === owned.worker)
       workers = rank === -1 ? noWorkers : { count: rows.length, rank }
     }),
-    /** After a change, the sender starts again at the first task, because skipped tasks may be ready. */
+    /** Increases when tasks that the sender skipped may be ready. The sender then starts again at the first task. */
     changes: () => changes,
     /** Makes all loops query the ledger, because other processes may have changed it. */
     notifyAll,
@@ -177,7 +183,7 @@ export const writeParts = (
           ? Effect.andThen(delivered, latches.hinted.open)
           : restartSending,
 
-    /** Until the scope closes. Then the requests in flight are still finished and recorded. */
+    /** Takes a part until the scope closes. Requests in flight at that time are still finished and recorded. */
     takePart: (part: number) =>
       Effect.acquireRelease(
         Effect.gen(function* () {
@@ -194,8 +200,9 @@ export const writeParts = (
       ),
 
     /**
-     * If the ledger names another owner of a part in over `patience` consecutive renewals, takes it again: the other
-     * owner was probably suspended, and did not know that the part was reassigned. Times are in milliseconds.
+     * Renews this worker's parts. If the ledger names another owner of a part in over `patience` consecutive renewals,
+     * takes the part again: the other owner was probably suspended, and did not know that the part was reassigned.
+     * Times are in milliseconds.
      */
     renewParts: Effect.fnUntraced(function* (progressedAgo: number, answeredAgo: number, patience: number) {
       if (owned.worker === undefined || owned.parts.size === 0) return
@@ -236,7 +243,7 @@ export const writeParts = (
       )
     }),
 
-    /** Tasks that an earlier owner was sending: planned again if the service honors keys, else `in_doubt`. */
+    /** Tasks that an earlier owner was sending are planned again if the service honors keys, else `in_doubt`. */
     settleAbandoned: Effect.fn("Ledger.settleAbandoned")(function* (
       outcome: "planned" | "in_doubt",
       maxMillis: number,

@@ -1,7 +1,8 @@
 /**
- * The lock of the process that reads input into a shared job. One that has lost it cannot write, as lock and
- * transactions belong to one session. If it is taken, a command fails at once. A worker waits, and after five seconds
- * ends the session of another worker, which may be suspended, but never that of a command.
+ * The lock of the process that reads input into a shared job. Lock and transactions belong to the same session, so a
+ * process that has lost the lock cannot write. If another process has the lock, a command fails at once. A worker
+ * waits, and after five seconds ends the session of the worker that has the lock, which may be suspended. It never ends
+ * the session of a command.
  */
 import { Duration, Effect, Option } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -16,7 +17,7 @@ const lockOf = (job: string) => `${job} reader`
 
 export const acquire = (sql: SqlClient.SqlClient, job: string, by: "worker" | "command", repeats = tries) => {
   const lock = lockOf(job)
-  // Only the sleep can be interrupted, so a lock is always released.
+  // Only the sleep can be interrupted, so a lock that was taken is always released.
   const take = Effect.gen(function* () {
     for (let tried = 1; !(yield* PostgresLock.tryTake(sql, lock)); tried++) {
       if (by === "command") {

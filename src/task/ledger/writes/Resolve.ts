@@ -1,7 +1,7 @@
 /**
- * Decisions about tasks that cannot continue, by a person (`prefstream resolve`) or the option `resubmit`: for all
- * given tasks or none, even while workers send and poll. No two tasks have the same id at the service. If a new attempt
- * has another key, `task_attempt` keeps the earlier one.
+ * Decisions about tasks that cannot continue, by a person (`prefstream resolve`) or the option `resubmit`. A person's
+ * decision changes all given tasks or none, even while workers send and poll. No two tasks get the same id at the
+ * service. If a new attempt has another key, the table `task_attempt` keeps the earlier attempt.
  */
 import { Array as Arr, Effect, type Latch, Number as Num, Option, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -19,7 +19,7 @@ import { issueColumns } from "../reads/Status.ts"
 /** States of tasks that a run can resubmit. */
 export type Replannable = "failed" | "invalid" | "refused"
 
-/** These can be linked to a task at the service, or resent. */
+/** States of tasks that can be linked to a task at the service, or resent. */
 const settleable: ReadonlyArray<TaskState> = ["in_doubt", "failed", "invalid", "refused", "given_up"]
 const givable: ReadonlyArray<TaskState> = [
   "planned",
@@ -71,7 +71,7 @@ export const writeDecisions = (
 ) => {
   const here = sql`job = ${job}`
 
-  /** Only if the states of all tasks allow it. Returns the tasks as they were before. */
+  /** Changes tasks only if the states of all of them allow it. Returns the tasks as they were before. */
   const decide = Effect.fnUntraced(function* <E = never>(
     numbers: ReadonlyArray<number>,
     verb: NotResolvable["verb"],
@@ -125,7 +125,7 @@ export const writeDecisions = (
   })
 
   /**
-   * Links tasks to existing tasks of the service, then polled. The caller checks that they exist with the same items.
+   * Links tasks to existing tasks at the service, to be polled. The caller checks that these exist with the same items.
    */
   const adopt = Effect.fn("Ledger.adopt")(function* (
     numbers: ReadonlyArray<number>,
@@ -159,8 +159,9 @@ export const writeDecisions = (
   })
 
   /**
-   * Plans tasks again, to be sent by the next run, even in another campaign. An `in_doubt` task keeps its key: if the
-   * service has the task and ignores keys, it is paid for twice. Other sent tasks become new attempts.
+   * Plans tasks again. The next run sends them, even if its campaign is another one. An `in_doubt` task keeps its key:
+   * if the service has the task and ignores keys, it is paid for twice. Failed, invalid, and refused tasks become new
+   * attempts.
    */
   const sendAgain = Effect.fn("Ledger.sendAgain")(function* (
     numbers: ReadonlyArray<number>,
@@ -225,7 +226,7 @@ export const writeDecisions = (
     return rows
   })
 
-  /** Each task as another attempt, within the budget. @param only `seq` @returns the number of planned tasks */
+  /** Plans another attempt of each task within the budget. Returns their number. `only` lists the allowed `seq`. */
   const replan = Effect.fn("Ledger.replan")(function* (
     campaign: number,
     states: ReadonlyArray<Replannable>,
@@ -234,7 +235,7 @@ export const writeDecisions = (
   ) {
     const tasks = (yield* replannable(campaign, states, maxAttempts)).filter(({ seq }) => only?.has(seq) ?? true)
     const now = yield* SteadyClock.now
-    /** Undefined if a worker has changed the task's state. */
+    /** Locks a task. Undefined if a worker has changed the task's state. */
     const lock = ({ attempt, seq, state }: Issue) =>
       Effect.map(
         sql<{ votes: number; voters: Voters | null }>`UPDATE task SET state = state

@@ -94,7 +94,7 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
 
   return {
     campaigns,
-    /** For pseudonyms. None if only an old version of prefstream has written to the ledger. */
+    /** The key for pseudonyms of experts. None if only an old version of prefstream has written to the ledger. */
     expertKey: Effect.map(settingOf({ job, sql }, expertKeySetting), Option.fromUndefinedOr),
     /** The newest run, even if it has not read anything. */
     newestRun: Effect.gen(function* () {
@@ -115,7 +115,7 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
       }))
     }).pipe(Effect.withSpan("Ledger.newestRun")),
     lastCampaign,
-    /** Fails if the terms differ from the last run's, unless `newCampaign` is set. */
+    /** Finds the campaign with these terms. Fails if the last run's terms differ, unless `newCampaign` is set. */
     campaignFor: Effect.fnUntraced(function* (terms: NewTerms) {
       const { taskType = rlhfRanking } = terms
       const guidelines = normalize(terms.guidelines)
@@ -138,7 +138,7 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
       const campaign = same?.campaign ?? (judged.at(-1)?.campaign ?? 0) + 1
       return { campaign, isNew: same === undefined, fingerprint, guidelines, taskType }
     }),
-    /** The given campaign, which must exist, or else the last run's. */
+    /** Returns the given campaign, which must exist. If none is given, returns the campaign of the last run. */
     campaignOf: Effect.fn("Ledger.campaignOf")(function* (campaign: Option.Option<number>) {
       if (Option.isNone(campaign)) return yield* lastCampaign
       const numbers = (yield* campaigns).map(({ campaign }) => campaign)
@@ -176,7 +176,7 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
 export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFor }: ReturnType<typeof readRuns>) => {
   const here = sql`job = ${job}`
 
-  /** @param groupOf a campaign that already has tasks keeps its group */
+  /** @param groupOf returns the group for a campaign; a campaign that already has tasks keeps its earlier group */
   const startRun = Effect.fn("Ledger.startRun")(function* (
     terms: NewTerms = {},
     groupOf: (campaign: number) => string | undefined = () => undefined,
@@ -214,7 +214,7 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
           FROM run WHERE ${here} RETURNING run`
         yield* supersede({ job, sql }, sql`1 = 1`)
         yield* sql`DELETE FROM setting WHERE ${here} AND ${sql.in("name", [wantedVotes, endedVotesSeen])}`
-        // A run that sets `votes` deletes the values of an earlier run.
+        // If a run sets `votes` but not this setting, it deletes the value of an earlier run.
         const keep = Effect.fnUntraced(function* (name: string, value: string | undefined) {
           if (value !== undefined) yield* setSetting({ job, sql }, name, value)
           else if (terms.votes !== undefined) yield* sql`DELETE FROM setting WHERE ${here} AND name = ${name}`
@@ -227,7 +227,7 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
     )
   })
 
-  /** A killed run has no recorded end. */
+  /** Records the end of a run. A killed run has no recorded end. */
   const endRun = Effect.fn("Ledger.endRun")(function* (
     { run }: Model.Run,
     {
@@ -271,7 +271,7 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
   return { startRun, endRun, recordInputs }
 }
 
-/** Line endings and whitespace at the end make no difference. */
+/** Removes differences that do not change the terms: line endings, and whitespace at the end. */
 const normalize = (guidelines: string | undefined): string | undefined => {
   const text = guidelines?.replaceAll("\r\n", "\n").trimEnd()
   return text === "" ? undefined : text

@@ -1,7 +1,8 @@
 /**
- * The cost of a job's votes, and the number that its budget allows, with the prices and budget of the last run that set
- * them. A vote counts from when it is planned, also while its task is `in_doubt`; not if the service refused or
- * canceled it, if it was never sent, or was imported. Votes are counted from the rows: exact after a kill.
+ * The cost of a job's votes, and the number of votes that its budget allows. Prices and budget are those of the last
+ * run that set them. A vote counts as soon as it is planned, also while its task is `in_doubt`. It does not count if
+ * the service refused or canceled its task, if the task was given up or superseded before it was sent, or if the vote
+ * was imported. Votes are counted from the ledger's rows, so the numbers are exact even after a kill.
  */
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
@@ -22,11 +23,11 @@ export const endedVotesSeen = "votes_ended_seen"
 /** Setting with the rule that sends items to people; absent if there is none. */
 export const peopleWhenSetting = "people_when"
 
-/** `people` if items go from judges to people, otherwise null for anyone. */
+/** The voters of further votes: `people` if items go from judges to people, otherwise null for anyone. */
 export const furtherVoters = (here: Here) =>
   Effect.map(settingOf(here, peopleWhenSetting), (rule): Voters.Voters | null => (rule === undefined ? null : "people"))
 
-/** Default: the values of an earlier run of the job. */
+/** Prices and budget of a job. Default: the values of an earlier run of the job. */
 export interface SpendingTerms {
   /**
    * Price of one vote on one item, or prices by the kind of expert that the service reports, with `default` for other
@@ -47,12 +48,12 @@ export interface Spending {
   readonly budget: Option.Option<Cost.Decimal>
   /** Votes of tasks that have a result or have ended without one. */
   readonly spent: Charge
-  /** Most votes first; last, those without a known kind or without a result. */
+  /** The spent votes by kind, with the most votes first. Votes without a known kind or without a result come last. */
   readonly kinds: ReadonlyArray<Charge & { readonly kind: string | null }>
-  /** Planned, being sent, outstanding, or in doubt. */
+  /** Votes of tasks that are planned, being sent, outstanding, or in doubt. */
   readonly committed: Charge
   readonly votesLeft: number
-  /** Beyond the budget: the last campaign's tasks that `holdBack` superseded, and further votes that items need. */
+  /** Votes over the budget: those of tasks that `holdBack` superseded, and further votes that items need. */
   readonly held: Charge
   readonly heldItems: number
 }
@@ -74,7 +75,7 @@ const termsOf = Effect.fnUntraced(function* (here: Here) {
   } satisfies Terms
 })
 
-/** A run's options come before the terms of the job. */
+/** A run's options take precedence over the terms of the job. */
 export const withTerms = ({ budget, price }: SpendingTerms, known: Terms = noTerms): Terms => ({
   prices: price === undefined ? known.prices : Prices.parse(price),
   budget: budget === undefined ? known.budget : Cost.parse(budget),
@@ -86,7 +87,7 @@ export const noVotes = ({ prices }: Pick<Terms, "prices">): Charge =>
     Option.getOrElse(prices, () => Charges.free),
   )
 
-/** Votes by these voters that the budget allows after the charge. Infinity without a budget. */
+/** Number of votes by these voters that the budget allows after the charge. Infinity without a budget. */
 export const leftOf = ({ budget, prices }: Terms, { cost }: Charge, voters: Voters.Voters | null = null): number =>
   Option.getOrElse(
     Option.zipWith(budget, prices, (budget, prices) =>
@@ -102,13 +103,13 @@ const standing = Effect.fnUntraced(function* (here: Here, terms: Terms) {
   return { pricesOf, votes, charge, counted: charge(votes) }
 })
 
-/** Infinity without a budget. */
+/** Number of votes by these voters that the budget still allows. Infinity without a budget. */
 export const votesLeft = Effect.fnUntraced(function* (here: Here, voters: Voters.Voters | null) {
   const terms = yield* termsOf(here)
   return Option.isNone(terms.budget) ? Infinity : leftOf(terms, (yield* standing(here, terms)).counted, voters)
 })
 
-/** Returns a function that reserves votes, or returns false if the budget does not allow them. */
+/** Returns a function that reserves votes. This function returns false if the budget does not allow them. */
 export const reserveWithin = Effect.fnUntraced(function* (here: Here) {
   const terms = yield* termsOf(here)
   if (Option.isNone(terms.budget)) return () => true
@@ -130,7 +131,7 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
 
   votesLeft: furtherVotesLeft({ job, sql }),
 
-  /** The effect of a run's start in this campaign on earlier tasks: see `startRun` and `holdBack`. */
+  /** Predicts how the start of a run in this campaign would change earlier tasks: see `startRun` and `holdBack`. */
   planOfNextRun: Effect.fn("Ledger.planOfNextRun")(function* (
     campaign: number,
     terms: Terms,
@@ -166,7 +167,7 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
 
   routed: routedOf({ job, sql }).pipe(Effect.withSpan("Ledger.routed")),
 
-  /** None if the job has no price. */
+  /** The cost of the job's votes so far, and the votes that its budget allows. None if the job has no price. */
   spending: Effect.gen(function* () {
     const here = { job, sql }
     const terms = yield* termsOf(here)
@@ -202,10 +203,10 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
 export interface Routed {
   readonly rule: string | undefined
   readonly items: number
-  /** Those of `items` with a known answer, which do not go to people. */
+  /** Number of `items` with a known answer, which do not go to people. */
   readonly knownAnswers: number
   readonly toPeople: number
-  /** Votes that people were asked for, and that count. */
+  /** Votes that people were asked for, without those that do not count against a budget. */
   readonly people: Charge
   readonly isPriced: boolean
 }
@@ -217,7 +218,7 @@ const isRouted = ({ job, sql }: Here, campaign: Option.Option<number>) =>
     (rows) => rows.length > 0,
   )
 
-/** Over all campaigns. None if no task limits who may vote. */
+/** Counts items and votes by their voters, over all campaigns. None if no task limits who may vote. */
 const routedOf = Effect.fnUntraced(function* (here: Here) {
   if (!(yield* isRouted(here, Option.none()))) return Option.none<Routed>()
   const terms = yield* termsOf(here)
@@ -235,7 +236,7 @@ const routedOf = Effect.fnUntraced(function* (here: Here) {
   })
 })
 
-/** For tasks that are planned from now on. */
+/** Sets the prices of tasks that are planned from now on. */
 const setPrices = Effect.fnUntraced(function* ({ job, sql }: Here, prices: Prices.Prices) {
   const text = Prices.encode(prices)
   const lists = yield* sql<{ list: number; prices: string }>`SELECT list, prices FROM price_list WHERE job = ${job}`
@@ -271,7 +272,7 @@ const lastOf = Effect.fnUntraced(function* (
   return last === undefined ? sql`1 = 0` : sql`${unsent} AND seq >= ${last.seq}`
 })
 
-/** Without gold items that were mixed in. */
+/** Number of items in these tasks, without gold items that were mixed in. */
 const itemsOf = ({ job, sql }: Here, condition: Fragment) =>
   Effect.map(
     sql<{ items: number }>`SELECT COUNT(DISTINCT item.seq) AS items FROM (
@@ -285,7 +286,7 @@ const itemsOf = ({ job, sql }: Here, condition: Fragment) =>
 const isUnsent = "sent_at IS NULL AND resend_at IS NULL"
 
 /**
- * Supersedes unsent tasks, the last first, until the rest is within the budget. Not those that a person resends. The
+ * Supersedes unsent tasks, the last first, until the rest is within the budget. Keeps tasks that a person resends. The
  * next run plans superseded tasks again if its budget allows it.
  */
 export const holdBack = Effect.fnUntraced(function* ({ job, sql }: Here) {

@@ -15,7 +15,7 @@ import { OtherService } from "../schema/WrongLedger.ts"
 
 const pageSize = 64
 
-/** Each run polls these once, since the service may have corrected them. */
+/** Each run polls tasks in these states once, since the service may have corrected them. */
 const rechecked = ["failed", "invalid"] as const satisfies ReadonlyArray<Model.TaskState>
 
 const dueAtIn = (state: Model.TaskState): number => (rechecked.some((other) => other === state) ? notDue : 0)
@@ -30,7 +30,7 @@ const sharedId = (taskId: string, owner: number): string =>
   `the service answered with the task id ${taskId}, which task ${owner} already has: one result cannot count for two tasks`
 
 export const readTasks = ({ job, sql }: Model.LedgerContext) => ({
-  /** None if the request was pruned. */
+  /** The task's request. None if it was pruned. */
   storedRequest: Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<{ body: Uint8Array; items: Uint8Array }>`
       SELECT body, items FROM task_request WHERE job = ${job} AND seq = ${seq}`
@@ -40,7 +40,7 @@ export const readTasks = ({ job, sql }: Model.LedgerContext) => ({
     }))
   }),
 
-  /** None if there is no result, or if it was pruned. */
+  /** The task's result. None if the task has no result, or if it was pruned. */
   storedResult: Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<{ body: Uint8Array }>`SELECT body FROM task_result WHERE job = ${job} AND seq = ${seq}`
     return Option.map(Option.fromUndefinedOr(rows[0]), ({ body }) => body)
@@ -69,7 +69,7 @@ export const writeTasks = (
     return { asks, expected: Expected.decode(expected) } satisfies Expected.OfTask
   })
 
-  /** The task still has the id that was polled, and its state still allows a new result. */
+  /** SQL condition: the task still has the id that was polled, and its state still allows a new result. */
   const stillNamed = (taskId: string | undefined) =>
     taskId === undefined
       ? sql.literal("1 = 1")
@@ -81,7 +81,7 @@ export const writeTasks = (
       canceled = ${isCanceled ? 1 : 0}
       WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)} RETURNING seq`
 
-  /** Commits a request's outcome and ends the claim. `change` must test `owned.isHeld`, in case of a new claim. */
+  /** Commits a request's outcome and ends the claim. `change` must test `owned.isHeld`, in case the claim was lost. */
   const settled = <A>(seq: number, change: Effect.Effect<A, SqlError>) =>
     Effect.tap(write(change), () => Effect.sync(() => owned.forget(seq)))
 
@@ -138,19 +138,19 @@ export const writeTasks = (
   return {
     /** For services that may ignore keys: tasks that were being sent when a process ended become `in_doubt`. */
     holdInterrupted: change("holdInterrupted", holdInterruptedRows),
-    /** For services that honor keys: tasks that were being sent are planned again; `in_doubt` waits for a submit. */
+    /** For services that honor keys: tasks that were being sent are planned again. Tasks in doubt stay in doubt. */
     planInterrupted: change(
       "planInterrupted",
       sql`UPDATE task SET state = 'planned' WHERE ${here} AND state = 'submitting'`,
     ),
     /**
-     * Before a submit: tasks that an earlier request may have created are planned if the service honors and still
-     * remembers their keys, otherwise `in_doubt`. `reason` stays until a response shows whether the service has the
-     * task. Tasks that other workers are sending stay unchanged.
+     * Prepares for a submit: tasks that an earlier request may have created are planned if the service honors their
+     * keys and has not yet forgotten them; otherwise, they become `in_doubt`. They keep their `reason` until a response
+     * shows whether the service has the task. Tasks that other workers are sending stay unchanged.
      */
     settleInterrupted: Effect.fn("Ledger.settleInterrupted")(function* (
       outcome: "planned" | "in_doubt",
-      /** How long the service remembers keys. */
+      /** Time for which the service remembers keys. */
       lifetime: Duration.Duration = Duration.infinity,
     ) {
       // With an infinite lifetime, `since` is 0, and no key counts as forgotten.
@@ -171,14 +171,14 @@ export const writeTasks = (
         }),
       )
     }),
-    /** Failed and invalid tasks keep their state until the response. Polls are free. */
+    /** Makes failed and invalid tasks due for a poll. They keep their state until the response. Polls are free. */
     recheck: Effect.suspend(() =>
       change(
         "recheck",
         sql`UPDATE task SET due_at = 0 WHERE ${here} AND ${sql.in("state", rechecked)} AND ${owned.areMine()}`,
       ),
     ),
-    /** The service may have changed the results. Not for pruned or imported tasks. */
+    /** Makes completed tasks due, because their results may have changed. Omits pruned and imported tasks. */
     recheckCompleted: Effect.suspend(() =>
       change(
         "recheckCompleted",
@@ -189,7 +189,7 @@ export const writeTasks = (
     /** Keeps the result of a completed task, which is then no longer due. */
     keepResult: (seq: number) =>
       change("keepResult", sql`UPDATE task SET due_at = 0 WHERE ${here} AND seq = ${seq} AND state = 'completed'`),
-    /** After the first request, only `moved` replaces the service by another one. */
+    /** Records the job's service. After the first request, it can be replaced only with `moved`. */
     bindService: Effect.fn("Ledger.bindService")(function* (identity: string, moved: boolean) {
       const bound = yield* Rows.settingOf({ job, sql }, "service")
       if (bound === identity) return
@@ -215,7 +215,7 @@ export const writeTasks = (
         wasDoubted: doubted === 1,
       }))
     }),
-    /** Requests of tasks without a result are never pruned. */
+    /** The request of a task without a result. Such a request is never pruned. */
     request: (seq: number) => Effect.map(storedRequest(seq), Option.getOrThrow),
     requestBody: Effect.fnUntraced(function* (seq: number) {
       const body = bodies.get(seq)
@@ -224,7 +224,7 @@ export const writeTasks = (
       return Payload.unpack(rows[0]!.body)
     }),
     expected,
-    /** For `millis` milliseconds. False if the task is no longer planned, or if another process has taken its part. */
+    /** Claims a task for `millis` milliseconds. False if it is no longer planned, or its part has another owner. */
     claim: Effect.fnUntraced(function* (
       { idempotencyKey, part = 0, seq }: Pick<Model.PlannedTask, "idempotencyKey" | "seq"> & { readonly part?: number },
       millis = 0,
@@ -237,7 +237,7 @@ export const writeTasks = (
       if (rows.length > 0) claimed()
       return rows.length > 0
     }),
-    /** To send the request again. False if the claim was lost, or if another process has taken the task's part. */
+    /** Extends a claim, to send the request again. False if the claim was lost, or the part has another owner. */
     keepClaim: Effect.fnUntraced(function* (task: Pick<Model.PlannedTask, "part" | "seq">, millis: number) {
       if (owned.worker === undefined) return true
       const held = owned.isHeld(task.seq)
@@ -247,7 +247,7 @@ export const writeTasks = (
       if (rows.length > 0) claimed()
       return rows.length > 0
     }),
-    /** The service certainly did not create the task, which is planned as unsent. */
+    /** Plans a task as unsent, because the service certainly did not create it. */
     release: (seq: number) =>
       settled(
         seq,
@@ -257,12 +257,12 @@ export const writeTasks = (
           yield* supersedeOwn([seq])
         }),
       ),
-    /** The service may have created the task, which is resent under its key. */
+    /** Plans a task that the service may have created. It is resent under the same key. */
     markPlanned: (seq: number) =>
       Effect.asVoid(
         settled(seq, sql`UPDATE task SET state = 'planned' WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)}`),
       ),
-    /** If another task has the id, this task becomes `in_doubt`, and the reason is returned. */
+    /** Records a task's id. If another task has the id, this task becomes `in_doubt`, and the reason is returned. */
     markSubmitted: Effect.fnUntraced(function* (seq: number, taskId: string, firstPollDelay: number) {
       const now = yield* SteadyClock.now
       const { reason, rows } = yield* settled(
@@ -298,19 +298,19 @@ export const writeTasks = (
     markInDoubt,
     markKeyExpired: (seq: number, lifetime: Duration.Duration) => markInDoubt(seq, keyExpired(lifetime)),
     markKeyIgnored: (seq: number) => markInDoubt(seq, keyIgnored),
-    /** @param isCanceled canceled by the service, so that its votes are not paid for */
+    /** @param isCanceled whether the service canceled the task, so that its votes are not paid for */
     markFailed: (seq: number, reason: string, taskId?: string, isCanceled?: boolean) =>
       markLost("failed", seq, reason, taskId, isCanceled),
-    /** With `taskId`, only if the task still has this id and still needs a result. `kinds` is from `VoteKinds`. */
+    /** Stores a result. With `taskId`, only if `stillNamed` is met. `kinds` is from `VoteKinds`. */
     markCompleted: (seq: number, result: string, taskId?: string, kinds?: string | null) =>
       storeResult(seq, result, "completed", null, taskId, kinds),
-    /** Without `result`, an earlier result is kept. */
+    /** Stores a result that does not fit. Without `result`, an earlier result is kept. */
     markInvalid: (seq: number, result: string | undefined, reason: string, taskId?: string) =>
       result === undefined
         ? markLost("invalid", seq, reason, taskId)
         : storeResult(seq, result, "invalid", reason, taskId),
     ownerOf: (taskId: string, seq: number) => Rows.ownerOf({ job, sql }, taskId, seq),
-    /** Into two tasks, each with half of the items. The first keeps the task's `seq`. */
+    /** Splits a task into two, each with half of the items. The first one keeps the task's `seq`. */
     split: Effect.fnUntraced(function* (
       seq: number,
       halves: ReadonlyArray<{ readonly idempotencyKey: string } & Model.StoredRequest>,
@@ -361,7 +361,7 @@ export const writeTasks = (
       yield* write(sql`UPDATE task SET due_at = ${latest}
       WHERE ${here} AND state = 'submitted' AND due_at > ${latest} AND ${owned.areMine()}`)
     }),
-    /** Follows the hints, and returns tasks to poll, the earliest due first; `horizon`: only those due by then. */
+    /** Follows the hints. Returns the tasks that are due by `horizon` (default: now), the earliest first. */
     due: Effect.fn("Ledger.due")(function* (
       limit: number,
       horizon: Option.Option<number>,
@@ -393,12 +393,12 @@ export const writeTasks = (
       const waits = [...Option.toArray(hintWait), ...rows.slice(0, 1).map(({ dueAt }) => Math.max(0, dueAt - at))]
       return {
         tasks,
-        /** In milliseconds. None if no task is outstanding. */
+        /** Milliseconds until a task is due or a hint may be followed. None if no task is outstanding. */
         wait: rows.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits)),
       }
     }),
     /**
-     * Postpones the next poll by `millis`; with `taskId`, only if `stillNamed`.
+     * Postpones the next poll by `millis` milliseconds. With `taskId`, only if `stillNamed` is met.
      *
      * @param waiting items that wait for an expert; undefined if the poll failed
      */
