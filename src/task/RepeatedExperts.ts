@@ -1,6 +1,7 @@
 /**
- * Warns as soon as an expert has judged an item more than once, so that a person can stop the run before more such
- * votes are paid for: only the first counts. Earlier votes count too. The prompt identifies an item of a batch.
+ * Warns as soon as an expert has judged an item more than once. Only the first vote counts, so a person may want to
+ * stop the run before more such votes are paid for. The check also covers the item's votes in other tasks. In a task of
+ * several items, the prompt identifies the item.
  */
 import { Effect, Option, Predicate, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
