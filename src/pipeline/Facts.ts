@@ -23,7 +23,7 @@ const sentences = (...texts: ReadonlyArray<string | false>): string => texts.fil
 
 const rounded = (value: number): string => value.toFixed(2)
 
-/** Those who voted on other items than mixed-in gold items. */
+/** Experts who voted on other items than mixed-in gold items. */
 const votersOf = (experts: QualityReport["experts"]) =>
   experts.filter(({ mixed_in_votes, votes }) => votes > mixed_in_votes)
 
@@ -121,7 +121,7 @@ const minLanguageShare = 0.01
 export const of = Effect.fnUntraced(function* (
   campaign: ResultsSettings["campaign"],
   settings: DatasetSettings,
-  /** Real names to pseudonyms. Real names tell people, rules, gold files, and models apart. */
+  /** Maps real names to pseudonyms. Only real names tell people, rules, gold files, and models apart. */
   names: ReadonlyMap<string, string>,
   report: QualityReport,
 ) {

@@ -1,6 +1,7 @@
 /**
- * Estimates accuracy, agreement, and cost for each number of votes per item (`MajorityAccuracy`), with an assumed
- * accuracy or a pilot's. All items of the input count, even those that a job already has, but not gold items.
+ * Estimates accuracy, agreement, and cost for each number of votes per item (`MajorityAccuracy`). The experts' accuracy
+ * is assumed, or measured in a pilot. All items of the input count, even those that a job already has, but not gold
+ * items.
  */
 import { Effect, Option, Schema, Stream } from "effect"
 import * as Cost from "../domain/Cost.ts"
@@ -35,8 +36,9 @@ export interface PilotExpert {
 export const minGoldVotes = 10
 
 /**
- * The experts of a job with their accuracies: the share of right votes on items with a known answer, if an expert has
- * at least 10 of them, otherwise the reliability by all votes and known answers (Dawid & Skene, 1979).
+ * The experts of a job with their accuracies. If an expert has at least 10 votes on items with a known answer, the
+ * accuracy is the share of right votes on these. Otherwise, it is the reliability by all votes and known answers (Dawid
+ * & Skene, 1979).
  */
 export const pilot = Effect.fn("Pipeline.pilot")(
   function* (settings: ResultsSettings) {
