@@ -33,10 +33,7 @@ export const furtherTermsOf = ({
   return votesUpTo > votes ? Option.some({ confidence, bound }) : Option.none()
 }
 
-/**
- * The maximum number of further votes. If an item needs another vote now or waits for a result, all its votes left
- * count.
- */
+/** Maximum number of further votes. An item's votes left count if it needs another vote now or waits for a result. */
 export const furtherVotesLeft = Effect.fn("AdaptiveVotes.furtherVotesLeft")(function* (
   settings: ReadSettings,
   campaign: number,

@@ -26,8 +26,7 @@ type ToManifest = (settings: DatasetSettings) => Schema.Json | undefined
 export interface DatasetSettings extends CurationOptions {
   /**
    * How several votes become one choice: by `majority`, weighted by the experts' reliability (Dawid & Skene, 1979), or
-   * by `jury`, which also weights, but counts the votes of an item's judges as one. Default `majority`, or `jury` with
-   * `peopleWhen`.
+   * `jury`: weighted, with the votes of an item's judges as one. Default `majority`, or `jury` with `peopleWhen`.
    */
   readonly aggregate?: Consensus.Aggregation | undefined
   /** Paths of annotations that the service reports in other fields, such as `{ strength: "preference.strength" }`. */
@@ -68,9 +67,7 @@ export const wholeShares = (shares: Shares): Shares => {
   return shares.train === undefined && rest > 1e-9 ? { ...shares, train: Number(rest.toFixed(9)) } : shares
 }
 
-/**
- * For each setting: its kind, a function that returns its value in the manifest, and a schema to read this value back.
- */
+/** For each setting: its kind, a function for its value in the manifest, and a schema to read this value back. */
 const table: {
   readonly [Name in keyof Required<DatasetSettings>]: readonly [
     kind: Kinds.SettingKind,

@@ -70,9 +70,7 @@ export interface Exported {
   readonly measured: Pick<QualityReport, "gold" | "experts"> | undefined
 }
 
-/**
- * Number of items whose language is detected, at up to 0.1 ms each. The 95% interval of a share is then at most ±2.2%.
- */
+/** Maximum number of language detections, at up to 0.1 ms each. The 95% interval of a share is then at most ±2.2%. */
 const maxLanguageSample = 2_000
 
 const nothing: Exported = { dataset: Option.none(), example: Option.none(), leftOut: undefined, measured: undefined }

@@ -89,7 +89,7 @@ const methodsOf = (
             title: "Splits",
             text: `${
               split_groups === null
-                ? "Items are split by a hash of the normalized prompt; near-duplicates (MinHash) are in the split of the earliest item"
+                ? "Items are split by a hash of the normalized prompt; a near-duplicate (MinHash) has the split of the earliest item that it resembles"
                 : `Items with the same \`${split_groups.field}\`, and their near-duplicates (MinHash), are in one split`
             }: ${splits.map(({ items, split }) => `${split} ${count(items, "item")}`).join(", ")}.`,
           },

@@ -95,8 +95,7 @@ export const collect = Effect.fn("Pipeline.collect")(function* (options: Collect
 })
 
 /**
- * Interrupts the effect after the timeout, and returns none. Tells a supervisor (`Stop.CurrentOptions`) the grace time
- * and the work in flight.
+ * Interrupts the effect after the timeout, and returns none. A supervisor gets the grace time and the work in flight.
  */
 const stoppable =
   ({ grace, timeout }: Pick<Settings, "timeout" | "grace">) =>

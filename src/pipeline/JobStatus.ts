@@ -60,11 +60,9 @@ export interface JobStatus extends RunReport.RunReport {
     readonly submitted_at: string
     readonly age_seconds: number
   } | null
-  /** Items that wait for another expert, because all experts who may judge them have judged them or equal items. */
+  /** At the last poll, these items waited for experts: all who may judge them have judged them or equal items. */
   readonly waiting_for_experts: { readonly tasks: number; readonly items: number }
-  /**
-   * Items that wait for another judge (language model), because all the service's judges, if any, have already voted.
-   */
+  /** These items wait for another judge (language model): all judges of the service, if any, have already voted. */
   readonly waiting_for_judges: { readonly tasks: number; readonly items: number }
   /** When an outstanding task will next be polled; the present time if a poll is due. */
   readonly next_poll_at: string | null

@@ -78,9 +78,8 @@ const rated = Effect.fnUntraced(function* <E, R>(
 })
 
 /**
- * Rates the models by all results so far. Each value of a metadata field (a name, or a path such as `source.name`) has
- * a leaderboard. Values with the most items come first, and items without a value last. Without a field, all items are
- * one group.
+ * Rates the models by all results so far. Each value of a metadata field (such as `source.name`) has a leaderboard.
+ * Values with the most items come first, and items without a value last. Without a field, all items are one group.
  */
 export const leaderboards = Effect.fn("Pipeline.leaderboards")(
   function* (by: string | undefined, settings: LeaderboardSettings) {

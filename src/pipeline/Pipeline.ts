@@ -1,7 +1,6 @@
 /**
- * A pipeline as a value, and functions that execute it: `run`, or its steps `submit`, `collect`, and `exportDataset`.
- * The steps may run in different processes and on different days. Each function checks the settings, and then opens the
- * job's ledger.
+ * A pipeline as a value, and functions that execute it: `run`, or its steps `submit`, `collect`, and `exportDataset`,
+ * even in different processes. Each function checks the settings, and then opens the job's ledger.
  */
 import { Effect, type FileSystem, Layer, type Path } from "effect"
 import type { HttpClient } from "effect/http"

@@ -99,9 +99,7 @@ const nameOf = (directory: string) =>
     ),
   )
 
-/**
- * A warning for each file whose records were all rejected. No warning if this holds for all files: the report says so.
- */
+/** A warning for each file whose records were all rejected, unless this holds for all files: the report says so. */
 const rejectedFiles = (
   files: ReadonlyArray<InputFile>,
   rejects: ReadonlyMap<string, { readonly count: number; readonly first: Reject }>,

@@ -12,9 +12,7 @@ export interface RoutingReport {
   readonly known_answers: number
   readonly to_people: number
   readonly people_votes: number
-  /**
-   * Cost of the people's votes. A vote without a result counts at the highest price for people. Null without a price.
-   */
+  /** The cost of these votes, at the highest price for votes without a result. Null without a price. */
   readonly people_cost: string | null
 }
 

@@ -26,8 +26,7 @@ const costPerRight = ({ cost, votes }: Charges.Charge, { results, right }: GoldV
   Cost.dividedBy(Cost.times(cost, results), votes * right)
 
 /**
- * The cost per right vote of all experts. A result costs the mean price of its kind, or of all votes if no vote of its
- * kind was paid for.
+ * Cost per right vote of all kinds. A result costs its kind's mean price, or that of all votes if its kind has none.
  */
 const costPerRightOf = (
   spent: Charges.Charge,

@@ -1,7 +1,6 @@
 /**
  * Stops work after a timeout or a signal. The work starts nothing new, and requests in flight get a grace time. After
- * this time, the work is abandoned, and the next run continues or repeats it. Nothing is recorded after the ledger is
- * closed.
+ * it, the work is abandoned, and the next run continues or repeats it. Nothing is recorded once the ledger is closed.
  */
 import { Context, Duration, Effect, type Exit, Fiber, Option } from "effect"
 import { defaults, ServiceProfile } from "../api/ServiceProfile.ts"

@@ -1,7 +1,6 @@
 /**
  * Estimates accuracy, agreement, and cost for each number of votes per item (`MajorityAccuracy`). The experts' accuracy
- * is assumed, or measured in a pilot. All items of the input count, even those that a job already has, but not gold
- * items.
+ * is assumed, or from a pilot. All items of the input count, even if a job already has them, but not gold items.
  */
 import { Effect, Option, Schema, Stream } from "effect"
 import * as Cost from "../domain/Cost.ts"
@@ -36,9 +35,8 @@ export interface PilotExpert {
 export const minGoldVotes = 10
 
 /**
- * The experts of a job with their accuracies. If an expert has at least 10 votes on items with a known answer, the
- * accuracy is the share of right votes on these. Otherwise, it is the reliability by all votes and known answers (Dawid
- * & Skene, 1979).
+ * The experts of a job. If an expert has at least 10 votes on items with a known answer, the accuracy is the share of
+ * right votes on them, otherwise the reliability by all votes and known answers (Dawid & Skene, 1979).
  */
 export const pilot = Effect.fn("Pipeline.pilot")(
   function* (settings: ResultsSettings) {

@@ -37,8 +37,8 @@ export const watch = Effect.fnUntraced(function* (worker: {
   /** Maximum time without progress. It must be longer than a request can take. */
   readonly limit: Duration.Duration
   /**
-   * Called after each check. `answeredAt` is the last check with a new response, in epoch milliseconds. `progressedAt`
-   * is the last check with a new response or without due tasks.
+   * Called after each check. `answeredAt` is the time of the last check with a new response. `progressedAt` is the time
+   * of the last check with a new response or without due tasks. Both are milliseconds of `SteadyClock`.
    */
   readonly onCheck: (answeredAt: number, progressedAt: number) => void
 }) {

@@ -56,8 +56,7 @@ export { WorkerStalled } from "./Watchdog.ts"
 /** Options of `run`. */
 export interface WorkerOptions {
   /**
-   * The address at which other workers reach this worker. Default: the local address of its connection to the database,
-   * and any free port.
+   * The address of this worker for other workers. Default: the local address of its database connection, any free port.
    */
   readonly address?: { readonly host?: string | undefined; readonly port?: number | undefined } | undefined
   /** Time that a worker may be silent before others take its parts, at least 5 seconds. Default: `defaultLease`. */
@@ -67,8 +66,7 @@ export interface WorkerOptions {
   /** Called with the worker's name before it joins the others. */
   readonly onBegin?: ((name: string) => Effect.Effect<void>) | undefined
   /**
-   * Called if the worker stalls. By default, the worker fails after the hanging operation. To stop at once, exit the
-   * process.
+   * Called if the worker stalls. By default, it fails after the hanging operation; to stop at once, exit the process.
    */
   readonly onStalled?: ((failure: Watchdog.WorkerStalled) => Effect.Effect<never, Watchdog.WorkerStalled>) | undefined
 }
@@ -79,10 +77,7 @@ export const defaultLease = Duration.seconds(35)
 /** Interval of checks for tasks that others have abandoned, and for changes without a notification. */
 const refreshInterval = Duration.seconds(2)
 
-/**
- * Delay before a restart. Each failure without progress doubles it, up to `maxRestartInterval`, which must be below
- * `stallLimit`.
- */
+/** Delay before a restart. It doubles with each failure without progress, up to a maximum below `stallLimit`. */
 const restartInterval = Duration.seconds(15)
 const maxRestartInterval = Duration.minutes(5)
 
@@ -98,11 +93,7 @@ const invalidOptions = ["SubmitOptionInvalid", "PriceMissing", "UnusableGold", "
 /** Failures for which a retry does not help. After an `SqlError`, the worker has to reconnect to the ledger. */
 const permanentFailures = ["SqlError", "OtherService", "TermsChanged", "TooManyRejects", ...invalidOptions]
 
-/**
- * Restarts an effect after a temporary failure.
- *
- * @param progress changes with each success; without it, all delays are equal
- */
+/** Restarts an effect after a temporary failure. If `progress` has not changed since the last failure, waits longer. */
 const retrying = Effect.fnUntraced(function* <A, E, R>(
   what: string,
   effect: Effect.Effect<A, E, R>,

@@ -43,7 +43,7 @@ const votersIn = ({ expert, votes }: Annotations): ReadonlyArray<string> =>
   )
 
 /**
- * The kind of an automatic expert, found by its name, because a pseudonym will hide the name. Empty for a person, or if
+ * The kind of an automatic expert, found by the name, because a pseudonym will hide the name. Empty for a person, or if
  * the vote or its annotations already have a kind.
  */
 const kindByName = ({ expert, kind }: { readonly expert: unknown; readonly kind?: unknown }, ofAll?: unknown) => {

@@ -30,8 +30,8 @@ export interface PlanOptions extends RunTerms, DrawOptions {
   readonly keepReordered?: boolean | undefined
   /**
    * Maximum number of items that are read, but not sent yet. At this limit, reading waits for sending, so that an
-   * endless source does not fill the ledger. If workers share the job, there is no limit. Default: no limit, so that
-   * all rejects of the input are known early.
+   * endless source does not fill the ledger. Ignored with workers. Default: no limit, so that all rejects are known
+   * early.
    */
   readonly maxPlanned?: number | undefined
   readonly batch?: Batch.BatchLimits | undefined
@@ -165,8 +165,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
     records,
     Effect.fnUntraced(function* (records) {
       for (const record of records) {
-        // The text of an unidentified record keeps a chunk of the input in memory, so each record is identified at
-        // once.
+        // Each record is identified at once, because until then its text keeps a chunk of the input in memory.
         const identified = Result.map(record, identify)
         gathered.push(identified)
         bytes += sizeOf(identified)

@@ -1,7 +1,6 @@
 /**
- * Warns as soon as an expert has judged an item more than once. Only the first vote counts, so a person may want to
- * stop the run before more such votes are paid for. The check also covers the item's votes in other tasks. In a task of
- * several items, the prompt identifies the item.
+ * Warns as soon as an expert has judged an item more than once, also in another task. Only the first vote counts, so a
+ * person may stop the run before paying for more such votes. In a batch, the prompt identifies the item.
  */
 import { Effect, Option, Predicate, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

@@ -195,10 +195,7 @@ export interface UnjudgedCounts {
   readonly unusable: number
 }
 
-/**
- * Like `items`. In addition, `unjudged` counts the items read so far that have no judgment. Gold items that were mixed
- * in do not count.
- */
+/** Like `items`. `unjudged` counts the items read so far without a judgment, except gold items that were mixed in. */
 export const counted = (campaign?: number | "all", paths?: AnnotationPaths.AnnotationPaths) => {
   let withdrawn = 0
   let unanswered = 0

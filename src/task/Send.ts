@@ -1,7 +1,7 @@
 /**
  * Sends planned tasks until the input is read and no planned task is left. A task is claimed just before its request is
- * sent. The task is _in doubt_ if the request may have arrived without a usable response. A task that the service may
- * have created is sent again only if the service still remembers its idempotency key.
+ * sent. It is _in doubt_ if the request may have arrived without a usable response. A task that the service may have
+ * created is sent again only if the service still remembers its idempotency key.
  *
  * After a 400, 413, or 422, a task of several items is split in two, so that only the item at fault is refused. After a
  * 413, later tasks of at least the same size are split before they are sent. The run ends if there is no service at the
@@ -207,8 +207,7 @@ export const send = Effect.fnUntraced(function* <E>(
         if (profile.idempotencyKey !== "honored") {
           yield* ledger.markInDoubt(task.seq, failure.message)
         } else {
-          // The service may accept other tasks, so the run continues. The next run sends this task again with the same
-          // key.
+          // The run continues, because the service may accept other tasks. The next run resends this task with its key.
           leftFailure = failure
           yield* ledger.markPlanned(task.seq)
           yield* Effect.logWarning(

@@ -122,11 +122,7 @@ export class VotersNotTaken extends Schema.TaggedError<VotersNotTaken>()("Voters
   }
 }
 
-/**
- * The budget and prices of the job, together with those of this run.
- *
- * @param ledger undefined if the job has no ledger yet
- */
+/** The budget and prices of the job, together with those of this run. @param ledger undefined if there is none yet */
 export const spendingTerms = Effect.fnUntraced(function* (
   ledger: Pick<(typeof LedgerReader)["Service"], "spendingTerms"> | undefined,
   options: SpendingTerms,

@@ -25,7 +25,10 @@ export interface Sending<E> {
   readonly isDoubtful: boolean
   /** Runs before the first request. If it fails, nothing is sent. */
   readonly claim: Effect.Effect<unknown, E>
-  /** Runs before a retry, in place of `claim`. After `release`, `claim` runs instead. If it fails, nothing is sent. */
+  /**
+   * Runs before a retry in place of `claim`, unless `release` has run since the last request. If it fails, nothing is
+   * sent.
+   */
   readonly beforeRetry: Effect.Effect<unknown, E>
   /** Runs after an attempt without a usable response that may have created the task. */
   readonly doubt: Effect.Effect<unknown>
@@ -145,10 +148,7 @@ const make = Effect.fnUntraced(function* <R>(
     return yield* persist(sent, again)
   })
 
-  /**
-   * @param request the JSON of a `TaskRequest`; read at most once
-   * @param tries maximum number of requests; 1 if the caller polls again later
-   */
+  /** @param request the JSON of a `TaskRequest`, read at most once @param tries 1 if the caller polls again later */
   const poll = Effect.fn("AnnotationClient.poll")(function* <E = never>(
     taskId: string,
     request: Effect.Effect<Uint8Array, E>,
@@ -194,8 +194,8 @@ export const TaskClient = Context.Service<AnnotationClient, Effect.Success<Retur
 )
 
 /**
- * A service's client: `layer` for the contract's protocol, `layerProtocol` for another protocol. It obeys the limits in
- * the service profile.
+ * A service's client: `layer` for the contract's protocol, `layerProtocol` for another protocol. The client obeys the
+ * limits in the service profile.
  */
 export const AnnotationClient: {
   readonly layer: Layer.Layer<AnnotationClient, never, ServiceProfile | HttpClient.HttpClient>

@@ -136,7 +136,7 @@ const sentence = (detail: string): string => detail.replace(/\.$/, "")
 export const maybeDone = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable" ? reason.maybeDone : reason._tag === "UnusableAnswer" && reason.isForeign === true
 
-/** A read creates nothing, so a read without a response is certainly not done. */
+/** Sets `maybeDone` to false for a read without a response, because a read creates nothing. */
 export const withoutDoubt = (failure: AnnotationClientError): AnnotationClientError => {
   const { baseUrl, reason } = failure
   // An error in answer to a read may concern only this task, so polls of other tasks continue.
@@ -153,9 +153,7 @@ export const endsPolling = (failure: AnnotationClientError, patience: Duration.D
   ["Down", "AccessDenied", "ServiceBlocked", "TasksRefused", "NoSuchService"].includes(failure.reason._tag) ||
   asksTooMuch(failure, patience)
 
-/**
- * Whether the service may be down: after a timeout, a lost connection, a server error, or another server's response.
- */
+/** Whether the service may be down: a timeout, a lost connection, a server error, or another server's response. */
 export const seemsDown = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable"
     ? reason.status === undefined || ["timeout", "serverError"].includes(HttpFailure.kindOf(reason.status))

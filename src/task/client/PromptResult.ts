@@ -136,10 +136,7 @@ const itemOf = (taskPrompt: TaskPrompt, result: PromptResult, place: string) =>
     return { prompt, best_completion_index: best, annotations: content }
   })
 
-/**
- * The completion with the most first-choice votes. A vote that ranks several completions first is divided equally among
- * them.
- */
+/** The completion with the most first-choice votes. Completions that share a first place share the vote equally. */
 const mostFirstPlaces = (votes: ReadonlyArray<ImportedVote>): number | undefined => {
   const places = new Map<number, number>()
   for (const { choice, ranking: [first = [choice]] = [] } of votes) {
@@ -152,10 +149,7 @@ const mostFirstPlaces = (votes: ReadonlyArray<ImportedVote>): number | undefined
   return best
 }
 
-/**
- * `body` is a `TaskResult` with the raw answers. If `items` is a failure, `body` has the raw answers and the results as
- * the protocol returned them (`program`).
- */
+/** `body` is a `TaskResult` with the raw answers. If `items` is a failure, `body` has `program` in place of results. */
 export const completed = (
   taskId: string,
   items: Result.Result<ReadonlyArray<ResultItem>, string>,

@@ -14,9 +14,7 @@ import * as Backoff from "../../io/Backoff.ts"
 import * as SteadyClock from "../../io/SteadyClock.ts"
 import * as ResponseBody from "./ResponseBody.ts"
 
-/**
- * Time of the last request for `openapi.json`, in milliseconds of `SteadyClock`. The rate limit counts this request.
- */
+/** Time of the last request for `openapi.json` (milliseconds of `SteadyClock`), which the rate limit counts. */
 export const FirstRequest = Context.Reference<number | undefined>("prefstream/task/FirstRequest", {
   defaultValue: () => undefined,
 })
@@ -156,9 +154,7 @@ const isBusy = ({ status }: ResponseBody.Answer): boolean => status === 429 || s
 
 const given = (limit: number, published: number): number => (limit === Infinity ? published : limit)
 
-/**
- * The published members, except those that `requestExtra` sets. If the settings change `createRequest`, there are none.
- */
+/** The published members, except those that `requestExtra` sets. None if the settings change `createRequest`. */
 export const membersOf = (
   { createRequest, requestExtra }: Pick<ServiceSettings, "createRequest" | "requestExtra">,
   published: TaskMembers.TaskMembers,
@@ -194,9 +190,7 @@ const readAgain = (profile: ServiceSettings) =>
     Effect.retry(Backoff.exponential("200 millis", "30 seconds").pipe(Schedule.upTo({ duration: profile.patience }))),
   )
 
-/**
- * Fills settings from the document. If `idempotencyKey`, `taskMembers`, and `maxCompletions` are set, sends no request.
- */
+/** Fills settings from the document, unless `idempotencyKey`, `taskMembers`, and `maxCompletions` are all set. */
 const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   const isSet = profile.idempotencyKey !== "declared" && profile.taskMembers !== "declared"
   if (isSet && profile.maxCompletions !== Infinity) {

@@ -52,7 +52,7 @@ export const slotsPerSecond = (requestsPerSecond: number): number => (1000 * req
 const maxRemembered = 10_000
 
 const createsPerPoll = 3
-/** A later request of a creation waits this long before a stop can interrupt it. By default, `grace` is longer. */
+/** A stop can interrupt the wait of a creation's later request only after this time. By default, `grace` is longer. */
 const maxStepWait = Duration.millis(10_000)
 /** Seconds in which successful requests raise the rate from 0 to its limit. */
 const recovery = Duration.toSeconds("30 seconds")
@@ -268,9 +268,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       }),
     )
 
-  /**
-   * Logs only a wait that ends more than 5 seconds from now, and more than 5 seconds after the last logged wait ends.
-   */
+  /** Logs a wait if it ends more than 5 seconds from now, and more than 5 seconds after the last logged one. */
   const logPause = Effect.fnUntraced(function* (now: number, until: number, why: string) {
     if (until - Math.max(now, saidUntil) <= longPause) return
     saidUntil = until
