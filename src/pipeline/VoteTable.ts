@@ -84,7 +84,7 @@ const rowsBy = ({ annotationPaths, campaign, pseudonyms = false }: TableSettings
 /**
  * The table as text, in chunks.
  *
- * @param isRaw whether CSV keeps texts that a spreadsheet would read as formulas unchanged. Default false.
+ * @param isRaw whether CSV keeps a text unchanged even if a spreadsheet would read it as a formula. Default false.
  */
 export const text = (format: VoteRow.Format, settings: TableSettings & { readonly isRaw?: boolean } = {}) =>
   Stream.unwrap(Effect.map(Kinds.check(settings, {}), () => textBy(format, settings)))

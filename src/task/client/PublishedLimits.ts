@@ -204,7 +204,7 @@ const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   const possible = membersOf(profile, { group: true, maxVotes: 1 })
   if (unread !== undefined && idempotencyKey === "declared") {
     yield* Effect.logWarning(
-      `${identity}: openapi.json could not be read (${unread}), so if a request may have arrived, its task will be in doubt; if the service honors Idempotency-Key, use \`idempotencyKey: "honored"\`, and such requests are sent again with the same key`,
+      `${identity}: openapi.json could not be read (${unread}), so a task whose request may have arrived will be in doubt. If the service honors Idempotency-Key, set \`idempotencyKey: "honored"\`: such requests are then sent again with the same key`,
     )
   }
   if (isUnread && (possible.group || possible.maxVotes > 0)) {
