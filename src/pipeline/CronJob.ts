@@ -52,8 +52,8 @@ const nicknames = new Map(
 )
 
 /**
- * Parses a cron expression (minute, hour, day of the month, month, day of the week; six fields begin with seconds), or
- * a name such as `@daily`. Default time zone: the machine's.
+ * Parses a cron expression with five fields (minute, hour, day of the month, month, day of the week), six fields that
+ * begin with seconds, or a name such as `@daily`. Default time zone: the machine's.
  */
 export const parse = (expression: string, timeZone?: string): Result.Result<Cron.Cron, InvalidCron> => {
   const zone = timeZone === undefined ? Option.some(DateTime.zoneMakeLocal()) : DateTime.zoneFromString(timeZone)

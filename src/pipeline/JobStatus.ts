@@ -1,5 +1,6 @@
 /**
- * The status of a job: its report, outstanding tasks, the rate of results, the expected end. Times are ISO 8601 in UTC.
+ * The status of a job: its report, outstanding tasks, the rate of results, and the expected end. Times are ISO 8601 in
+ * UTC.
  */
 import { Clock, Duration, Effect, Option } from "effect"
 import type { LockHolder } from "../node/FileLock.ts"

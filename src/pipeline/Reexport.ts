@@ -31,7 +31,7 @@ const fingerprintOf = Effect.fnUntraced(function* (settings: Settings) {
   if (hasOwnCode) return Option.none<string>()
   const ledger = yield* LedgerReader
   const which = campaign === "all" ? Option.none<number>() : yield* ledger.campaignOf(Option.fromUndefinedOr(campaign))
-  // A pair strategy is a function, so its settings are compared.
+  // A pair strategy is a function, so its settings are compared instead.
   const compared = { ...Struct.pick(settings, settingNames), pairs: settingsOf(pairs) }
   const state = yield* ledger.fingerprint(which)
   return Option.some(Sha256.hex(JSON.stringify([version, runtime, campaign === "all", compared, state])))

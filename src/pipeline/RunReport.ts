@@ -51,7 +51,7 @@ export const earlierThan = Effect.fnUntraced(function* (run: number) {
 export interface RunReport {
   /** The overall state. It determines the exit status of the command line. */
   readonly status: RunStatus
-  /** The run's campaign; items are counted only in it. */
+  /** The run's campaign. Items are counted only in this campaign. */
   readonly campaign: number | null
   /** Records of this run's input. */
   readonly read: number
@@ -175,7 +175,7 @@ const statusOf = (
 }
 
 export const make = Effect.fn("RunReport.make")(function* (options: {
-  /** Default: the last run that has read anything. */
+  /** Number of the run to report on. Default: the last run that has read anything. */
   readonly run?: number | undefined
   /** Whether the run was stopped before everything was read and submitted. */
   readonly stopped?: boolean | undefined

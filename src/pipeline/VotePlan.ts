@@ -26,7 +26,7 @@ export interface PilotExpert {
   readonly expert: string | null
   /** The number of votes in the pilot. Experts with more votes are drawn more often. */
   readonly votes: number
-  /** Probability that a vote is right. Null if it could not be measured. Then the expert does not count. */
+  /** Probability that a vote is right. Null if it could not be measured: such an expert does not count. */
   readonly accuracy: number | null
   /** The source of the accuracy: known answers, or the votes of all experts. */
   readonly by: "gold" | "agreement" | null
@@ -106,7 +106,7 @@ export interface VotePlan extends Pick<
   readonly price: string | null
   /** The expected results for 1 to 7 votes per item. */
   readonly plan: ReadonlyArray<VotePlanRow>
-  /** Null without a target. `reached` has the fewest votes that reach it; null if more than 25 would be needed. */
+  /** Null without a target. `reached` is for the fewest votes that reach it, or null if more than 25 are needed. */
   readonly target: { readonly accuracy: number; readonly reached: VotePlanRow | null } | null
 }
 

@@ -27,7 +27,7 @@ export interface ExpertNames {
   readonly voters?: Map<string, string>
 }
 
-/** Default: pseudonyms replace names. */
+/** By default, pseudonyms replace names. */
 export const ExpertNames = Context.Reference<ExpertNames>("prefstream/task/ExpertNames", {
   defaultValue: () => ({ keep: false }),
 })

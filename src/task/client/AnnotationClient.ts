@@ -178,7 +178,7 @@ const make = Effect.fnUntraced(function* <R>(
     return view
   })
 
-  // With the contract's settings, an unlisted status counts as open, which may be wrong.
+  // Without a custom protocol, a status that no setting lists counts as open, which may be wrong.
   return { create, poll, taskIdsOf: protocol?.taskIdsOf, mayMisreadStatus: protocol === undefined }
 })
 

@@ -34,7 +34,7 @@ interface Waiter<E> {
   hasTurn: boolean
 }
 
-/** After a delay, requests may make up for this many milliseconds. */
+/** After a delay, requests may be sent faster, to make up for at most this many milliseconds. */
 const catchUp = 100
 /** The next slots are reserved this many milliseconds before the last reserved slot. */
 const takeAhead = 50
