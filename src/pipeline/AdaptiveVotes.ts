@@ -33,7 +33,7 @@ export const furtherTermsOf = ({
   return votesUpTo > votes ? Option.some({ confidence, bound }) : Option.none()
 }
 
-/** Maximum number of further votes. An item's votes left count if it needs another vote now or waits for a result. */
+/** Maximum number of further votes: all remaining votes of each item that needs one now or waits for a result. */
 export const furtherVotesLeft = Effect.fn("AdaptiveVotes.furtherVotesLeft")(function* (
   settings: ReadSettings,
   campaign: number,

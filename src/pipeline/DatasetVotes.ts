@@ -1,7 +1,7 @@
 /**
  * Turns a dataset's pairs into input for a leaderboard. Each item counts as one vote, which compares only completions
- * that form a pair. Ties, votes against the choice, and experts are unknown. The rows of an item must be adjacent. Only
- * one item at a time is in memory.
+ * that form a pair. A dataset does not show ties, votes against the choice, or experts. The rows of an item must be
+ * adjacent. Only one item at a time is in memory.
  */
 import { Effect, FileSystem, Option, Path, Result, Schema, Stream, Struct } from "effect"
 import * as Manifest from "../dataset/Manifest.ts"

@@ -164,7 +164,7 @@ const statusOf = (
 ): RunStatus => {
   if (tasks.in_doubt.tasks > 0) return "in_doubt"
   const unusable = invalid.tasks + failed.tasks > 0
-  // Unusable results count even while other tasks are open, because open tasks may take weeks.
+  // Unusable results determine the status even while other tasks are open, because open tasks may take weeks.
   if (run.stopped) return unusable ? "results_invalid" : "stopped"
   if (waitingFor(tasks) > 0) return unusable ? "results_invalid" : "waiting"
   if (!run.readFinished) return run.isRunning ? "waiting" : "unfinished"

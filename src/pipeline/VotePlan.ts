@@ -35,8 +35,9 @@ export interface PilotExpert {
 export const minGoldVotes = 10
 
 /**
- * The experts of a job. If an expert has at least 10 votes on items with a known answer, the accuracy is the share of
- * right votes on them, otherwise the reliability by all votes and known answers (Dawid & Skene, 1979).
+ * The experts of a job with their accuracies. With at least 10 votes on items with a known answer, an expert's accuracy
+ * is the share of right votes on these items. Otherwise, the accuracy is the expert's reliability by all votes and
+ * known answers (Dawid & Skene, 1979).
  */
 export const pilot = Effect.fn("Pipeline.pilot")(
   function* (settings: ResultsSettings) {

@@ -1,7 +1,7 @@
 /**
- * All votes of a ledger as JSON Lines or CSV, with real names or `pseudonyms`. `prefstream import` makes a ledger from
- * the table, which gives the same pairs. For a result with several votes, the table has flags, a lead's decision, and
- * the service's choice if it differs, but no other annotations. Only one batch at a time is in memory.
+ * All votes of a ledger as JSON Lines or CSV, with real names or `pseudonyms`. From this table, `prefstream import`
+ * makes a ledger that gives the same pairs. For a result with several votes, the table has flags, a lead's decision,
+ * and the service's choice if it differs, but no other annotations. Only one batch at a time is in memory.
  */
 import { Array as Arr, Effect, Stream } from "effect"
 import * as Decision from "../domain/Decision.ts"

@@ -127,7 +127,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     )
   })
 
-  /** The retry is at the latest when a poll by age would be, because the result may already be available. */
+  /** Retries with backoff, but no later than the next poll by age, because the result may already be available. */
   const retrySoon = Effect.fnUntraced(function* (task: OpenTask, times: number, first = firstPollDelay(profile)) {
     const now = yield* SteadyClock.now
     const delay = Backoff.millisAfter(times, first, pollDelay(profile, now - task.submittedAt))

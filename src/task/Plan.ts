@@ -30,8 +30,7 @@ export interface PlanOptions extends RunTerms, DrawOptions {
   readonly keepReordered?: boolean | undefined
   /**
    * Maximum number of items that are read, but not sent yet. At this limit, reading waits for sending, so that an
-   * endless source does not fill the ledger. Ignored with workers. Default: no limit, so that all rejects are known
-   * early.
+   * endless source does not fill the ledger. Workers ignore it. Default: no limit, so that all rejects are known early.
    */
   readonly maxPlanned?: number | undefined
   readonly batch?: Batch.BatchLimits | undefined

@@ -1,7 +1,7 @@
 /**
  * Splits the judgment of a task that asks for several votes into one judgment per vote, as if each vote had its own
- * task. The first one has the flags and a lead's decision. A judgment with fewer than two listed votes stays whole.
- * Without a lead's decision, so does one whose choice differs from that of `tally`, for example in a tie.
+ * task. The first one has the flags and a lead's decision. A judgment with fewer than two listed votes stays whole. A
+ * judgment without a lead's decision also stays whole if its choice differs from that of `tally`, for example in a tie.
  * `missingVotes` counts votes that the task asked for and did not get.
  */
 import { Option, Struct } from "effect"

@@ -1,8 +1,8 @@
 /**
  * Reads the bodies of webhook deliveries with limits, because anybody may send them. At most 512 bodies are read at
- * once. Each may take at most 15 seconds, with pauses of at most 5 seconds. Each may use 64 KiB of memory, and all
- * together 32 MiB more. One more body replaces the oldest unfinished body. (With only Node's limits, 512 senders who
- * stopped just before the end kept the next sender out for 16 seconds.)
+ * once. Each may take at most 15 seconds, with pauses of at most 5 seconds. Each body may use 64 KiB of memory, and all
+ * bodies together 32 MiB more. A further body replaces the oldest unfinished one. (With only Node's limits, 512 senders
+ * who stopped just before the end kept the next sender out for 16 seconds.)
  */
 import { ByteSize, Bytes, Deferred, Duration, Effect, Schema, Stream } from "effect"
 
