@@ -1,6 +1,7 @@
 /**
- * Chooses the items for which another vote helps most. Gold items get none, and do not go to people, but help to
- * estimate reliabilities. With `peopleWhen`, an item's judges count as one (`pair/votes/Jury`). 100 bytes per vote.
+ * Chooses the items for which another vote helps most. Gold items get no further vote and do not go to people, but
+ * their votes help to estimate reliabilities. With `peopleWhen`, an item's judges count as one voter
+ * (`pair/votes/Jury`). Memory: 100 bytes per vote.
  */
 import { type Duration, Effect, Option, Schedule, Stream } from "effect"
 import { firstOfText } from "../domain/CompletionTexts.ts"
@@ -32,7 +33,7 @@ export const furtherTermsOf = ({
   return votesUpTo > votes ? Option.some({ confidence, bound }) : Option.none()
 }
 
-/** If an item needs another vote now or waits for a result, all its remaining votes count. */
+/** Maximum number of further votes: all remaining votes of each item that needs one now or waits for a result. */
 export const furtherVotesLeft = Effect.fn("AdaptiveVotes.furtherVotesLeft")(function* (
   settings: ReadSettings,
   campaign: number,
@@ -69,7 +70,7 @@ export const choose = ({ annotationPaths }: ReadSettings): ChooseItems =>
           const isSettled = isCheck || isWithdrawn || course === undefined || course.isWaiting || course.left === 0
           const draw = bound === undefined ? 0 : drawOf(itemId)
           if (item === undefined) {
-            // No judge has answered, or the result is unusable.
+            // The item was withdrawn, nobody answered, or the result is unusable.
             const waits = course?.waitsForPeople === true ? "waiting" : "none"
             if (isUnanswered && !hasGold) {
               items.push({ seq, batch, isSettled, completions: 2, votes: [], pattern: undefined, people: waits, draw })
@@ -105,7 +106,7 @@ export const choose = ({ annotationPaths }: ReadSettings): ChooseItems =>
     keepNames,
   )
 
-/** For a worker: plans a round of further votes whenever all results have arrived. Never ends. */
+/** Plans a round of further votes whenever all results have arrived. Runs in a worker, and never ends. */
 export const planRounds = Effect.fn("AdaptiveVotes.planRounds")(function* (
   { annotationPaths, shuffleSeed }: Pick<RunTerms, "shuffleSeed"> & ReadSettings,
   interval: Duration.Duration,

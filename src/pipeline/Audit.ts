@@ -1,4 +1,4 @@
-/** Audits judges against the votes of people in the ledger (`pair/audit`). Default of `price`: the job's prices. */
+/** Audits judges against the votes of people in the ledger (`pair/audit`). `price` defaults to the job's prices. */
 import { Effect, Option } from "effect"
 import * as Prices from "../domain/Prices.ts"
 import * as FieldPath from "../io/FieldPath.ts"

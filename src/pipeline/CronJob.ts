@@ -1,8 +1,8 @@
 /**
- * Runs a job on a cron schedule in one process. Runs never overlap: one that is due during another is skipped. If the
- * machine slept, or its clock was set forward, only one of the missed runs starts, within 30 seconds. Skipped and late
- * runs are logged. A new process knows of no missed runs. Daylight saving: a run in the skipped hour starts after it;
- * in the repeated hour, only the first time, unless hourly.
+ * Runs a job on a cron schedule in one process. Runs never overlap: a run that is due during another run is skipped. If
+ * the machine slept, or its clock was set forward, only one of the missed runs starts, within 30 seconds. Skipped and
+ * late runs are logged. A new process knows of no missed runs. Daylight saving time: a run in the skipped hour starts
+ * after this hour. In the repeated hour, a run starts only the first time, unless the schedule has every hour.
  */
 import { Clock, Cron, DateTime, Duration, Effect, Option, Result, Schema } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"
@@ -52,8 +52,8 @@ const nicknames = new Map(
 )
 
 /**
- * Parses a cron expression (minute, hour, day of the month, month, day of the week; six fields begin with seconds), or
- * a name such as `@daily`. Default time zone: the machine's.
+ * Parses a cron expression with five fields (minute, hour, day of the month, month, day of the week), six fields that
+ * begin with seconds, or a name such as `@daily`. Default time zone: the machine's.
  */
 export const parse = (expression: string, timeZone?: string): Result.Result<Cron.Cron, InvalidCron> => {
   const zone = timeZone === undefined ? Option.some(DateTime.zoneMakeLocal()) : DateTime.zoneFromString(timeZone)

@@ -1,6 +1,6 @@
 /**
- * Finds the dataset that a path names: its folder, its manifest, or the folder of a job. A job's ledger is found from
- * either folder. Fails with `DatasetUnreadable` if there is no manifest.
+ * Finds the dataset that a path names, and its job's ledger. The path is the dataset's folder, its manifest, or the
+ * folder of a job. Fails with `DatasetUnreadable` if there is no manifest.
  */
 import { Effect, FileSystem, Path } from "effect"
 import { DatasetUnreadable } from "../dataset/file/DatasetError.ts"

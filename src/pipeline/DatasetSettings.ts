@@ -1,6 +1,6 @@
 /**
- * Settings of a dataset. To add one, extend `CurationOptions` in `pair/Curation`, or the interface here if it leaves out
- * no items; add it to `table`, and a flag to `cli/flags/DatasetFlags`.
+ * Settings of a dataset. To add a setting that leaves out items, extend `CurationOptions` in `pair/Curation`. For
+ * another setting, extend the interface here. Then add the setting to `table`, and a flag to `cli/flags/DatasetFlags`.
  */
 import { Effect, Record, Schema, Struct } from "effect"
 import * as AnnotationPaths from "../api/AnnotationPaths.ts"
@@ -25,8 +25,8 @@ type ToManifest = (settings: DatasetSettings) => Schema.Json | undefined
 /** Settings that turn judgments into a dataset. */
 export interface DatasetSettings extends CurationOptions {
   /**
-   * How several votes become one choice: by majority, or weighted by the experts' reliability (Dawid & Skene, 1979).
-   * Default `majority`, or with `peopleWhen` `jury`: weighted, and the votes of an item's judges count as one.
+   * How several votes become one choice: by `majority`, weighted by the experts' reliability (Dawid & Skene, 1979), or
+   * `jury`: weighted, with the votes of an item's judges as one. Default `majority`, or `jury` with `peopleWhen`.
    */
   readonly aggregate?: Consensus.Aggregation | undefined
   /** Paths of annotations that the service reports in other fields, such as `{ strength: "preference.strength" }`. */
@@ -41,7 +41,7 @@ export interface DatasetSettings extends CurationOptions {
   readonly formats?: ReadonlyArray<FormatName | TrainerFormat> | undefined
   /** Whether to add a `margin` to formats that support one. */
   readonly margin?: boolean | undefined
-  /** Votes for `chosen` minus votes for `rejected`, or the strength that experts gave. Default `votes`. */
+  /** The margin: votes for `chosen` minus votes for `rejected`, or the strength that experts gave. Default `votes`. */
   readonly marginFrom?: "votes" | "strength" | undefined
   /** If `chosen`, trainer files contain an expert's edit in place of the chosen completion. Default `none`. */
   readonly edited?: "chosen" | "none" | undefined
@@ -57,17 +57,17 @@ export interface DatasetSettings extends CurationOptions {
 
 /** Settings for reading results. Use the same settings for the dataset and for all reports on its votes. */
 export interface ResultsSettings extends Pick<DatasetSettings, "annotationPaths"> {
-  /** Default: the campaign of the last run. With `"all"`, an item is a different one in each campaign. */
+  /** Default: the campaign of the last run. With `"all"`, an item that two campaigns judged counts as two items. */
   readonly campaign?: number | "all" | undefined
 }
 
-/** The rest goes to `train`, unless its share is set. */
+/** Gives the rest of the items to `train`, unless its share is set. */
 export const wholeShares = (shares: Shares): Shares => {
   const rest = 1 - Object.values(shares).reduce<number>((sum, share) => sum + (share ?? 0), 0)
   return shares.train === undefined && rest > 1e-9 ? { ...shares, train: Number(rest.toFixed(9)) } : shares
 }
 
-/** The kind of each setting; its value in the manifest, and the schema to read that back, or else `undefined`. */
+/** For each setting: its kind, a function for its value in the manifest, and a schema to read this value back. */
 const table: {
   readonly [Name in keyof Required<DatasetSettings>]: readonly [
     kind: Kinds.SettingKind,

@@ -1,7 +1,7 @@
 /**
- * Turns a dataset's pairs into input for a leaderboard: each item is one vote that compares only the completions of
- * each pair. Ties, votes against the choice, and experts are unknown. The rows of an item must be adjacent; only one
- * item is in memory.
+ * Turns a dataset's pairs into input for a leaderboard. Each item counts as one vote, which compares only completions
+ * that form a pair. A dataset does not show ties, votes against the choice, or experts. The rows of an item must be
+ * adjacent. Only one item at a time is in memory.
  */
 import { Effect, FileSystem, Option, Path, Result, Schema, Stream, Struct } from "effect"
 import * as Manifest from "../dataset/Manifest.ts"
@@ -47,7 +47,7 @@ interface Row extends Omit<typeof Row.Type, "chosen" | "rejected"> {
 const columns = Object.keys(Row.fields)
 const decodeRow = Schema.decodeUnknownResult(Row)
 
-/** The text that the ledger stores, including tool calls. */
+/** The completion as the text that the ledger stores, including tool calls. */
 const textOf = (completion: typeof Completion.Type, column: string): Result.Result<string, string> =>
   typeof completion === "string"
     ? Result.succeed(completion)

@@ -1,6 +1,6 @@
 /**
- * Compares two datasets, and explains the differences by their jobs' ledgers and settings. Ledgers do not record voided
- * votes: `vote_no_longer_counted` means only that an expert voted on the item in A, and on no item in B.
+ * Compares two datasets, and explains the differences by their jobs' ledgers and settings. Because ledgers do not
+ * record voided votes, `vote_no_longer_counted` means only that an expert voted on the item in A, and on no item in B.
  */
 import { Effect, Option, Stream } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
@@ -16,7 +16,7 @@ import { defaultJob, LedgerReader } from "../task/ledger/Ledger.ts"
 import * as DatasetPlace from "./DatasetPlace.ts"
 import * as ManifestSettings from "./ManifestSettings.ts"
 
-/** Under the settings of the manifest. Undefined without a ledger, or if the settings cannot be restored. */
+/** Each item's outcome with the manifest's settings. Undefined without a ledger, or if settings cannot be restored. */
 const outcomesOf = Effect.fnUntraced(function* (
   { directory, ledger }: DatasetPlace.Place,
   experts: ReadonlyMap<string, number>,

@@ -1,6 +1,6 @@
 /**
- * Evaluates a reward model on the pairs of a dataset (`pair/evaluation`), whose digests are checked, and writes the
- * items on which the model disagrees with the experts.
+ * Evaluates a reward model on the pairs of a dataset (`pair/evaluation`), and writes the items on which the model
+ * disagrees with the experts. The digests of the dataset are checked.
  */
 import { Effect, Option, Stream } from "effect"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
@@ -22,11 +22,11 @@ export interface EvaluateOptions extends Pick<Scored.EvaluationOptions, "disagre
   readonly scores: string | ScoreEndpoint.ScoreEndpoint
   /** The split to read. Default: all splits. */
   readonly split?: Split | undefined
-  /** A field of the items' metadata, or a path such as `source.name`, with a slice for each value. */
+  /** A field of the items' metadata, or a path such as `source.name`. The evaluation has a slice for each value. */
   readonly by?: string | undefined
   /**
-   * A file for items with a pair whose rejected completion has the higher score, greatest difference first, which `run`
-   * can read. Items with tools are left out. Default: no file.
+   * A file to write, which `run` can read. It has the items with a pair whose rejected completion has the higher score,
+   * greatest difference first. Items with tools are left out. Default: no file.
    */
   readonly disputed?: string | undefined
 }
@@ -92,6 +92,6 @@ export const evaluate = Effect.fn("Pipeline.evaluate")(function* (place: string,
     })
   }
   if (items !== undefined) yield* items.write
-  // With one split, scores of other splits have no pair either.
+  // If one split is read, scores of other splits have no pair, and are not reported.
   return ids.length === 0 || split !== undefined ? evaluation : { ...evaluation, unmatched }
 }, Effect.scoped)

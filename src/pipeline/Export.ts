@@ -1,8 +1,8 @@
 /**
- * Turns the judgments of the ledger into pairs, checks them, and writes the dataset; others can write to the ledger
- * meanwhile. A dataset that exceeds a threshold, or is empty without `allowEmpty`, never replaces an existing one; its
- * report is in `refused`. Memory: 20 to 30 bytes per item with a rationale, 9 with splits, 25 at the end for
- * near-duplicates. Splits, weighted votes, and leaving out near-duplicates each read the ledger once more. Scratch
+ * Turns the judgments of the ledger into pairs, checks them, and writes the dataset. Others can write to the ledger
+ * meanwhile. A dataset that exceeds a threshold, or is empty without `allowEmpty`, never replaces an existing one. Its
+ * report is in the folder `refused`. Memory per item: 20 to 30 bytes with a rationale, 9 with splits, and 25 at the end
+ * for near-duplicates. Splits, weighted votes, and leaving out near-duplicates each read the ledger once more. Scratch
  * files in the job's folder take 0.1 to 0.3 kB per item.
  */
 import { type Array as Arr, Effect, FileSystem, Option, Schema, Stream, Struct } from "effect"
@@ -35,7 +35,7 @@ import * as VoteWarnings from "./VoteWarnings.ts"
 
 /** A value of the dataset exceeds its threshold, and the dataset was not written. */
 export class ThresholdsExceeded extends Schema.TaggedError<ThresholdsExceeded>()("ThresholdsExceeded", {
-  /** The failed checks; `value` is null without data. The threshold is a maximum for `below`, a minimum for `above`. */
+  /** The failed checks. Without data, `value` is null. `threshold` is a maximum (`below`) or a minimum (`above`). */
   checks: Schema.Array(
     Schema.Struct({
       check: Schema.String,
@@ -70,14 +70,14 @@ export interface Exported {
   readonly measured: Pick<QualityReport, "gold" | "experts"> | undefined
 }
 
-/** Detection takes up to 0.1 ms per item. With this number, the 95% interval of a share is at most ±2.2%. */
+/** Maximum number of language detections, at up to 0.1 ms each. The 95% interval of a share is then at most ±2.2%. */
 const maxLanguageSample = 2_000
 
 const nothing: Exported = { dataset: Option.none(), example: Option.none(), leftOut: undefined, measured: undefined }
 
 interface ExportSettings extends DatasetSettings, Pick<ResultsSettings, "campaign"> {
   readonly directory: string
-  /** Facts that depend on all planned items, for `Rebuild`, whose ledger lacks items without votes. */
+  /** Facts that depend on all planned items. `Rebuild` sets them, because its ledger lacks items without votes. */
   readonly unvoted?: { readonly tools: boolean; readonly table: SplitTable.SplitTable | undefined }
 }
 
@@ -128,7 +128,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
     let withSystem = 0
 
     const note = ({ item, pairs }: Curation.CuratedItem): ReadonlyArray<PreferencePair> => {
-      // It expects every item in order, even without pairs.
+      // `table.splitOf` expects every item in order, even an item without pairs.
       const split = item.isCheck || table === undefined ? "train" : table.splitOf(item)
       if (pairs.length === 0) return pairs
       if (table !== undefined) for (const pair of pairs) splitOf.set(pair, split)
@@ -242,7 +242,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
   (effect, { expertNames: keep = false }) => Effect.provideService(effect, ExpertNames, { keep, voters: new Map() }),
 )
 
-/** Such as `strength (12 pairs), edited (1 pair)`. */
+/** A text such as `strength (12 pairs), edited (1 pair)`. */
 const describeUnwritten = (unwritten: { readonly [column: string]: number }): string =>
   Object.entries(unwritten)
     .map(([column, pairs]) => `${column} (${pairs} ${plural(pairs, "pair")})`)
@@ -251,7 +251,7 @@ const describeUnwritten = (unwritten: { readonly [column: string]: number }): st
 const hasSystem = ({ prompt }: JudgedItem): boolean =>
   typeof prompt !== "string" && prompt.some(({ role }) => role === "system")
 
-/** If the ledger did not record it, the first item decides. */
+/** Whether prompts are conversations. If the ledger did not record this, the first item decides. */
 const hasConversations = Effect.gen(function* () {
   const ledger = yield* LedgerReader
   if (yield* ledger.hasConversations) return true

@@ -23,7 +23,7 @@ const sentences = (...texts: ReadonlyArray<string | false>): string => texts.fil
 
 const rounded = (value: number): string => value.toFixed(2)
 
-/** Those who voted on other items than mixed-in gold items. */
+/** Experts who voted on other items than mixed-in gold items. */
 const votersOf = (experts: QualityReport["experts"]) =>
   experts.filter(({ mixed_in_votes, votes }) => votes > mixed_in_votes)
 
@@ -89,7 +89,7 @@ const methodsOf = (
             title: "Splits",
             text: `${
               split_groups === null
-                ? "Items are split by a hash of the normalized prompt; near-duplicates (MinHash) are in the split of the earliest item"
+                ? "Items are split by a hash of the normalized prompt; a near-duplicate (MinHash) has the split of the earliest item that it resembles"
                 : `Items with the same \`${split_groups.field}\`, and their near-duplicates (MinHash), are in one split`
             }: ${splits.map(({ items, split }) => `${split} ${count(items, "item")}`).join(", ")}.`,
           },
@@ -121,7 +121,7 @@ const minLanguageShare = 0.01
 export const of = Effect.fnUntraced(function* (
   campaign: ResultsSettings["campaign"],
   settings: DatasetSettings,
-  /** Real names to pseudonyms. Real names tell people, rules, gold files, and models apart. */
+  /** Maps real names to pseudonyms. Only real names tell people, rules, gold files, and models apart. */
   names: ReadonlyMap<string, string>,
   report: QualityReport,
 ) {

@@ -95,7 +95,7 @@ export const collect = Effect.fn("Pipeline.collect")(function* (options: Collect
 })
 
 /**
- * Interrupts the effect after the timeout, and returns none. A supervisor gets the grace time, and what is in flight.
+ * Interrupts the effect after the timeout, and returns none. A supervisor gets the grace time and the work in flight.
  */
 const stoppable =
   ({ grace, timeout }: Pick<Settings, "timeout" | "grace">) =>
@@ -117,7 +117,7 @@ const stoppable =
       const stop = Effect.as(Effect.sleep(timeout), "timeout")
       const { exit, reason } = yield* Stop.until(supervised, { stop, options, announce: Effect.logInfo })
       if (exit === undefined) return Option.none()
-      // It may have ended at the moment of the timeout.
+      // The effect may have ended by itself at the moment of the timeout.
       if (Option.isSome(reason) && Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return Option.none()
       return Option.some(yield* exit)
     })

@@ -1,7 +1,7 @@
 /**
  * Counts records, items, and pairs at each step, with the losses. Each item of the campaign counts once. Runs that read
- * the same file find the same rejects and duplicates: a reject counts only if no later run has read its file,
- * duplicates and further votes only if no later run has read any of the run's files.
+ * the same file find the same rejects and duplicates. So that these count once, a reject counts only if no later run
+ * has read its file. A run's duplicates and further votes count only if no later run has read any of the run's files.
  */
 import { Array as Arr, Effect, Option, Stream } from "effect"
 import type { Written } from "../dataset/Dataset.ts"

@@ -1,6 +1,6 @@
 /**
- * Imports votes that were given elsewhere into a ledger (`task/ImportVotes`), with their files as the job's inputs, and
- * writes the rejects file. Needs no annotation service.
+ * Imports votes that were given elsewhere into a ledger (`task/ImportVotes`), records their files as the job's inputs,
+ * and writes the rejects file. An import needs no annotation service.
  */
 import { Effect, type FileSystem, Layer, type Path, type Stream } from "effect"
 import type { VoteRecord } from "../domain/VotedItem.ts"

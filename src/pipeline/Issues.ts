@@ -42,8 +42,8 @@ export const issuesOf = Effect.fn("Job.issuesOf")(function* (numbers: ReadonlyAr
 })
 
 /**
- * All tasks that wait for a decision, in doubt first. With exclusive access to the job, also those that a killed
- * process was sending.
+ * All tasks that wait for a decision, tasks in doubt first. With exclusive access to the job, tasks that a killed
+ * process was sending are included.
  */
 export const issues = Effect.gen(function* () {
   const reader = yield* LedgerReader

@@ -1,7 +1,8 @@
 /**
- * A job between its runs, without its source or service: status, tasks that need attention and decisions about them
- * (for all given tasks or none), rejects, votes, maintenance. `layerReadonly` never changes the ledger, works while
- * another process runs the job, and lets `Tasks.judgments` or `Tasks.judgedItems` read the results.
+ * A job between its runs, without its source or service: status, tasks that need attention, decisions about these
+ * tasks, rejects, votes, and maintenance. A decision applies to all given tasks or to none. `layerReadonly` never
+ * changes the ledger, works while another process runs the job, and lets `Tasks.judgments` or `Tasks.judgedItems` read
+ * the results.
  */
 import { Effect, Layer } from "effect"
 import * as IdLimit from "../domain/IdLimit.ts"
@@ -47,7 +48,7 @@ const located = <A, E, R>(
   open: (location: LedgerLocation.LedgerLocation) => Layer.Layer<A, E, R>,
 ) => Layer.unwrap(Effect.map(LostLedger.locate(settings), open))
 
-/** A mistyped folder must not create a ledger. */
+/** Opens only an existing ledger, so that a mistyped folder does not create one. */
 const existing =
   <A, E, R>(open: (location: LedgerLocation.LedgerLocation) => Layer.Layer<A, E, R>) =>
   (location: LedgerLocation.LedgerLocation) =>
@@ -111,7 +112,7 @@ export const giveUp = (tasks: ReadonlyArray<number>) => decide(tasks, (ledger) =
 const at = <A, E, R>(settings: JobSettings, use: (location: LedgerLocation.LedgerLocation) => Effect.Effect<A, E, R>) =>
   Effect.flatMap(LostLedger.locate(settings), use)
 
-/** Checks the ledger for integrity errors; damaged pages are findings. `quick` skips requests and results. */
+/** Checks the ledger for integrity errors, and also lists damaged pages. `quick` skips requests and results. */
 export const check = (settings: JobSettings, options?: { readonly quick?: boolean | undefined }) =>
   at(settings, (location) => LedgerMaintenance.check(location, options))
 

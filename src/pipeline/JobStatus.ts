@@ -1,5 +1,6 @@
 /**
- * The status of a job: its report, outstanding tasks, the rate of results, the expected end. Times are ISO 8601 in UTC.
+ * The status of a job: its report, outstanding tasks, the rate of results, and the expected end. Times are ISO 8601 in
+ * UTC.
  */
 import { Clock, Duration, Effect, Option } from "effect"
 import type { LockHolder } from "../node/FileLock.ts"
@@ -41,7 +42,7 @@ export interface JobStatus extends RunReport.RunReport {
   /** When the ledger was read: ISO 8601, UTC. */
   readonly at: string
   /**
-   * The last run. `ended_at` is null if it still reads or submits, or was killed; `failure` is its error;
+   * The last run. `ended_at` is null if the run still reads or submits, or was killed. `failure` is its error.
    * `read_finished` says whether it read its input to the end.
    */
   readonly last_run: {
@@ -60,9 +61,9 @@ export interface JobStatus extends RunReport.RunReport {
     readonly submitted_at: string
     readonly age_seconds: number
   } | null
-  /** At the last poll: each expert who may judge these items has already judged them or equal ones. */
+  /** At the last poll, these items waited for experts: all who may judge them have judged them or equal items. */
   readonly waiting_for_experts: { readonly tasks: number; readonly items: number }
-  /** Only judges (language models) may vote on these, and each judge has already voted, or the service has none. */
+  /** These items wait for another judge (language model): all judges of the service, if any, have already voted. */
   readonly waiting_for_judges: { readonly tasks: number; readonly items: number }
   /** When an outstanding task will next be polled; the present time if a poll is due. */
   readonly next_poll_at: string | null
@@ -76,7 +77,7 @@ export interface JobStatus extends RunReport.RunReport {
     /** Judged items per day, since the first task was submitted. */
     readonly items_per_day: number | null
   }
-  /** Null without recent results, or if no items are left. */
+  /** The expected end. Null without recent results, or if no items are left. */
   readonly estimate: Estimate | null
   /** Webhook deliveries that the job received. */
   readonly webhook: { readonly deliveries: number; readonly last_at: string | null }
@@ -111,7 +112,7 @@ const day = Duration.toMillis("1 day")
 /** Results count as stopped if none arrived for this multiple of the mean time between two results. */
 const stoppedAfterGaps = 10
 
-/** Results count as stopped only after this time: one round of polls brings many results at once. */
+/** Results count as stopped only after this time, because one round of polls brings many results at once. */
 const stoppedAfter = Duration.toMillis("15 minutes")
 
 const estimateOf = ({ counts, pace }: Progress, now: number): Option.Option<Estimate> => {
@@ -152,7 +153,7 @@ export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option
   const ledger = yield* LedgerReader
   const now = yield* Clock.currentTimeMillis
   const progress = yield* ledger.progress
-  // Under exclusive access, no workers are running.
+  // If a process has exclusive access, no workers are running.
   const isAlone = Option.exists(holder, (holder) => holder !== "unknown" && holder.worker !== true)
   const workers = isAlone ? [] : yield* ledger.workers
   const budget = yield* ledger.budget

@@ -1,6 +1,6 @@
 /**
- * Rates the models whose completions were judged, from the ledger, while other processes can write to it, or from the
- * pairs of a dataset (`DatasetVotes`). Gold items that were mixed in do not count.
+ * Rates the models whose completions were judged, from the ledger or from the pairs of a dataset (`DatasetVotes`).
+ * Other processes can write to the ledger meanwhile. Gold items that were mixed in do not count.
  */
 import { Effect, Option, Result, Schema, type Stream } from "effect"
 import type { Leaderboard as Board } from "../domain/Leaderboard.ts"
@@ -43,7 +43,7 @@ export class GroupsInvalid extends Schema.TaggedError<GroupsInvalid>()("GroupsIn
   }
 }
 
-/** Each takes memory, and a table in the output. */
+/** Maximum number of groups, because each takes memory, and a table in the output. */
 const maxGroups = 100
 
 export const fieldOf = Effect.fnUntraced(function* (by: string | undefined) {
@@ -78,8 +78,8 @@ const rated = Effect.fnUntraced(function* <E, R>(
 })
 
 /**
- * Rates the models by all results so far, with one leaderboard for each value of a metadata field (a name, or a path
- * such as `source.name`), most items first, and items without a value last. Without a field, all items are one group.
+ * Rates the models by all results so far. Each value of a metadata field (such as `source.name`) has a leaderboard.
+ * Values with the most items come first, and items without a value last. Without a field, all items are one group.
  */
 export const leaderboards = Effect.fn("Pipeline.leaderboards")(
   function* (by: string | undefined, settings: LeaderboardSettings) {

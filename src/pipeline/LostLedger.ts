@@ -1,6 +1,6 @@
 /**
- * Detects that the ledger of a used job folder (with `settings.yaml` or a dataset) is gone: emptied, deleted, or under
- * another name. With a new ledger, a run would submit, and bill, all items again.
+ * Detects that a used job folder (with `settings.yaml` or a dataset) has lost its ledger, because the ledger was
+ * emptied, deleted, or renamed. With a new ledger, a run would submit all items again, and they would be billed again.
  */
 import { Effect, FileSystem, Predicate, Schema } from "effect"
 import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
@@ -9,7 +9,7 @@ import * as Manifest from "../dataset/Manifest.ts"
 import * as JobFolder from "./JobFolder.ts"
 import type { SettingInvalid } from "../io/SettingInvalid.ts"
 
-/** A task's idempotency key depends on its group, and the default group on the campaign's number, which is lost. */
+/** A task's idempotency key depends on its group. The default group depends on the campaign's number, which is lost. */
 const advice = (group: string | undefined): string =>
   group === undefined
     ? "If the earlier tasks name a group at the service, also set `group` to that name: a service that honors Idempotency-Key then returns these tasks, and does not bill them again"
@@ -54,11 +54,11 @@ const placeKinds: Kinds.Kinds = {
   job: Kinds.anyText,
 }
 
-/** For programs without a type check. */
+/** Checks these settings, for programs without a type check. */
 export const checkPlace = (settings: object): Effect.Effect<void, SettingInvalid> =>
   Kinds.check(settings, placeKinds, ["directory"], "settings")
 
-/** The ledger need not exist yet. Fails with `LedgerLost`. */
+/** Locates the ledger, which need not exist yet. Fails with `LedgerLost` if an earlier ledger is gone. */
 export const locate = Effect.fn("LostLedger.locate")(function* (
   settings: LedgerLocation.LedgerSettings & { readonly directory: string; readonly newLedger?: boolean | undefined },
 ) {

@@ -1,6 +1,7 @@
 /**
- * Reads a dataset's settings back from its manifest, here those without a schema in `DatasetSettings`; thresholds change
- * no rows. Fails if the manifest only names what rows depend on: a custom pair strategy, or other evaluation prompts.
+ * Reads a dataset's settings back from its manifest. The schemas here are for settings without a schema in
+ * `DatasetSettings`. Thresholds are not read, because they change no rows. Fails if rows depend on something that the
+ * manifest only names: a custom pair strategy, or other evaluation prompts than the given ones.
  */
 import { Effect, Schema } from "effect"
 import { DatasetUnreadable } from "../dataset/file/DatasetError.ts"

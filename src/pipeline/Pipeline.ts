@@ -1,6 +1,6 @@
 /**
  * A pipeline as a value, and functions that execute it: `run`, or its steps `submit`, `collect`, and `exportDataset`,
- * in different processes and on different days. Each opens the job's ledger, after a check of the settings.
+ * even in different processes. Each function checks the settings, and then opens the job's ledger.
  */
 import { Effect, type FileSystem, Layer, type Path } from "effect"
 import type { HttpClient } from "effect/http"
@@ -76,7 +76,7 @@ export const make = <E, R, E1 = never, R1 = never, E2 = never, R2 = never>(
 export const layer = <E1, R1, E2 = never, R2 = never>(pipeline: Places<E1, R1, E2, R2>) =>
   layerOver(LedgerLocation.layer, pipeline)
 
-/** Like `layer`, but also while workers process the job. `submit` then reads the input and leaves sending to them. */
+/** Like `layer`, but also while workers process the job. `submit` then reads the input, and the workers send. */
 export const layerAlongsideWorkers = <E1, R1, E2 = never, R2 = never>(pipeline: Places<E1, R1, E2, R2>) =>
   layerOver(LedgerLocation.layerAlongsideWorkers, pipeline)
 

@@ -1,7 +1,7 @@
 /**
- * Predicts what a run would do, and sends and records nothing. With ranges of votes, totals have a minimum and a
- * maximum. Of items over the budget, only `over_budget` counts tasks and votes. Tasks that `resubmit` would send again
- * are not counted.
+ * Predicts what a run would do, and sends and records nothing. If items may get further votes, totals have a minimum
+ * and a maximum. Tasks and votes of items over the budget count only in `over_budget`. Tasks that `resubmit` would send
+ * again are not counted.
  */
 import { Effect, Option } from "effect"
 import * as Cost from "../domain/Cost.ts"
@@ -42,12 +42,12 @@ export interface Preview extends Omit<Inspection.Inspection, "first"> {
   /** Null without a price. */
   readonly spending: {
     readonly price: string
-    /** For the kinds of expert with their own price. */
+    /** Prices of the kinds of expert that have their own price. */
     readonly prices: { readonly [kind: string]: string }
     readonly budget: string | null
     /** Votes of earlier runs that count, including the `planned` tasks. */
     readonly before: VotesCost
-    /** At the highest price that the service may charge. */
+    /** The new votes, at the highest price that the service may charge. */
     readonly new: VotesCost
     /** The budget that would be left after the run; null without a budget. */
     readonly left: string | null
@@ -98,7 +98,7 @@ const maxFurther = (
   { isRouted, newVotes, votesLeft }: { isRouted: boolean; newVotes: number; votesLeft: number },
 ) => (isRouted ? leftOf(terms, noVotes(terms), "people") : maxVotes(terms, votesLeft) - newVotes)
 
-/** Fails with the source's error, `TermsChanged`, `PriceMissing`, or `UnusableGold`. */
+/** Previews a run. Fails with the source's error, `TermsChanged`, `PriceMissing`, or `UnusableGold`. */
 export const preview = Effect.fn("Preview.preview")(function* (
   settings: PreviewOptions,
   ledger: Option.Option<(typeof LedgerReader)["Service"]>,

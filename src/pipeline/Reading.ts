@@ -1,6 +1,6 @@
 /**
- * Reads a source into the ledger and submits the new items. Warns of files whose records were all rejected while others
- * have items, and of items without models, if an earlier run's had them.
+ * Reads a source into the ledger and submits the new items. Warns of files whose records were all rejected, unless this
+ * holds for all files. Also warns if no item names its models, but items of an earlier run did.
  */
 import { Effect, FileSystem, Option, Result, Stream } from "effect"
 import type { InputFile } from "../domain/InputFile.ts"
@@ -15,7 +15,7 @@ import { plural } from "../io/Values.ts"
 import { furtherTermsOf } from "./AdaptiveVotes.ts"
 import * as JobFolder from "./JobFolder.ts"
 
-/** Adds each file that the effect reads to `files`, and records them in the ledger at its end. */
+/** Adds each file that the effect reads to `files`, and records all files in the ledger when the effect ends. */
 export const recordingInputs =
   (files: Array<InputFile>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -82,8 +82,8 @@ export const readAndSubmit = Effect.fnUntraced(function* <E, R>(
 })
 
 /**
- * The last two folder names, because the default name is the same for all jobs. Idempotency keys contain the name, so
- * it does not depend on the ledger, which may be lost.
+ * A default name for the job: the last two folder names, because the default folder is the same for all jobs.
+ * Idempotency keys depend on this name, so it does not depend on the ledger, which may be lost.
  */
 const nameOf = (directory: string) =>
   FileSystem.FileSystem.use((fs) => fs.realPath(directory)).pipe(
@@ -99,7 +99,7 @@ const nameOf = (directory: string) =>
     ),
   )
 
-/** A warning for each file whose records were all rejected. None if all files are, because the report says so. */
+/** A warning for each file whose records were all rejected, unless this holds for all files: the report says so. */
 const rejectedFiles = (
   files: ReadonlyArray<InputFile>,
   rejects: ReadonlyMap<string, { readonly count: number; readonly first: Reject }>,

@@ -1,8 +1,8 @@
 /**
  * Rebuilds a dataset's rows from its vote table and its manifest, and compares the SHA-256 of each file with rows. If
- * only Parquet files differ, it is a warning: another version of Node compresses differently. Custom formats, card, and
- * report are not rebuilt: only the original ledger, which is not needed, has their times, costs, and rejects. If
- * planned prompts have no votes, splits are read from the dataset, with a warning.
+ * only Parquet files differ, this is a warning, because another version of Node compresses differently. Custom formats
+ * are not rebuilt. Card and report are not rebuilt either, because only the original ledger has their times, costs, and
+ * rejects. If planned prompts have no votes, splits are read from the dataset, with a warning.
  */
 import { Effect, FileSystem } from "effect"
 import * as Findings from "../dataset/Findings.ts"
@@ -53,7 +53,7 @@ export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
 ) {
   const fs = yield* FileSystem.FileSystem
   const manifest = yield* Dataset.manifest(directory)
-  // The vote table has the values at these paths.
+  // The vote table already has the values at these paths, so the paths are left out.
   const { annotationPaths: _paths, campaign, ...settings } = yield* ManifestSettings.of(manifest, evaluationPrompts)
   if (campaign === "all") {
     return yield* ManifestSettings.notRebuildable(

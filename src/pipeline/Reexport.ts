@@ -1,7 +1,7 @@
 /**
- * Exports a dataset, unless it is up to date: ledger (`Ledger.fingerprint`), settings, campaign, version, manifest, and
- * file sizes match `export.json`. An export with custom code is never skipped, because code cannot be compared. Only
- * `prefstream verify` checks the files' checksums.
+ * Exports a dataset, unless it is up to date. It is up to date if ledger (`Ledger.fingerprint`), settings, campaign,
+ * version, manifest, and file sizes match `export.json`. An export with custom code is never skipped, because code
+ * cannot be compared. Only `prefstream verify` checks the files' checksums.
  */
 import { Effect, FileSystem, Option, Schema, Struct } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
@@ -31,7 +31,7 @@ const fingerprintOf = Effect.fnUntraced(function* (settings: Settings) {
   if (hasOwnCode) return Option.none<string>()
   const ledger = yield* LedgerReader
   const which = campaign === "all" ? Option.none<number>() : yield* ledger.campaignOf(Option.fromUndefinedOr(campaign))
-  // A pair strategy is a function, so its settings are compared.
+  // A pair strategy is a function, so its settings are compared instead.
   const compared = { ...Struct.pick(settings, settingNames), pairs: settingsOf(pairs) }
   const state = yield* ledger.fingerprint(which)
   return Option.some(Sha256.hex(JSON.stringify([version, runtime, campaign === "all", compared, state])))
@@ -78,7 +78,7 @@ type RecordedExport = Pick<Export.Exported, "leftOut" | "measured"> & {
   readonly example: Option.Option.Value<Export.Exported["example"]> | null
 }
 
-/** Without this record, the next export writes the dataset again. */
+/** Failures are ignored: without this record, the next export writes the dataset again. */
 const writeRecord = Effect.fnUntraced(
   function* ({ directory }: Settings, fingerprint: string, { dataset, example, leftOut, measured }: Export.Exported) {
     const fs = yield* FileSystem.FileSystem

@@ -1,7 +1,8 @@
 /**
- * The rejects file, complete or absent. One JSON object per line, in this order: records rejected in the last run that
- * read input; items of its campaign whose votes were all refused by the service or given up by a person, once each;
- * records of earlier runs in files that no later run has read.
+ * The rejects file, which is complete or absent. It has one JSON object per line, in this order:
+ * - records that were rejected in the last run that read input
+ * - items of this run's campaign, once each, whose votes were all refused by the service or given up by a person
+ * - rejected records of earlier runs, in files that no later run has read
  */
 import { Effect, FileSystem, Option, PlatformError, Stream } from "effect"
 import { toJson } from "../domain/PromptItem.ts"

@@ -4,15 +4,15 @@ import { LedgerReader } from "../task/ledger/Ledger.ts"
 import { textOf } from "./SpendingReport.ts"
 
 export interface RoutingReport {
-  /** The rule; null if a later run ended it. */
+  /** The rule for sending items to people. Null if a later run ended it. */
   readonly people_when: string | null
-  /** Those that judges were asked about. */
+  /** Items that judges were asked about. */
   readonly items: number
   /** Items with a known answer, which measure the judges, and do not go to people. */
   readonly known_answers: number
   readonly to_people: number
   readonly people_votes: number
-  /** A vote without a result counts at the highest price for people. Null without a price. */
+  /** The cost of `people_votes`, at the highest price for votes without a result. Null without a price. */
   readonly people_cost: string | null
 }
 

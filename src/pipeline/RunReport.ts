@@ -51,7 +51,7 @@ export const earlierThan = Effect.fnUntraced(function* (run: number) {
 export interface RunReport {
   /** The overall state. It determines the exit status of the command line. */
   readonly status: RunStatus
-  /** The run's campaign; items are counted only in it. */
+  /** The run's campaign. Items are counted only in this campaign. */
   readonly campaign: number | null
   /** Records of this run's input. */
   readonly read: number
@@ -148,7 +148,7 @@ const waitingFor = (tasks: StateCounts): number => tasks.planned.tasks + tasks.s
 /** Open tasks: planned, being submitted, or waiting for results. */
 export const outstanding = LedgerReader.use((ledger) => Effect.map(ledger.counts, waitingFor))
 
-/** In doubt and open tasks count in all campaigns, failed and invalid ones only in the run's. */
+/** Tasks in doubt and open tasks count in all campaigns. Failed and invalid tasks count only in the run's campaign. */
 const statusOf = (
   tasks: StateCounts,
   { failed, invalid }: StateCounts,
@@ -164,7 +164,7 @@ const statusOf = (
 ): RunStatus => {
   if (tasks.in_doubt.tasks > 0) return "in_doubt"
   const unusable = invalid.tasks + failed.tasks > 0
-  // Even while other tasks are open, which may take weeks.
+  // Unusable results determine the status even while other tasks are open, because open tasks may take weeks.
   if (run.stopped) return unusable ? "results_invalid" : "stopped"
   if (waitingFor(tasks) > 0) return unusable ? "results_invalid" : "waiting"
   if (!run.readFinished) return run.isRunning ? "waiting" : "unfinished"
@@ -175,7 +175,7 @@ const statusOf = (
 }
 
 export const make = Effect.fn("RunReport.make")(function* (options: {
-  /** Default: the last run that has read anything. */
+  /** Number of the run to report on. Default: the last run that has read anything. */
   readonly run?: number | undefined
   /** Whether the run was stopped before everything was read and submitted. */
   readonly stopped?: boolean | undefined

@@ -1,6 +1,6 @@
 /**
- * The settings of a pipeline, and a check of their names and kinds at run time, for programs without a type check,
- * before anything is opened. `Submit` and `DatasetSettings` check ranges.
+ * The settings of a pipeline. Before anything is opened, `check` checks their names and kinds, for programs without a
+ * type check. `Submit` and `DatasetSettings` check ranges.
  */
 import { type Duration, Effect, type FileSystem, type Layer, type Path, Predicate, Struct } from "effect"
 import type { HttpClient } from "effect/http"
@@ -23,8 +23,8 @@ export interface Settings<out E = SourceError, out R = FileSystem.FileSystem | P
   /** The job folder: ledger (unless it is elsewhere), rejects, and dataset. It is created if missing. */
   readonly directory: string
   /**
-   * Whether to begin a new ledger, which submits all items again, if the ledger of a used job folder is gone. Default
-   * false: fails with `LedgerLost`.
+   * Whether to begin a new ledger if the ledger of a used job folder is gone. The run then submits all items again.
+   * Default false: the run fails with `LedgerLost`.
    */
   readonly newLedger?: boolean | undefined
   /** The items: `Source.files`, `Source.join`, `Source.make`, or a custom source. */
@@ -76,7 +76,7 @@ export const names: ReadonlyArray<string> = Struct.keys(kinds)
 
 const required: ReadonlyArray<string> = ["directory", "source", "service"]
 
-/** Also refuses unknown names. */
+/** Checks the kinds of settings, and refuses unknown names. */
 export const check = Effect.fnUntraced(function* (settings: object) {
   if (!Predicate.isObject(settings)) {
     const expected = "an object with `directory`, `source`, and `service`"

@@ -21,11 +21,13 @@ export const textOf = ({ cost, votes }: Charges.Charge): VotesCost => ({ votes, 
 type GoldVotes = Pick<GoldReport, "results" | "right">
 type GoldKinds = GoldVotes & Pick<GoldReport, "kinds">
 
-/** For one kind of expert: a result costs the kind's mean price. */
+/** The cost per right vote of one kind of expert. A result costs the kind's mean price. */
 const costPerRight = ({ cost, votes }: Charges.Charge, { results, right }: GoldVotes): string | null =>
   Cost.dividedBy(Cost.times(cost, results), votes * right)
 
-/** A result counts once, at the mean price of its kind, or of all votes if none of its kind was paid for. */
+/**
+ * Cost per right vote of all kinds. A result costs its kind's mean price, or that of all votes if its kind has none.
+ */
 const costPerRightOf = (
   spent: Charges.Charge,
   kinds: Spending["kinds"],
@@ -62,14 +64,14 @@ interface OverBudget {
   readonly voters: Voters.Voters | null
 }
 
-/** None if no price is set. @param over default: the last run's */
+/** Returns none if no price is set. @param over default: the counts of the last run */
 export const read = Effect.fn("SpendingReport.read")(function* (dataset: ExportCounts, over?: OverBudget) {
   const ledger = yield* LedgerReader
   const last = Option.match(yield* ledger.lastRun, {
     onNone: () => ({ items: 0, votes: 1, voters: null }),
     onSome: ({ overBudget, voters, votes }) => ({ items: overBudget, votes, voters }),
   })
-  // Part of the cost is then not for these pairs.
+  // If there are several campaigns, part of the cost is not for the pairs of this campaign.
   const isOfAll = dataset.ofCampaign === undefined || (yield* ledger.campaigns).length === 1
   const paidPairs = isOfAll ? dataset : { ...dataset, pairs: 0 }
   return Option.map(yield* ledger.spending, (spending) => make(spending, over ?? last, paidPairs))

@@ -1,7 +1,8 @@
 /**
- * Assigns a split to each item before any row is written. It depends only on the prompt and those planned before it,
- * judged or not: new data and results do not change it, except for near-duplicates of pruned items. With a field, it
- * can (`SplitGroups`). 8 bytes per item, plus `Splits`. The table belongs to its ledger snapshot.
+ * Assigns a split to each item before any row is written. The split depends only on the item's prompt and on the
+ * prompts planned before it, judged or not. New data and results do not change it, except for near-duplicates of pruned
+ * items. With a metadata field, new data can change it (`SplitGroups`). Memory: 8 bytes per item, plus that of
+ * `Splits`. A table belongs to the ledger snapshot from which it was made.
  */
 import { Effect, Stream } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
@@ -66,7 +67,7 @@ const warnOfShares = Effect.fnUntraced(function* (
   )
 })
 
-/** Fails with `SplitsInvalid` for bad shares, `SettingInvalid` if `by` is no field path or no item has it. */
+/** Fails with `SplitsInvalid` for bad shares, and with `SettingInvalid` if `by` is no field path or no item has it. */
 export const make = Effect.fnUntraced(function* ({ by, ...options }: SplitTableOptions) {
   const ledger = yield* LedgerReader
   const table = yield* Splits.make(options)
@@ -110,7 +111,7 @@ export const make = Effect.fnUntraced(function* ({ by, ...options }: SplitTableO
   } satisfies SplitTable
 })
 
-/** 8 bytes per pair. An item without pairs counts as `train`. */
+/** Reads the splits from a dataset. An item without pairs counts as `train`. Memory: 8 bytes per pair. */
 export const ofDataset = Effect.fnUntraced(function* (directory: string, { splits }: Dataset.Manifest) {
   const inSplits = yield* Effect.forEach(
     splits,

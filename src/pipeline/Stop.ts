@@ -1,14 +1,15 @@
 /**
- * Stops work after a timeout or a signal: it starts nothing new, and what is in flight gets a grace time. Then it is
- * abandoned, to be continued or repeated by the next run. Nothing is recorded after the ledger is closed.
+ * Stops work after a timeout or a signal. The work starts nothing new, and gets a grace time for requests in flight.
+ * After the grace time, it is abandoned, and the next run continues or repeats it. Nothing is recorded once the ledger
+ * is closed.
  */
 import { Context, Duration, Effect, type Exit, Fiber, Option } from "effect"
 import { defaults, ServiceProfile } from "../api/ServiceProfile.ts"
 import * as Readiness from "../telemetry/Readiness.ts"
 
 /**
- * The default grace time exceeds the request timeout, so that requests can finish: after an interrupted one, it may be
- * unknown whether the service created the task.
+ * The default grace time exceeds the request timeout, so that requests can finish. After an interrupted request, it may
+ * be unknown whether the service created the task.
  */
 const longerThan = (requestTimeout: Duration.Input) =>
   Duration.sum(Duration.fromInputUnsafe(requestTimeout), Duration.seconds(5))
@@ -24,7 +25,7 @@ export interface StopOptions {
   grace: Duration.Duration
   /** Describes the in-flight work, such as `3 requests`. */
   inFlight: Effect.Effect<Option.Option<string>>
-  /** The work runs until someone stops it, as a worker or a server does. */
+  /** Whether a stop is the normal end of the work, as for a worker or a server. */
   isNormalEnd: boolean
 }
 
@@ -34,7 +35,7 @@ export const makeOptions = (): StopOptions => ({
   isNormalEnd: false,
 })
 
-/** A supervisor provides these; the work may change them. */
+/** Options that a supervisor provides, and that the work may change. */
 export const CurrentOptions = Context.Reference<StopOptions>("prefstream/pipeline/StopOptions", {
   defaultValue: makeOptions,
 })
@@ -75,8 +76,8 @@ export const describeUnfinished = (options: StopOptions): Effect.Effect<string> 
   )
 
 /**
- * Runs an effect to its end, or until `stop` returns a reason. `exit` is undefined if the grace or `abandon` ended
- * first.
+ * Runs an effect to its end, or until `stop` returns a reason. `exit` is undefined if the effect did not end before the
+ * grace time or `abandon` did.
  */
 export const until = Effect.fnUntraced(function* <A, E, R>(
   effect: Effect.Effect<A, E, R>,
@@ -92,7 +93,7 @@ export const until = Effect.fnUntraced(function* <A, E, R>(
     readonly abandon?: Effect.Effect<void>
   },
 ): Effect.fn.Return<{ readonly reason: Option.Option<string>; readonly exit: Exit.Exit<A, E> | undefined }, never, R> {
-  // Detached, because nothing waits for it after the grace time.
+  // The fiber is detached, because nothing waits for it after the grace time.
   const fiber = yield* Effect.forkDetach(effect)
   const ended = Fiber.await(fiber)
   const interrupt = Fiber.interrupt(fiber)

@@ -1,6 +1,6 @@
 /**
- * Estimates accuracy, agreement, and cost for each number of votes per item (`MajorityAccuracy`), with an assumed
- * accuracy or a pilot's. All items of the input count, even those that a job already has, but not gold items.
+ * Estimates accuracy, agreement, and cost for each number of votes per item (`MajorityAccuracy`). The experts' accuracy
+ * is assumed, or from a pilot. All items of the input count, even if a job already has them, but not gold items.
  */
 import { Effect, Option, Schema, Stream } from "effect"
 import * as Cost from "../domain/Cost.ts"
@@ -26,7 +26,7 @@ export interface PilotExpert {
   readonly expert: string | null
   /** The number of votes in the pilot. Experts with more votes are drawn more often. */
   readonly votes: number
-  /** Probability that a vote is right. Null if it could not be measured. Then the expert does not count. */
+  /** Probability that a vote is right. Null if it could not be measured: such an expert does not count. */
   readonly accuracy: number | null
   /** The source of the accuracy: known answers, or the votes of all experts. */
   readonly by: "gold" | "agreement" | null
@@ -35,8 +35,9 @@ export interface PilotExpert {
 export const minGoldVotes = 10
 
 /**
- * The experts of a job with their accuracies: the share of right votes on items with a known answer, if an expert has
- * at least 10 of them, otherwise the reliability by all votes and known answers (Dawid & Skene, 1979).
+ * The experts of a job with their accuracies. With at least 10 votes on items with a known answer, an expert's accuracy
+ * is the share of right votes on these items. Otherwise, the accuracy is the expert's reliability by all votes and
+ * known answers (Dawid & Skene, 1979).
  */
 export const pilot = Effect.fn("Pipeline.pilot")(
   function* (settings: ResultsSettings) {
@@ -106,7 +107,7 @@ export interface VotePlan extends Pick<
   readonly price: string | null
   /** The expected results for 1 to 7 votes per item. */
   readonly plan: ReadonlyArray<VotePlanRow>
-  /** Null without a target. `reached` has the fewest votes that reach it; null if more than 25 would be needed. */
+  /** Null without a target. `reached` is for the fewest votes that reach it, or null if more than 25 are needed. */
   readonly target: { readonly accuracy: number; readonly reached: VotePlanRow | null } | null
 }
 

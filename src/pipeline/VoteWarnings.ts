@@ -5,10 +5,10 @@ import type { ExpertRow } from "../domain/QualityReport.ts"
 import type { CurationReport } from "../pair/Curation.ts"
 import { wilsonInterval } from "../domain/Interval.ts"
 
-/** For a 99.9% interval, which is wide to avoid false warnings among many experts. */
+/** Normal quantile of a 99.9% interval, which is wide to avoid false warnings among many experts. */
 const normal999 = 3.2905267314919255
 
-/** The accuracy on gold items is certainly below the reliability estimated from all experts' votes. */
+/** Whether the accuracy on gold items is certainly below the reliability estimated from all experts' votes. */
 const isOverrated = ({ gold_right, gold_votes, reliability }: ExpertRow): boolean =>
   reliability !== null && (wilsonInterval(gold_right, gold_votes, normal999)?.high ?? 1) < reliability
 

@@ -1,7 +1,7 @@
 /**
- * Detects a worker without progress. It fails with `WorkerStalled` if its tasks were always due and, for longer than
- * `limit`, it sent no request, or the service answered only others. If the ledger does not answer, tasks count as due.
- * If the machine sleeps, at most 40 seconds of the sleep count.
+ * Detects a worker without progress. The watchdog fails with `WorkerStalled` if, for longer than `limit`, the worker's
+ * tasks were always due, and it sent no request or the service answered only other workers. If the ledger does not
+ * answer, tasks count as due. If the machine sleeps, at most 40 seconds of the sleep count.
  */
 import { Duration, Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -26,7 +26,7 @@ export class WorkerStalled extends Schema.TaggedError<WorkerStalled>()("WorkerSt
 const interval = Duration.seconds(20)
 const maxCheckInterval = 2 * Duration.toMillis(interval)
 
-/** If another worker's last response is not this much later, the service may be down. */
+/** If no other worker got a response at least this much later than this worker, the service may be down. */
 const minLeadMillis = 60_000
 
 export const watch = Effect.fnUntraced(function* (worker: {
@@ -34,9 +34,12 @@ export const watch = Effect.fnUntraced(function* (worker: {
   readonly isDue: Effect.Effect<boolean, SqlError>
   /** Whether the service has answered other workers in this time. */
   readonly othersAnsweredWithin: (millis: number) => Effect.Effect<boolean, SqlError>
-  /** Longer than a request can take. */
+  /** Maximum time without progress. It must be longer than a request can take. */
   readonly limit: Duration.Duration
-  /** Gets the epoch milliseconds of the last check with a new response, and of the last with that or no due task. */
+  /**
+   * Called after each check. `answeredAt` is the time of the last check with a new response. `progressedAt` is the time
+   * of the last check with a new response or without due tasks. Both are milliseconds of `SteadyClock`.
+   */
   readonly onCheck: (answeredAt: number, progressedAt: number) => void
 }) {
   const limit = Duration.toMillis(worker.limit)

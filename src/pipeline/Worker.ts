@@ -1,10 +1,10 @@
 /**
- * One of several processes that share a job in PostgreSQL. One at a time reads the input, and plans further votes when
- * all results have arrived, so the tasks and the dataset are those of one process. Each part of the tasks has one owner
- * that claims, sends, and polls (`task/ledger/writes/Parts`); if a worker is lost, others take its parts. All share the
- * limits of requests per second and of concurrent requests, but each may always have one in flight. A worker runs until
- * it is stopped, even without work, then releases its parts and finishes its requests. It fails if a newer prefstream
- * has changed the ledger.
+ * A worker is one of several processes that share a job in PostgreSQL. One worker at a time reads the input, and plans
+ * further votes when all results have arrived, so tasks and dataset are the same as with one process. Each part of the
+ * tasks has one owner, which claims, sends, and polls them (`task/ledger/writes/Parts`). If a worker is lost, others
+ * take its parts. All workers share the limits of requests per second and of concurrent requests, but each may always
+ * have one request in flight. A worker runs until it is stopped, even without work. It then releases its parts and
+ * finishes its requests. It fails if a newer prefstream has changed the ledger.
  */
 /* oxlint-disable max-lines -- one process, whose loops share parts, limits, and stop */
 import {
@@ -56,7 +56,7 @@ export { WorkerStalled } from "./Watchdog.ts"
 /** Options of `run`. */
 export interface WorkerOptions {
   /**
-   * Where other workers reach this one. Default: the local address of its connection to the database, any free port.
+   * The address of this worker for other workers. Default: the local address of its database connection, any free port.
    */
   readonly address?: { readonly host?: string | undefined; readonly port?: number | undefined } | undefined
   /** Time that a worker may be silent before others take its parts, at least 5 seconds. Default: `defaultLease`. */
@@ -66,7 +66,7 @@ export interface WorkerOptions {
   /** Called with the worker's name before it joins the others. */
   readonly onBegin?: ((name: string) => Effect.Effect<void>) | undefined
   /**
-   * Called if the worker stalls. By default, it fails after the hanging operation; exit the process to stop at once.
+   * Called if the worker stalls. By default, it fails after the hanging operation; to stop at once, exit the process.
    */
   readonly onStalled?: ((failure: Watchdog.WorkerStalled) => Effect.Effect<never, Watchdog.WorkerStalled>) | undefined
 }
@@ -77,7 +77,7 @@ export const defaultLease = Duration.seconds(35)
 /** Interval of checks for tasks that others have abandoned, and for changes without a notification. */
 const refreshInterval = Duration.seconds(2)
 
-/** Each failure without progress doubles the delay, up to `maxRestartInterval`, which must be below `stallLimit`. */
+/** Delay before a restart. It doubles with each failure without progress, up to a maximum below `stallLimit`. */
 const restartInterval = Duration.seconds(15)
 const maxRestartInterval = Duration.minutes(5)
 
@@ -90,10 +90,10 @@ const renewInterval = Duration.seconds(5)
 
 const invalidOptions = ["SubmitOptionInvalid", "PriceMissing", "UnusableGold", "VotersNotTaken"]
 
-/** A retry does not help. After an `SqlError`, the worker has to reconnect to the ledger. */
+/** Failures for which a retry does not help. After an `SqlError`, the worker has to reconnect to the ledger. */
 const permanentFailures = ["SqlError", "OtherService", "TermsChanged", "TooManyRejects", ...invalidOptions]
 
-/** Restarts an effect after a temporary failure. @param progress changes with each success; default: equal delays */
+/** Restarts an effect after a temporary failure. If `progress` has not changed since the last failure, waits longer. */
 const retrying = Effect.fnUntraced(function* <A, E, R>(
   what: string,
   effect: Effect.Effect<A, E, R>,
@@ -125,17 +125,17 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
 ) {
   const ledger = yield* Ledger
   const { baseUrl, idempotencyKey, pollInterval, requestTimeout } = yield* ServiceProfile
-  /** Then a worker that lost its parts has certainly noticed it. */
+  /** After this many renewals, a worker that lost its parts has certainly noticed the loss. */
   const leaseRenewals = Math.ceil(Duration.toMillis(cluster.lease) / Duration.toMillis(renewInterval)) + 1
   const lost = yield* Deferred.make<never, Failure | E>()
   const logLevel = yield* References.MinimumLogLevel
-  /** For a singleton, which one worker at a time runs. If it fails, its worker fails. */
+  /** An effect for a singleton, which one worker at a time runs. If the effect fails, the worker fails. */
   const task = <R>(effect: Effect.Effect<unknown, Failure | E, R>) =>
     Effect.catchCause(effect, (cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.asVoid(Deferred.failCause(lost, cause)),
     ).pipe(Effect.provideService(References.MinimumLogLevel, logLevel))
 
-  // Restarts share it, so that requests that may be billed are not retried hundreds of times.
+  // All restarts of sending share the streak, so that requests that may be billed are not retried hundreds of times.
   const streak = FailureStreak.make(baseUrl)
   const sending = retrying(
     "sending",
@@ -185,7 +185,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
       `part ${part}`,
       task(
         ledger.takePart(part).pipe(
-          // Under a longer poll interval of the previous owner, tasks may be due too late.
+          // If the previous owner had a longer poll interval, tasks may be due too late.
           Effect.andThen(ledger.dueWithin(Duration.toMillis(Duration.fromInputUnsafe(pollInterval.max)))),
           Effect.andThen(Effect.never),
           Effect.scoped,
@@ -193,7 +193,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
       ),
     ),
   )
-  // Reading may restart many times, and each resubmission would be billed.
+  // Reading does not resubmit, because it may restart many times, and each resubmission would be billed.
   const reading = readAndSubmit({ ...settings, resubmit: [] }).pipe(
     Effect.ensuring(
       RejectsFile.write(settings.directory).pipe(
@@ -226,7 +226,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
     concurrency: "unbounded",
     discard: true,
   }).pipe(Effect.forkScoped)
-  // It opens last and closes first, so that other workers take the parts while in-flight requests finish.
+  // The singletons open last and close first, so that other workers take the parts while in-flight requests finish.
   yield* Layer.build(singletons)
   return yield* Effect.raceFirst(Fiber.join(loops), Deferred.await(lost))
 }, Effect.scoped)

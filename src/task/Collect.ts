@@ -1,9 +1,10 @@
 /**
- * Polls outstanding tasks until their results have arrived; can be stopped at any point and started again. A result is
- * stored as received before its task counts as completed; if it does not fit, it is kept, and no other task is
- * affected. The time between polls grows with the task's age. A task that a webhook names is polled at once; while
- * webhooks arrive, other polls are rarer, but never stop. After three responses that cannot be used, the task is
- * invalid, or failed if the service does not know it. While the service is down, all polls wait (`ServiceHealth`).
+ * Polls outstanding tasks until their results have arrived. It can be stopped at any point and started again. A result
+ * is stored as received before its task counts as completed. A result that does not fit its task is kept as well, and
+ * affects no other task. The time between polls of a task grows with the task's age. A task that a webhook names is
+ * polled at once. While webhooks arrive, other polls are less frequent, but they never stop. After three unusable
+ * responses, a task is invalid, or failed if the service does not know it. While the service is down, all polls wait
+ * (`ServiceHealth`).
  */
 /* oxlint-disable max-lines -- one loop: polls, warnings, and retries share its state */
 import { Duration, Effect, Latch, Option, Result } from "effect"
@@ -25,17 +26,15 @@ import * as TaskPool from "./TaskPool.ts"
 
 type Polling = Pick<ServiceSettings, "pollInterval">
 
-/** In milliseconds. */
+/** Milliseconds until the first poll of a new task. */
 export const firstPollDelay = (profile: Polling): number => Duration.toMillis(profile.pollInterval.min)
 
-/**
- * If a webhook arrived within this time, more are expected, so tasks are polled less often, but at least once in it.
- */
+/** Milliseconds after a webhook in which further webhooks are expected, so that tasks are polled less often. */
 const hintedSpan = Duration.toMillis("1 hour")
 
 /**
- * Milliseconds until the next poll: half the task's age, within `pollInterval`. If `hinted`, the minimum is
- * `pollInterval.max`, and the maximum `hintedSpan` if it is longer.
+ * Milliseconds until the next poll: half the task's age, but within `pollInterval`. If `hinted`, the delay is at least
+ * `pollInterval.max`, and at most `hintedSpan` or `pollInterval.max`, whichever is longer.
  */
 export const pollDelay = (profile: Polling, age: number, hinted = false): number => {
   const max = Duration.toMillis(profile.pollInterval.max)
@@ -49,17 +48,17 @@ const maxHintedRetryDelay = Duration.toMillis("2 seconds")
 
 const pageSize = 256
 
-/** After so many, a task is `invalid`, or `failed` if the service does not know it. */
+/** After this many unusable responses, a task is `invalid`, or `failed` if the service does not know it. */
 const maxUselessAnswers = 3
 
-/** The service may not know a new task for this long. */
+/** For this many milliseconds after creating a task, a service may answer that it does not know the task. */
 const settlingTime = Duration.toMillis("1 minute")
 
 const minDelayToReport = Duration.toMillis("10 seconds")
 
 const maxWarnings = 20
 
-/** Sleeps are short, so that polling continues soon after a suspended machine wakes up. */
+/** Maximum time of one sleep, so that polling continues soon after a suspended machine wakes up. */
 const maxWait = Duration.seconds(30)
 
 /** If a person or a webhook asked for a poll, `dueAt` is 0. */
@@ -95,7 +94,10 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const kindsIn = VoteKinds.reader(profile.kindPath)
   const known = new Set([...profile.openStatuses, ...profile.completedStatuses, ...profile.failedStatuses])
   const maxPollInterval = Duration.toMillis(Duration.fromInputUnsafe(profile.pollInterval.max))
-  /** Consecutive failed polls by task; `useless` ones had an unusable response, `sinceHint` ones followed a webhook. */
+  /**
+   * Consecutive failed polls of each task: all (`times`), those with an unusable response (`useless`), and those since
+   * a webhook or a person asked for a poll (`sinceHint`).
+   */
   const failures = new Map<number, { readonly times: number; readonly useless: number; readonly sinceHint: number }>()
   const repeats = RepeatedExperts.make(ledger)
   let warnings = 0
@@ -125,7 +127,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     )
   })
 
-  /** The result may be ready. */
+  /** Retries with backoff, but no later than the next poll by age, because the result may already be available. */
   const retrySoon = Effect.fnUntraced(function* (task: OpenTask, times: number, first = firstPollDelay(profile)) {
     const now = yield* SteadyClock.now
     const delay = Backoff.millisAfter(times, first, pollDelay(profile, now - task.submittedAt))
@@ -197,7 +199,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     (effect, task) => Effect.catchTag(effect, "AnnotationClientError", (failure) => settle(task, failure)),
   )
 
-  /** The result was paid for; another result may replace it. */
+  /** The task's earlier result was paid for, so it stays until a new result replaces it. */
   const keepResult = Effect.fnUntraced(function* (task: OpenTask, reason: string) {
     failures.delete(task.seq)
     yield* warn(`${task.taskId} keeps its earlier result: ${reason}`)
@@ -215,7 +217,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     switch (reason._tag) {
       case "TaskUnknown":
         if (task.hasResult) return yield* keepResult(task, failure.message)
-        // 410 means that the task is gone; otherwise, the service may not know a new task yet.
+        // A 410 means that the task is gone. Any other status may mean that the service does not know the task yet.
         if (reason.status !== 410) {
           const age = (yield* SteadyClock.now) - task.submittedAt
           if (options.once === true ? age < settlingTime : useless < maxUselessAnswers)
@@ -258,7 +260,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
 
   const next = Effect.gen(function* () {
     while (true) {
-      // Tasks that a webhook named come first.
+      // If a webhook has named a task, the due tasks are read again, and the named task comes first.
       const [task, ...rest] = ledger.hinted.isOpen() ? [] : page
       if (task !== undefined) {
         page = rest
@@ -273,7 +275,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
       page = tasks.filter(({ taskId }) => !inFlight.has(taskId))
       if (page.length > 0) continue
       if (inFlight.size === 0 && done && (options.once === true || Option.isNone(wait))) return Option.none<OpenTask>()
-      // If all due tasks are in flight, the loop sleeps, because other tasks may become due.
+      // If all due tasks are in flight, the loop waits only for `firstPollDelay`, because other tasks may become due.
       const pause = Option.match(wait, {
         onNone: () => Effect.never,
         onSome: (millis) =>

@@ -1,7 +1,8 @@
 /**
- * Puts pseudonyms in place of experts' names in votes, flags, and decisions; only the job's ledger has the key. A vote
- * without a kind gets that of an automatic expert. Unknown members of flags are left out, as they may contain a name.
- * Texts by experts and data of the input stay unchanged.
+ * Replaces experts' names in votes, flags, and decisions with pseudonyms. Only the job's ledger has the key of the
+ * pseudonyms. A pseudonym hides whether an expert is automatic, so a vote of an automatic expert gets a kind if it has
+ * none. Unknown members of flags are left out, because they may contain a name. Texts by experts and data from the
+ * input stay unchanged.
  */
 import { Context, Effect, Option, Predicate, Schema } from "effect"
 import * as ExpertKind from "../domain/ExpertKind.ts"
@@ -26,12 +27,12 @@ export interface ExpertNames {
   readonly voters?: Map<string, string>
 }
 
-/** Default: pseudonyms replace names. */
+/** By default, pseudonyms replace names. */
 export const ExpertNames = Context.Reference<ExpertNames>("prefstream/task/ExpertNames", {
   defaultValue: () => ({ keep: false }),
 })
 
-/** For output that stays with the team, and code that only compares names. */
+/** Keeps the names, for output that stays with the team, and for code that only compares names. */
 export const keepNames = Effect.provideService(ExpertNames, { keep: true })
 
 const hasExpert = Predicate.hasProperty("expert")
@@ -41,7 +42,10 @@ const votersIn = ({ expert, votes }: Annotations): ReadonlyArray<string> =>
     Predicate.isString,
   )
 
-/** The kind of an automatic expert, if neither the vote nor its annotations tell it: a pseudonym hides the name. */
+/**
+ * The kind of an automatic expert, found by the name, because a pseudonym will hide the name. Empty for a person, or if
+ * the vote or its annotations already have a kind.
+ */
 const kindByName = ({ expert, kind }: { readonly expert: unknown; readonly kind?: unknown }, ofAll?: unknown) => {
   const role =
     Predicate.isString(expert) && (ExpertKind.of(kind) ?? ExpertKind.of(ofAll)) === null

@@ -1,6 +1,6 @@
 /**
- * Plans further votes on items that have no outstanding vote, if a run of the job has asked for them. The caller
- * chooses the items. No vote is planned twice (`ledger/writes/FurtherVotes`).
+ * Plans further votes on items without an outstanding vote, if a run of the job has asked for further votes. The caller
+ * chooses the items. The ledger plans no vote twice (`ledger/writes/FurtherVotes`).
  */
 import { Effect, Option } from "effect"
 import { Ledger, type LedgerReader } from "./ledger/Ledger.ts"
@@ -24,7 +24,7 @@ export type ChooseItems = (
   terms: FurtherTerms,
 ) => Effect.Effect<ItemChoice, JudgmentsError, LedgerReader>
 
-/** For a campaign, by default that of the last run. None if no run has asked for further votes. */
+/** Chooses items of a campaign, by default that of the last run. Returns none if no run has asked for further votes. */
 const chosenBy = Effect.fnUntraced(function* (choose: ChooseItems, of?: number) {
   const ledger = yield* Ledger
   const terms = yield* ledger.furtherTerms

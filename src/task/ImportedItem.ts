@@ -17,7 +17,7 @@ export interface ImportedItem {
   /** The task's number in the ledger, or -1 if it does not have the task yet. */
   readonly seq: number
   readonly taskId: string
-  /** Task id of the item's pairs. Default: `taskId`, if the record of the first votes names no task. */
+  /** Task id of the item's pairs: the task that the record of the first votes names, or `taskId` if it names none. */
   readonly sourceTaskId: string
   readonly prompt: TaskPrompt
   readonly votes: Array<ImportedVote>
@@ -30,7 +30,7 @@ export interface ImportedItem {
 const Stored = Schema.fromJsonString(Schema.Struct({ task_id: Schema.String, results: Schema.Array(ResultItem) }))
 const decodeStored = Schema.decodeUnknownSync(Stored)
 
-/** Equal for votes with equal content. The expert's kind, the order, and the seconds do not count. */
+/** A key that is equal for votes with equal content. It ignores the expert's kind, the order, and the seconds. */
 export const keyOf = (vote: ImportedVote): string => {
   const keyMembers = Object.entries(Struct.omit(vote, ["kind", "order", "seconds"]))
     .filter(([, value]) => value !== undefined)
@@ -95,7 +95,7 @@ export const empty = (item: BatchItem, taskId: string, sourceTaskId = taskId): I
   isChanged: false,
 })
 
-/** The index in the item of each completion of a record. Undefined if prompt or completions differ. */
+/** For each completion of the record, its index in the known item. Undefined if prompt or completions differ. */
 export const placesIn = (
   known: TaskPrompt,
   { item: { completions }, prompt }: BatchItem,

@@ -1,6 +1,7 @@
 /**
- * Reads the input into the ledger, as planned tasks. Each record counts once: new, known, duplicate, or rejected. A
- * step is one transaction. Items of an incomplete batch are recorded with it; a killed run's are read again.
+ * Reads the input into the ledger as planned tasks. Each record counts once: as new, known, duplicate, or rejected. A
+ * step is one transaction. It records an item only when the item's batch is complete. If a run is killed before that,
+ * the next run reads the item again.
  */
 import { Array as Arr, Duration, Effect, type Latch, Result, Stream } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"
@@ -23,23 +24,23 @@ import { plural } from "../io/Values.ts"
 
 export interface PlanOptions extends RunTerms, DrawOptions {
   /**
-   * Whether an item without an id is judged again in another order of completions. If false (the default), it is a
-   * duplicate, and its models, gold answer, and metadata are dropped.
+   * Whether an item without an id is judged again if it occurs with another order of completions. If false (the
+   * default), the other order is a duplicate, and its models, gold answer, and metadata are dropped.
    */
   readonly keepReordered?: boolean | undefined
   /**
-   * Maximum number of items read, but not sent yet: at this limit, reading waits for sending, so that an endless source
-   * does not fill the ledger. Workers ignore it. Default: no limit, so that all rejects of the input are known early.
+   * Maximum number of items that are read, but not sent yet. At this limit, reading waits for sending, so that an
+   * endless source does not fill the ledger. Workers ignore it. Default: no limit, so that all rejects are known early.
    */
   readonly maxPlanned?: number | undefined
   readonly batch?: Batch.BatchLimits | undefined
 }
 
-/** Small steps would write the same pages of the items' index more often. */
+/** Number of records that make a step. Smaller steps would write the same pages of the items' index more often. */
 export const stepRecords = 4096
 const stepBytes = 4 * 1024 * 1024
 
-/** Maximum milliseconds between two steps, so that a slow source's few records are planned. */
+/** After this many milliseconds, the next records make a step even if they are few, as from a slow source. */
 const stepMillis = Duration.toMillis("5 seconds")
 
 export const plan = Effect.fnUntraced(function* <E, R>(
@@ -60,7 +61,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   const maxBytes = stepBytes / (options.votes ?? 1)
   let counts = nothingRead
   const batches = Batch.make(options.batch)
-  /** New items over the budget, which the ledger does not know. */
+  /** New items that exceed the budget. The ledger does not record them. */
   const beyondBudget = SeenItems.make()
   let overBudget = 0
 
@@ -116,7 +117,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
       rejected: counts.rejected + rejects.length,
     }
     const closed = [...batches.add(fresh), ...(finished ? batches.end() : [])]
-    // Items of an incomplete batch have no rows yet: the step that completes it counts them.
+    // Items of an incomplete batch have no rows yet. The step that completes the batch counts them.
     const waiting = batches.waiting().length
     const recorded = { ...counts, read: counts.read - waiting, new: counts.new - waiting }
     const beyond = yield* ledger.record(run, {
@@ -143,7 +144,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   let gathered: Array<Result.Result<BatchItem, Reject>> = []
   let bytes = 0
   let flushedAt = yield* SteadyClock.now
-  /** Reading waits when this many are planned. It may skip one wait, so this is half of `maxPlanned`. */
+  /** Reading waits after this many records. One wait may be skipped, so this number is half of `maxPlanned`. */
   const maxAhead = ledger.isShared ? Infinity : (options.maxPlanned ?? Infinity) / 2
   let ahead = 0
   const flush = Effect.fnUntraced(function* () {
@@ -163,7 +164,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
     records,
     Effect.fnUntraced(function* (records) {
       for (const record of records) {
-        // Records are identified at once: until then, their texts keep a chunk of the input in memory.
+        // Each record is identified at once, because until then its text keeps a chunk of the input in memory.
         const identified = Result.map(record, identify)
         gathered.push(identified)
         bytes += sizeOf(identified)

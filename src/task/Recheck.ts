@@ -1,7 +1,7 @@
 /**
- * Polls failed and invalid tasks once more before they are paid for again. A task is resubmitted only if the service
- * reports a failure, a result that does not fit, or that it does not know the task or never accepted it. Without a
- * readable response, the task stays as it is.
+ * Polls failed and invalid tasks once more before the job pays for them again. A task is resubmitted only if the
+ * service never accepted it, does not know it, reports that it failed, or returns a result that does not fit. Without a
+ * usable response, the task stays as it is.
  */
 import { Duration, Effect, Result } from "effect"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
@@ -18,7 +18,7 @@ export const failedStatusReason = (status: string): string => `the service repor
 /** A canceled task is not paid for. */
 export const isCanceled = (status: string): boolean => status === "cancelled" || status === "canceled"
 
-/** The `seq` of tasks whose failure the service confirms, or that it never accepted. */
+/** Returns the `seq` of each task whose failure the service confirms, or that the service never accepted. */
 export const findResubmittable = Effect.fn("Recheck.findResubmittable")(function* (tasks: ReadonlyArray<Issue>) {
   const ledger = yield* Ledger
   const client = yield* TaskClient

@@ -1,6 +1,6 @@
 /**
- * Warns as soon as an expert has judged an item more than once, so that a person can stop the run before more such
- * votes are paid for: only the first counts. Earlier votes count too. The prompt identifies an item of a batch.
+ * Warns as soon as an expert has judged an item more than once, also in another task. Only the first vote counts, so a
+ * person may stop the run before paying for more such votes. In a batch, the prompt identifies the item.
  */
 import { Effect, Option, Predicate, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

@@ -83,9 +83,9 @@ const completedOf = (campaign: number | "all" | undefined) =>
 export type JudgmentsError = SqlError | NoSuchCampaign | SettingInvalid | ExpertNames.ExpertKeyMissing
 
 /**
- * The judgments of a campaign (a number, or `"all"`), in the order in which their items were planned, one for each task
- * and item, or for each vote if the task asks for several. Default: the campaign of the last run that has read
- * anything. Gold items that were mixed in are included (`isCheck`).
+ * The judgments of a campaign (a number, or `"all"`), in the order in which their items were planned. Each item of a
+ * task has one judgment, or one for each vote if the task asks for several. Default: the campaign of the last run that
+ * has read anything. Gold items that were mixed in are included (`isCheck`).
  *
  * @param paths the paths of annotations that the service reports in other fields
  */
@@ -103,15 +103,15 @@ export const ofCampaign = (
     ),
   )
 
-/** `seq` is that of the first vote. */
+/** An item with its place in the ledger. `seq` is the place of its first vote. */
 export interface PlacedItem extends ItemPlace {
   readonly itemId: string
   /** Undefined if prompts were withdrawn or not answered, or the results are unusable. */
   readonly item: JudgedItem | undefined
   readonly isCheck: boolean
-  /** The service withdrew a prompt: the item gets no further vote. */
+  /** Whether the service withdrew a prompt, so that the item gets no further vote. */
   readonly isWithdrawn: boolean
-  /** All experts who were allowed to vote gave no answer, so others must judge the item. */
+  /** Whether all experts who were allowed to vote gave no answer, so that others must judge the item. */
   readonly isUnanswered: boolean
   readonly hasGold: boolean
 }
@@ -160,7 +160,7 @@ const placedOf = (batch: number, tasks: Arr.NonEmptyReadonlyArray<JudgedTask>): 
   })
 }
 
-/** The arrays of one chunk become one chunk. */
+/** Flattens the arrays. All arrays of a chunk become one chunk. */
 const inArrays = <A, E, R>(arrays: Stream.Stream<ReadonlyArray<A>, E, R>): Stream.Stream<A, E, R> =>
   arrays.pipe(
     Stream.chunks,
@@ -171,7 +171,7 @@ const inArrays = <A, E, R>(arrays: Stream.Stream<ReadonlyArray<A>, E, R>): Strea
 
 /**
  * The judged items of a campaign, each with the judgments of its votes, in order. With `"all"`, an item occurs once for
- * each campaign that judged it. Only one batch is in memory.
+ * each campaign that judged it. Only one batch at a time is in memory.
  */
 export const items = (
   campaign?: number | "all",
@@ -195,7 +195,7 @@ export interface UnjudgedCounts {
   readonly unusable: number
 }
 
-/** Like `items`, but `unjudged` counts items so far without a judgment, except gold items that were mixed in. */
+/** Like `items`. `unjudged` counts the items read so far without a judgment, except gold items that were mixed in. */
 export const counted = (campaign?: number | "all", paths?: AnnotationPaths.AnnotationPaths) => {
   let withdrawn = 0
   let unanswered = 0

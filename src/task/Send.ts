@@ -1,10 +1,11 @@
 /**
- * Sends planned tasks until the input is read and none is left. A task is claimed just before its request is sent, and
- * is _in doubt_ if the request may have arrived without a usable response. One that the service may have created is
- * sent again only if the service still remembers its idempotency key. After a 400, 413, or 422, a task of several items
- * is split in two, so that only the item at fault is refused; after a 413, later tasks that are at least as large are
- * split before they are sent. The run ends if there is no service at the address, or if it refuses the token, all
- * requests, or the run's first tasks (`FailureStreak`).
+ * Sends planned tasks until the input is read and no planned task is left. A task is claimed just before its request is
+ * sent. It is _in doubt_ if the request may have arrived without a usable response. A task that the service may have
+ * created is sent again only if the service still remembers its idempotency key.
+ *
+ * After a 400, 413, or 422, a task of several items is split in two, so that only the item at fault is refused. After a
+ * 413, later tasks of at least the same size are split before they are sent. The run ends if there is no service at the
+ * address, or if the service refuses the token, all requests, or the run's first tasks (`FailureStreak`).
  */
 import { Data, Deferred, Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -36,18 +37,21 @@ const stoppedBetween = "the run was stopped between the first and the last of th
 /** If claiming takes longer than this, the claim is renewed. */
 const maxClaimTime = Duration.toMillis("2 seconds")
 
-/** A service may refuse a whole task with these because of one item. */
+/** With one of these statuses, a service may refuse a whole task because of one item. */
 const mayBeOneItem: ReadonlySet<number> = new Set([400, 422])
 
 export type SendError = SqlError | AnnotationClientError
 
 export interface SendOptions {
   readonly earlier?: FailureStreak.FailureStreak | undefined
-  /** Opens if no task is left to send while reading continues. */
+  /** A latch that opens whenever no task is left to send, but reading continues. */
   readonly starved?: Latch.Latch | undefined
 }
 
-/** Sets `halt` after a failure that would affect every task. After `earlier` ones, sends singly until one succeeds. */
+/**
+ * Fails `halt` after a failure that would affect every task. If `earlier` failures have ended a run, tasks are sent one
+ * by one until the service accepts one.
+ */
 export const send = Effect.fnUntraced(function* <E>(
   readingDone: Latch.Latch,
   halt: Deferred.Deferred<never, E | SendError | RejectLimit.TooManyRejects>,
@@ -69,7 +73,7 @@ export const send = Effect.fnUntraced(function* <E>(
       // The claim happens at the task's turn, so that only a task that is being sent can become in doubt. Queries for
       // planned tasks also return the halves of a split task, so another fiber may claim them.
       let claimed = false
-      /** An earlier request of this attempt, even in an earlier run, may have created the task. */
+      /** Whether an earlier request of this attempt, even in an earlier run, may have created the task. */
       let doubtful = task.sentAt !== undefined
       let sentAt = task.sentAt
       const doubt = Effect.sync(() => void (doubtful = true))
@@ -104,7 +108,7 @@ export const send = Effect.fnUntraced(function* <E>(
       yield* client
         .create(body, task.idempotencyKey, { isDoubtful: task.wasDoubted, claim, beforeRetry, doubt, release })
         .pipe(
-          // If the update fails, the claim ends at its time limit.
+          // If the ledger cannot be updated, the claim ends at its time limit.
           Effect.onInterrupt(() => {
             if (!claimed) return Effect.void
             const isDoubt = doubtful && profile.idempotencyKey !== "honored"
@@ -126,7 +130,7 @@ export const send = Effect.fnUntraced(function* <E>(
       ),
   )
 
-  /** Waiting for their turn or being sent. Queries for planned tasks may return them again. */
+  /** The `seq` of tasks that wait for their turn or are being sent. Queries for planned tasks may return them again. */
   const inFlight = new Set<number>()
   const sendTask = (task: PlannedTask) =>
     Effect.ensuring(
@@ -198,12 +202,12 @@ export const send = Effect.fnUntraced(function* <E>(
         yield* ledger.markInDoubt(task.seq, failure.message)
         return yield* end(streak.lost(failure))
       case "Unavailable":
-        // The request may have failed while it waited for its turn: then the task was not sent.
+        // If the request failed while it waited for its turn, the task was not sent.
         if (!reason.maybeDone || !doubtful) break
         if (profile.idempotencyKey !== "honored") {
           yield* ledger.markInDoubt(task.seq, failure.message)
         } else {
-          // The service may accept other tasks, so the run continues, and the next one resends this task under its key.
+          // The run continues, because the service may accept other tasks. The next run resends this task with its key.
           leftFailure = failure
           yield* ledger.markPlanned(task.seq)
           yield* Effect.logWarning(
@@ -249,7 +253,7 @@ export const send = Effect.fnUntraced(function* <E>(
       yield* sendTask(task.value)
     }
   })
-  // At the end of the run, tasks that wait for their turn are interrupted.
+  // If `halt` fails, tasks that wait for their turn are interrupted.
   yield* Effect.andThen(oneByOne, TaskPool.run(profile.concurrency, next, sendTask)).pipe(
     Effect.raceFirst(Effect.exit(Deferred.await(halt))),
   )

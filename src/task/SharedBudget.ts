@@ -1,4 +1,4 @@
-/** An annotation client that, in a worker, obeys the request limits of all workers of the job. */
+/** An annotation client. In a worker, it obeys the request limits that all workers of the job share. */
 import { Effect, Layer, Option } from "effect"
 import type { HttpClient } from "effect/http"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
@@ -7,7 +7,7 @@ import { RequestBudget } from "./client/RequestBudget.ts"
 import { slotsPerSecond } from "./client/Throttle.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 
-/** If the ledger fails, the worker sends nothing until it ends. */
+/** If the ledger fails, the worker gets no slots, and asks again after a second. */
 const noSlots = { count: 0, first: 0, spacing: 0, pause: 1000, halvings: 0 }
 
 const layerBudget = Layer.effect(

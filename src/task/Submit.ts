@@ -1,7 +1,7 @@
 /**
- * One run that submits: decides about tasks that earlier runs were sending when they ended, and then plans and sends
- * concurrently. It can be stopped at any point. After a failure, requests in flight are finished, and the ledger
- * records them and the reason.
+ * Submits tasks in one run. First, the run decides about tasks that earlier runs were sending when they ended. Then, it
+ * plans and sends concurrently. It can be stopped at any point. After a failure, requests in flight are finished, and
+ * the ledger records them and the reason of the failure.
  */
 /* oxlint-disable max-lines -- options, their checks, and the run that has them */
 import {
@@ -44,19 +44,22 @@ import { send, type SendError } from "./Send.ts"
 export interface SubmitOptions extends PlanOptions, SpendingTerms {
   /** Gold items to mix into the new items. */
   readonly gold?: GoldItems.GoldOptions | undefined
-  /** Whether changed guidelines or task type start a campaign that judges all again. Default: fail (`TermsChanged`). */
+  /**
+   * Whether changed guidelines or a changed task type start a new campaign, which judges all items again. Default: the
+   * run fails with `TermsChanged`.
+   */
   readonly newCampaign?: boolean | undefined
   /**
-   * States whose tasks of earlier runs are submitted again, as new, billable tasks, if a poll confirms the failure (see
-   * `Recheck`). Default: none.
+   * Tasks of earlier runs in these states are submitted again, as new, billable tasks, if a poll confirms the failure
+   * (see `Recheck`). Default: none.
    */
   readonly resubmit?: ReadonlyArray<Replannable> | undefined
   /** Maximum number of times that a task's items are sent, including the first time. Default 3. */
   readonly maxAttempts?: number | undefined
   /**
-   * Maximum number of rejected records, or share of the records read such as `"1%"`, before `TooManyRejects`. A share
-   * is checked from the 1,000th record on, and at the end. Items that the service refuses also count. Default: no
-   * limit, but a run fails if its first 100,000 records are all rejected.
+   * Maximum number of rejected records, or their maximum share of the records read, such as `"1%"`. Above it, the run
+   * fails with `TooManyRejects`. A share is checked from the 1,000th record on, and at the end. Items that the service
+   * refuses also count. Default: no limit, but a run fails if its first 100,000 records are all rejected.
    */
   readonly maxRejects?: RejectLimit.RejectLimit | undefined
 }
@@ -103,11 +106,11 @@ export class PriceMissing extends Schema.TaggedError<PriceMissing>()("PriceMissi
   }
 }
 
-/** The service cannot limit votes to people or judges, or ask a whole jury, as the job needs. */
+/** The job needs a service that can limit votes to people or judges, or ask a whole jury. This service cannot. */
 export class VotersNotTaken extends Schema.TaggedError<VotersNotTaken>()("VotersNotTaken", {
   /** The identity of the service. */
   service: Schema.String,
-  /** The number of votes of a whole jury, and the maximum per task. Absent if a jury is not the problem. */
+  /** The jury's number of votes, and the maximum number of votes per task. Absent if the jury is not the problem. */
   jury: Schema.optionalKey(Schema.Struct({ votes: Schema.Int, maxVotes: Schema.Int })),
 }) {
   override get message() {
@@ -119,7 +122,7 @@ export class VotersNotTaken extends Schema.TaggedError<VotersNotTaken>()("Voters
   }
 }
 
-/** The budget and prices of the job with those of this run. @param ledger undefined if there is none yet */
+/** The budget and prices of the job, together with those of this run. @param ledger undefined if there is none yet */
 export const spendingTerms = Effect.fnUntraced(function* (
   ledger: Pick<(typeof LedgerReader)["Service"], "spendingTerms"> | undefined,
   options: SpendingTerms,
@@ -216,13 +219,13 @@ export interface Submitted extends ReadCounts {
 }
 
 export interface RunOptions extends SubmitOptions {
-  /** Opens when the interrupted tasks of earlier runs are planned or in doubt. Then polling may start. */
+  /** Opens when the interrupted tasks of earlier runs are planned or in doubt, so that polling may start. */
   readonly settled?: Latch.Latch | undefined
-  /** For items of earlier runs that get another vote. Default: none. */
+  /** Chooses the items of earlier runs that get another vote. Default: no item gets one. */
   readonly chooseFurther?: ChooseItems | undefined
   /** Without `group`, the tasks' group is this name with the campaign's number, if the service knows groups. */
   readonly jobName?: string | undefined
-  /** Called before any task of the run is planned. Undefined: no group. */
+  /** Called with the tasks' group, or undefined without a group, before any task of the run is planned. */
   readonly onGroup?: ((group: string | undefined) => Effect.Effect<void>) | undefined
 }
 
@@ -340,7 +343,7 @@ export const submitRun = Effect.fn("Submit.submit")(function* <E, R>(
   return submitted
 }, Effect.scoped)
 
-/** Reads no input. Fails with an `AnnotationClientError` only if it affects every task. */
+/** Sends the planned tasks, and reads no input. Fails with an `AnnotationClientError` only if it affects every task. */
 export const sendPlanned = Effect.gen(function* () {
   const halt = yield* Deferred.make<never, SendError | RejectLimit.TooManyRejects>()
   yield* send(yield* Latch.make(true), halt, RejectLimit.counter(undefined))

@@ -1,6 +1,6 @@
 /**
- * Fibers in this process that take tasks from one source, one at a time. An interruption waits for all fibers, so that
- * the ledger is still open for the last response; `Stream.mapEffect` does not wait for one that starts meanwhile.
+ * Fibers in this process that take tasks from one source. An interruption waits for all fibers, so that the ledger is
+ * still open for the last response. `Stream.mapEffect` would not wait for a fiber that starts during the interruption.
  */
 import { Array as Arr, Effect, Option, Semaphore } from "effect"
 

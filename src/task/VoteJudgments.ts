@@ -1,7 +1,8 @@
 /**
- * Splits the judgment of a task that asks for several votes into one per vote, as if each had its own task. Flags and a
- * lead's decision are in the first. It is not split if the result lists no votes, or if its choice differs from that of
- * `tally`, for example in a tie. `missingVotes`: votes that the task asked for and did not get.
+ * Splits the judgment of a task that asks for several votes into one judgment per vote, as if each vote had its own
+ * task. The first one has the flags and a lead's decision. A judgment with fewer than two listed votes stays whole. A
+ * judgment without a lead's decision also stays whole if its choice differs from that of `tally`, for example in a tie.
+ * `missingVotes` counts votes that the task asked for and did not get.
  */
 import { Option, Struct } from "effect"
 import * as Assessment from "../domain/Assessment.ts"
@@ -16,7 +17,7 @@ export const perVote = (whole: Judgment, asks: number): ReadonlyArray<Judgment> 
   const { annotations, bestCompletionIndex, completions } = whole
   const votes = Option.getOrElse(listedIn(annotations, completions.length), () => [])
   const missingVotes = asks - Math.max(votes.length, 1)
-  // A lead may decide before all votes are given.
+  // A lead may decide before all votes are given. Then no vote is missing.
   const judgment = missingVotes > 0 && !Decision.isIn(annotations) ? { ...whole, missingVotes } : whole
   if (votes.length < 2) return [judgment]
   const isDecided = Decision.isIn(annotations)

@@ -1,11 +1,11 @@
 /**
  * Reads the scores of completions from a file of any format that `Source` reads. A record has one of these forms:
- * - `item_id` and `scores`: one per completion of the item, in the order of the input. Their number is not checked,
- *   because a dataset does not tell it.
+ * - `item_id` and `scores`: one score per completion of the item, in the order of the input. Their number is not
+ *   checked, because a dataset does not tell how many completions an item has.
  * - `item_id`, `completion_index`, and `score`
  * - `item_id`, `chosen_index`, `rejected_index`, `chosen_score`, and `rejected_score`
- * - `chosen_score` and `rejected_score`: one record per pair, in the order of the dataset. Only for one split, because
- *   a wrong order of several could not be detected.
+ * - `chosen_score` and `rejected_score`: one record per pair, in the order of the dataset. This form is only for one
+ *   split, because a wrong order of several splits could not be detected.
  *
  * Two different scores of one completion are an error. Memory: about 300 bytes per item, and 40 bytes per score.
  */
@@ -90,7 +90,7 @@ const parse = (record: unknown): Result.Result<Parsed, string> =>
     return { itemId, scores: [[index, yield* scoreOf("score", record["score"])] as const] }
   })
 
-/** Call `scoresOf` for the pairs in their order. Then `unmatched` are the items that have scores, but no pair. */
+/** Call `scoresOf` for all pairs, in order. After that, `unmatched` returns the items that have scores, but no pair. */
 export const read = Effect.fn("ScoreFile.read")(function* (
   file: string,
   splits: ReadonlyArray<Pick<SplitSummary, "rows" | "split">>,

@@ -1,7 +1,8 @@
 /**
  * The client of the annotation service: creates and polls tasks. A request is resent only if this cannot create a
- * second task, because the service honors idempotency keys or certainly did not accept the first one. `Throttle`
- * decides when; `ServiceHealth` stops all while the service is down; `Contract` or a `Protocol` defines them.
+ * second task, because the service honors idempotency keys or certainly did not accept the first request. `Throttle`
+ * decides when a request is sent. `ServiceHealth` stops all requests while the service is down. `Contract` or a
+ * `Protocol` defines the requests.
  */
 import { Context, Duration, Effect, Layer, Option, Schema } from "effect"
 import type { HttpClient } from "effect/http"
@@ -20,11 +21,14 @@ import * as Throttle from "./Throttle.ts"
 import * as Transport from "./Transport.ts"
 
 export interface Sending<E> {
-  /** An earlier attempt may have created the task, even if a later one is refused. */
+  /** Whether an earlier attempt may have created the task, even if a later attempt is refused. */
   readonly isDoubtful: boolean
   /** Runs before the first request. If it fails, nothing is sent. */
   readonly claim: Effect.Effect<unknown, E>
-  /** Runs in place of `claim` before a retry, unless `release` has run since. If it fails, nothing is sent. */
+  /**
+   * Runs before a retry in place of `claim`, unless `release` has run since the last request. If it fails, nothing is
+   * sent.
+   */
   readonly beforeRetry: Effect.Effect<unknown, E>
   /** Runs after an attempt without a usable response that may have created the task. */
   readonly doubt: Effect.Effect<unknown>
@@ -42,7 +46,7 @@ const unclaimed: Sending<never> = {
 
 const madeUpId = "prefstream-probe"
 
-/** A healthy service answers that it does not know the task. */
+/** The request of a task that does not exist. A healthy service answers that it does not know the task. */
 const madeUpTask: Effect.Effect<TaskRequest> = Effect.succeed({ task_type: "", prompts: [] })
 
 const maxKnown = 8
@@ -78,7 +82,7 @@ const make = Effect.fnUntraced(function* <R>(
   const transport = yield* Transport.make(throttle)
   const calls = yield* callsOf(transport, throttle)
 
-  /** Polls of these show whether the service is up. */
+  /** Tasks that were polled recently. Probes poll them to find out whether the service is up. */
   const known = new Map<string, Effect.Effect<TaskRequest, unknown>>()
   const health = yield* ServiceHealth.make(profile, throttle, (failed) => {
     const turn = failed % (known.size + 1)
@@ -94,7 +98,7 @@ const make = Effect.fnUntraced(function* <R>(
       Effect.tapError(health.failed),
     )
 
-  /** @param body the JSON of a `TaskRequest` @returns the task's id */
+  /** @param body the JSON of a `TaskRequest` @returns the task's id at the service */
   const create = Effect.fn("AnnotationClient.create")(function* <E = never>(
     body: Uint8Array,
     idempotencyKey: string,
@@ -120,7 +124,7 @@ const make = Effect.fnUntraced(function* <R>(
       .pipe(
         Effect.mapError((failure) => {
           if (!isClientError(failure)) return failure
-          // An earlier attempt may have created the task.
+          // An earlier attempt may have created the task, even if the service refused this attempt.
           return (isDoubtful || doubts > 0) && (failure.reason._tag === "Refused" || failure.reason._tag === "TooLarge")
             ? transport.unusable(
                 `an earlier attempt may have created the task; a later attempt failed: ${failure.message}`,
@@ -144,13 +148,13 @@ const make = Effect.fnUntraced(function* <R>(
     return yield* persist(sent, again)
   })
 
-  /** @param request the JSON of a `TaskRequest`; read at most once @param tries 1 for callers that poll again later */
+  /** @param request the JSON of a `TaskRequest`, read at most once @param tries 1 if the caller polls again later */
   const poll = Effect.fn("AnnotationClient.poll")(function* <E = never>(
     taskId: string,
     request: Effect.Effect<Uint8Array, E>,
     tries = 1,
   ): Effect.fn.Return<TaskView, AnnotationClientError | E> {
-    /** Failures of the ledger, not of the service. */
+    /** Failures to read `request` from the ledger. They are not failures of the service. */
     const requestFailures: Array<E> = []
     const task = yield* request.pipe(
       Effect.tapError((failure) => Effect.sync(() => requestFailures.push(failure))),
@@ -174,22 +178,25 @@ const make = Effect.fnUntraced(function* <R>(
     return view
   })
 
-  // With the contract's settings, an unlisted status counts as open, which may be wrong.
+  // Without a custom protocol, a status that no setting lists counts as open, which may be wrong.
   return { create, poll, taskIdsOf: protocol?.taskIdsOf, mayMisreadStatus: protocol === undefined }
 })
 
 /** The client that `Tasks.submit` and `Tasks.collect` need. Its methods are internal. */
 export interface AnnotationClient {
-  /** Only distinguishes the type. */
+  /** This member only distinguishes the type. */
   readonly "~prefstream/AnnotationClient": never
 }
 
-/** For `Send`, `Collect`, and `Recheck`. */
+/** The client with its methods, for `Send`, `Collect`, and `Recheck`. */
 export const TaskClient = Context.Service<AnnotationClient, Effect.Success<ReturnType<typeof make>>>(
   "prefstream/task/AnnotationClient",
 )
 
-/** A service's client: `layer` for the contract's protocol, `layerProtocol` for others. Obeys the profile's limits. */
+/**
+ * A service's client: `layer` for the contract's protocol, `layerProtocol` for another protocol. The client obeys the
+ * limits in the service profile.
+ */
 export const AnnotationClient: {
   readonly layer: Layer.Layer<AnnotationClient, never, ServiceProfile | HttpClient.HttpClient>
   readonly layerProtocol: (

@@ -1,6 +1,6 @@
 /**
- * The failures of requests to the service, each with a reason that tells callers what to do, never taken from the text
- * of a message. `maybeDone` is false only if the service certainly did not carry out the request.
+ * The failures of requests to the service. Each has a reason that tells callers what to do. The reason never depends on
+ * the text of a message. `maybeDone` is false only if the service certainly did not carry out the request.
  */
 import { DateTime, Duration, type Effect, identity, Option, Schema } from "effect"
 import { HttpClientError, type HttpClientResponse } from "effect/http"
@@ -77,7 +77,7 @@ export class Down extends Schema.TaggedClass<Down>()("Down", {
 export class UnusableAnswer extends Schema.TaggedClass<UnusableAnswer>()("UnusableAnswer", {
   /** The problem, on one line. */
   detail: Schema.String,
-  /** Whether the response is not JSON. Then a proxy, for example, may have sent it. */
+  /** Whether another server, such as a proxy, may have sent the response, because it is not plain JSON. */
   isForeign: Schema.optionalKey(Schema.Boolean),
   /** An excerpt of the response. */
   found: Schema.optionalKey(Schema.String),
@@ -132,11 +132,11 @@ export class AnnotationClientError extends Schema.TaggedError<AnnotationClientEr
 
 const sentence = (detail: string): string => detail.replace(/\.$/, "")
 
-/** The service may have carried out the request, although no usable response says so. */
+/** Whether the service may have carried out the request, although no usable response says so. */
 export const maybeDone = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable" ? reason.maybeDone : reason._tag === "UnusableAnswer" && reason.isForeign === true
 
-/** A read without a response created nothing. */
+/** Sets `maybeDone` to false for a read without a response, because a read creates nothing. */
 export const withoutDoubt = (failure: AnnotationClientError): AnnotationClientError => {
   const { baseUrl, reason } = failure
   // An error in answer to a read may concern only this task, so polls of other tasks continue.
@@ -148,12 +148,12 @@ export const withoutDoubt = (failure: AnnotationClientError): AnnotationClientEr
 export const asksTooMuch = ({ reason }: AnnotationClientError, patience: Duration.Duration): boolean =>
   reason._tag === "Unavailable" && (reason.retryAfter ?? 0) > Duration.toMillis(patience)
 
-/** Polls of other tasks would also fail. */
+/** Whether polls of other tasks would also fail. */
 export const endsPolling = (failure: AnnotationClientError, patience: Duration.Duration): boolean =>
   ["Down", "AccessDenied", "ServiceBlocked", "TasksRefused", "NoSuchService"].includes(failure.reason._tag) ||
   asksTooMuch(failure, patience)
 
-/** A timeout, a lost connection, a server error, or a response from another server. */
+/** Whether the service may be down: a timeout, a lost connection, a server error, or another server's response. */
 export const seemsDown = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable"
     ? reason.status === undefined || ["timeout", "serverError"].includes(HttpFailure.kindOf(reason.status))
@@ -178,7 +178,7 @@ export const refusal = (
       return new TooLarge({ detail })
     case "rejected":
       return new Refused({ status, detail })
-    // With a key, the first request with this key may still be in progress.
+    // If keys are honored, a conflict may mean that the first request with this key is still in progress.
     case "conflict":
       if (onNotFound === "task" || idempotencyKey === "honored") break
       return new Refused({ status, detail })
@@ -189,7 +189,7 @@ export const refusal = (
         : new NoSuchService({ detail: `${response.request.method} answers ${status}: ${detail}` })
   }
   // A gateway also answers 503 when its connection to the service breaks, so the service may have carried out the
-  // request. With `Retry-After`, it usually did not, and honored keys make this assumption safe.
+  // request. With `Retry-After`, the service usually did not, and honored keys make this assumption safe.
   const isDeferred = status === 503 && retryAfter !== undefined && idempotencyKey === "honored"
   return new Unavailable({
     status,
@@ -217,7 +217,7 @@ export const noAnswer = (
   })
 }
 
-/** At most 365 days, in milliseconds. */
+/** Milliseconds that the header `Retry-After` asks to wait, at most 365 days. */
 export const retryAfterOf = ({ headers }: HttpClientResponse.HttpClientResponse): Effect.Effect<number | undefined> =>
   RateLimit.retryAfter(headers["retry-after"], Duration.days(365))
 
@@ -229,7 +229,7 @@ const Problem = Schema.Struct({
   errors: Schema.optionalKey(Schema.Unknown),
 })
 
-/** The reason, often in the format of RFC 9457. Default: the start of the body. */
+/** The reason that a response gives, often in the format of RFC 9457. Default: the start of the body. */
 const problemDetail = (body: string): string => {
   // Backticks would mark words of the service as names of prefstream's options.
   const text = body.replaceAll("`", "'")

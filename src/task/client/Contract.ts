@@ -98,7 +98,7 @@ export const make = Effect.fnUntraced(function* ({ attempt, authorize, misread }
   } satisfies TaskCalls
 })
 
-/** @param extra further members and a closing brace, in place of the body's */
+/** @param extra further members and a closing brace, which replaces the closing brace of the body */
 const withExtra = (body: Uint8Array, extra: Uint8Array): Uint8Array => Bytes.concat([body.subarray(0, -1), extra])
 
 const reader = ({ choice, resultPaths }: Pick<ServiceSettings, "choice" | "resultPaths">) => {
@@ -115,7 +115,7 @@ const reader = ({ choice, resultPaths }: Pick<ServiceSettings, "choice" | "resul
       Result.fail(`${list.path}[${i}].${path}: expected ${expected}, found ${describeValue(value)}`)
     const text = prompts.get(item)
     const prompt = typeof text === "string" || typeof text === "number" ? text : undefined
-    // Without `resultPaths.prompt`, results may have no prompt, and are in the order of the prompts.
+    // If `resultPaths.prompt` is not set, results may omit the prompt. They are then in the order of the prompts.
     if (prompt === undefined && (text ?? resultPaths.prompt) !== undefined) {
       return fail(prompts.path, "a text or a position", text)
     }

@@ -1,15 +1,16 @@
 /**
- * When failed creations end a run: after several consecutive lost tasks, if the service refuses the first tasks, or
- * gives several the same id. If the caller continues, the next such failure ends it too, unless a task succeeded.
+ * Decides when failed creations end a run: after several consecutive lost tasks, if the service refuses the first
+ * tasks, or if it gives several tasks the same id. If the caller continues, the next such failure ends the run, too,
+ * unless a task succeeded in between.
  */
 import { AnnotationClientError, TasksRefused, UnusableAnswer } from "./AnnotationClientError.ts"
 
 const maxLostInARow = 5
 
-/** Refused tasks, including halves of split tasks, that end a run without an accepted one. */
+/** Number of refused tasks, including halves of split tasks, that end a run without an accepted task. */
 const maxFirstRefusals = 20
 
-/** If so many tasks get the same id, it is probably not an id. */
+/** If this many tasks get the same id, it is probably not an id. */
 const maxTasksPerId = 5
 
 export type FailureStreak = ReturnType<typeof make>
@@ -27,7 +28,7 @@ export const make = (baseUrl: string) => {
   }
   const failure = (reason: AnnotationClientError["reason"]) => ending(new AnnotationClientError({ baseUrl, reason }))
   return {
-    /** No task was accepted since failures have ended a run. */
+    /** Whether failures have ended a run, and no task was accepted since then. */
     hasEnded: (): boolean => hasEnded,
     count: (): number => accepted,
     /** Call it when the service has accepted a task and returned a unique id. */

@@ -1,6 +1,6 @@
 /**
- * The result of one prompt as a protocol returns it. Every prompt of the task must have exactly one result, and every
- * reference name a completion of its prompt. A text must be exactly the one that was sent.
+ * The result of one prompt, as a protocol returns it. Every prompt of the task must have exactly one result. Every
+ * reference must name a completion of its prompt. A reference by text must equal the text that was sent.
  */
 import { Result } from "effect"
 import type { Ranking } from "../../domain/Ranking.ts"
@@ -23,9 +23,10 @@ export interface PromptVote extends Omit<ImportedVote, "choice" | "expert" | "ra
 }
 
 /**
- * The result of one prompt: the best completion, a ranking, both, or the votes of several experts. Without `best`, the
- * ranking's first completion is the best. With `votes`, it is the one with the most first-choice votes, and the
- * earliest vote decides a tie. With `withdrawn`, the service will never judge this prompt.
+ * The result of one prompt: the best completion, a ranking, both, or the votes of several experts. With a ranking, but
+ * no `best`, the first completion of the ranking is the best. With `votes`, the completion with the most first-choice
+ * votes is the best, and the earliest vote decides a tie. `withdrawn` means that the service will never judge this
+ * prompt.
  *
  * Leave out a prompt without a result: the task then counts as invalid, and the raw response is kept.
  */
@@ -44,7 +45,7 @@ export type PromptResult = {
 /** All completions, best first. Completions that are equally good form a group: `[2, [0, 1]]`. */
 export type RankingReferences = ReadonlyArray<CompletionReference | ReadonlyArray<CompletionReference>>
 
-/** In the order of the prompts. A failure names the first wrong result. */
+/** Converts results to the contract's form, in the order of the prompts. A failure names the first wrong result. */
 export const toResultItems = (
   prompts: ReadonlyArray<TaskPrompt>,
   results: ReadonlyArray<PromptResult>,
@@ -72,7 +73,7 @@ export const toResultItems = (
     return prompts.map((_, at) => items.get(at)!)
   })
 
-/** References to indices. A failure has the path of the wrong member below `place`. */
+/** Converts references to indices. A failure has the path of the wrong member below `place`. */
 const reader = ({ completions }: TaskPrompt, place: string) => {
   const indexOf = (reference: unknown, member: string): Result.Result<number, string> => {
     const index = typeof reference === "string" ? completions.indexOf(reference) : reference
@@ -135,7 +136,7 @@ const itemOf = (taskPrompt: TaskPrompt, result: PromptResult, place: string) =>
     return { prompt, best_completion_index: best, annotations: content }
   })
 
-/** A vote is divided equally among the completions that it ranks first. */
+/** The completion with the most first-choice votes. Completions that share a first place share the vote equally. */
 const mostFirstPlaces = (votes: ReadonlyArray<ImportedVote>): number | undefined => {
   const places = new Map<number, number>()
   for (const { choice, ranking: [first = [choice]] = [] } of votes) {
@@ -148,7 +149,7 @@ const mostFirstPlaces = (votes: ReadonlyArray<ImportedVote>): number | undefined
   return best
 }
 
-/** `body` is a `TaskResult` with the raw answers, or if `items` is invalid, those and the protocol's results. */
+/** `body` is a `TaskResult` with the raw answers. If `items` is a failure, `body` has `program` in place of results. */
 export const completed = (
   taskId: string,
   items: Result.Result<ReadonlyArray<ResultItem>, string>,

@@ -1,9 +1,9 @@
 /**
- * The protocol of a service with another interface, whose requests a program defines. Whatever it does, a task is
- * claimed in the ledger before `create`, and each request waits for its turn. After a failure, the task counts as
- * possibly created, unless the request certainly did not create it. If the service ignores keys and may have carried
- * out a write (not `GET`, `HEAD`, or `OPTIONS`), no further write is sent. Requests that the program sends without
- * `http` or `repeatable` have no timeout and no throttle.
+ * The protocol of a service with another interface. A program defines its requests. In any case, a task is claimed in
+ * the ledger before `create`, and each request waits for its turn. After a failure, the task counts as possibly
+ * created, unless the call certainly did not create it. A write is a request other than `GET`, `HEAD`, or `OPTIONS`. If
+ * the service ignores keys and may have carried out a write that failed, no further write is sent. Requests that the
+ * program sends without `http` or `repeatable` have no timeout and no throttle.
  */
 import { Duration, Effect, Schema, identity } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
@@ -40,8 +40,8 @@ export interface Call {
    */
   readonly http: Http
   /**
-   * Like `http`, for idempotent writes (upserts by key): a lost response repeats a request, up to `retries` times. If
-   * all responses are lost, the call ends as with `http`.
+   * Like `http`, but for idempotent writes (upserts by key): if a response is lost, the request is repeated, up to
+   * `retries` times. If all responses are lost, the call ends as with `http`.
    */
   readonly repeatable: Http
 }
@@ -55,7 +55,7 @@ export interface CreateCall extends Call {
   readonly idempotencyKey: string
 }
 
-/** Sends the requests of `poll`, and has the request that created the task. */
+/** How `poll` sends its requests, and the request that created the task. */
 export interface PollCall extends Call {
   /** The task's request as it was sent, for responses that do not repeat it. It is read from the ledger when needed. */
   readonly task: Effect.Effect<TaskRequest, unknown>
@@ -67,7 +67,7 @@ export type PollAnswer =
   | { readonly _tag: "Open"; readonly status: string; readonly waiting?: number }
   /** The task will never complete. A task with the status `canceled` is not paid for. */
   | { readonly _tag: "Failed"; readonly status: string }
-  /** The results of all prompts. If one does not fit, the task is invalid, and the raw response is kept. */
+  /** The results of all prompts. If a result does not fit, the task is invalid, and the raw response is kept. */
   | { readonly _tag: "Completed"; readonly results: ReadonlyArray<PromptResult> }
 
 /** The protocol of a service. Each function makes one attempt, and may fail with any error. prefstream retries. */
@@ -78,7 +78,10 @@ export interface Protocol {
   readonly create: (task: TaskRequest, call: CreateCall) => Effect.Effect<string, unknown>
   /** Returns the state of a task, with its results if it is completed. May be called again at any time. */
   readonly poll: (taskId: string, call: PollCall) => Effect.Effect<PollAnswer, unknown>
-  /** The ids that a webhook names, or undefined for every task. Replaces the settings for the paths of task ids. */
+  /**
+   * Returns the ids of the tasks that a webhook names, or undefined if it may concern every task. Replaces the settings
+   * for the paths of task ids.
+   */
   readonly taskIdsOf?: ((payload: unknown) => ReadonlyArray<string> | undefined) | undefined
 }
 
@@ -107,16 +110,16 @@ export const make = Effect.fnUntraced(function* (
     return Effect.succeed(error(noAnswer(cause, quotable)))
   }
 
-  /** `mayHaveWritten`: the call's requests may have created something. */
+  /** The function `mayHaveWritten` returns whether the call's requests may have created something. */
   const callOf = (kind: Kind, turn: Turn | undefined, key?: string) => {
     let isFirst = true
-    /** The service accepted a request that may create something. */
+    /** Whether the service accepted a request that may create something. */
     let hasWritten = false
     /** The failure of a write that the service may have carried out. */
     let lost: AnnotationClientError | undefined
     const answers: Array<string> = []
 
-    /** By method and URL, so each attempt at the same step has the same key. */
+    /** The key depends on method and URL, so each attempt at the same step has the same key. */
     const withKey = (request: HttpClientRequest.HttpClientRequest) =>
       key === undefined || reads.includes(request.method) || request.headers[keyHeader] !== undefined
         ? request
@@ -174,10 +177,10 @@ export const make = Effect.fnUntraced(function* (
         let since: number | undefined
         const again = Effect.fnUntraced(function* (failure: AnnotationClientError) {
           const isLost = maybeDone(failure)
-          // Without a turn, this is a probe, which repeats nothing.
+          // A call without a turn is a probe, which repeats nothing.
           if (turn === undefined || asksTooMuch(failure, patience)) return false
           if (!isLost && failure.reason._tag !== "Unavailable") return false
-          // If nothing was sent, the caller repeats the call.
+          // If the call's first request was certainly not carried out, the caller repeats the call.
           if (wasFirst && !isLost) return false
           if (!isRepeatable && (wasFirst || (isWrite && isLost))) return false
           if (isLost && ++losses > profile.retries) return false

@@ -1,8 +1,8 @@
 /**
  * Reads a service's `openapi.json`: the limits of an item, and whether it declares `Idempotency-Key`, `group`, `votes`,
- * and `voters`. References (`$ref`) are not followed. A request takes at most 5 seconds, repeated at most twice after a
- * 429 or 503. Without a usable document, there are no limits, keys count as ignored, and tasks have only the contract's
- * members. If the run asks for votes, the document is then read again, because too many votes might be billed.
+ * and `voters`. References (`$ref`) are not followed. A request takes at most 5 seconds, and is repeated at most twice
+ * after a 429 or 503. Without a usable document, there are no limits, keys count as ignored, and tasks have only the
+ * contract's members. A run that asks for votes then reads the document again, because too many votes might be billed.
  */
 import { Context, Duration, Effect, Layer, Option, Predicate, Schedule, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
@@ -14,7 +14,7 @@ import * as Backoff from "../../io/Backoff.ts"
 import * as SteadyClock from "../../io/SteadyClock.ts"
 import * as ResponseBody from "./ResponseBody.ts"
 
-/** The last request for `openapi.json`, in milliseconds of `SteadyClock`, because the rate limit counts it. */
+/** Time of the last request for `openapi.json` (milliseconds of `SteadyClock`), which the rate limit counts. */
 export const FirstRequest = Context.Reference<number | undefined>("prefstream/task/FirstRequest", {
   defaultValue: () => undefined,
 })
@@ -31,7 +31,7 @@ export class MembersUnknown extends Schema.TaggedError<MembersUnknown>()("Member
   }
 }
 
-/** Reads `openapi.json` again, if it could not be read, for the members that tasks may have. */
+/** If `openapi.json` could not be read, reads it again for the members that tasks may have. Otherwise undefined. */
 export const Unread = Context.Reference<Effect.Effect<TaskMembers.TaskMembers, MembersUnknown> | undefined>(
   "prefstream/task/UnreadDocument",
   { defaultValue: () => undefined },
@@ -47,7 +47,7 @@ const nothing: Published = { ...unlimited, idempotencyKey: "ignored", taskMember
 const timeLimit = "5 seconds"
 
 const maxRequests = 3
-/** After 429 or 503 without `Retry-After`. */
+/** Wait after a 429 or 503 without `Retry-After`. */
 const usualWait = Duration.seconds(1)
 /** If the service asks for a longer wait, the request is not repeated. */
 const maxWait = Duration.minutes(1)
@@ -154,7 +154,7 @@ const isBusy = ({ status }: ResponseBody.Answer): boolean => status === 429 || s
 
 const given = (limit: number, published: number): number => (limit === Infinity ? published : limit)
 
-/** Without members that `requestExtra` sets, and without any if the settings change `createRequest`. */
+/** The published members, except those that `requestExtra` sets. None if the settings change `createRequest`. */
 export const membersOf = (
   { createRequest, requestExtra }: Pick<ServiceSettings, "createRequest" | "requestExtra">,
   published: TaskMembers.TaskMembers,
@@ -179,7 +179,7 @@ export const membersFor = Effect.fnUntraced(function* (
   return votesUpTo !== undefined && unread !== undefined ? yield* unread : TaskMembers.none
 })
 
-/** Retries for as long as a run waits for a service that is down. */
+/** Reads the document again, and retries for as long as a run waits for a service that is down. */
 const readAgain = (profile: ServiceSettings) =>
   read(profile).pipe(
     Effect.flatMap(({ taskMembers, unread }) =>
@@ -190,7 +190,7 @@ const readAgain = (profile: ServiceSettings) =>
     Effect.retry(Backoff.exponential("200 millis", "30 seconds").pipe(Schedule.upTo({ duration: profile.patience }))),
   )
 
-/** Sends no request if all settings that it could fill are set. */
+/** Fills settings from the document, unless `idempotencyKey`, `taskMembers`, and `maxCompletions` are all set. */
 const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   const isSet = profile.idempotencyKey !== "declared" && profile.taskMembers !== "declared"
   if (isSet && profile.maxCompletions !== Infinity) {
@@ -204,7 +204,7 @@ const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   const possible = membersOf(profile, { group: true, maxVotes: 1 })
   if (unread !== undefined && idempotencyKey === "declared") {
     yield* Effect.logWarning(
-      `${identity}: openapi.json could not be read (${unread}), so if a request may have arrived, its task will be in doubt; if the service honors Idempotency-Key, use \`idempotencyKey: "honored"\`, and such requests are sent again with the same key`,
+      `${identity}: openapi.json could not be read (${unread}), so a task whose request may have arrived will be in doubt. If the service honors Idempotency-Key, set \`idempotencyKey: "honored"\`: such requests are then sent again with the same key`,
     )
   }
   if (isUnread && (possible.group || possible.maxVotes > 0)) {

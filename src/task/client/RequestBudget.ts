@@ -11,13 +11,13 @@ export interface RequestBudget {
     readonly first: number
     /** Milliseconds between two slots. */
     readonly spacing: number
-    /** Milliseconds without requests. */
+    /** Milliseconds for which no request may be sent. */
     readonly pause: number
     readonly halvings: number
   }>
   readonly sent: () => void
   readonly pause: (millis: number) => Effect.Effect<void>
-  /** After a 429 or 503. `halvings` is from `take` before the refused request. */
+  /** Called after a 429 or 503. `halvings` is the number that `take` returned before the refused request was sent. */
   readonly halveRate: (halvings: number) => Effect.Effect<void>
   readonly answered: Effect.Effect<void>
 }

@@ -12,9 +12,9 @@ export interface Answer {
   readonly status: number
   readonly contentType: string
   readonly text: string
-  /** Why the response is unusable; `broken off` if it is incomplete. */
+  /** The reason why the response is unusable. It is `broken off` if the response is incomplete. */
   readonly problem?: string
-  /** A proxy or another server may have answered. */
+  /** Whether a proxy or another server may have answered. */
   readonly isForeign?: boolean
 }
 
@@ -55,7 +55,7 @@ export const read = Effect.fnUntraced(function* (
   return Json.isTooDeep(text.value) ? { ...about, text: "", problem: Json.tooDeep } : { ...about, text: text.value }
 })
 
-/** Undefined if a 2xx response exceeds the limit. */
+/** The text of the response, up to the limit. Undefined if a 2xx response exceeds the limit. */
 const upTo = Effect.fnUntraced(function* (response: HttpClientResponse.HttpClientResponse, limit: number) {
   const decoder = new TextDecoder()
   let text = ""

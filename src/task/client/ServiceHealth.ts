@@ -1,9 +1,11 @@
 /**
- * Decides whether the service is up. After `downAfter` consecutive failures, requests wait, and one probe at a time, 1
- * to 30 seconds apart or as `Retry-After` asks, polls a task. After `patience`, waiting requests fail with `Down`. A
- * probe of a made-up id may get a 500 from a healthy service: then requests continue one at a time, polls first, and if
- * the service ignores keys, only while a poll is waiting. (Effect's `CircuitBreaker` rejects calls instead of letting
- * them wait, and a probe may create a task.)
+ * Decides whether the service is up. After `downAfter` consecutive failures, requests wait, and probes poll one task at
+ * a time. Probes are 1 to 30 seconds apart, or as far as `Retry-After` asks. After `patience`, waiting requests fail
+ * with `Down`.
+ *
+ * A healthy service may answer 500 to a probe with a made-up id. After such an answer, requests continue one at a time,
+ * polls first. If the service ignores keys, they continue only if a poll is waiting. (Effect's `CircuitBreaker` rejects
+ * calls instead of letting them wait, and its probe may create a task.)
  */
 import { Duration, Effect, Result } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
@@ -32,7 +34,7 @@ const maxWait = Duration.toMillis("30 seconds")
 /** Maximum length of the cause in a message, in UTF-16 code units. */
 const maxCauseCharacters = 80
 
-/** A working service may answer so to an unknown task id. */
+/** Whether a healthy service may also answer an unknown task id in this way. */
 const isInconclusive = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable" && reason.status !== undefined && ![502, 503, 504].includes(reason.status)
 
@@ -85,7 +87,7 @@ export const make = Effect.fnUntraced(function* (
         `${profile.baseUrl} has been down since ${instant(downSince)} (${wordsOf(last)}): waiting ${deadline > latest ? "without a time limit" : `until ${instant(deadline)} at the latest`}`,
       )
     })
-    // After the failed probe, requests continued (`throttle.resume(true)`), but also failed: the service is down.
+    // An inconclusive probe let requests continue (`throttle.resume(true)`), and they failed: the service is down.
     if (probes > 0) yield* logDown
     while (true) {
       const now = yield* SteadyClock.now
@@ -141,7 +143,7 @@ export const make = Effect.fnUntraced(function* (
       reset()
       return throttle.resume()
     })
-    // If the fiber fails, no probe would release the waiting requests.
+    // If the fiber fails, no probe releases the waiting requests, so `release` does.
     yield* Effect.forkIn(
       Effect.onError(recover(since, failure), () => release),
       scope,
@@ -160,7 +162,7 @@ export const make = Effect.fnUntraced(function* (
   return { answered, failed } satisfies ServiceHealth
 })
 
-/** Without the address, which messages already contain. */
+/** The failure in words, without the address, which messages already contain. */
 const wordsOf = ({ reason }: AnnotationClientError): string => {
   const what =
     reason._tag === "UnusableAnswer" && reason.found !== undefined ? `not JSON: ${reason.found}` : reason.detail

@@ -7,7 +7,7 @@ import type { Turn } from "./Throttle.ts"
 export type TaskView =
   /** `waiting` is the number of prompts that wait for another expert, if the service reports it. */
   | { readonly _tag: "Open"; readonly status: string; readonly waiting?: number }
-  /** `body` is a `TaskResult` as JSON and `named` its `task_id`; with `problem`, the raw response and what is wrong. */
+  /** `body` is a `TaskResult` as JSON, and `named` is its `task_id`. With a `problem`, `body` is the raw response. */
   | {
       readonly _tag: "Completed"
       readonly body: string
@@ -18,7 +18,7 @@ export type TaskView =
 
 /** Both calls send their requests in the given turn. A probe has no turn. */
 export interface TaskCalls {
-  /** `body`: a `TaskRequest` as JSON. `doubt` runs at an interrupt after a request that may have created the task. */
+  /** `body` is a `TaskRequest` as JSON. `doubt` runs if the call is interrupted when it may have created the task. */
   readonly create: (
     body: Uint8Array,
     idempotencyKey: string,

@@ -1,8 +1,9 @@
 /**
- * Decides when a request may be sent: at most `requestsPerSecond` in any second, `concurrency` in flight, and three
- * waiting creations per waiting poll. 429 and 503 halve both limits, which then recover. `Retry-After` and quotas apply
- * to all requests; one that would wait longer than `patience` fails. With a `RequestBudget`, processes share time
- * slots. (Effect's `RateLimiter` sends a second's requests in one burst, and takes no slot back.)
+ * Decides when a request may be sent. At most `requestsPerSecond` requests are sent in any second, at most
+ * `concurrency` are in flight, and at most three creations come before a waiting poll. A 429 or 503 halves the first
+ * two limits, which then recover. `Retry-After` and quotas apply to all requests. A request that would wait longer than
+ * `patience` fails. With a `RequestBudget`, processes share time slots. (Effect's `RateLimiter` sends a second's
+ * requests in one burst, and takes no slot back.)
  */
 /* oxlint-disable max-lines -- rate, concurrency, pauses, quotas, and slots decide together when the next request is sent */
 import { Deferred, Duration, Effect, Latch, Option } from "effect"
@@ -20,7 +21,7 @@ export interface Permit {
   readonly ordinal: number
 }
 
-/** For one request, which counts as in flight until the turn is given back. */
+/** The right to send one request. The request counts as in flight until the turn is given back. */
 export interface Turn {
   readonly permit: Permit
   readonly giveBack: Effect.Effect<void>
@@ -33,15 +34,15 @@ interface Waiter<E> {
   hasTurn: boolean
 }
 
-/** After a delay, requests may make up for this many milliseconds. */
+/** After a delay, requests may be sent faster, to make up for at most this many milliseconds. */
 const catchUp = 100
-/** Milliseconds before the last reserved slot, when the next ones are reserved. */
+/** The next slots are reserved this many milliseconds before the last reserved slot. */
 const takeAhead = 50
-/** Milliseconds after its time, when an unused slot is dropped. */
+/** An unused slot is dropped this many milliseconds after its time. */
 const maxSlotDelay = 40
 /** Assumed maximum milliseconds from sending to arrival, for example while a connection opens. */
 const maxLateness = 150
-/** Milliseconds, since requests may arrive closer together than they were sent. */
+/** Milliseconds added to each second, because requests may arrive closer together than they were sent. */
 const margin = (requestsPerSecond: number): number => Math.min(50, Math.max(10, 100 / requestsPerSecond))
 
 /** With this rate, at most `requestsPerSecond` arrive in any second, even if some are late. */
@@ -51,9 +52,9 @@ export const slotsPerSecond = (requestsPerSecond: number): number => (1000 * req
 const maxRemembered = 10_000
 
 const createsPerPoll = 3
-/** The second request of one creation still waits this long after a stop. `grace` is longer by default. */
+/** A stop can interrupt the wait of a creation's later request only after this time. By default, `grace` is longer. */
 const maxStepWait = Duration.millis(10_000)
-/** Seconds to the full rate. */
+/** Seconds in which successful requests raise the rate from 0 to its limit. */
 const recovery = Duration.toSeconds("30 seconds")
 
 /** Maximum milliseconds of a pause that one response can cause. */
@@ -69,7 +70,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   readonly requestsPerSecond: number
   /** Maximum milliseconds that a request waits for `Retry-After` or a quota. */
   readonly patience: number
-  /** The failure of a request that would wait longer for a quota. */
+  /** The failure of a request that would wait longer than `patience` for a quota. */
   readonly usedUp: (millis: number) => E
   readonly budget?: Option.Option<RequestBudget> | undefined
   /** An earlier request that was sent without this throttle, in milliseconds of `SteadyClock`. */
@@ -79,8 +80,8 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   const budget = Option.getOrUndefined(settings.budget ?? Option.none())
   const slowest = Math.min(requestsPerSecond, 0.2)
   /**
-   * The latest time at which the service may have received each recent request: `maxLateness` after sending, or by its
-   * response, `fastest` before that.
+   * The latest time at which the service may have received each recent request. At first, this is `maxLateness` after
+   * sending. A response shows that the service received the request at least `fastest` before it.
    */
   const departures = new Float64Array(Math.min(Math.ceil(requestsPerSecond), maxRemembered)).fill(-Infinity)
   const window = (1000 * departures.length) / requestsPerSecond + margin(requestsPerSecond)
@@ -100,7 +101,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   let pausedUntil = 0
   let pausedBy: E | undefined
   let held = false
-  /** Times of the budget's slots, ascending. */
+  /** Times of the slots that were reserved from the budget, ascending. */
   const slots: Array<number> = []
   /** Opens when more slots may be needed. */
   const slotsWanted = yield* Latch.make()
@@ -249,10 +250,10 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     })
 
   /**
-   * Waits for a turn, interruptibly, and runs a call, which may give the turn back early.
+   * Waits for a turn, and runs a call, which may give the turn back early. The wait can be interrupted.
    *
-   * @param isNextStep an earlier request of the call may have created something: its turn comes first, and the wait can
-   * be interrupted only after `maxStepWait`, so that a stop rarely puts the task in doubt
+   * @param isNextStep whether an earlier request of the call may have created something. If so, its turn comes first,
+   * and the wait can be interrupted only after `maxStepWait`, so that a stop rarely puts the task in doubt
    */
   const turn = <A, E2, R>(kind: Kind, call: (turn: Turn) => Effect.Effect<A, E2, R>, isNextStep = false) =>
     Effect.uninterruptibleMask((restore) =>
@@ -267,7 +268,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       }),
     )
 
-  /** Only if the wait ends more than 5 seconds from now, and after the last logged wait. */
+  /** Logs a wait if it ends more than 5 seconds from now, and more than 5 seconds after the last logged one. */
   const logPause = Effect.fnUntraced(function* (now: number, until: number, why: string) {
     if (until - Math.max(now, saidUntil) <= longPause) return
     saidUntil = until
@@ -291,7 +292,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   return {
     turn,
-    /** `Sending.claim` takes time between the turn and the request. */
+    /** Called just before the request is sent, because `Sending.claim` takes time after the turn began. */
     leaving: (permit: Permit) =>
       Effect.map(SteadyClock.now, (now) => {
         const place = placeOf(permit)
@@ -329,7 +330,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
         `the service is rate limiting or overloaded (${status}): reduced to at most ${Math.floor(atOnce)} concurrent requests and ${budget === undefined ? `${Number(perSecond.toPrecision(3))} requests per second` : "half the request rate of all workers"}; both limits rise again as requests succeed`,
       )
     }),
-    /** All requests. Beyond `patience`, they fail with `failure`. */
+    /** Pauses all requests. If the pause is longer than `patience`, waiting requests fail with `failure`. */
     pause: Effect.fnUntraced(function* (millis: number, failure: E) {
       const now = yield* SteadyClock.now
       const until = now + Math.min(millis, maxPause)
@@ -342,7 +343,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       if (budget !== undefined) yield* budget.pause(until - now)
     }),
     quota,
-    /** For a request that was sent without a turn. */
+    /** Counts a request that is sent without a turn. */
     count: Effect.gen(function* () {
       if (budget !== undefined) yield* budget.take(1)
       depart(yield* SteadyClock.now)
@@ -353,7 +354,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       held = true
       slots.length = 0
     }),
-    /** After `hold`. If `carefully`, one request at a time at first, beginning with polls. */
+    /** Continues after `hold`. If `carefully`, requests are sent one at a time at first, beginning with polls. */
     resume: (carefully = false) =>
       Effect.sync(() => {
         held = false

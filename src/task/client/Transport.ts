@@ -44,7 +44,7 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
 
   const { origin } = new URL(profile.baseUrl)
   const token = Redacted.value(profile.token)
-  /** The latest last. If requests are signed, each has another form of the token. */
+  /** Forms of the token that were sent, the latest last. If requests are signed, each request has another form. */
   const secrets = new Set<string>()
   const rememberSecret = (secret: string) => {
     if (secret.length < minSecretLength) return
@@ -52,7 +52,7 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
     secrets.add(secret)
     if (secrets.size > maxSecrets) secrets.delete(secrets.values().next().value!)
   }
-  /** A service may repeat the token in its response, in each form in which it was sent. */
+  /** Removes each form of the token that was sent, because a service may repeat it in its response. */
   const quotable = (text: string): string => {
     let shown = text
     for (const secret of [...(token.length < minSecretLength ? [] : [token]), ...secrets])
@@ -79,7 +79,7 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
   ): Effect.fn.Return<HttpClientRequest.HttpClientRequest, AnnotationClientError> {
     if (URL.parse(request.url)?.origin !== origin)
       return HttpClientRequest.setHeader(request, "accept-encoding", "identity")
-    // A compressed response could expand without bound.
+    // The request accepts no compression, because a compressed response could expand without bound.
     const added = add(HttpClientRequest.setHeader(request, "accept-encoding", "identity"), profile.token)
     const authorized = yield* Effect.isEffect(added) ? Effect.mapError(added, notAuthorized) : Effect.succeed(added)
     for (const [name, value] of Object.entries(authorized.headers)) {
@@ -93,7 +93,7 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
   const unusable = (detail: string, isForeign = false, found?: string) =>
     error(new UnusableAnswer({ detail, isForeign, ...(found === undefined ? {} : { found }) }))
 
-  /** For all requests, after a 429, a 503, or a response with `Retry-After`. */
+  /** Slows down all requests after a 429, a 503, or a response with `Retry-After`. */
   const slowDown = Effect.fnUntraced(function* (failure: AnnotationClientError, permit: Throttle.Permit | undefined) {
     const { reason } = failure
     if (reason._tag !== "Unavailable") return

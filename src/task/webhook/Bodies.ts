@@ -1,7 +1,8 @@
 /**
- * Reads the bodies of webhook deliveries with limits, because anybody may send them: at most 512 at once, each for at
- * most 15 seconds, with pauses of at most 5, in at most 64 KiB, plus 32 MiB together. One more replaces the oldest
- * unfinished body. (With only Node's limits, 512 senders who stopped just before the end kept the next out for 16 s.)
+ * Reads the bodies of webhook deliveries with limits, because anybody may send them. At most 512 bodies are read at
+ * once. Each may take at most 15 seconds, with pauses of at most 5 seconds. Each body may use 64 KiB of memory, and all
+ * bodies together 32 MiB more. A further body replaces the oldest unfinished one. (With only Node's limits, 512 senders
+ * who stopped just before the end kept the next sender out for 16 seconds.)
  */
 import { ByteSize, Bytes, Deferred, Duration, Effect, Schema, Stream } from "effect"
 
@@ -50,7 +51,7 @@ const isBodyRefused = Schema.is(BodyRefused)
 
 interface Place {
   bytes: number
-  /** Bytes above 64 KiB, against the limit of all bodies. */
+  /** Bytes above 64 KiB, which count against the common limit of all bodies. */
   shared: number
   readonly evicted: Deferred.Deferred<never, BodyRefused>
 }
@@ -116,7 +117,7 @@ export const make = (limit: ByteSize.ByteSize) => {
     return Bytes.concat(chunks)
   })
 
-  /** Refuses by the headers, before the body is read. */
+  /** Refuses a delivery by its headers, before its body is read. */
   const accept = Effect.fnUntraced(function* ({ headers }: Pick<IncomingBody, "headers">) {
     // Signature schemes do not say whether they cover the compressed bytes.
     const encoding = headers["content-encoding"] ?? "identity"

@@ -1,8 +1,8 @@
 /**
  * Answers one delivery: verifies it, records it in the ledger, and answers 204. No content is used before its signature
- * is verified. Refusals have no reason; a delivery that could not be recorded gets 500 or 503. Deliveries with the same
- * signed id and time are the same. Without a signed id, `deliveryId` or the hash of the body identifies them; with
- * neither id nor time, all differ, which only causes more polls.
+ * is verified. The answer to a refused delivery gives no reason. A delivery that could not be recorded gets 500 or 503.
+ * Deliveries with the same signed id and time count as one. If the scheme signs no id, `deliveryId` or the hash of the
+ * body takes its place. With neither id nor time, each delivery counts, which only causes more polls.
  */
 import { ByteSize, Duration, Effect, Option, Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -25,7 +25,7 @@ export interface DeliveryOptions {
   /** Paths of task ids in the payload, unless a custom protocol finds them. Default: those in the service's profile. */
   readonly taskIdPaths?: ReadonlyArray<string> | undefined
   /**
-   * The place of a delivery's id, if the scheme signs none: a header, or a path in the payload such as `event.id`.
+   * The place of a delivery's id, if the scheme signs no id: a header, or a path in the payload such as `event.id`.
    * Default: the header in the scheme's setting `id`.
    */
   readonly deliveryId?: { readonly header: string } | { readonly path: string } | undefined
@@ -38,7 +38,7 @@ const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknow
 
 const answer = (status: number, headers: Record<string, string> = {}) => HttpServerResponse.empty({ status, headers })
 
-/** Also closes the connection, since the rest of the request may never arrive. */
+/** The answer also closes the connection, because the rest of the request may never arrive. */
 const turnedAway = (status: number, headers: Record<string, string> = {}) =>
   answer(status, { ...headers, connection: "close" })
 
@@ -71,7 +71,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
     const sent = Math.round((verified.timestamp ?? Number.NaN) * 1000)
     return {
       id: short(named ?? Sha256.hex(body)),
-      // Without a signed time, a delivery with an id counts once; without both, each counts.
+      // Without a signed time, deliveries with the same id count once. With neither time nor id, each delivery counts.
       sentAt: Number.isSafeInteger(sent) ? sent : named === undefined ? now : 0,
       taskIds: Option.flatMapNullishOr(payload, taskIdsOf),
     }

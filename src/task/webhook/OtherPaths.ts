@@ -1,7 +1,7 @@
 /**
- * Logs webhook deliveries with a wrong path, whose results wait for the next poll. Since anybody who finds the port can
- * send requests, each path is logged once, at most one per minute, and 100 in all. A path that the limit hides is
- * logged when it occurs again.
+ * Logs webhook deliveries with a wrong path, because their results arrive only with the next poll. Anybody who finds
+ * the port can send requests, so each path is logged once, at most one path per minute, and 100 paths in all. A path
+ * that was not logged because of the interval is logged when it occurs again.
  */
 import { Duration, Effect } from "effect"
 import * as SteadyClock from "../../io/SteadyClock.ts"

@@ -1,6 +1,6 @@
 /**
- * Logs refused deliveries, at most one line per minute, since anybody who finds the port can cause them. Others are
- * counted by kind, for the line after the minute or at shutdown.
+ * Logs refused deliveries, at most one line per minute, because anybody who finds the port can cause them. Further
+ * refusals are counted by kind. Their counts are logged after the minute, or at shutdown.
  */
 import { Duration, Effect } from "effect"
 import * as SteadyClock from "../../io/SteadyClock.ts"

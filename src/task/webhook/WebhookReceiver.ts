@@ -63,7 +63,7 @@ export const route = (options: RouteOptions) =>
     }),
   ).pipe(Layer.provide(WebhookSignature.layerMac))
 
-/** Whether the path is a health check's. If `layer` receives webhooks at such a path, it has no health checks. */
+/** Whether the path is that of a health check. If `layer` receives webhooks at it, there are no health checks. */
 export const isHealthPath = (path: string) => HealthRoutes.paths.some((health) => health === path)
 
 /** Listens while the layer is in use. Also answers health checks. */
@@ -74,7 +74,7 @@ export const layer = (options: ListenOptions) => {
     const url = `${HttpServer.formatAddress(address)}${path}`
     yield* options.onListening?.(url) ?? Effect.logInfo(`webhooks are received at ${url}`)
   })
-  // Loaded only if needed.
+  // The HTTP server is loaded only if it is needed.
   const server = Effect.promise(() => import("../../node/HttpServer.ts")).pipe(
     Effect.map((NodeServer) => NodeServer.layer({ host, port })),
     Layer.unwrap,

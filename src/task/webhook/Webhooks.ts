@@ -1,7 +1,7 @@
 /**
  * Verifies webhooks without a ledger: a function of headers and body, and handlers for Fetch servers and `node:http`.
  * Your code gets no content before its signature is verified. Bodies are limited in size and time. A repeated delivery
- * is accepted again within the tolerance, or at any time if the scheme signs no time. Loads no Node module.
+ * is accepted again within the tolerance, or at any time if the scheme signs no time. This file loads no Node module.
  */
 import { ByteSize, Effect, Logger, Option, Predicate, Stream } from "effect"
 import { MalformedSecret } from "../../api/WebhookSecret.ts"
@@ -139,7 +139,10 @@ const make = (options: HandlerOptions, handle: Handle) =>
     )
   }).pipe(Effect.provide([layerMac, stderr]), Effect.runSync)
 
-/** For Fetch: Hono, Next.js, Bun, Deno, Workers. Throws `InvalidWebhookSetting` or `MalformedSecret`; never rejects. */
+/**
+ * A handler for Fetch: Hono, Next.js, Bun, Deno, Workers. Throws `InvalidWebhookSetting` or `MalformedSecret`; the
+ * handler never rejects.
+ */
 export const fetchHandler = (options: HandlerOptions, handle: Handle): ((request: Request) => Promise<Response>) => {
   const receive = make(options, handle)
   return (request) =>
@@ -157,7 +160,7 @@ export const fetchHandler = (options: HandlerOptions, handle: Handle): ((request
     )
 }
 
-/** A request listener for `node:http` or Express, before body parsers. Throws like `fetchHandler`; does not reject. */
+/** A request listener for `node:http` or Express, before body parsers. Throws like `fetchHandler`; never rejects. */
 export const nodeHandler = (
   options: HandlerOptions,
   handle: Handle,
@@ -170,7 +173,7 @@ export const nodeHandler = (
         url: request.url!,
         headers: lowerCase(request.headers),
         isRead: request.readableDidRead,
-        // Otherwise, the connection would close before the answer.
+        // Without this option, the connection would close before the answer.
         stream: Stream.fromAsyncIterable(request.iterator({ destroyOnReturn: false }), (cause) => cause),
       }).pipe(
         Effect.flatMap((answer) =>
