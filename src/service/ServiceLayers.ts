@@ -64,10 +64,10 @@ export interface ServiceOptions {
   /** The path of a file of prompt items whose `gold` is the right answer. They measure experts. */
   readonly gold?: string | undefined
   /**
-   * Whether the service closes a prompt that no expert can answer. The result is then made from the votes that the
-   * prompt has. A task without any vote is canceled until the service next starts. If this option is false, the
-   * default, the prompts wait for other experts. The embedded service sets it to true, because its client would
-   * otherwise wait forever.
+   * Whether the service ends tasks that need votes which no expert can give. A prompt to which an expert had no answer
+   * is then closed with the votes that it has. A task without any vote, or with too few experts, is canceled until the
+   * service next starts. If this option is false, the default, the prompts wait for other experts. The embedded service
+   * sets it to true, because its client would otherwise wait forever.
    */
   readonly cancelUnanswered?: boolean | undefined
   /**
