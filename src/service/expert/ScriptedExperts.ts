@@ -62,7 +62,7 @@ export const random: Expert = {
 /** Answers from a file of prompt items with `gold`. It has no answer to other prompts. */
 export const gold = Gold.gold
 
-/** Makes an expert that asks a language model. It keeps no answers, unlike those that the service gets by name. */
+/** Makes an expert that asks a language model. Unlike the service's `judge:MODEL`, it keeps no answers. */
 export const judge = (options: JudgeExpert.JudgeOptions) => {
   const wrong = Kinds.wrongIn(options, JudgeExpert.optionKinds, ["baseUrl", "model"])
   if (wrong === undefined) return JudgeExpert.make(options)

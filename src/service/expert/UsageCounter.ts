@@ -1,4 +1,4 @@
-/** A judgment's requests, tokens, and cost. `cached`: also in another vote. `without_vote`: of items without a vote. */
+/** Sums a judgment's requests. Other votes count those in `cached`. Those in `without_vote` had no vote until now. */
 import type { Schema } from "effect"
 import * as Cost from "../../domain/Cost.ts"
 import type { RequestTokens } from "../../domain/TokenPrice.ts"
