@@ -1,4 +1,4 @@
-/** Compresses bodies that are the same for every request, once each. The result is kept as long as the body. */
+/** Compresses each body that is the same for every request only once. Keeps the result as long as the body. */
 import { Effect, Semaphore } from "effect"
 import { type HttpBody, HttpMiddleware, HttpPlatform, HttpServerResponse } from "effect/http"
 

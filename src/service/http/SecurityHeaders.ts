@@ -7,7 +7,7 @@ import { HttpServerResponse } from "effect/http"
 
 const denyAllPolicy = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
-/** Stops a script that the sanitizer misses. Trusted Types: one policy is the sanitizer's, one starts the worker. */
+/** Stops scripts that the sanitizer misses. Trusted Types allow only the sanitizer and the start of the worker. */
 export const pagePolicy = (imageHosts: ReadonlyArray<string>) =>
   "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; " +
   `img-src ${["'self'", "data:", ...imageHosts.map((host) => `https://${host}`)].join(" ")}; ` +

@@ -64,7 +64,7 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
     localNames.has(host.replace(/:\d+$/, "")) ||
     localNames.has(URL.parse(`http://${host}`)?.hostname ?? "")
 
-  /** Without a public URL, or on loopback, an `Origin` that equals the `Host` is also the pages'. */
+  /** Whether `origin` belongs to the service's pages. Without a public URL, or on loopback, it may be the `Host`. */
   const isOwnOrigin = (origin: string, host: string | undefined) => {
     if (origin === publicUrl?.origin) return true
     if (!answersTo(host) || (publicUrl !== undefined && !loopback)) return false
