@@ -33,7 +33,7 @@ export const make = Effect.gen(function* () {
       kept.set(body, (kept.get(body) ?? new Map<HttpPlatform.CompressionAlgorithm, Compressed>()).set(algorithm, made))
       return made
     })
-    // Uninterruptible, because other requests may wait for this result.
+    // The compression is not interrupted, because other requests may wait for its result.
     const found = (yield* find) ?? (yield* oneAtATime.withPermit(Effect.uninterruptible(compress)))
     return HttpServerResponse.setHeaders(HttpServerResponse.setBody(response, found.body), found.headers)
   })

@@ -1,6 +1,6 @@
 /**
- * Security headers for all responses. The pages run only the service's own scripts and styles, nothing inline, and
- * connect only to the service, except for images from allowed hosts. Other sites cannot frame or embed them.
+ * Security headers for all responses. The pages run only the service's own scripts and styles, and no inline ones.
+ * They connect only to the service, except for images from allowed hosts. Other sites cannot frame or embed them.
  */
 import { Context, Option } from "effect"
 import { HttpServerResponse } from "effect/http"
