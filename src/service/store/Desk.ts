@@ -25,7 +25,7 @@ export interface Judgment {
   readonly choice: number
   readonly rationale: string
   readonly operator: string
-  /** If true, the judgment is refused if the prompt already has a decision. */
+  /** Whether to refuse the judgment if the prompt already has a decision. */
   readonly undecided?: boolean
 }
 
@@ -57,7 +57,7 @@ const make = Effect.gen(function* () {
     yield* voting.withdraw(organization, group_id)
   })
 
-  /** Updates a task after a change of items. Call `uncompare` for them first, or their agreement would count twice. */
+  /** Updates a task after a change of items. Call `uncompare` for these first, or their agreement would count twice. */
   const settle = Effect.fnUntraced(function* (
     task: Voting.Task,
     itemIds: ReadonlyArray<number>,

@@ -161,7 +161,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
       onSome: (right) => (prompt.completions[vote.choice] === prompt.completions[right] ? 1 : 0),
     })
 
-  /** Stores votes whose items the caller has updated. `done` items have all votes. Returns whether the task ended. */
+  /** Stores votes. The caller has updated their items; those in `done` are complete. Returns whether the task ended. */
   const give = Effect.fnUntraced(function* (
     task: Task,
     votes: ReadonlyArray<NewVote>,
