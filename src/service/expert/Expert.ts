@@ -58,7 +58,7 @@ export interface Expert {
   readonly judge: Judge
   /**
    * Maximum number of prompts that the expert judges concurrently, over all tasks. A crash loses at most this many
-   * judgments. Undefined: the expert answers immediately. It gets a whole task at a time, whose votes are stored together.
+   * judgments. Undefined: the expert answers immediately. It gets whole tasks, and a task's votes are stored together.
    */
   readonly concurrency?: number | undefined
   /** Batches that the endpoint may have, and that are not sent again. `since` is in epoch milliseconds. */

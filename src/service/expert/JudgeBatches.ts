@@ -187,7 +187,7 @@ export const make = Effect.fnUntraced(function* (
   const rowsOf = (where: Statement.Fragment) =>
     sql<BatchSteps.BatchRow>`SELECT name, input_file, asked_at, id, gone_at FROM batch WHERE ${where} ORDER BY rowid`
 
-  /** Runs a batch, again after a defect. @param sendsAgain whether to send its requests again if it is in doubt */
+  /** Runs a batch, and repeats it after a defect. @param sendsAgain whether to resend its requests if it is in doubt */
   const carryOut = (row: BatchSteps.BatchRow, sendsAgain: boolean): Effect.Effect<void> =>
     Effect.catchCause(run(row, sendsAgain), (cause) => {
       if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)

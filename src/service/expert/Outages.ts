@@ -1,7 +1,7 @@
 /**
  * Backoff for automatic experts. After a failure on an item, the expert is paused for this item. After several failures
- * in a row, or if the error asks for it, the expert is paused for all items: for at most five minutes, or as long as the
- * error asks. The state is in memory, so a restart retries everything immediately.
+ * in a row, the expert is paused for all items, for at most five minutes. If an error asks for a longer pause, the
+ * expert gets this pause. The state is in memory, so a restart retries everything immediately.
  */
 import * as Backoff from "../../io/Backoff.ts"
 import type { JudgeError } from "./Expert.ts"

@@ -18,7 +18,7 @@ export interface Answer {
 export type Comparison = readonly [Answer, Answer]
 
 export interface Ranked {
-  /** The best completion. Among several equally good ones, the first in the given order. */
+  /** The best completion. If several are equally good, it is the first of them in the given order. */
   readonly best: number
   /** Groups of equally good completions, best first. Undefined if only the best was determined. */
   readonly ranking: ReadonlyArray<readonly [number, ...ReadonlyArray<number>]> | undefined

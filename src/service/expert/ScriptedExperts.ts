@@ -39,9 +39,9 @@ const byLength = (name: "longest" | "shortest", extreme: (...lengths: ReadonlyAr
     }
   })
 
-/** Prefers the completion with the most characters; among equals, the first. */
+/** Prefers the completion with the most characters. If several are equally long, prefers the first of them. */
 export const longest = byLength("longest", Math.max)
-/** Prefers the completion with the fewest characters; among equals, the first. */
+/** Prefers the completion with the fewest characters. If several are equally short, prefers the first of them. */
 export const shortest = byLength("shortest", Math.min)
 
 /** Prefers a random completion. The same question always gets the same answer. */

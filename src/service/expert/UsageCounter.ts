@@ -1,4 +1,4 @@
-/** Sums a judgment's requests. Other votes count those in `cached`. Those in `without_vote` had no vote until now. */
+/** Sums a judgment's requests. Another vote counts those in `cached`. `without_vote`: for items without a vote. */
 import type { Schema } from "effect"
 import * as Cost from "../../domain/Cost.ts"
 import type { RequestTokens } from "../../domain/TokenPrice.ts"
