@@ -61,7 +61,7 @@ export interface ServiceOptions {
    * which no person voted is completed immediately. Default 30 seconds.
    */
   readonly undoGrace?: Duration.Input | undefined
-  /** The path of a file of prompt items whose `gold` is the right answer. They measure experts. */
+  /** The path of a file of prompt items whose `gold` is the right answer. Experts are measured by these items. */
   readonly gold?: string | undefined
   /**
    * Whether the service ends tasks that need votes which no expert can give. A prompt to which an expert had no answer
