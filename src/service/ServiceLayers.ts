@@ -44,13 +44,13 @@ import * as Workforce from "./expert/Workforce.ts"
 
 /** Options of the annotation service. Only `experts` is required. */
 export interface ServiceOptions {
-  /** The experts, in the order in which they are asked: objects, or names such as `longest` and `judge:gpt-4o`. */
+  /** The experts, as objects or names (`longest`, `gold:answers.jsonl`, `judge:gpt-4o`), in the order of asking. */
   readonly experts: ReadonlyArray<Expert.Expert | string>
   /** Settings of experts named `judge:MODEL`. */
   readonly judge?: JudgeSettings | undefined
   /** How long automatic experts wait after a task's creation before they judge it. Default 0. */
   readonly turnaround?: Duration.Input | undefined
-  /** Limits on a task, such as its bytes and its number of prompts. Default: `RequestLimits.defaultLimits`. */
+  /** Limits on a task. Default: 10 MiB, 1,000 prompts, and the other defaults that `RequestLimits` lists. */
   readonly limits?: Partial<RequestLimits.RequestLimits> | undefined
   /** Votes per prompt if the task does not set `votes`. Default 1. */
   readonly votes?: number | undefined
