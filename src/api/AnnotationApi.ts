@@ -1,7 +1,7 @@
 /**
  * The annotation service's contract as one `HttpApi`, for the embedded service and its OpenAPI document. Paths are
- * relative to a base URL that ends in `/v1`. The contract leaves open how `POST /tasks` is answered, so clients read
- * raw responses by the settings in `ServiceProfile`.
+ * relative to a base URL that ends in `/v1`. The contract does not define the response to `POST /tasks`. Clients
+ * therefore read raw responses, with the settings in `ServiceProfile`.
  */
 import { Context, Schema } from "effect"
 import {
@@ -47,7 +47,7 @@ const requestMembers = {
       description:
         "Number of experts who judge each prompt. Default: the service's setting. The completion with the most " +
         "first-choice votes is best. A vote counts for its choice, or in equal parts for the completions that it ranks " +
-        "together at the top. If several completions have equally many, `annotations.tie` is true, and these rules " +
+        "together at the top. If several completions have the most, `annotations.tie` is true, and these rules " +
         "decide in order: the highest mean Borda score, the choice of the earliest vote, the lowest index. The Borda " +
         "score of a completion at rank r of m is m - r. Completions that are ranked together share the mean of their " +
         "ranks. `annotations.agreement` is the share of first-choice votes that went to the best completion.",
@@ -69,7 +69,7 @@ const requestMembers = {
   ),
 }
 
-/** The contract's members, and optional members of the embedded service. */
+/** A request that creates a task. It has the contract's members, and optional ones that the embedded service adds. */
 export const ServiceTaskRequest = Schema.StructWithRest(Schema.Struct(requestMembers), unknownMembers).check(
   Schema.makeFilter(({ group, group_size }) =>
     group === undefined && group_size !== undefined

@@ -1,4 +1,4 @@
-/** Copies values, such as a strength, from any path in a result's `annotations` to the member that we read. */
+/** Copies values, such as a strength, from any path in a result's `annotations` to the member that prefstream reads. */
 import { Predicate } from "effect"
 import * as Assessment from "../domain/Assessment.ts"
 import { type Annotations, rationaleOf } from "../domain/Task.ts"

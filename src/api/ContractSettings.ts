@@ -1,6 +1,6 @@
-/** Settings for services that differ from the contract. A choice is read only in the form that is set. */
+/** Settings for services that differ from the contract. Choices in another form than the configured one are invalid. */
 
-/** Default paths in the answer to a poll. All but the first two start at each element of `results`. */
+/** Default paths in the answer to a poll. `prompt`, `choice`, and `annotations` start at an element of `results`. */
 export const resultPlaces = {
   status: "status",
   results: "results",
@@ -32,7 +32,7 @@ export const isCreate = (text: string): boolean => /^(POST|PUT) \/[^\s{}]*(\{key
 export const pollForm = "GET or POST, and a path with {task_id}, such as GET /tasks/{task_id}"
 export const isPoll = (text: string): boolean => /^(GET|POST) \/[^\s{}]*\{task_id\}[^\s{}]*$/.test(text)
 
-/** @param name the idempotency key or task id that replaces `{key}` or `{task_id}` in the path */
+/** @param name the idempotency key that replaces `{key}` in the path, or the task id that replaces `{task_id}` */
 export const requestOf = (form: string, name: string) => ({
   method: (["POST", "PUT"] as const).find((method) => form.startsWith(method)) ?? ("GET" as const),
   path: form.slice(form.indexOf("/")).replace(/\{\w+\}/, encodeURIComponent(name)),
@@ -54,7 +54,7 @@ const choices: {
 
 export const choiceForm = `${Object.keys(choices).join(", ")}, text, or the labels of the completions in order, without repeats, such as left,right`
 
-/** Returns a reader of the chosen completion's index (from 0) or text. Undefined if `form` is invalid. */
+/** Returns a function that reads a choice as an index (from 0) or as a text. Returns undefined if `form` is invalid. */
 export const choiceOf = (form: string) => {
   const labels = form.split(",")
   const { read, text } = choices[form] ?? {

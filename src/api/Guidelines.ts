@@ -1,6 +1,7 @@
 /**
- * Guidelines with a rubric in their front matter, which services without rubrics show as text. Guidelines without a
- * `rubric` are plain text. A misspelled `rubric`, or invalid YAML with a line that begins with `rubric`, is refused.
+ * Guidelines can have a rubric in their front matter. Services that do not know rubrics show the front matter as text.
+ * Guidelines without a `rubric` are plain text. `parse` fails if `rubric` is misspelled, or if the front matter is
+ * invalid YAML with a line that begins with `rubric`.
  *
  * ```
  * ---
@@ -184,11 +185,11 @@ export const parse = (guidelines: string | undefined, file?: string): Result.Res
 export const rubricOf = (guidelines: string | undefined): Rubric =>
   Result.getOrElse(parse(guidelines), () => ({ rubric: none })).rubric
 
-/** Returns the guidelines. Leaves out front matter with a `rubric`, even an invalid one. */
+/** Returns the guidelines without front matter that contains a `rubric`, even if this rubric is invalid. */
 export const textOf = (guidelines: string | undefined): string | undefined =>
   guidelines === undefined ? undefined : split(guidelines).text
 
-/** Fails if the guidelines already have a rubric, or the new one is invalid. @param file its file, for messages */
+/** Adds a rubric. Fails if it is invalid, or the guidelines have one. @param file the rubric's file, for messages */
 export const withRubric = (
   guidelines: string | undefined,
   rubric: string,

@@ -1,7 +1,8 @@
 /**
- * Signs and verifies webhooks with HMAC in the form that settings describe. Contradicting settings and unsigned times
- * are refused before the first delivery. A header can hold several signatures, separated by commas, semicolons, spaces,
- * or braces; those without the expected form are ignored. Times and ids are read only from headers.
+ * Signs and verifies webhooks with HMAC in the form that settings describe. Before the first delivery, `validate`
+ * refuses settings that contradict each other or that leave the time unsigned. A header can hold several signatures,
+ * separated by commas, semicolons, spaces, or braces. Signatures without the expected form are ignored. Times and ids
+ * are read only from headers.
  */
 import { Array as Arr, Bytes, Clock, DateTime, Duration, Effect, Option, Predicate, RegExp as Regex } from "effect"
 import { Mac } from "effect/crypto"
@@ -140,7 +141,8 @@ export const validate = Effect.fnUntraced(function* (
   for (const name of ["id", "timestamp", "url"] as const) {
     const isSigned = signed.includes(`{${name}}`)
     if (isSigned && settings[name] === undefined) return yield* wrong(name, `required, because {${name}} is signed`)
-    // Even an unsigned id identifies repeated deliveries. An unsigned time would not protect from replays.
+    // An unsigned id is allowed, because it still identifies repeated deliveries. An unsigned time would be useless
+    // against replays.
     if (!isSigned && settings[name] !== undefined && name !== "id") {
       return yield* wrong(name, `allowed only if it is signed: add {${name}} to the setting \`signed\``)
     }

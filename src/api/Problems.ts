@@ -1,4 +1,4 @@
-/** The annotation service's errors as RFC 9457 problems. A `type` is a stable tag URI (RFC 4151), not to be fetched. */
+/** The annotation service's errors as RFC 9457 problems. A `type` is a stable tag URI (RFC 4151), not a URL. */
 import { Schema } from "effect"
 import { HttpApiError } from "effect/http-api"
 import { described } from "../domain/Described.ts"
@@ -25,7 +25,7 @@ export class Unauthorized extends Problem<Unauthorized>()(
   "A valid organization token is required.",
 ) {}
 
-/** The `Host` header does not name this service. Pages also get it for cross-origin requests and links that ended. */
+/** The `Host` header does not name this service. Pages also get it if a link, an origin, or a role is not accepted. */
 export class Forbidden extends Problem<Forbidden>()("Forbidden", 403, "This is not allowed.") {}
 
 export class EndpointNotFound extends Problem<EndpointNotFound>()(

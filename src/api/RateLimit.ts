@@ -1,13 +1,14 @@
 /**
- * Reads from response headers how many requests the service accepts, and when to retry: `RateLimit` in the syntax of
- * draft-ietf-httpapi-ratelimit-headers-10 and older, `RateLimit-Remaining`, `-Reset`, and `-Reset-After`, with and
- * without `X-`. (Effect's `HttpClient.withRateLimiter` reads fewer.) Malformed headers count as absent. A reset counts
- * as at most an hour away.
+ * Reads from response headers how many requests the service accepts, and when to retry. The supported headers are
+ * `Retry-After`; `RateLimit` in the syntax of draft-ietf-httpapi-ratelimit-headers-10 and older; and
+ * `RateLimit-Remaining`, `-Reset`, and `-Reset-After`, each with and without `X-`. (Effect's
+ * `HttpClient.withRateLimiter` reads fewer headers.) A malformed header is ignored. A reset in more than an hour is
+ * treated as a reset in an hour.
  */
 import { Clock, Duration, Effect, Option, Result } from "effect"
 import { Headers } from "effect/http"
 
-/** The wait that `Retry-After` (seconds or a date) asks for, in whole milliseconds, at most `max`. */
+/** Returns the wait that `Retry-After` (seconds or a date) asks for, in whole milliseconds, at most `max`. */
 export const retryAfter = Effect.fnUntraced(function* (header: string | undefined, max: Duration.Duration) {
   const parsed = Option.flatMap(Option.fromUndefinedOr(header), (text) =>
     Result.getSuccess(Headers.parseRetryAfter(text)),

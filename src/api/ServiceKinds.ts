@@ -1,4 +1,4 @@
-/** The kinds of the service settings, for programs without a type check. `ServiceProfile` checks the ranges. */
+/** The kind of value that each service setting must have, checked at run time. `ServiceProfile` checks the ranges. */
 import * as Kinds from "../io/SettingKinds.ts"
 import * as TaskMembers from "./TaskMembers.ts"
 

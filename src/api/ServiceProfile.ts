@@ -1,6 +1,6 @@
 /**
- * The settings of an annotation service. Each default is safe with an unknown service: unless it honors idempotency
- * keys, a task that may have arrived is resent only if a person asks for it.
+ * The settings of an annotation service. The defaults are safe with an unknown service. If the service does not honor
+ * idempotency keys, a task that may have arrived is resent only if a person asks for it.
  */
 import { Context, Duration, Effect, Layer, Option, type Redacted, Result, Schema, Struct } from "effect"
 import * as FieldPath from "../io/FieldPath.ts"
@@ -47,8 +47,8 @@ export interface ServiceSettings extends ItemLimits {
    * Whether the service answers a repeated `Idempotency-Key` with the task that the first request created.
    *
    * - `"honored"`: a retry is safe after a crash or a lost answer.
-   * - `"ignored"`: after a crash or a lost answer, the service may have the task, so it is not sent again automatically
-   *   (state `in_doubt`).
+   * - `"ignored"`: after a crash or a lost answer, the task is not sent again automatically, because the service may
+   *   already have it (state `in_doubt`).
    * - `"declared"`: `"honored"` if the service's OpenAPI document declares the header, else `"ignored"`. Only
    *   `Pipeline.layer`, `Worker.run`, and commands that send or poll read the document, unless the job has its own
    *   `client`. Without the document, `"ignored"` applies.
@@ -59,7 +59,10 @@ export interface ServiceSettings extends ItemLimits {
    * OpenAPI document decides. If the document is not read (see `idempotencyKey`), the client sends none of the three.
    */
   readonly taskMembers: TaskMembers.TaskMembers | "declared"
-  /** How long a key is remembered (`Duration.infinity`: forever). Then a task that may have arrived is `in_doubt`. */
+  /**
+   * How long the service remembers an idempotency key (`Duration.infinity`: forever). After this time, a task that may
+   * have arrived is `in_doubt`.
+   */
   readonly idempotencyKeyLifetime: Duration.Input
   /** Method and path that create a task, such as `PUT /tasks/{key}` with the idempotency key. Default `POST /tasks`. */
   readonly createRequest: string
@@ -74,7 +77,7 @@ export interface ServiceSettings extends ItemLimits {
    * first completion. `text`: the completion's text. `left,right`: the label of each completion, in request order.
    */
   readonly choice: string
-  /** Paths of the task id in the answer to `createRequest`, such as `data.id`. The first that leads to an id counts. */
+  /** Paths of the task id in the answer to `createRequest`, such as `data.id`. The first path to an id counts. */
   readonly taskIdPaths: ReadonlyArray<string>
   /**
    * Path of the expert's kind in each of `annotations.votes`, such as `annotator.role`. If a vote has no value at this
@@ -95,7 +98,7 @@ export interface ServiceSettings extends ItemLimits {
   readonly requestTimeout: Duration.Input
   /** Maximum size of one answer, after decompression. Default 256 MiB. */
   readonly maxAnswerBytes: number
-  /** Maximum number of retries after failures that leave open whether the service carried out the request. */
+  /** Maximum number of retries after a failure that does not show whether the service carried out the request. */
   readonly retries: number
   /** Number of consecutive failed requests after which the service counts as down. */
   readonly downAfter: number
@@ -176,7 +179,7 @@ export class ServiceSettingsError extends Schema.TaggedError<ServiceSettingsErro
 /** The required form of a base URL, for messages. */
 export const baseUrlForm = "http://… or https://…, without user, password, query, or fragment"
 
-/** Rejects a URL with a password, because messages show base URLs, or with a query, because paths are appended. */
+/** Rejects passwords, because messages show base URLs, and queries, because paths are appended to base URLs. */
 export const isBaseUrl = (text: string): boolean =>
   /^https?:\/\/[^/@?#\s]+(\/[^@?#\s]*)?$/i.test(text) && URL.canParse(text)
 
@@ -186,7 +189,7 @@ const isTime =
     !Number.isNaN(value) &&
     Option.exists(Option.map(Duration.fromInput(value), Duration.toMillis), (ms) => ms >= minMillis && ms <= maxMillis)
 
-/** An interval is at most one year, because the time of the next poll must be a valid date. */
+/** A poll interval is at most one year, because the time of the next poll must be a valid date. */
 const isPollInterval = isTime(1, Duration.toMillis("365 days"))
 
 const names: ReadonlyArray<string> = ["baseUrl", "token", "identity", ...Struct.keys(defaults)]

@@ -1,7 +1,7 @@
 /**
- * A shared secret in `Authorization: Bearer SECRET` or in another header. Secrets are compared by HMAC, so that timing
- * reveals neither content nor length, before the body is read. Nothing is signed: anyone who sees one delivery can
- * forge others, so the scheme is only as safe as the TLS connection.
+ * A shared secret in `Authorization: Bearer SECRET` or in another header. It is checked before the body is read, by
+ * comparing HMACs, so that timing reveals neither content nor length. Deliveries are not signed: anyone who sees one
+ * delivery can forge others. The scheme is therefore only as safe as the TLS connection.
  */
 import { type Array as Arr, Effect } from "effect"
 import { Mac } from "effect/crypto"
@@ -36,7 +36,7 @@ export const make = Effect.fnUntraced(function* (
   const mac = yield* Mac.Mac
   const header = name.toLowerCase()
   const secrets = yield* Effect.forEach(inputs, readSecret)
-  // The key is made at the first delivery, because Web Crypto is asynchronous, but handlers are created synchronously.
+  // The first delivery makes the key, because Web Crypto is asynchronous, and handlers are created synchronously.
   const keyed = yield* Effect.cached(
     Effect.gen(function* () {
       const key = yield* mac.generateKey(Mac.hmacSha256)

@@ -1,11 +1,11 @@
-/** Task ids in JSON at paths such as `data.tasks[*].id`: strings that the ledger can hold, and whole numbers. */
+/** Reads task ids at paths such as `data.tasks[*].id`. An id is a whole number, or a text that the ledger can hold. */
 import { Option } from "effect"
 import * as IdLimit from "../domain/IdLimit.ts"
 
 export const one = (json: unknown, paths: ReadonlyArray<string>): Option.Option<string> =>
   Option.fromNullishOr(paths.flatMap((path) => valuesAt(json, path)).flatMap(idOf)[0])
 
-/** The distinct ids at all paths, also in arrays. None if no path leads to an id or to an empty array. */
+/** Returns the distinct ids at all paths, and in arrays there. None: no path leads to an id or to an empty array. */
 export const all = (json: unknown, paths: ReadonlyArray<string>): Option.Option<ReadonlyArray<string>> => {
   const values = paths.flatMap((path) => valuesAt(json, path.replace(/\[\*\]$/, "")))
   const ids = new Set(values.flat().flatMap(idOf))

@@ -1,4 +1,4 @@
-/** Members of a task's request that the contract lacks. They are sent only if the service or a setting allows them. */
+/** Members of a task's request beyond the contract. They are sent only if the service or a setting allows it. */
 
 /** Members that the service accepts in a task's request in addition to the contract's. */
 export interface TaskMembers {

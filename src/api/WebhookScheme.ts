@@ -1,4 +1,4 @@
-/** Webhook signature schemes: by name (one line in `table`), by settings, or by a custom function. */
+/** A webhook signature scheme is a name (one line in `table`), settings, or a custom function. */
 import { type Array as Arr, Effect, Predicate } from "effect"
 import type { Mac } from "effect/crypto"
 import { didYouMean } from "../io/NearestName.ts"
@@ -28,7 +28,7 @@ const table = {
 /** The name of a scheme in `schemes`. */
 export type SchemeName = keyof typeof table
 
-/** Settings by name. The first scheme is the default. To customize one: `{ ...schemes.stripe, header: "x-vendor" }`. */
+/** Settings by scheme. The first is the default. To customize one: `{ ...schemes.stripe, header: "x-vendor" }`. */
 export const schemes: { readonly [Name in SchemeName]: HmacSignature.SignatureSettings } = table
 
 const isName = (name: string): name is SchemeName => Object.hasOwn(schemes, name)

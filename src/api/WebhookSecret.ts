@@ -13,7 +13,7 @@ export type SecretInput = Redacted.Redacted<string> | string
  * How a secret is written:
  *
  * - `text`: the key is the text in UTF-8
- * - `hex`, `base64`: the key in this encoding
+ * - `hex`, `base64`: the text is the key in this encoding
  * - `whsec`: `whsec_` and the base64 of 16 to 64 bytes, as in Standard Webhooks
  */
 export type SecretForm = "text" | "hex" | "base64" | "whsec"

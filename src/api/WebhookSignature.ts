@@ -1,7 +1,7 @@
 /**
  * Types and checks that all webhook signature schemes share. Signatures cover the raw bytes of the body, and are
  * compared in constant time. One signature that matches any of the secrets is enough, so that secrets can be rotated.
- * Replays are not detected; if the time is signed, they are accepted only within the tolerance.
+ * Replays are not detected. If the time is signed, a replay is accepted only within the tolerance.
  */
 import { type Duration, Effect, Layer, Schema } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
@@ -93,7 +93,7 @@ export interface SignatureScheme {
   readonly open: (
     head: DeliveryHead,
   ) => Effect.Effect<(body: Uint8Array) => Effect.Effect<VerifiedDelivery, SignatureRefused>, SignatureRefused>
-  /** The headers of an attempt, as the service would send them. Empty if the scheme is a custom function. */
+  /** Returns the headers with which the service would send the attempt; no headers for a custom function. */
   readonly sign: (attempt: Attempt) => Effect.Effect<{ readonly [header: string]: string }>
 }
 
@@ -119,7 +119,7 @@ export class InvalidWebhookSetting extends Schema.TaggedError<InvalidWebhookSett
 /** The default for `tolerance`, 5 minutes. */
 export const defaultTolerance: Duration.Input = "5 minutes"
 
-/** Maximum of `tolerance`. Receivers remember ids for 2 hours: a delivery dated 1 hour ahead is valid for 2 hours. */
+/** Maximum of `tolerance`. A delivery dated 1 hour ahead is valid for 2 hours, so receivers remember ids that long. */
 export const maxTolerance: Duration.Input = "1 hour"
 
 export const layerMac: Layer.Layer<Mac.Mac> = Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto))

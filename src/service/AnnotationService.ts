@@ -27,17 +27,17 @@ export type { RateLimit } from "./http/RateLimit.ts"
 export type { RequestLimits } from "./http/RequestLimits.ts"
 export type { Accounts, Tokens } from "./account/AccountIds.ts"
 
-/** A service on loopback, on a free port, with a new token at each start. Provides the `ServiceProfile` to connect. */
+/** A service on loopback and a free port, with a new token at each start. Provides the `ServiceProfile` of a client. */
 export const layerEmbedded = (options: ServiceLayers.ServiceOptions & { readonly database: string }) =>
   checked(options, true, () => ServiceLayers.layerEmbedded(options))
 
-/** The routes, with `/v1/openapi.json` and `/v1/docs`, and the experts. The caller provides server and database. */
+/** The service's routes and experts, without an HTTP server and a database, which the caller provides. */
 export const layer = (options: ServiceLayers.ServiceOptions) =>
   providing<ServiceAddress | AccountIds.Accounts | AccountIds.Tokens>()(
     checked(options, false, () => ServiceLayers.layer(options)),
   )
 
-/** The service on Node, its state in one SQLite file. See `ServiceAddress`, `signInLink` (operators), `createToken`. */
+/** The service on Node, with its state in one SQLite file. See also `signInLink`, `createToken`, `ServiceAddress`. */
 export const layerServer = (options: ServiceLayers.ServerOptions) =>
   providing<ServiceAddress | AccountIds.Accounts | AccountIds.Tokens | HttpServer.HttpServer>()(
     checked(options, true, () => ServiceLayers.layerServer(options)),
@@ -48,7 +48,7 @@ const providing =
   <E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, E, R> =>
     layer
 
-/** The path of a page where an operator sets a password and signs in. It works once, within 24 hours. */
+/** Makes the path of a page where an operator sets a password and signs in. It works once, within 24 hours. */
 export const signInLink = Accounts.use((accounts) => accounts.signInLink)
 
 /** Creates a token for clients of the service, under a name that the dashboard shows. */

@@ -44,26 +44,30 @@ import * as Workforce from "./expert/Workforce.ts"
 
 /** Options of the annotation service. Only `experts` is required. */
 export interface ServiceOptions {
-  /** The experts in the order of asking, as objects or names: `longest`, `gold:answers.jsonl`, `judge:gpt-4o`. */
+  /** The experts, as objects or names (`longest`, `gold:answers.jsonl`, `judge:gpt-4o`), in the order of asking. */
   readonly experts: ReadonlyArray<Expert.Expert | string>
   /** Settings of experts named `judge:MODEL`. */
   readonly judge?: JudgeSettings | undefined
   /** How long automatic experts wait after a task's creation before they judge it. Default 0. */
   readonly turnaround?: Duration.Input | undefined
-  /** Limits on a task's bytes, prompts, completions, characters. Default: 10 MiB, 1,000 prompts (`defaultLimits`). */
+  /** Limits on a task. Default: 10 MiB, 1,000 prompts, and the other defaults that `RequestLimits` lists. */
   readonly limits?: Partial<RequestLimits.RequestLimits> | undefined
   /** Votes per prompt if the task does not set `votes`. Default 1. */
   readonly votes?: number | undefined
   /** How long an item stays reserved for a person who is idle. Default 30 minutes. */
   readonly hold?: Duration.Input | undefined
-  /** Time for undo after a person's last vote on a task with all its votes; none without people. Default 30 seconds. */
+  /**
+   * How long a task with all its votes stays open after a person's last vote, so that people can undo votes. A task on
+   * which no person voted is completed immediately. Default 30 seconds.
+   */
   readonly undoGrace?: Duration.Input | undefined
-  /** The path of a file of prompt items whose `gold` is the right answer. The service measures experts by them. */
+  /** The path of a file of prompt items whose `gold` is the right answer. Experts are measured by these items. */
   readonly gold?: string | undefined
   /**
-   * Whether the service closes prompts that no expert can answer, with the votes that they have. A task without any
-   * vote is canceled until the service next starts. If this option is false, the default, the prompts wait for other
-   * experts. The embedded service sets true, because its client would otherwise wait forever.
+   * Whether the service ends tasks that need votes which no expert can give. A prompt to which an expert had no answer
+   * is then closed with the votes that it has. A task without any vote, or with too few experts, is canceled until the
+   * service next starts. If this option is false, the default, the prompts wait for other experts. The embedded service
+   * sets it to true, because its client would otherwise wait forever.
    */
   readonly cancelUnanswered?: boolean | undefined
   /**
@@ -182,7 +186,7 @@ export const layer = (options: ServiceOptions) => {
 
   return HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
     Layer.provide(workforce),
-    // Only these layers are exposed to programs that start the service.
+    // Programs that start the service can use only these layers and `ServiceAddress`.
     Layer.provideMerge(Layer.mergeAll(Web.accounts, Tokens.layer, Layer.effect(Webhooks, Webhooks))),
     Layer.provide(store(options)),
     Layer.provideMerge(ServiceAddress.layer({ publicUrl: options.publicUrl })),
@@ -219,7 +223,7 @@ const store = ({ gold, hold, undoGrace, ...options }: ServiceOptions) =>
     ),
   )
 
-/** An HTTP server for `layer`, by default on loopback and a free port. Malformed HTTP gets a problem (RFC 9457). */
+/** An HTTP server for `layer`, by default on loopback and a free port. It answers malformed HTTP with a problem. */
 export const layerHttp = (options: { readonly host?: string | undefined; readonly port?: number | undefined } = {}) =>
   NodeServer.layer({ ...options, problem: ProblemResponses.fromServerStatus })
 

@@ -1,4 +1,4 @@
-/** The error for an option of the service that is missing or of the wrong kind, for programs without a type check. */
+/** Checks the options of the service at run time, for programs without a type check. */
 import { Effect, Layer, Predicate, Schema } from "effect"
 import * as Kinds from "../io/SettingKinds.ts"
 import { describeValue } from "../io/Values.ts"

@@ -1,7 +1,7 @@
 /**
- * Sign-in to the dashboard with a name and a password. An account needs a link: of `Operators` for this account, or of
- * the service for any account. An unknown name is refused after the same time as a wrong password. A new password ends
- * the account's sessions, and refuses sign-ins that began before.
+ * Sign-in to the dashboard with a name and a password. A password is first set with a link. `Operators` makes links for
+ * one account, and `signInLink` makes links for any account. An unknown name is refused after the same time as a wrong
+ * password. After a password is changed, the account's sessions end, and sign-ins that began before are refused.
  */
 import { Clock, Context, Effect, Layer, Option, PartitionedSemaphore, Schema, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -63,7 +63,7 @@ const make = Effect.gen(function* () {
     return Option.some(rows[0]!.name)
   })
 
-  /** `chosen` is the account's name if the link is valid for any account. A new account is an admin. */
+  /** Sets a password. `chosen` names the account if the link is valid for any account. A new account is an admin. */
   const setUp = Effect.fn("Accounts.setUp")(function* (code: string, chosen: string, password: string) {
     // The code is checked before hashing, because hashing is expensive.
     const name = Option.getOrElse(yield* findLink(code), () => chosen)
@@ -138,7 +138,7 @@ const make = Effect.gen(function* () {
     return { name: operator.name, role: operator.role, session } satisfies SignedIn
   })
 
-  /** Returns the cookie value of a new session. */
+  /** Changes a password. Returns the cookie value of a new session. */
   const changePassword = Effect.fn("Accounts.changePassword")(function* (
     name: string,
     current: string,

@@ -1,4 +1,4 @@
-/** The organization's access tokens. The cache of accepted tokens never contains one that the database refuses. */
+/** The organization's access tokens. The cache never accepts a token that the database would refuse. */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted, Scope, Struct } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"

@@ -1,4 +1,4 @@
-/** The tables of accounts. Secrets are stored only as hashes: passwords with scrypt, all others with SHA-256. */
+/** The tables of accounts. Secrets are stored only as hashes: passwords with scrypt, other secrets with SHA-256. */
 
 export const accountTables: ReadonlyArray<string> = [
   // `password` is null until the operator accepts the invitation. An `operator_no` is never reused, because the audit

@@ -1,6 +1,7 @@
 /**
- * The audit log of operators' changes. An entry is stored in the same transaction as its change, and the service cannot
- * change or delete it; somebody who edits the file can. Reads, refused changes, and experts are not recorded.
+ * The audit log of operators' changes. An entry is stored in the same transaction as its change. The service cannot
+ * change or delete entries, but somebody who edits the file can. Reads, refused changes, and actions of experts are not
+ * recorded.
  */
 import { Clock, Context, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -11,7 +12,7 @@ export interface Actor {
   readonly name: string
 }
 
-/** Undefined if the service, an expert, or a client makes the change. `record` then writes nothing. */
+/** The actor is undefined if the service, an expert, or a client makes the change. `record` then writes nothing. */
 export const Actor = Context.Reference<Actor | undefined>("prefstream/service/Actor", { defaultValue: () => undefined })
 
 export const commandLine: Actor = { operator_no: null, name: "command line" }
@@ -38,7 +39,7 @@ export const auditTables: ReadonlyArray<string> = [
   END`,
 ]
 
-/** Call it inside the `Database.write` that makes the change. @param action a noun and a verb: `task.cancel` */
+/** Adds an entry. Call it inside the `Database.write` of the change. @param action a noun and a verb: `task.cancel` */
 export const record = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   action: string,

@@ -16,7 +16,7 @@ import { webhookTables } from "./WebhookTables.ts"
 
 const tables = [...taskTables, ...accountTables, ...webhookTables, ...auditTables, ...deskTables]
 
-/** Until the first release, tables change without a migration, and a database with different tables is refused. */
+/** Before the first release, there are no migrations. A database with different tables is refused. */
 const version = `0001_tables_${Sha256.hex(tables.join("\n")).slice(0, 8)}`
 
 const migrate = Migrations.run({
@@ -44,7 +44,7 @@ export class Database extends Context.Service<
     readonly sql: SqlClient.SqlClient
     /**
      * Other writes share the transaction, so do not wait in `statements` for anything except the database. Only a
-     * `SqlError` rolls the transaction back. Any other error must come before the first change.
+     * `SqlError` rolls the transaction back. Fail with other errors only before the first change.
      */
     readonly write: <A, E = never>(statements: Effect.Effect<A, E | SqlError>) => Effect.Effect<A, E | SqlError>
   }

@@ -1,10 +1,11 @@
 /**
- * The tables for managers. Voiding moves a vote, with its number, to `voided_vote`; a corrected vote is in
- * `replaced_vote`. An item is in `disputed` if it has all its votes or a decision, and its votes differ.
+ * The tables for managers. Voiding moves a vote, with its number, to `voided_vote`. If a person corrects a vote, the
+ * earlier vote moves to `replaced_vote`. An item is in `disputed` if it has all its votes or a decision, and its votes
+ * differ.
  */
 import { maxPrompts, voteColumns } from "./TaskTables.ts"
 
-/** A search reads this many characters at a prompt's start, because whole requests are compressed. */
+/** A search reads only this many characters at the start of a prompt, because the stored requests are compressed. */
 export const maxSearchedChars = 500
 
 const recount = (itemId: string) => `
@@ -80,8 +81,9 @@ export const deskTables: ReadonlyArray<string> = [
     pause_percent INTEGER,
     guidelines TEXT NOT NULL
   )`,
-  // A row of kind `item` is a gold item that the person sees or has judged; `admit` and `requalify` are an operator's
-  // decisions. Only rows after the last decision count. `last_vote` is the number of the latest vote at its time.
+  // A row of kind `item` is a gold item that the person sees or has judged. Rows of kind `admit` and `requalify` are
+  // operators' decisions, and `last_vote` is the number of the latest vote when the decision was made. Only rows after
+  // the last decision count.
   `CREATE TABLE qualification (
     n INTEGER PRIMARY KEY AUTOINCREMENT,
     expert_no INTEGER NOT NULL,

@@ -1,6 +1,7 @@
 /**
- * Handles a disk that is full or cannot be written. The error is logged once. The process is not ready (`/readyz`)
- * until a write succeeds at least a minute after the last failure, because small writes can succeed on a full disk.
+ * Handles a disk that is full or cannot be written. The error is logged once. The process is ready again (`/readyz`)
+ * when a write succeeds at least a minute after the last failure. An earlier success does not count, because small
+ * writes can succeed on a full disk.
  */
 import { Cause, Clock, Duration, Effect, Predicate } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,14 +1,14 @@
 /**
- * The tables of tasks, items, votes, experts, and lanes of the queue. Rows that change are small; requests and results
- * have separate tables. The rows that a frequent query reads do not grow with the number of tasks: an expert has a
- * cursor in `item_open`, oldest first, and in `returned_item`, in the order of return. Triggers update `task_count`.
+ * The tables of tasks, items, votes, experts, and lanes of the queue. Rows that change are small, because requests and
+ * results have separate tables. A frequent query reads few rows, however many tasks there are: each expert has a cursor
+ * in `item_open` (oldest item first) and one in `returned_item` (in the order of return). Triggers update `task_count`.
  */
 import type { SqlClient } from "effect/sql"
 
 /** The number of item ids reserved for each task, and thus the maximum number of prompts per task. */
 export const maxPrompts = 2 ** 20
 
-/** The task's number times 2^20 plus the prompt's index, so that the items of a task are a range. */
+/** An item's id is the task's number times 2^20 plus the prompt's index, so that a task's ids are one range. */
 export const itemIdOf = (seq: number, promptIndex: number): number => seq * maxPrompts + promptIndex
 export const seqOf = (itemId: number): number => Math.floor(itemId / maxPrompts)
 export const promptIndexOf = (itemId: number): number => itemId % maxPrompts
@@ -46,9 +46,10 @@ const voteDays = (event: "INSERT" | "DELETE", sign: "1" | "-1", row: "NEW" | "OL
   END`
 
 export const taskTables: ReadonlyArray<string> = [
-  // `unanswered`: canceled because no expert had an answer. `extra_votes` is the sum over the items. `votes_spared`
-  // counts votes that are no longer needed, because a lead decided or withdrew their items. `completes_at`: see
-  // `Completions`. `voters` is `judges` or `people` if only these may vote. `has_equal_items` is set by `EqualItems`.
+  // `unanswered` is 1 if the task was canceled because no expert had an answer. `extra_votes` is the sum over items.
+  // `votes_spared` counts votes that are not needed any more, because a lead decided or withdrew their items.
+  // `Completions` uses `completes_at`. `voters` is `judges` or `people` if only these may vote. `EqualItems` sets
+  // `has_equal_items`.
   `CREATE TABLE task (
     seq INTEGER PRIMARY KEY,
     task_id TEXT NOT NULL UNIQUE,
@@ -152,9 +153,9 @@ export const taskTables: ReadonlyArray<string> = [
   END`,
 
   // `open` is the task's `votes_required` plus `extra_votes`, minus `votes`, `claimed`, and active holds; 0 if the item
-  // is closed. `claimed` counts votes that automatic experts are about to give. `content`: see `Contents`.
-  // `repeatable`: a person may judge the content more than once, as for gold items, which measure each person
-  // repeatedly.
+  // is closed. `claimed` counts votes that automatic experts are about to give. `Contents` explains `content`. If
+  // `repeatable` is 1, a person may judge the content more than once. This is so for gold items, which measure each
+  // person repeatedly.
   `CREATE TABLE item (
     item_id INTEGER PRIMARY KEY,
     open INTEGER NOT NULL,
@@ -169,8 +170,8 @@ export const taskTables: ReadonlyArray<string> = [
   `CREATE INDEX item_open ON item (item_id) WHERE open > 0`,
   `CREATE INDEX item_of_content ON item (content, item_id)`,
   `CREATE TABLE returned_item (n INTEGER PRIMARY KEY AUTOINCREMENT, item_id INTEGER NOT NULL UNIQUE)`,
-  // The items that `Contents` defers. `items` is the lowest `seen_content.items` of the people for whom the item was
-  // deferred, at the time of the deferral.
+  // The items that `Contents` defers. An item can be deferred for several people. `items` is the lowest of their
+  // `seen_content.items` at the time of the deferral.
   `CREATE TABLE deferred_item (item_id INTEGER PRIMARY KEY, content INTEGER NOT NULL, items INTEGER NOT NULL)`,
   `CREATE INDEX deferred_item_of_content ON deferred_item (content)`,
   // `items` is the number of items with this content that the person has judged, holds, or has set aside.
@@ -183,7 +184,8 @@ export const taskTables: ReadonlyArray<string> = [
   // The tasks that automatic experts are judging, with the number of claimed items and the experts' ids (JSON).
   `CREATE TABLE claim (seq INTEGER PRIMARY KEY, items INTEGER NOT NULL, experts TEXT NOT NULL)`,
 
-  // `away`: no item waits for the expert, who was absent for long, may not judge, or is not in the running service.
+  // `away` is 1 if the expert was absent for long, may not judge, or is not in the running service. No item waits for
+  // an expert who is away.
   `CREATE TABLE expert (
     expert_no INTEGER PRIMARY KEY,
     expert_id TEXT NOT NULL UNIQUE,
@@ -204,8 +206,8 @@ export const taskTables: ReadonlyArray<string> = [
     returned_cursor INTEGER NOT NULL DEFAULT 0
   )`,
   `CREATE INDEX expert_awaited ON expert (kind, expert_no) WHERE active = 1 AND away = 0`,
-  // `held_until` is null after the hold; the row keeps order and draft. The held item with the highest `turn` is shown
-  // first. `undone` is the number of the vote that was taken back, or 0.
+  // `held_until` is null after the hold has ended. The row still has the order and the draft. The held item with the
+  // highest `turn` is shown first. `undone` is the number of the vote that was taken back, or 0.
   `CREATE TABLE hold (
     item_id INTEGER NOT NULL,
     expert_no INTEGER NOT NULL,
@@ -236,7 +238,7 @@ export const taskTables: ReadonlyArray<string> = [
     at INTEGER NOT NULL,
     PRIMARY KEY (item_id, expert_no)
   ) WITHOUT ROWID`,
-  // Void votes keep their numbers, so no `n` is used twice. `body` is a `VoteBody`. `shown_at` is the time when a
+  // No `n` is used twice, because void votes keep their numbers. `body` is a `VoteBody`. `shown_at` is the time when a
   // person first saw the item, or null for automatic experts.
   `CREATE TABLE vote (
     n INTEGER PRIMARY KEY AUTOINCREMENT,

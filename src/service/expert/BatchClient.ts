@@ -1,6 +1,6 @@
 /**
- * The client of the batch interface of an OpenAI-compatible endpoint. One call sends one request, except `find`. Only
- * after a failure with `isRefused` is it certain that the endpoint has not carried out the request.
+ * The client of the batch interface of an OpenAI-compatible endpoint. Each call sends one request, but `find` may send
+ * several. After a failure without `isRefused`, the endpoint may have carried out the request.
  */
 import { ByteSize, Duration, Effect, Option, Schema } from "effect"
 import { type HttpClient, HttpClientRequest } from "effect/http"
@@ -77,7 +77,7 @@ export const make = (client: HttpClient.HttpClient, context: JudgeFailure.Reques
     )
 
   return {
-    /** Returns the file's id. The name separates the parts of the body, so the lines must not contain it. */
+    /** Uploads a file, and returns its id. `name` separates parts of the body, so `lines` must not contain it. */
     upload: (name: string, lines: string) => {
       const part = (header: string, text: string) =>
         `--${name}\r\nContent-Disposition: form-data; ${header}\r\n\r\n${text}\r\n`
@@ -105,7 +105,7 @@ export const make = (client: HttpClient.HttpClient, context: JudgeFailure.Reques
         ),
       ),
 
-    /** Finds a batch by the name in its metadata. If the result is none, the batch may exist nevertheless. */
+    /** Finds a batch by the name in its metadata. Even if the result is none, the batch may exist. */
     find: Effect.fnUntraced(function* (name: string) {
       let after: string | undefined
       for (let pages = 0; pages < maxPages; pages++) {

@@ -1,8 +1,9 @@
 /**
  * The steps of a batch: upload, creation, polls, and download. A step that costs money is recorded before it is taken.
- * A failed step is repeated until it succeeds or is refused for good; the creation, only if it was refused or an
- * operator asks for it. A batch is in doubt if its creation got no answer, or the endpoint answers 404 or 410. The
- * client asks for it until the endpoint has it, or an operator gives it up.
+ * A failed step is repeated until it succeeds, or until the endpoint refuses it for good. But the creation is repeated
+ * only if the endpoint refused it, or if an operator asks for it. A batch is in doubt if its creation got no answer, or
+ * if the endpoint answers 404 or 410 for it. The client then looks for the batch until the endpoint has it, or an
+ * operator gives it up.
  */
 import { Clock, type Duration, Effect, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -90,7 +91,7 @@ export const make = (
     return input_file
   })
 
-  /** Searches until the endpoint lists the batch. With `mayRepeat`, gives up a batch that it does not list. */
+  /** Searches until the endpoint lists the batch. With `mayRepeat`, gives up if the batch is not listed. */
   const search = Effect.fnUntraced(function* (name: string, mayRepeat: boolean) {
     for (let searches = 0; ; searches++) {
       const listed = yield* Effect.result(service.find(name))
@@ -116,7 +117,7 @@ export const make = (
     }
   })
 
-  /** If the creation gets no answer, searches for the batch. Fails if the endpoint refuses it. */
+  /** Creates the batch. If there is no answer, searches for the batch. Fails if the endpoint refuses the creation. */
   const create = Effect.fnUntraced(function* (name: string, inputFile: string) {
     const creation = Effect.gen(function* () {
       yield* record(name, { asked_at: yield* Clock.currentTimeMillis })

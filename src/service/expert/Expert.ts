@@ -57,12 +57,12 @@ export interface Expert {
   /** Asks about one prompt. Returns none if the expert has no answer. */
   readonly judge: Judge
   /**
-   * How many prompts the expert judges concurrently, in all tasks; a crash loses at most as many judgments. Undefined
-   * for an expert that answers immediately: it gets a whole task at a time, and the task's votes are stored together.
+   * Maximum number of prompts that the expert judges concurrently, over all tasks. A crash loses at most this many
+   * judgments. Undefined: the expert answers immediately. It gets whole tasks, and a task's votes are stored together.
    */
   readonly concurrency?: number | undefined
   /** Batches that the endpoint may have, and that are not sent again. `since` is in epoch milliseconds. */
   readonly doubts?: (() => ReadonlyArray<{ readonly name: string; readonly since: number }>) | undefined
-  /** All paid requests of language models that the expert's file of answers records. */
+  /** All paid requests of language models, as the expert's file of answers records them. */
   readonly paid?: Effect.Effect<ReadonlyArray<PaidRequests>, SqlError> | undefined
 }

@@ -1,7 +1,8 @@
 /**
- * The file of language models' answers, by the SHA-256 of the request: canonical JSON of model, messages, and sampling.
- * An answer and its cost are on disk before its vote is stored. Unusable answers and refusals are kept, so that nothing
- * pays for them again. A model must have the same name at all endpoints that share a file. The file is not locked here.
+ * The file of language models' answers. The id of an answer is the SHA-256 of its request: the canonical JSON of model,
+ * messages, and sampling. An answer and its cost are on disk before the vote is stored. Unusable answers and refusals
+ * are kept, so that their requests are not paid for again. A model must have the same name at all endpoints that share
+ * a file. This module does not lock the file.
  */
 import { Clock, Effect, Option, Predicate, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -72,8 +73,8 @@ const migrations = {
   migrations: {
     "0001_tables": Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      // `counted_for` is the item whose vote has the cost of the request. Until the judgment ends, `counted_for` is
-      // null. If the item gets no vote, `counted_for` is an empty string until another vote gets the cost.
+      // `counted_for` is the item whose vote has the cost of the request. It is null until a judgment uses the answer.
+      // If the item gets no vote, `counted_for` is an empty string until another vote gets the cost.
       yield* sql`CREATE TABLE answer (
         request TEXT PRIMARY KEY,
         endpoint TEXT NOT NULL,
@@ -88,7 +89,7 @@ const migrations = {
         counted_for TEXT
       )`
       yield* sql`CREATE INDEX answer_counted_for ON answer (counted_for) WHERE counted_for IS NOT NULL`
-      // All requests that were paid for. `cost` is an exact decimal, or null without prices.
+      // Sums of all paid requests, by model. `cost` is an exact decimal. It is null if no price is known.
       yield* sql`CREATE TABLE paid (
         model TEXT PRIMARY KEY,
         requests INTEGER NOT NULL,
@@ -210,11 +211,11 @@ export const open = Effect.fn("JudgeAnswers.open")(
           WHERE request = ${request} AND COALESCE(counted_for, '') IN ('', ${item}) RETURNING request`,
         (rows) => rows.length > 0,
       )
-    /** Releases the costs of an item without a vote, and of `requests`, for the model's next vote. */
+    /** Releases the costs of an item that got no vote, and of `requests`, so that the model's next vote gets them. */
     const uncount = (item: string, requests: Iterable<string>) =>
       Effect.asVoid(sql`UPDATE answer SET counted_for = '' WHERE counted_for = ${item} OR (counted_for IS NULL
         AND request IN (SELECT value FROM json_each(${JSON.stringify([...requests])})))`)
-    /** Gives the vote on `item` the costs of items without a vote. Returns their tokens, except of those in `own`. */
+    /** Gives released costs to the vote on `item`. Returns the tokens of the item's requests other than `own`. */
     const countOthers = Effect.fnUntraced(function* (model: string, item: string, own: ReadonlyArray<string>) {
       yield* sql`UPDATE answer SET counted_for = ${item} WHERE counted_for = '' AND model = ${model}`
       const rows = yield* sql<Row>`SELECT prompt_tokens, completion_tokens, batched FROM answer
@@ -222,7 +223,7 @@ export const open = Effect.fn("JudgeAnswers.open")(
       return rows.map(tokensOf)
     })
 
-    // Nobody can predict the markers that `markerKey` makes in prompts, but equal questions have equal markers.
+    // `markerKey` is secret, so nobody can predict the markers in prompts. But equal questions have equal markers.
     return { file, sql, markerKey: setting!.value, find, keep, count, uncount, countOthers, paid: paidIn(sql) }
   },
   Effect.provide(Reactivity.layer),
@@ -231,7 +232,7 @@ export const open = Effect.fn("JudgeAnswers.open")(
 
 export type JudgeAnswers = Effect.Success<ReturnType<typeof open>>
 
-/** Another process may be using the file. Returns an empty list if the file does not exist. */
+/** Reads the paid requests, even if another process uses the file. Returns none if the file cannot be read. */
 export const readPaid = (file: string) =>
   SqliteClient.make({ filename: file, readonly: true }).pipe(
     Effect.flatMap(paidIn),

@@ -165,7 +165,7 @@ export const make = Effect.fnUntraced(function* (
     const created = yield* Effect.result(creation)
     if (created._tag === "Success") return yield* collect(name, created.success, sendsAgain && gone_at !== null)
     const { fault, problem } = created.failure
-    // The endpoint reads the questions only in a created batch. So `Question` here means that the file is too large.
+    // The endpoint has not read the questions yet, so the fault `Question` means here that the file is too large.
     if (fault === "Question") halve()
     yield* settle(
       name,
@@ -187,7 +187,7 @@ export const make = Effect.fnUntraced(function* (
   const rowsOf = (where: Statement.Fragment) =>
     sql<BatchSteps.BatchRow>`SELECT name, input_file, asked_at, id, gone_at FROM batch WHERE ${where} ORDER BY rowid`
 
-  /** A defect does not end the batch. @param sendsAgain whether to send the requests again if the batch is in doubt */
+  /** Runs a batch, and repeats it after a defect. @param sendsAgain whether to resend its requests if it is in doubt */
   const carryOut = (row: BatchSteps.BatchRow, sendsAgain: boolean): Effect.Effect<void> =>
     Effect.catchCause(run(row, sendsAgain), (cause) => {
       if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
@@ -237,7 +237,7 @@ export const make = Effect.fnUntraced(function* (
   for (const row of earlier) yield* begin(row, options.doubts === "send-again")
   yield* Effect.forkScoped(Effect.forever(gather))
 
-  /** Undefined if the request is not part of a batch. */
+  /** Waits for the answer to a request that is part of a batch. Undefined if no batch contains the request. */
   const pending = (request: string) => {
     const deferred = open.get(request)
     return deferred && Deferred.await(deferred)

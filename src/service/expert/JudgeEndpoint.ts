@@ -1,10 +1,10 @@
 /**
- * The client of `POST {base URL}/chat/completions`. It respects pauses that the endpoint asks for, and pauses a minute
- * if the endpoint refused the settings. It follows no redirects. No failure or log contains the key. A `JudgeError` is
- * retryable unless the question is at fault. Equal requests at the same time are sent once, and a request in
- * `JudgeAnswers` not again. If one request of a judgment fails, the answers of the others that were sent are kept. A
- * refusal without a reason, a timeout, or an oversized response counts as the question's fault only if the endpoint has
- * answered other questions.
+ * The client of `POST {base URL}/chat/completions`. It waits if the endpoint asks for a pause, and pauses for a minute
+ * if the endpoint refuses the settings. It follows no redirects. No failure or log contains the key. Equal concurrent
+ * requests are sent once, and a request with an answer in `JudgeAnswers` is not sent. If one request of a judgment
+ * fails, the answers to its other sent requests are kept. A `JudgeError` is retryable unless the question is at fault.
+ * A refusal without a reason, a timeout, or an oversized response counts as the question's fault only if the endpoint
+ * has answered other questions.
  */
 import {
   ByteSize,
@@ -40,7 +40,7 @@ export interface EndpointOptions {
   readonly apiKey?: Redacted.Redacted<string> | undefined
   /** The name of the model at the endpoint. */
   readonly model: string
-  /** Members to add to each request, such as `max_tokens`. Default `temperature`: 0. If it is null, none is sent. */
+  /** Members to add to each request, such as `max_tokens`. `temperature` is 0 by default. Null: none is sent. */
   readonly body?: { readonly [member: string]: Schema.Json } | undefined
   /** The maximum number of concurrent requests. Default 8. */
   readonly concurrency?: number | undefined
@@ -110,7 +110,7 @@ export const make = Effect.fnUntraced(function* (
 
   const exchange = JudgeHttp.make(client, context)
 
-  /** Waits for a short pause to end. Fails in a pause above `maxPause`, or if the endpoint has refused the settings. */
+  /** Waits until a pause ends. Fails if it is longer than `maxPause`, or if the endpoint has refused the settings. */
   const awaitTurn = Effect.gen(function* () {
     const pause = Duration.millis(Math.max(0, notBefore - (yield* Clock.currentTimeMillis)))
     const retryAfter = Duration.toMillis(pause)

@@ -1,8 +1,8 @@
 /**
  * An expert that asks a language model which of two completions is better, in both orders (`PairwiseRanking`). The
- * first order depends only on the item's text, so a restart does not change it. With `JudgeAnswers`, an interrupted
- * judgment continues with its answers. Each request counts in one vote only. If an item gets no vote, its requests
- * count in the judge's next vote.
+ * order of all completions depends only on the item's text, so a restart does not change it. With `JudgeAnswers`, an
+ * interrupted judgment continues with the answers that it already got. The cost of a request counts in one vote only.
+ * If an item gets no vote, its costs count in the judge's next vote.
  */
 import { Effect, FiberSet, Option, Random, Result, type Schema } from "effect"
 import type { HttpClient } from "effect/http"
@@ -26,7 +26,7 @@ export interface JudgeOptions extends JudgeEndpoint.EndpointOptions {
   readonly template?: string | undefined
   /**
    * The rule for two completions if the model's preference changes with their order. With `tie`, the default, the two
-   * count as equally good. With `abstain`, the expert gives no vote if this leaves the best completion uncertain.
+   * count as equally good. With `abstain`, the expert gives no vote if the best completion is then uncertain.
    */
   readonly onDisagreement?: "tie" | "abstain" | undefined
   /** The maximum number of times that a question is asked until its answer is usable. Default 3. */
@@ -42,10 +42,10 @@ export const optionKinds: Kinds.KindsOf<JudgeOptions> = {
   onDisagreement: Kinds.text, attempts: Kinds.number, price: Kinds.object,
 }
 
-/** Up to this many completions, all pairs are compared, with n(n-1) requests; else the best is found, with 2(n-1). */
+/** Up to this many completions, n(n-1) requests compare all pairs. For more, 2(n-1) requests find only the best. */
 const rankUpTo = 4
 
-/** Concurrent judgments if requests are sent as batches. Each needs memory for its prompt and requests. */
+/** Maximum of concurrent judgments if requests are sent as batches. Each needs memory for its prompt and requests. */
 const batchedJudgments = 10_000
 
 export const make = Effect.fn("JudgeExpert.make")(function* (

@@ -1,4 +1,4 @@
-/** Classifies an endpoint's failures by status, headers, and codes, never by a message. Quotes lack the key. */
+/** Classifies an endpoint's failures by status, headers, and codes, never by a message. Quotes omit the key. */
 import { Duration, Effect, Option, Predicate, Redacted, Schema } from "effect"
 import type { Headers } from "effect/http"
 import * as RateLimit from "../../api/RateLimit.ts"
@@ -6,7 +6,7 @@ import * as HttpFailure from "../../io/HttpFailure.ts"
 import { excerpt } from "../../io/Values.ts"
 
 export class JudgeFailed extends Schema.TaggedError<JudgeFailed>()("JudgeFailed", {
-  /** `Moment`: a temporary problem. `Length`: the answer took too long or was too large. A retry soon may succeed. */
+  /** `Moment`: a temporary problem. `Length`: the answer took too long or was too large. For both, a retry may help. */
   fault: Schema.Literals(["Question", "Endpoint", "Moment", "Length", "Temperature"]),
   problem: Schema.String,
   /** The minimum delay before a retry, in milliseconds, if known. */
@@ -71,7 +71,7 @@ export interface RequestContext {
   readonly apiKey?: Redacted.Redacted<string> | undefined
 }
 
-/** If `hasAnswered`, the endpoint has answered other questions, so a refusal must be due to this one. */
+/** If `hasAnswered`, the endpoint has answered other questions. A refusal without a reason is then this one's fault. */
 export const fromStatus = Effect.fnUntraced(function* (
   { body, headers, status }: { readonly status: number; readonly headers?: Headers.Headers; readonly body: unknown },
   { apiKey, baseUrl, model }: RequestContext,

@@ -9,7 +9,7 @@ import * as Sha256 from "../../node/Sha256.ts"
 
 const labels = ["A", "B"] as const
 
-/** `{guidelines}` is optional. */
+/** The placeholders that a template must contain. `{guidelines}` is optional. */
 export const required = ["{prompt}", "{completions}"] as const
 
 export const defaultTemplate = `Here are guidelines, a prompt, and two completions of it by different writers.

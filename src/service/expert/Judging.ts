@@ -1,7 +1,7 @@
 /**
- * Asks automatic experts about one item, in order, as many at once as the item needs votes. After a failure, the vote
- * stays reserved for the expert until a retry. After three defects on one item, or a failure that is not retryable, the
- * expert counts as one without an answer.
+ * Asks automatic experts about one item, in order. It asks as many experts at once as the item needs votes. After a
+ * failure, the vote stays reserved for the expert until a retry. After three defects on one item, or a failure that is
+ * not retryable, the expert counts as an expert without an answer.
  */
 import { Cause, Clock, Effect, Exit, Option, Result, Schema, Semaphore } from "effect"
 import * as Places from "../store/Places.ts"
@@ -87,7 +87,7 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     return Option.none()
   })
 
-  /** `lacking`: missing votes that no expert can give. `failed`: the first failure that is not retried. */
+  /** Returns the answers, the number of votes that no expert can give, and the first failure that is not retried. */
   const judge = Effect.fnUntraced(function* (
     item: Item,
     instructions: Instructions,

@@ -1,6 +1,7 @@
 /**
- * Makes the experts of a service. All judges share one file of answers, temporary if the settings name none. One
- * process at a time uses it, so that no answer is bought twice. Batches of earlier processes are continued.
+ * Makes the experts of a service. All judges share one file of answers. If the settings name no file, it is temporary.
+ * Only one process at a time can use the file, so that no answer is paid for twice. Batches of earlier processes are
+ * continued.
  */
 import { Effect } from "effect"
 import { HttpClient } from "effect/http"

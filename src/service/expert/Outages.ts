@@ -1,6 +1,7 @@
 /**
- * Backoff for automatic experts, either for all items (at most five minutes, unless the error asks for more) or for a
- * single item on which an expert fails. The state is in memory, so a restart retries everything immediately.
+ * Backoff for automatic experts. After a failure on an item, the expert is paused for this item. After several failures
+ * in a row, the expert is paused for all items, for at most five minutes. If an error asks for a longer pause, the
+ * expert gets this pause. The state is in memory, so a restart retries everything immediately.
  */
 import * as Backoff from "../../io/Backoff.ts"
 import type { JudgeError } from "./Expert.ts"
@@ -35,7 +36,7 @@ export const make = () => {
     /** Counts a failure. `error` is undefined if the expert had a defect or gave an invalid vote. */
     failed: (now: number, expert: string, itemId: number, error: Pick<JudgeError, "retryAfter"> | undefined) => {
       const general = experts.get(expert) ?? { failures: 0, until: 0 }
-      // Requests that were still in flight when the expert was paused do not count again.
+      // Failures of requests that were in flight when the expert was paused do not count as further failures.
       if (general.until <= now) {
         general.failures++
         const excess = general.failures - maxToleratedFailures

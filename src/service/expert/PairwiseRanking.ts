@@ -1,9 +1,9 @@
 /**
- * Ranks completions by pairwise comparisons in both orders. A completion wins only if both answers prefer it;
- * otherwise, it is a tie (Zheng et al. 2023, arXiv:2306.05685, 3.4; for position bias see arXiv:2305.17926 and
- * arXiv:2406.07791). More than two are compared as in Qin et al. 2023 (arXiv:2306.17563): `allPairs` asks n(n-1)
- * questions and counts wins, a tie as 1/2. `slidingPass` asks 2(n-1), from the last pair on, and keeps the earlier of
- * two tied completions.
+ * Ranks completions by pairwise comparisons in both orders. A completion wins only if both answers prefer it. If not,
+ * the two are tied (Zheng et al. 2023, arXiv:2306.05685, 3.4; for position bias see arXiv:2305.17926 and
+ * arXiv:2406.07791). More than two completions are compared as in Qin et al. 2023 (arXiv:2306.17563). `allPairs` asks
+ * n(n-1) questions and counts wins; a tie is half a win for both. `slidingPass` asks 2(n-1) questions. It begins with
+ * the last pair, and keeps the earlier of two tied completions.
  */
 import { Effect } from "effect"
 
@@ -18,7 +18,7 @@ export interface Answer {
 export type Comparison = readonly [Answer, Answer]
 
 export interface Ranked {
-  /** The best completion. Among several equally good ones, the first in the given order. */
+  /** The best completion. If several are equally good, it is the first of them in the given order. */
   readonly best: number
   /** Groups of equally good completions, best first. Undefined if only the best was determined. */
   readonly ranking: ReadonlyArray<readonly [number, ...ReadonlyArray<number>]> | undefined
@@ -95,8 +95,9 @@ export const slidingPass = Effect.fnUntraced(function* <E>(
 })
 
 /**
- * Whether another completion could be the best: yes after an inconsistent comparison. No once the best completion, or
- * one tied with it, won its first comparison, because earlier comparisons cannot change the result.
+ * Whether another completion could be the best. Reads the comparisons backwards. An inconsistent one makes the result
+ * uncertain. Reading ends where the best completion, or one tied with it, won its first comparison: the comparisons
+ * before that one cannot change the result.
  */
 const isOpen = (best: number, comparisons: ReadonlyArray<Comparison>): boolean => {
   let carried = best

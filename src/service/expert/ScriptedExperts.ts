@@ -39,9 +39,9 @@ const byLength = (name: "longest" | "shortest", extreme: (...lengths: ReadonlyAr
     }
   })
 
-/** Prefers the completion with the most characters; among equals, the first. */
+/** Prefers the completion with the most characters. If several are equally long, prefers the first of them. */
 export const longest = byLength("longest", Math.max)
-/** Prefers the completion with the fewest characters; among equals, the first. */
+/** Prefers the completion with the fewest characters. If several are equally short, prefers the first of them. */
 export const shortest = byLength("shortest", Math.min)
 
 /** Prefers a random completion. The same question always gets the same answer. */
@@ -62,7 +62,7 @@ export const random: Expert = {
 /** Answers from a file of prompt items with `gold`. It has no answer to other prompts. */
 export const gold = Gold.gold
 
-/** Makes an expert that asks a language model. It keeps no answers, unlike those that the service gets by name. */
+/** Makes an expert that asks a language model. Unlike the service's `judge:MODEL`, it keeps no answers. */
 export const judge = (options: JudgeExpert.JudgeOptions) => {
   const wrong = Kinds.wrongIn(options, JudgeExpert.optionKinds, ["baseUrl", "model"])
   if (wrong === undefined) return JudgeExpert.make(options)

@@ -1,4 +1,4 @@
-/** A judgment's requests, tokens, and cost. `cached`: also in another vote. `without_vote`: of items without a vote. */
+/** Sums a judgment's requests. Another vote counts those in `cached`. `without_vote`: for items without a vote. */
 import type { Schema } from "effect"
 import * as Cost from "../../domain/Cost.ts"
 import type { RequestTokens } from "../../domain/TokenPrice.ts"

@@ -17,7 +17,7 @@ import type { Claim, Claims, Judged, LackingTask } from "../store/VoteQueueModel
 
 export interface WorkforceOptions {
   readonly experts: ReadonlyArray<Expert>
-  /** Time after a task's creation before experts judge it, to simulate slow ones. Default 0. */
+  /** How long experts wait after a task's creation, which simulates slow experts. Default 0. */
   readonly turnaround?: Duration.Input | undefined
   readonly cancelUnanswered?: boolean | undefined
 }

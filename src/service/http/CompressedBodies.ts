@@ -1,4 +1,4 @@
-/** Compresses bodies that are the same for every request, once each. The result is kept as long as the body. */
+/** Compresses each body that is the same for every request only once. Keeps the result as long as the body. */
 import { Effect, Semaphore } from "effect"
 import { type HttpBody, HttpMiddleware, HttpPlatform, HttpServerResponse } from "effect/http"
 
@@ -33,7 +33,7 @@ export const make = Effect.gen(function* () {
       kept.set(body, (kept.get(body) ?? new Map<HttpPlatform.CompressionAlgorithm, Compressed>()).set(algorithm, made))
       return made
     })
-    // Uninterruptible, because other requests may wait for this result.
+    // The compression is not interrupted, because other requests may wait for its result.
     const found = (yield* find) ?? (yield* oneAtATime.withPermit(Effect.uninterruptible(compress)))
     return HttpServerResponse.setHeaders(HttpServerResponse.setBody(response, found.body), found.headers)
   })

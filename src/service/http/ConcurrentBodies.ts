@@ -1,7 +1,8 @@
 /**
  * Limits the request bodies in memory, so that one token cannot block the others. A request over a limit waits before
- * its body is read. After 15 seconds, it gets 429 for its token's limit or 503 for the total. A body of unknown length
- * counts as the maximum. A body is parsed only if it is UTF-8 and has at most `maxValues` JSON values.
+ * its body is read. After 15 seconds, the answer is 429 if its token is over the limit, or 503 if all tokens together
+ * are. A body of unknown length counts as the maximum. A body is parsed only if it is UTF-8 and has at most `maxValues`
+ * JSON values.
  */
 import { type Duration, Effect, Option, Semaphore } from "effect"
 import { HttpMethod, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"

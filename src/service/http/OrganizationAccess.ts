@@ -1,4 +1,4 @@
-/** Accepts organization tokens, compared by hash, and limits the requests of each token, on all routes together. */
+/** Checks organization tokens by their hashes. Each token has one rate limit for all routes together. */
 import { Context, Effect, Layer, type Option, Redacted } from "effect"
 import { type AcceptedToken, Tokens } from "../account/Tokens.ts"
 import * as Secrets from "../account/Secrets.ts"

@@ -1,4 +1,4 @@
-/** Authenticates requests by the organization's token before their bodies are read, and applies its limits. */
+/** Authenticates requests by the organization's token before their bodies are read, and applies the token's limits. */
 import { Effect, Layer, Option, Redacted } from "effect"
 import { HttpEffect, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import { Organization, OrganizationToken } from "../../api/AnnotationApi.ts"

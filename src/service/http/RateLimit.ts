@@ -1,4 +1,4 @@
-/** A token bucket per token, with the headers of draft-ietf-httpapi-ratelimit-headers. A restart fills it. */
+/** Rate limits by token bucket, with the headers of draft-ietf-httpapi-ratelimit-headers. A restart fills buckets. */
 import { Duration, Effect, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"
 

@@ -1,13 +1,13 @@
 /**
- * Security headers for all responses. The pages run only the service's own scripts and styles, nothing inline, and
- * connect only to the service, except for images from allowed hosts. Other sites cannot frame or embed them.
+ * Security headers for all responses. The pages run only the service's own scripts and styles, and no inline ones.
+ * They connect only to the service, except for images from allowed hosts. Other sites cannot frame or embed them.
  */
 import { Context, Option } from "effect"
 import { HttpServerResponse } from "effect/http"
 
 const denyAllPolicy = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
-/** Stops a script that the sanitizer misses. Trusted Types: one policy is the sanitizer's, one starts the worker. */
+/** Stops scripts that the sanitizer misses. Trusted Types allow only the sanitizer and the start of the worker. */
 export const pagePolicy = (imageHosts: ReadonlyArray<string>) =>
   "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; " +
   `img-src ${["'self'", "data:", ...imageHosts.map((host) => `https://${host}`)].join(" ")}; ` +

@@ -1,6 +1,6 @@
 /**
- * The service's address, and the check whether a request comes from its own pages. Against DNS rebinding, a service on
- * loopback accepts only loopback names and its public name as `Host`. If there is a public URL, and the request comes
+ * The service's address, and the check whether a request comes from its own pages. To prevent DNS rebinding, a service
+ * on loopback accepts only loopback names and its public name as `Host`. If there is a public URL, and a request comes
  * from a private address (a proxy), the client's address is the last one in `X-Forwarded-For`.
  */
 import { Context, Effect, Layer, Option, Result, Schema } from "effect"
@@ -64,7 +64,7 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
     localNames.has(host.replace(/:\d+$/, "")) ||
     localNames.has(URL.parse(`http://${host}`)?.hostname ?? "")
 
-  /** Without a public URL, or on loopback, an `Origin` that equals the `Host` is also the pages'. */
+  /** Whether the service's pages have this origin. Without a public URL, or on loopback, its host may equal `Host`. */
   const isOwnOrigin = (origin: string, host: string | undefined) => {
     if (origin === publicUrl?.origin) return true
     if (!answersTo(host) || (publicUrl !== undefined && !loopback)) return false

@@ -1,4 +1,4 @@
-/** Answers `GET /v1/tasks/{id}`, the most frequent request, as the router would, or leaves it to the router. */
+/** Answers `GET /v1/tasks/{id}`, the most frequent request, before the router. The router handles all refusals. */
 import { Context, Effect, Layer, Option, Tracer } from "effect"
 import { HttpServerResponse } from "effect/http"
 import * as NodeServer from "../../node/HttpServer.ts"

@@ -1,4 +1,4 @@
-/** `GET /votes`: an organization's votes as a table. With chunked encoding, a client notices if it breaks off. */
+/** `GET /votes`: an organization's votes as a table. The response is chunked, so clients notice if it breaks off. */
 import { Cause, Effect, Schema, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
@@ -26,7 +26,7 @@ export const respond = ({ exportVotes }: Desk["Service"], format: Format, filter
 const exportVotes = HttpApiEndpoint.get("export", "/votes", {
   query: {
     format: Schema.optionalKey(Schema.Literals(formats)),
-    /** By default, a text in CSV that a spreadsheet would run as a formula gets a leading apostrophe. */
+    /** Keeps texts in CSV as they are. By default, a text that looks like a formula gets a leading apostrophe. */
     raw: Schema.optionalKey(Schema.Literal("true")),
     group: Schema.optionalKey(Schema.String),
     task: Schema.optionalKey(Schema.String),

@@ -1,4 +1,4 @@
-/** Converts assessments to members of votes, and back. Answers to a rubric's question need a rubric that asks it. */
+/** Converts assessments to members of votes, and back. An answer to a question that the rubric lacks is refused. */
 import { Result } from "effect"
 import type { Assessment } from "../../domain/Assessment.ts"
 import type { Rubric } from "../../domain/Rubric.ts"

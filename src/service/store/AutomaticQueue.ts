@@ -1,7 +1,7 @@
 /**
- * The queue for automatic experts. A claim takes all items of a task that they can judge; then their votes are
- * recorded. Each expert has a cursor in memory, which only saves work: the database decides whether an expert may judge
- * an item. In a group, experts who have voted least on an item's content are asked first (`EqualItems`).
+ * The queue for automatic experts. A claim reserves all items of a task that the experts can judge, until their votes
+ * are recorded. Each expert has a cursor in memory. Cursors only save work: the database decides whether an expert may
+ * judge an item. In a group, the experts who have voted least on an item's content are asked first (`EqualItems`).
  */
 /* oxlint-disable max-lines -- claims and records, which share their statements */
 import { Clock, Effect, Latch, Result } from "effect"
@@ -67,7 +67,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     work.openUnsafe()
   }
 
-  /** An expert that cannot be asked now checks the item again later, because its cursor may be past the item. */
+  /** Makes experts that cannot be asked now check the item again later, because their cursors may be past it. */
   const awaitAgain = (itemId: number, experts: ReadonlyArray<AutomaticExpert>, { isAvailable }: ClaimRequest) => {
     for (const { expert_id } of experts) {
       const cursor = isAvailable(expert_id) ? undefined : cursors.get(expert_id)
@@ -96,8 +96,8 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   }
 
   /**
-   * If no item can be claimed, `lacking` counts those on which no expert can vote. `closed` lists items for judges
-   * only, whose votes are complete, because each judge has voted or has no answer.
+   * Claims items of a task. If no item can be claimed, `lacking` is the number of items on which no expert can vote.
+   * `closed` lists items for judges only that get no more votes, because each judge has voted or has no answer.
    */
   const claimOf = Effect.fnUntraced(function* (
     task: Task,
@@ -136,7 +136,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     let lacking = 0
     const closed: Array<number> = []
     const isShared = task.group_id !== task.task_id && asked.length > 1
-    // If each expert is asked in any case, the order does not matter.
+    // The order of the experts matters only if some of them are not asked.
     const isOrdered = isShared && task.has_equal_items === 1 && open.some(({ open }) => open < experts.length)
     const inOrder = isOrdered ? yield* equal.orderFor(task.seq) : undefined
     const claimed = open.flatMap(({ item_id, open }) => {
@@ -160,8 +160,8 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       return [{ item_id, open, held: Math.min(open, eligible.length), experts: eligible.map((row) => row.expert_id) }]
     })
     if (claimed.length === 0) {
-      // If other items of the task are claimed, `lacking` is 0, because the task is checked again when their votes are
-      // recorded.
+      // If other items of the task are claimed, `lacking` is 0. The task is checked again when the votes on these items
+      // are recorded.
       const atWork = lacking === 0 ? [] : yield* sql`SELECT 1 FROM claim WHERE seq = ${task.seq}`
       return { claim: undefined, lacking: atWork.length > 0 ? 0 : lacking, closed }
     }
@@ -209,7 +209,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
         Effect.gen(function* () {
           const rows = yield* activeOf(asking.experts)
           const experts = asking.experts.flatMap((name) => rows.find((row) => row.expert_id === name) ?? [])
-          // If there are no experts, a cursor without an expert still finds tasks for judges only, to report them.
+          // If there are no experts, the cursor named "" still finds tasks for judges only, so that they are reported.
           const looking =
             experts.length === 0
               ? [cursorOf("")]
@@ -271,7 +271,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   ) {
     for (const { itemId } of judged) equal.expected.delete(itemId)
     const task = yield* voting.openTask(seq)
-    // The task has been canceled in the meantime.
+    // If no task is found, it was canceled in the meantime.
     if (task === undefined) return false
     const { prompts } = yield* voting.requests.of(seq)
     const votes: Array<NewVote> = []
@@ -280,7 +280,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       let given = 0
       for (const { expert, vote } of answers) {
         const row = active.get(expert)
-        // The expert has been deactivated in the meantime. Other experts can give these votes.
+        // An expert that is not active was deactivated in the meantime. Other experts can give its votes.
         if (row === undefined) continue
         const { expert_no: expertNo, kind } = row
         if (Result.isFailure(vote)) {

@@ -1,14 +1,14 @@
 /**
- * Completes tasks that have all their votes, after a grace time in which people can undo their last vote. A restart
- * does not extend the wait. If only automatic experts voted, the last vote completes the task immediately. The task
- * stays in progress until then, so an undo never changes a published result.
+ * Completes tasks that have all their votes, after a grace time in which people can undo their last vote. During the
+ * grace time, the task stays in progress, so an undo never changes a published result. A restart does not extend the
+ * grace time. If only automatic experts voted, the last vote completes the task immediately.
  */
 import { Clock, Duration, Effect } from "effect"
 import * as FullDisk from "../database/FullDisk.ts"
 import { Database, retryForever } from "../database/Database.ts"
 import type { Voting } from "./Voting.ts"
 
-/** The maximum time between two readings of the clock, because the system time may change. */
+/** The clock is read at least this often, because the system time may change. */
 const maxSleep = Duration.toMillis("10 minutes")
 
 export const make = Effect.fnUntraced(function* (voting: Voting) {
@@ -21,7 +21,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   const round = Effect.gen(function* () {
     yield* voting.completing.close
     yield* completeDue
-    // Reads inside `write`, so that it sees the changes that opened the latch.
+    // This read is inside `write`, so that it sees the changes that opened the latch.
     const next = yield* write(voting.nextCompletion)
     if (next === undefined) return yield* voting.completing.await
     const wait = Math.min(next - (yield* Clock.currentTimeMillis), maxSleep)

@@ -1,8 +1,9 @@
 /**
- * Tracks which people have seen which content: prompt, completions in any order, group, and guidelines. Nobody gets a
- * content twice: the item waits for another person. But with `AllowRepeatedVotes`, and for gold items, a content that
- * everybody has seen is shown again, to those who saw it least often. A collision of content ids only delays a vote.
- * "Everybody" means people who may judge the item and were active in the last seven days.
+ * Tracks which people have seen which content. A content is a prompt, its completions in any order, the group, and the
+ * guidelines. Usually, nobody gets a content twice: the item waits for another person. With `AllowRepeatedVotes`, and
+ * for gold items, a content that everybody has seen is shown again to those who saw it least often. "Everybody" means
+ * the people who may judge the item and were active in the last seven days. If two contents have the same id by chance,
+ * a vote is only delayed.
  */
 import { Context, Duration, Effect } from "effect"
 import type { Statement } from "effect/sql"
@@ -29,7 +30,7 @@ export const contentOf = (
 /** Items do not wait for people who have been absent for longer than this. */
 export const activeWithin: Duration.Input = "7 days"
 
-/** Whether people judge an item although each has judged an equal one. By default, it waits for a new person. */
+/** Whether people may judge an item after an equal one, if nobody else is left. If not, it waits for a new person. */
 export const AllowRepeatedVotes = Context.Reference<boolean>("prefstream/service/AllowRepeatedVotes", {
   defaultValue: () => false,
 })
@@ -97,9 +98,9 @@ export const make = Effect.gen(function* () {
   const mayAsk = sql`CASE WHEN ${isRepeatable("item")} THEN ${Number.MAX_SAFE_INTEGER} ELSE 1 END`
 
   /**
-   * Counts, by task, the items that wait for another expert, among `maxWaitingRead` deferred and as many open items.
-   * Items that no person has received yet do not count, nor items for judges only to which one had no answer: the
-   * queue closes these.
+   * Counts, by task, the items that wait for another expert. Reads at most `maxWaitingRead` deferred items, and as many
+   * open ones. Items that nobody has received yet do not count. Items for judges only do not count if a judge had no
+   * answer, because the queue closes them.
    */
   const waiting = Effect.map(
     sql<{ seq: number; items: number }>`SELECT item_id / ${maxPrompts} AS seq, COUNT(*) AS items FROM (

@@ -1,4 +1,4 @@
-/** The decisions of leads, and results (`domain/Decision`). Without votes, a decision counts as the only vote. */
+/** Leads' decisions and their results (`domain/Decision`). If an item has no votes, a decision is its only vote. */
 import { DateTime, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as Decision from "../../domain/Decision.ts"
@@ -56,7 +56,7 @@ const resultOf = (
 export const resultWithoutVotes = (prompt: RequestedPrompt, decision: Chosen, flags: ReadonlyArray<Flag>) =>
   resultOf(prompt, decision, flags, { expert: decision.operator, decision: recordOf(decision) })
 
-/** No expert who may vote has an answer. @param kind the kind of all these experts; undefined if kinds differ */
+/** Makes the result of a prompt that no expert answered. @param kind the kind of all experts; undefined: several */
 export const unanswered = (prompt: RequestedPrompt, flags: ReadonlyArray<Flag>, kind: string | undefined) =>
   resultOf(prompt, { choice: null, rationale: "" }, flags, { unanswered: true, ...(kind !== undefined && { kind }) })
 

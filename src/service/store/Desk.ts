@@ -1,7 +1,8 @@
 /**
  * Changes that managers make: decisions, withdrawn prompts, further votes, and void votes. The commit of a change also
- * stores its webhook event, and replaces the published result, or withdraws it if a prompt has neither a vote nor a
- * decision left. No vote is deleted. Voiding and restoring commit task by task, and can be repeated after a crash.
+ * stores its webhook event, and replaces the published result. If a prompt has neither a vote nor a decision left, the
+ * result is withdrawn instead. No vote is deleted. Votes are voided and restored in one commit per task. After a crash,
+ * an operator can repeat such an action.
  */
 /* oxlint-disable max-lines -- one state machine: each change of votes or decisions completes or reopens tasks by the same rules */
 import { Clock, Context, Effect, Layer } from "effect"
@@ -24,7 +25,7 @@ export interface Judgment {
   readonly choice: number
   readonly rationale: string
   readonly operator: string
-  /** Whether to keep an existing decision. */
+  /** Whether to refuse the judgment if the prompt already has a decision. */
   readonly undecided?: boolean
 }
 
@@ -56,12 +57,12 @@ const make = Effect.gen(function* () {
     yield* voting.withdraw(organization, group_id)
   })
 
-  /** Call `uncompare` for the items first; otherwise their agreement would be counted twice. */
+  /** Updates a task after a change of items. Call `uncompare` for these first, or their agreement would count twice. */
   const settle = Effect.fnUntraced(function* (
     task: Voting.Task,
     itemIds: ReadonlyArray<number>,
     now: number,
-    /** If true, the change requests more votes, and the published result stays. */
+    /** If true, only the number of needed votes has changed, and the published result stays. */
     asksOnly = false,
   ) {
     const { seq, status } = task
@@ -211,7 +212,7 @@ const make = Effect.gen(function* () {
       return deleted.length === 0 ? yield* conflict(problem) : {}
     })
 
-  /** The item's votes decide again. If `operator` is set, only a decision of this operator counts. */
+  /** Deletes a decision, so that the item's votes decide again. If `operator` is set, they must have made it. */
   const withdrawDecision = Effect.fn("Desk.withdrawDecision")(
     (taskId: string, promptIndex: number, operator?: string) =>
       deleteDecision(
@@ -229,7 +230,7 @@ const make = Effect.gen(function* () {
     deleteDecision(taskId, promptIndex, "item.restore", sql`choice IS NULL`, "The prompt is not withdrawn."),
   )
 
-  /** `needs` changes how many votes items need, and returns the change of each item as `votes`. */
+  /** `needs` changes how many votes some items need. It returns these items, each with the difference as `votes`. */
   const changeNeeds = (
     taskId: string,
     action: string,
@@ -246,7 +247,7 @@ const make = Effect.gen(function* () {
       return items.length
     })
 
-  /** Asks experts who have not judged the prompt yet. The task's result stays available in the meantime. */
+  /** Requests more votes, from experts who have not judged the prompts. Until then, the task keeps its result. */
   const reopenTask = Effect.fn("Desk.reopen")(
     (taskId: string, votes: number, promptIndices: ReadonlyArray<number> | undefined) =>
       changeNeeds(taskId, "task.reopen", function* ({ seq, status }) {
@@ -320,7 +321,7 @@ const make = Effect.gen(function* () {
 
   const columns = sql.literal("n, item_id, expert_no, choice, body, shown_at, given_at, correct")
 
-  /** Moves votes between `vote` and `voided_vote`. `copy` is an INSERT without its FROM. */
+  /** Moves votes between `vote` and `voided_vote`. `copy` is an `INSERT … SELECT` up to its FROM. */
   const transfer = Effect.fnUntraced(function* (
     expertNo: number,
     from: "vote" | "voided_vote",

@@ -78,7 +78,7 @@ export const make = Effect.gen(function* () {
     const before = filter.before ?? Number.MAX_SAFE_INTEGER
     const isDisputed = filter.state === "disputed" || filter.max_agreement !== undefined
     const isLead = filter.state === "decided" || filter.state === "withdrawn"
-    // Few items are disputed, decided, or withdrawn, so the join begins with them.
+    // If the filter asks for disputed, decided, or withdrawn items, the join begins with these, because they are few.
     const from = isDisputed
       ? sql`disputed CROSS JOIN item USING (item_id) LEFT JOIN decision USING (item_id)`
       : isLead

@@ -1,4 +1,4 @@
-/** Experts, and their counters, which votes update in the same commit, so that listing experts reads no votes. */
+/** Experts and their counters. The commit of a vote updates the counters, so listing experts reads no votes. */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
@@ -37,7 +37,7 @@ export const rowColumns =
 
 const touchMillis = 60_000
 
-/** The automatic experts of this process. An expert in `outages` fails. The service asks it again at `until`. */
+/** The automatic experts of this process. An expert in `outages` has failed, and is asked again at `until`. */
 interface Staff {
   readonly names: ReadonlyArray<string>
   readonly outages: (now: number) => ReadonlyArray<{ readonly name: string; readonly until: number }>
@@ -134,7 +134,10 @@ const make = Effect.gen(function* () {
     return (yield* sql<Row>`SELECT ${columns} FROM expert WHERE ${filter} ORDER BY expert_no`).map(toSummary)
   })
 
-  /** Items that a person holds return to the queue. Those that an automatic expert claimed return with its outcome. */
+  /**
+   * If a person is deactivated, the items that the person holds return to the queue. Items claimed for an automatic
+   * expert return when its judgment ends.
+   */
   const setActive = Effect.fn("Experts.setActive")(function* (
     expertId: string,
     active: boolean,

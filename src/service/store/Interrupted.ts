@@ -1,6 +1,7 @@
 /**
- * At the start, returns items that automatic experts had claimed, and opens tasks again that were canceled because no
- * expert had an answer. Decided items stay closed. If a reopened task has all its votes, it is completed.
+ * When the service starts, returns the items that automatic experts had claimed to the queue. Also reopens tasks that
+ * were canceled because no expert had an answer. Their decided items stay closed. If a reopened task has all its votes,
+ * it is completed.
  */
 import { Clock, Effect } from "effect"
 import type { SqlClient } from "effect/sql"

@@ -1,7 +1,7 @@
 /**
- * Lanes of the queue. A group has its own lane if it is paused, has a priority, or has assigned experts; all others
- * share lane 0. People get items of higher priority first, then the oldest. Lanes do not order the work of automatic
- * experts. Finding an expert's lanes takes time in proportion to their number.
+ * Lanes of the queue. A group has its own lane if it is paused, has a priority, or has assigned experts. All other
+ * groups share lane 0. People get items of higher priority first, then the oldest. Lanes do not order the work of
+ * automatic experts. Finding an expert's lanes takes time in proportion to the number of lanes.
  */
 import { Effect, Struct } from "effect"
 import { Database } from "../database/Database.ts"
@@ -109,7 +109,7 @@ export const make = Effect.fnUntraced(function* ({ waiting }: Pick<Effect.Succes
     yield* move(tasks, 0)
   })
 
-  /** Returns false if the group was already in that state. */
+  /** Pauses or resumes a group. Returns false if the group was already in that state. */
   const pause = Effect.fnUntraced(function* (
     group_id: string,
     { organization, tasks }: { readonly organization: string; readonly tasks: ReadonlyArray<number> },
@@ -187,7 +187,7 @@ export const make = Effect.fnUntraced(function* ({ waiting }: Pick<Effect.Succes
   const ofLane = sql.literal(`lane.lane, COALESCE(priority, 0) AS priority, COALESCE(assigned, 0) AS assigned,
     COALESCE(paused, 0) AS paused`)
 
-  /** Reads only groups and tasks that have a lane, and the oldest others, except to count the items in `waiting`. */
+  /** Lists the groups and tasks that have a lane, and the oldest others. Only `waiting` reads more than these. */
   const list = Effect.fnUntraced(function* ({ after = 0 }: GroupQuery = {}) {
     const groups = yield* sql<LaneRow>`
       SELECT task_group.group_id, ${ofLane}, open AS tasks, votes, votes_needed,

@@ -20,7 +20,7 @@ export const make = Effect.fnUntraced(function* ({ contents, lanes: { openTo } }
       WHERE voided_vote.item_id = item.item_id AND voided_vote.expert_no = ${expertNo})
     AND NOT EXISTS (SELECT 1 FROM set_aside WHERE set_aside.item_id = item.item_id AND set_aside.expert_no = ${expertNo})`
 
-  /** Finds the first of these items that the expert may judge now, and defers the items before it (`Contents`). */
+  /** Finds the first of `items` that the expert may judge now, and defers the items before it (`Contents`). */
   const firstOpen = Effect.fnUntraced(function* (
     expertNo: number,
     place: Statement.Fragment,

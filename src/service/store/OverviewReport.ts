@@ -1,6 +1,7 @@
 /**
- * The report on all work, computed at most every five seconds. No query reads all votes. The search for unassignable
- * items reads the oldest 10,000 open ones, and those set aside or with void votes. It ignores qualification.
+ * The report on all work, computed at most every five seconds. No query reads all votes. An item is unassignable if too
+ * few experts may vote on it. The search for such items reads the oldest 10,000 open items, and items that were set
+ * aside or have void votes. It ignores qualification.
  */
 import { Clock, Effect } from "effect"
 import { medianInterval, wilsonInterval } from "../../domain/Interval.ts"
@@ -105,7 +106,10 @@ export const make = Effect.gen(function* () {
     FROM webhook_endpoint LEFT JOIN webhook_failure USING (endpoint_id)
     WHERE since IS NOT NULL OR disabled_reason IS NOT NULL`
 
-  /** Counting an item's experts is slow, so `candidate` has only items with few experts or that some may not judge. */
+  /**
+   * Counting an item's experts is slow. `candidate` therefore has only items that need more votes than their lane has
+   * experts, items for judges only, and items that were set aside or have void votes.
+   */
   const unassignable = (employed: ReadonlyArray<string>) => {
     const works = sql`expert.active = 1 AND (expert.kind = 'person'
       OR expert_id IN (SELECT value FROM json_each(${JSON.stringify(employed)})))`

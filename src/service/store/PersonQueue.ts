@@ -1,6 +1,7 @@
 /**
- * The queue for people, who hold one item at a time; after undos, several, and the latest undone comes first. After a
- * hold has expired, the expert can still vote until the queue takes the item back. Order and draft outlast the hold.
+ * The queue for people. A person holds one item at a time, or several after undoing votes. The item whose vote was
+ * undone last is then shown first. After a hold has expired, the person can still vote until the queue takes the item
+ * back. The queue keeps the order of the completions and the draft after the hold.
  */
 /* oxlint-disable max-lines -- all SQL statements of the queue share conditions */
 import { Clock, Duration, Effect, Option, Random, Schema } from "effect"
@@ -53,7 +54,7 @@ const shownOf = ({ completions, prompt }: TaskPrompt, order: ReadonlyArray<numbe
   draft: draft === null ? null : Option.getOrNull(decodeDraft(draft)),
 })
 
-/** How long an expert holds an item at first. */
+/** How long a person holds an item without an action. */
 const defaultHold: Duration.Input = "30 minutes"
 
 export const make = Effect.fnUntraced(function* (options: {
@@ -266,7 +267,7 @@ export const make = Effect.fnUntraced(function* (options: {
         const task = vote && (yield* votes.openTaskOf(vote))
         if (vote === undefined || task === undefined) return yield* nothingToUndo
         const { expert_no, item_id } = vote
-        // Without this check, paused people could correct their wrong votes, and so end the pause.
+        // Paused people cannot undo votes, because they could correct wrong votes and so end the pause.
         if ((yield* qualification.standing(expert_no)).state !== "working") return yield* nothingToUndo
 
         yield* votes.takeBack(vote, task)
@@ -318,7 +319,7 @@ export const make = Effect.fnUntraced(function* (options: {
     const vote = latest.find(({ item_id }) => item_id === itemId)
     const task = vote && (yield* votes.openTaskOf(vote))
     if (vote === undefined || task === undefined) return yield* notChangeable
-    // Like `undo`, this must not let paused people correct their wrong votes.
+    // Paused people cannot correct votes, because correcting wrong votes could end the pause.
     if ((yield* qualification.standing(vote.expert_no)).state !== "working") return yield* notChangeable
     return { vote, task }
   })

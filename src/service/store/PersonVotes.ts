@@ -1,6 +1,7 @@
 /**
- * Votes that people give, take back, and correct, within one write. A vote can change only while its task is open. A
- * corrected vote moves to `replaced_vote`; the correction keeps its time, and changes nothing if only seconds differ.
+ * Votes that people give, take back, and correct, within one write. A vote can change only while its task is open. When
+ * a person corrects a vote, the earlier vote moves to `replaced_vote`, and the new vote gets the time of the earlier
+ * one. A correction that differs only in `seconds` changes nothing.
  */
 import { Effect, Equal, type Result, Struct } from "effect"
 import * as Guidelines from "../../api/Guidelines.ts"
@@ -54,7 +55,10 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       FROM vote INDEXED BY vote_of_expert WHERE expert_no = ${expertNo} AND shown_at IS NOT NULL
       ORDER BY n DESC LIMIT ${limit}`
 
-  /** The vote's task, unless its end, a pause, a lead's decision, or a result with the vote prevents changes. */
+  /**
+   * Returns the vote's task. Returns undefined if the vote cannot change: the task has ended or is paused, a lead has
+   * decided the item, or a published result contains the vote.
+   */
   const openTaskOf = Effect.fnUntraced(function* (vote: { readonly item_id: number; readonly expert_no: number }) {
     const { expert_no, item_id } = vote
     const task = yield* voting.openTask(seqOf(item_id))
@@ -67,7 +71,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     return closed.length > 0 ? undefined : task
   })
 
-  /** Call it before statements that write, because its failure does not roll them back. */
+  /** Makes a vote from a submission. Call it before the first change, because its failure rolls no change back. */
   const voteOf = Effect.fnUntraced(function* (task: Task, subject: Subject, submission: Submission, now: number) {
     const { expertId, expertNo, isRepeated, itemId, order, shownAt } = subject
     const choice = yield* orMalformed(Places.toIndices(submission, order))

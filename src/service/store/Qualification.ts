@@ -1,7 +1,7 @@
 /**
  * Qualification: new people judge gold items first, and people who judge too few gold items right are paused. Each
- * transaction that gives an item or takes a vote checks this. People who have already voted qualify only if an operator
- * requires it. No item comes twice in one round, and items of earlier rounds come last.
+ * transaction that gives a person an item, or records a vote, checks the person's standing. People who have already
+ * voted qualify only if an operator requires it. No item comes twice in a round. Items of earlier rounds come last.
  */
 import { Clock, Context, Effect, Layer, Random } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -37,7 +37,7 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
   const items = new Map((gold ?? []).map((item) => [item.key, item]))
   const { lastDecision, settings, standing, standingOf } = yield* Standings.make((gold ?? []).map(({ key }) => key))
 
-  /** The qualification item that the person sees now. Undefined if the gold file no longer has it. */
+  /** Returns the qualification item that the person sees now, if there is one and the gold file still has it. */
   const currentItem = Effect.fnUntraced(function* (expertNo: number) {
     const { n } = yield* lastDecision(expertNo)
     const rows = yield* sql<Row>`SELECT n, gold, shown_order, draft FROM qualification

@@ -1,6 +1,6 @@
 /**
  * Computes whether a person gets work. A judgment counts only if it was committed after the operators' last decision
- * about the person, even if the clock is wrong. Judgments with void votes also count.
+ * about the person, even if the clock is wrong. A judgment of a gold item counts even if its vote was voided.
  */
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

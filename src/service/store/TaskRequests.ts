@@ -1,4 +1,4 @@
-/** Caches the parsed requests of tasks, which each shown item and each result need, up to a total size. */
+/** Caches parsed requests, up to a total size. Each shown item and each result needs the request of its task. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { ServiceTaskRequest } from "../../api/AnnotationApi.ts"
 import type { Metadata } from "../../domain/PromptItem.ts"

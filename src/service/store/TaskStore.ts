@@ -23,7 +23,7 @@ import { itemIdOf, itemsOf, toStorableText } from "../database/TaskTables.ts"
 import { VoteQueue } from "./VoteQueue.ts"
 import * as Voting from "./Voting.ts"
 
-/** A task is completed when its votes can no longer be taken back. */
+/** A task's status is `completed` only when its votes can no longer be taken back. */
 export interface TaskState {
   readonly taskId: string
   readonly status: TaskStatus
@@ -42,7 +42,7 @@ export interface NewTask {
   readonly content: TaskContent
   readonly votes: number
   readonly voters?: Voters | undefined
-  /** The task's group. Without one, the task is a group of its own. */
+  /** The task's group. If undefined, the task is a group of its own. */
   readonly group?: { readonly id: string; readonly size?: number | undefined } | undefined
 }
 
@@ -54,7 +54,10 @@ const make = Effect.gen(function* () {
   const voting = yield* Voting.make({})
   const reports = yield* TaskReports.make(voting)
 
-  /** With a key, a client that lost the response gets the same id again, even from a service that lost its database. */
+  /**
+   * Makes the id from the idempotency key, or draws it if there is no key. A client that repeats a key gets the same
+   * id, even if the service has lost its database.
+   */
   const makeTaskId = (organization: string, idempotencyKey: string | undefined) =>
     (idempotencyKey === undefined
       ? Effect.map(random.randomBytes(16), Hex.encode)
@@ -74,7 +77,7 @@ const make = Effect.gen(function* () {
       Effect.andThen(voting.withdraw(organization, group_id)),
     )
 
-  /** A repeated call returns the task that the first one stored, with its current status. */
+  /** Stores a task. A repeated call returns the task that the first call stored, with its current status. */
   const create = Effect.fnUntraced(function* (task: NewTask) {
     const { content, group, organization, voters, votes } = task
     const task_id = yield* makeTaskId(organization, task.idempotencyKey)
@@ -183,7 +186,8 @@ const make = Effect.gen(function* () {
   const cancelUnanswered = (taskId: string) => cancelTask(taskId, true)
 
   /**
-   * Closes prompts that no expert can answer, with the votes that they have, or cancels a task without any vote.
+   * Closes prompts that no expert can answer. They keep the votes that they have. If none of the prompts can be closed,
+   * or the task would end without any vote, cancels the task.
    * @param itemIds default: the items that need votes and that at least one expert set aside
    */
   const endUnanswered = Effect.fnUntraced(function* (taskId: string, itemIds?: ReadonlyArray<number>) {

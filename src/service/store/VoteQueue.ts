@@ -1,7 +1,8 @@
 /**
  * The queue of votes. An item's votes and holds never exceed the votes requested. An expert votes on an item at most
- * once, and a person on the same content (`Contents`). Abandoned items return. One commit stores a completed task's
- * results and its group's event. People get groups by priority (`Lanes`), returned items first, then the oldest.
+ * once. `Contents` says when a person may judge the same content again. An item that a person abandons returns to the
+ * queue. One commit stores a completed task's results and its group's event. People get groups by priority (`Lanes`).
+ * In a lane, they get returned items first, then the oldest.
  */
 import { Context, type Duration, Effect, Layer, Option, Schedule } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

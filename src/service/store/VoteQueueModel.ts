@@ -64,19 +64,19 @@ export interface Claims {
   readonly claims: ReadonlyArray<Claim>
   /** Tasks without claimed items. In each task, no expert in the request can vote on `lacking` of the prompts. */
   readonly unanswered: ReadonlyArray<LackingTask>
-  /** Tasks for judges only: `lacking` prompts are done with fewer votes, because the judges left have no answer. */
+  /** Tasks for judges only. `lacking` prompts get no more votes, because each judge has voted or has no answer. */
   readonly shortened: ReadonlyArray<LackingTask>
-  /** Set if no further task can be claimed now. `createdAt` is that of the next task, if the task is too new. */
+  /** Set if no further task can be claimed now. `createdAt` is when the next task was created, if it is too new. */
   readonly idle: { readonly createdAt: number | undefined } | undefined
 }
 
-/** If an expert has no answer, or was deactivated in the meantime, the claimed vote returns to the queue. */
+/** The answers on a claimed item. If an expert has none, or was deactivated, its claimed vote returns to the queue. */
 export interface Judged {
   readonly itemId: number
   readonly guidelinesVersion?: number | undefined
   readonly answers: ReadonlyArray<{
     readonly expert: string
-    /** The vote, or why there is none. Either way, the queue does not ask this expert about the item again. */
+    /** The vote, or why there is none. In both cases, the queue does not ask this expert about the item again. */
     readonly vote: Result.Result<Omit<Vote, "expert">, string>
   }>
 }

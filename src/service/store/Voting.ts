@@ -1,7 +1,7 @@
 /**
  * Statements for votes, used inside one `Database.write`. Counters match the stored votes, even after an undo. A
- * completed task has one result per prompt, in order. A group's event is stored when its last open task ends and, if it
- * has a size, that many tasks exist. A group that grows later gets another event.
+ * completed task has one result per prompt, in order. A group's event is stored when its last open task ends. If the
+ * group has a size, that many tasks must exist. If the group grows later, it gets another event.
  */
 /* oxlint-disable max-lines -- one state machine, whose transitions share their statements */
 import { Cause, Duration, Effect, Latch, Option } from "effect"
@@ -129,7 +129,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   const lanes = yield* Lanes.make(contents)
   const guidelines = yield* GuidelineVersions.make
 
-  /** For statements that may end tasks. If they do, wakes the webhooks, even if the caller is interrupted. */
+  /** Runs statements that may end tasks. If a task ends, wakes the webhooks, even if the caller is interrupted. */
   const writeEnding = <A, E = never>(statements: Effect.Effect<A, E | SqlError>, hasEnded: (value: A) => boolean) =>
     Effect.uninterruptible(Effect.tap(write(statements), (value) => (hasEnded(value) ? webhooks.wake : Effect.void)))
 
@@ -161,7 +161,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
       onSome: (right) => (prompt.completions[vote.choice] === prompt.completions[right] ? 1 : 0),
     })
 
-  /** The caller has updated the items; `done` now have all their votes. Returns whether the task ended. */
+  /** Stores votes. The caller has updated their items; those in `done` are complete. Returns whether the task ended. */
   const give = Effect.fnUntraced(function* (
     task: Task,
     votes: ReadonlyArray<NewVote>,
@@ -209,12 +209,12 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
       yield* completing.open
       return false
     }
-    // If the task had no votes before, `votes` is complete and need not be read again.
+    // If the task had no votes before, `votes` are all its votes, so they need not be read again.
     yield* complete(task, sql`status = 'completed', ${counted}`, now, task.votes_given === 0 ? votes : undefined)
     return true
   })
 
-  /** Closes items on which nobody who may vote has an answer; they keep their votes. Returns whether the task ended. */
+  /** Closes items to which no further expert has an answer. They keep their votes. Returns whether the task ended. */
   const closeUnanswered = Effect.fnUntraced(function* (seq: number, itemIds: ReadonlyArray<number>, now: number) {
     const task = (yield* openTask(seq))!
     const items = yield* sql<{
@@ -385,7 +385,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     const groups = yield* sql<{ complete: number; mayGrow: number }>`
       UPDATE task_group SET open = open - 1 WHERE organization = ${organization} AND group_id = ${groupId}
       RETURNING open = 0 AND tasks >= COALESCE(size, 0) AS complete, tasks IS NOT size AS mayGrow`
-    // A service without a webhook would select the tasks of a growing group again and again.
+    // Without a webhook, the tasks are not needed. Selecting them whenever a growing group is complete would be slow.
     if (groups[0]?.complete !== 1 || !(yield* webhooks.exists)) return
     const tasks = yield* sql<{ task_id: string }>`
       SELECT task_id FROM task WHERE organization = ${organization} AND group_id = ${groupId} AND group_id <> task_id
@@ -404,8 +404,8 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
       UPDATE hold SET held_until = NULL WHERE ${items} AND held_until IS NOT NULL
       RETURNING item_id, expert_no`
     yield* contents.unmarkSeen(holds)
-    // A canceled task gives no result, so the client may need the same people again. For an unanswered task, the votes
-    // still count, because it may be opened again.
+    // A canceled task gives no result, so people may judge its contents again in other tasks. But the votes on an
+    // unanswered task still count, because the task may be opened again.
     if (!unanswered) {
       yield* contents.unmarkSeen(
         yield* sql<{ item_id: number; expert_no: number }>`SELECT item_id, expert_no FROM vote WHERE ${items}

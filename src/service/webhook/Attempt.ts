@@ -14,9 +14,9 @@ export interface Outcome {
   readonly status: number | null
   readonly error: string | null
   readonly millis: number
-  /** The first 1,000 characters of the response body, or why they were not kept. Empty without a response. */
+  /** The first 1,000 characters of the response body, or a note that they were not kept. Empty without a response. */
   readonly answer: string
-  /** The receiver's `Retry-After`, in milliseconds. */
+  /** The receiver's `Retry-After`, in milliseconds. 0 if the response has none. */
   readonly retryAfter: number
 }
 
@@ -57,7 +57,7 @@ const meaning = (status: number): string | null => {
 export interface AttemptOptions {
   readonly timeout: Duration.Duration
   readonly userAgent: string
-  /** Returns whether to keep responses from this URL out of the log. Called after the response has arrived. */
+  /** Returns whether to keep responses from this URL out of the log. It is called after the response has arrived. */
   readonly hidesAnswers: (url: string) => boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * The webhook's URL, state, and signing secrets. A delivery is signed with the newest secret and with replaced ones
- * that have not expired, at most five. Use effects named `write…` inside `Database.write`.
+ * The webhook's URL, state, and signing secrets. A delivery has at most five signatures: with the newest secret, and
+ * with replaced secrets that have not expired. Use effects named `write…` inside `Database.write`.
  */
 import { Clock, Duration, Effect, Option, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -89,7 +89,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     return true
   })
 
-  /** Replaces the secret. Returns false if there is no webhook. */
+  /** Replaces the secret. The old one stays valid for the time `keep`. Returns false if there is no webhook. */
   const writeRotation = Effect.fnUntraced(function* (
     secret: Redacted.Redacted<string>,
     keep: Duration.Duration,

@@ -1,7 +1,7 @@
 /**
- * Webhook messages and the outcomes of attempts. If an operator reschedules a message during an attempt, the new time
- * is kept even if that attempt fails. The event of a group that may grow is sent after a quiet period, and can be
- * replaced or withdrawn until its first attempt begins. Use effects named `write…` inside `Database.write`.
+ * Webhook messages and the outcomes of attempts. If an operator reschedules a message during an attempt, the message
+ * keeps the new time even if the attempt fails. If a group may still grow, its event is sent after a quiet period, and
+ * can be replaced or withdrawn until its first attempt begins. Use effects named `write…` inside `Database.write`.
  */
 import { Clock, DateTime, Duration, Effect, Option, Struct } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -16,7 +16,7 @@ export interface Due {
   readonly sequence: number
   readonly message_id: string
   readonly next_attempt_at: number
-  /** If a later message has the same value, it replaces this one. Null if this message can no longer be replaced. */
+  /** A later message with the same value replaces this one. Null: this message cannot be replaced. */
   readonly gathering: string | null
   readonly payload: string
 }
@@ -134,7 +134,7 @@ export const make = Effect.fnUntraced(function* (
       case "failed": {
         const pause = RetryPolicy.pause(status ?? 0, outcome.retryAfter)
         if (pause > 0) yield* endpoint.writePause(url, now + pause)
-        // An operator may have rescheduled the message in the meantime.
+        // An operator may have rescheduled the message during the attempt.
         const planned =
           row.type !== testType && row.state === "waiting" && row.next_attempt_at === attempted.next_attempt_at
         if (!planned || !(yield* endpoint.isAt(url))) return
@@ -151,7 +151,10 @@ export const make = Effect.fnUntraced(function* (
       UPDATE webhook_message SET state = ${state}, next_attempt_at = NULL, finished_at = ${now}
       WHERE sequence = ${sequence}`
 
-  /** Makes messages due now, except those that can be replaced, or are due at step 0, of which there may be many. */
+  /**
+   * Makes waiting messages due now, and starts their schedules again. Messages that can be replaced keep their time.
+   * Messages that are due at step 0 would not change, and are not written, because there may be many of them.
+   */
   const writeAllDue = (now: number) =>
     sql`
       UPDATE webhook_message SET step = 0, next_attempt_at = ${now}

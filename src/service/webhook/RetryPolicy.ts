@@ -1,4 +1,4 @@
-/** The schedule of Standard Webhooks 1.0.0: ten attempts in three days. `Retry-After` only delays, up to a day. */
+/** The schedule of Standard Webhooks 1.0.0: ten attempts in three days. `Retry-After` can delay one by up to a day. */
 import { Duration, Effect } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
 import * as RateLimit from "../../api/RateLimit.ts"
@@ -6,7 +6,7 @@ import * as RateLimit from "../../api/RateLimit.ts"
 /** The delays before the attempts. Each begins when the previous attempt ends. */
 export type RetrySchedule = ReadonlyArray<Duration.Input>
 
-/** A change also concerns the service's `README.md`, `ApiGuide`, `ApiDocument`, and `pages/dashboard/Webhook`. */
+/** The service's `README.md`, `ApiGuide`, `ApiDocument`, and `pages/dashboard/Webhook` also describe this schedule. */
 export const standardSchedule: RetrySchedule = [
   "0 seconds",
   "5 seconds",
@@ -23,11 +23,11 @@ export const standardSchedule: RetrySchedule = [
 const maxRetryAfter = Duration.hours(24)
 const maxPause = Duration.hours(1)
 
-/** In milliseconds, at most a day. 0 if the header is absent or malformed. */
+/** Returns the delay in milliseconds, at most a day. 0: the header is absent or malformed. */
 export const retryAfter = (header: string | undefined): Effect.Effect<number> =>
   Effect.map(RateLimit.retryAfter(header, maxRetryAfter), (millis) => millis ?? 0)
 
-/** The delay in milliseconds before the attempt at `step` (0 is the first). Undefined if the schedule has ended. */
+/** The delay in milliseconds before the attempt at `step` (0 is the first). Undefined: the schedule has ended. */
 export const delayTo = Effect.fnUntraced(function* (schedule: RetrySchedule, step: number, retryAfter: number) {
   const delay = schedule[step]
   if (delay === undefined) return undefined

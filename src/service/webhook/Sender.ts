@@ -19,7 +19,7 @@ export interface SenderOptions {
   readonly keep: Duration.Duration
 }
 
-/** The maximum time between two readings of the clock, because the system time may change. */
+/** The sender reads the clock at least this often, because the system time may change. */
 const maxSleepMillis = Duration.toMillis("10 minutes")
 
 export const make = Effect.fnUntraced(function* (options: SenderOptions) {

@@ -1,7 +1,7 @@
 /**
  * Decides to which addresses webhooks may be delivered, so that a webhook's URL cannot give access to private networks.
- * Options can allow loopback and private networks, but not link-local addresses, where cloud servers get credentials.
- * The host is checked when an operator sets the URL, and its address again at each connection.
+ * Options can allow loopback and private networks. Link-local addresses are never allowed, because cloud servers can
+ * get credentials there. The host is checked when an operator sets the URL. Its address is checked at each connection.
  */
 import { Effect, Option } from "effect"
 import ipaddr from "ipaddr.js"
@@ -69,7 +69,7 @@ export const guard =
     }
   }
 
-/** The log shows no responses from private networks, and those from this machine only if no other can reach it. */
+/** Whether the log shows responses from an address: a public one, or loopback if only this machine has access. */
 export const showsAnswers =
   ({ allowLoopback }: TargetPolicy) =>
   (address: string): boolean => {

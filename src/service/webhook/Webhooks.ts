@@ -1,8 +1,8 @@
 /**
  * Outgoing webhooks that follow Standard Webhooks 1.0.0. An event is stored in the same commit as the change that it
- * reports, and may arrive more than once, with the same `webhook-id`. If a group grows after an attempt, a new event
- * announces all its tasks. A 410 disables the webhook; messages wait until an operator sets the URL again. When the
- * webhook is removed, waiting messages count as failed.
+ * reports. It may arrive more than once, always with the same `webhook-id`. If a group grows after an attempt, a new
+ * event announces all tasks of the group. If the receiver answers 410, the webhook is disabled, and messages wait until
+ * an operator sets the URL again. When the webhook is removed, waiting messages count as failed.
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -20,7 +20,10 @@ import * as RetryPolicy from "./RetryPolicy.ts"
 import * as Sender from "./Sender.ts"
 import * as WebhookTarget from "./WebhookTarget.ts"
 
-/** `completed`: all tasks of the group have ended, or `taskIds` have new results. `reopened`: these are withdrawn. */
+/**
+ * `completed`: all tasks of the group have ended, or `taskIds` have new results. `reopened`: the results of `taskIds`
+ * are withdrawn.
+ */
 export interface GroupCompleted {
   /** Default `task_group.completed`. */
   readonly type?: "task_group.completed" | "task_group.reopened" | undefined
