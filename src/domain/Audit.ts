@@ -1,6 +1,6 @@
 /**
- * An audit: how often automatic judges agree with people, and what it would cost to use the judges. A value that cannot
- * be computed is `null`, for example the interval of a kappa from too few items.
+ * An audit shows how often automatic judges agree with people, and what it would cost to use the judges. A value that
+ * cannot be computed is `null`, for example the interval of a kappa from too few items.
  */
 import type { Estimate } from "./Leaderboard.ts"
 

@@ -1,4 +1,4 @@
-/** Recognizes the built-in service's automatic experts by name; any other, even a custom one, counts as a person. */
+/** Recognizes automatic experts of the built-in service by name. All other names, even of custom ones, are people. */
 import { Schema } from "effect"
 
 export const ruleNames = ["first", "last", "longest", "shortest", "random"] as const
@@ -9,9 +9,9 @@ export const Judges = Schema.Struct({
   people: Schema.Int,
   /** A subset of `ruleNames`. */
   rules: names,
-  /** Their experts are named `gold:FILE`. */
+  /** Names of gold files. A file's expert is named `gold:FILE`. */
   gold_files: names,
-  /** Their experts are named `judge:MODEL`. */
+  /** Names of language models. A model's expert is named `judge:MODEL`. */
   models: names,
 })
 export type Judges = typeof Judges.Type

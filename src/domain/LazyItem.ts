@@ -1,6 +1,7 @@
 /**
  * A prompt item whose completions become strings when they are first read. Reading or copying its members gives the
- * same values as a plain object. Until the completions are read, it keeps its bytes and their block in memory.
+ * same values as a plain object. Until the completions are read, the item keeps the block that contains its bytes in
+ * memory.
  */
 import type { ItemBytes } from "./ItemBytes.ts"
 import type { PromptItem } from "./PromptItem.ts"
