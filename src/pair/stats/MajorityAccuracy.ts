@@ -10,18 +10,21 @@
 
 export interface Voter {
   readonly accuracy: number
-  /** For drawing experts: above 0, in any unit. */
+  /** Weight for drawing experts: above 0, in any unit. */
   readonly weight: number
 }
 
 /** The probability of each number of right votes, from 0. */
 export type RightVotes = ReadonlyArray<number>
 
-/** If there are more votes than experts, all experts are drawn again for the rest. @param voters at least one */
+/** If there are more votes than experts, the rest is drawn from all experts again. @param voters at least one */
 export const rightVotes = (voters: ReadonlyArray<Voter>, votes: number): RightVotes => {
   const size = Math.min(votes, voters.length)
   const total = voters.reduce((sum, { weight }) => sum + weight, 0)
-  /** Over all sets of n experts: the set's weight times the probability of `right` right votes. */
+  /**
+   * `sums[n][right]`: the sum over all sets of n experts of the set's weight times the probability of `right` right
+   * votes.
+   */
   const sums = Array.from({ length: size + 1 }, (_, n) => Array.from({ length: n + 1 }, () => Number(n === 0)))
   for (const { accuracy, weight } of voters) {
     for (let n = size; n > 0; n--) {
@@ -37,7 +40,7 @@ export const rightVotes = (voters: ReadonlyArray<Voter>, votes: number): RightVo
   return votes > size ? product(drawn, rightVotes(voters, votes - size), votes) : drawn
 }
 
-/** At least one vote. @param completions 2 or more */
+/** Probability that the majority is right. @param rights for at least one vote @param completions 2 or more */
 export const accuracyOf = (rights: RightVotes, completions: number): number =>
   rights.reduce((sum, chance, right) => sum + chance * winning(right, rights.length - 1 - right, completions - 1), 0)
 
@@ -51,14 +54,16 @@ export const agreementOf = (rights: RightVotes, completions: number): number => 
   )
 }
 
-/** Probability that the right votes win, by generating functions: a term (x / others)^l / l! per other completion. */
+/**
+ * Probability that the right votes win. In generating functions, another completion's l votes are (x / others)^l / l!.
+ */
 const winning = (right: number, wrong: number, others: number): number => {
   if (right === 0) return 0
   const term = (load: number) => others ** -load / factorial(load)
   const fewer = Array.from({ length: Math.min(right, wrong + 1) }, (_, load) => term(load))
   const same = [...Array.from({ length: right }, () => 0), term(right)]
   let chance = 0
-  /** The ways to choose `tied` of the other completions. */
+  /** The number of ways to choose `tied` of the other completions. */
   let ways = 1
   for (let tied = 0; tied <= others && tied * right <= wrong; tied++) {
     const spread = product(power(same, tied, wrong), power(fewer, others - tied, wrong), wrong)

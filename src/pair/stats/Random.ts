@@ -1,11 +1,11 @@
 /**
- * Pseudorandom integers for resampling, the same on every machine, too predictable for secrets: xoshiro128** (D.
- * Blackman and S. Vigna, 2021), seeded by the finalizer of MurmurHash3.
+ * Pseudorandom integers for resampling. They are the same on every machine, and too predictable for secrets. The
+ * generator is xoshiro128** (D. Blackman and S. Vigna, 2021), seeded by the finalizer of MurmurHash3.
  */
 
 export interface Random {
   readonly next: () => number
-  /** From 0 to `limit` − 1. The probabilities of two integers differ by less than `limit` / 2^32. */
+  /** Returns an integer from 0 to `limit` − 1. The probabilities of two integers differ by less than `limit` / 2^32. */
   readonly below: (limit: number) => number
 }
 
