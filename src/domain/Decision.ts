@@ -1,7 +1,6 @@
 /**
  * A lead's decision on an item, which replaces its votes. The votes stay in the result: `agreement` is the share of
- * first choices for the decided completion, and the assessment combines the votes as if this completion were their
- * best.
+ * first choices for the decided completion, and the assessment combines the votes as if it were their best.
  */
 import { Option, Predicate, Schema, Struct } from "effect"
 import * as Assessment from "./Assessment.ts"

@@ -59,9 +59,7 @@ export interface Evaluation {
     /** Probability that two votes on a pair prefer the same completion. */
     readonly people: AuditEstimate
   } | null
-  /**
-   * Pairs that `votes` leaves out: an older prefstream did not record which votes are ties. Absent if there are none.
-   */
+  /** Pairs that `votes` leaves out, because an older prefstream did not record their ties. Absent if there are none. */
   readonly unknown_ties?: number
   /** The accuracy on parts of the pairs. */
   readonly slices: ReadonlyArray<EvaluationSlice>

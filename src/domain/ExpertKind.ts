@@ -1,7 +1,6 @@
 /**
- * The kind of expert who gave a vote. At the built-in service, it is `person`, `judge` (a language model), or
- * `automatic` (a rule or gold file); other services may use any name. A value that is not a short text counts as
- * unknown.
+ * The kind of expert who gave a vote. The built-in service has `person`, `judge` (a language model), and `automatic` (a
+ * rule or gold file). Other services may have any name. A value that is not a short text counts as unknown.
  */
 import { Predicate } from "effect"
 

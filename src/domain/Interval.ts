@@ -19,9 +19,7 @@ export const wilsonInterval = (
   }
 }
 
-/**
- * The median with a 95% interval (David & Nagaraja, 2003, "Order Statistics", 7.1), unless there are under 6 values.
- */
+/** The median with a 95% interval, which needs 6 values (David & Nagaraja, 2003, "Order Statistics", 7.1). */
 export const medianInterval = (
   values: ReadonlyArray<number>,
 ): { readonly median: number; readonly low: number | null; readonly high: number | null } | null => {

@@ -1,7 +1,6 @@
 /**
  * A prompt item whose completions become strings when they are first read. Reading or copying its members gives the
- * same values as a plain object. Until the completions are read, the item keeps the block that contains its bytes in
- * memory.
+ * same values as a plain object. Until the completions are read, the item keeps its block of bytes in memory.
  */
 import type { ItemBytes } from "./ItemBytes.ts"
 import type { PromptItem } from "./PromptItem.ts"

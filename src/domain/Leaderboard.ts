@@ -15,9 +15,7 @@ export interface Estimate {
 
 /** How votes become ratings. */
 export interface LeaderboardMethod {
-  /**
-   * Ties are an outcome with its own probability (`davidson`), half a win for each side (`half`), or left out (`drop`).
-   */
+  /** Ties have their own probability (`davidson`), are half a win for each side (`half`), or are left out (`drop`). */
   readonly ties: "davidson" | "half" | "drop"
   /** Whether votes are weighted by their experts' reliabilities. */
   readonly weighted: boolean
@@ -68,9 +66,7 @@ export interface LeaderboardRow {
 
 /** The effect of a property, other than the model, on the odds that a completion is preferred. */
 export interface ControlRow {
-  /**
-   * Effect of (a − b) / (a + b) with the completions' lengths a and b (`length`), or of being shown first (`position`).
-   */
+  /** `length`: effect of (a − b) / (a + b) for a and b characters. `position`: effect of being shown first. */
   readonly control: "length" | "position"
   /** The effect, in natural log-odds. */
   readonly coefficient: Estimate

@@ -1,6 +1,6 @@
 /**
- * The price of a vote, by the kind of expert who gives it. A vote is reserved at the highest price, so it never costs
- * more than was reserved for it.
+ * The price of a vote, by the kind of expert who gives it. A vote is reserved at the highest price, and never costs
+ * more.
  */
 import { Option, Predicate } from "effect"
 import * as Cost from "./Cost.ts"

@@ -31,9 +31,7 @@ export interface Agreement {
   readonly items: number
   /** Items whose votes all prefer the same completion. */
   readonly unanimous: number
-  /**
-   * Items with several best completions, by weighted votes with `dawid-skene`. Items that a lead decided do not count.
-   */
+  /** Items with several best completions (votes are weighted with `dawid-skene`), except those that a lead decided. */
   readonly ties: number
   /** Mean share of an item's votes that prefer the chosen completion. */
   readonly mean_agreement: number | null
@@ -41,9 +39,7 @@ export interface Agreement {
   readonly agreement: Histogram
   /** Randolph's free-marginal kappa: agreement beyond chance. Chance is 1/K for an item with K texts to choose from. */
   readonly free_marginal_kappa: number | null
-  /**
-   * Krippendorff's alpha for nominal data. Categories are positions in the input, so the completions' order matters.
-   */
+  /** Krippendorff's alpha for nominal data. It depends on the order of completions: categories are positions. */
   readonly krippendorff_alpha: number | null
   /** Items with at least two votes that each prefer one completion. Kappa and alpha are computed from these items. */
   readonly compared_items: number
@@ -316,10 +312,7 @@ export interface QualityReport {
   readonly cross_split_near_duplicates: number | null
   /** The requested share of the items by split. Null without splits. */
   readonly split_shares: { readonly [split in Split]?: number } | null
-  /**
-   * Groups of near-duplicates and equal values of `field`, even without votes; each is in one split. Null without a
-   * field.
-   */
+  /** Groups of near-duplicates and equal `field` values, voted on or not, each in one split. Null without a field. */
   readonly split_groups: {
     readonly field: string
     /** Number of groups. */

@@ -30,9 +30,7 @@ export interface AspectReport {
   readonly rejected: Distribution
   /** Krippendorff's alpha for interval data, over ratings of the same completion; null if none has two ratings. */
   readonly krippendorff_alpha: number | null
-  /**
-   * Number and mean of ratings for each of the 100 models with the most ratings; empty if the input names no models.
-   */
+  /** Number and mean of ratings, for the 100 models with the most ratings; empty if the input names no models. */
   readonly models: ReadonlyArray<{ readonly model: string; readonly ratings: number; readonly mean: number }>
 }
 

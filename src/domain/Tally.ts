@@ -78,7 +78,7 @@ export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray
 }
 
 /**
- * Whether each vote agrees with the others' majority. Undefined without a majority, and for a vote with several firsts.
+ * Whether each vote agrees with the others' majority. Undefined if there is none, or if the vote ranks several first.
  */
 export const agreesWithOthers = (
   completions: ReadonlyArray<string>,

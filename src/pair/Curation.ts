@@ -64,9 +64,7 @@ export interface CurationOptions {
   readonly minVotes?: number | undefined
   /** Minimum share of votes for the best completion, 0 to 1. Items with one vote are not checked. Default: 0. */
   readonly minAgreement?: number | undefined
-  /**
-   * `drop` leaves out items with a tie. `keep` keeps them, and the tie rules choose the completion. Default: `drop`.
-   */
+  /** `drop` leaves out items with a tie. `keep` lets the tie rules choose the completion. Default: `drop`. */
   readonly ties?: "drop" | "keep" | undefined
   /** The checks whose findings are left out of the dataset. Default: none. */
   readonly drop?: ReadonlyArray<Checks.DropName> | undefined
@@ -311,9 +309,7 @@ const makeState = (
     })
   }
 
-  /**
-   * Returns the pairs, or the reason for none. Updates all tallies first, so they also count items that are left out.
-   */
+  /** Returns the pairs or the loss reason. Updates tallies first, so they also count items that are left out. */
   const select = (
     item: JudgedItem,
     consensus: Consensus.Consensus,

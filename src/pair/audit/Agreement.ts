@@ -1,11 +1,11 @@
 /**
  * Measures how often a rater (a judge, the jury, or people) agrees with a person, and which completions it prefers.
  * - Agreement: the probability that the rater and a random person on the item give the same answer, and Cohen's kappa.
- * The rater `people` is another random person. A tie is an answer (L. Zheng et al., 2023, "Judging LLM-as-a-judge with
- * MT-Bench and Chatbot Arena", 4.2, setup S1). Each item has the weight 1.
+ *   The rater `people` is another random person. A tie is an answer (L. Zheng et al., 2023, "Judging LLM-as-a-judge
+ *   with MT-Bench and Chatbot Arena", 4.2, setup S1). Each item has the weight 1.
  * - Categories of kappa: a tie, and each place in the input. In a slice by `models`, they are a tie and the two models.
  * - Biases to longer texts and the first position: the share of unchosen texts that are shorter or were shown later. It
- * is 1/2 for random choices. If a judge answered in both orders, it is the share of answers for the first text.
+ *   is 1/2 for random choices. If a judge answered in both orders, it is the share of answers for the first text.
  */
 import type { AuditAgreement, AuditRater } from "../../domain/Audit.ts"
 import * as Bootstrap from "../stats/Bootstrap.ts"

@@ -1,13 +1,13 @@
 /**
- * Compares policies for judging an item: a judge; the jury; people if the jury's confidence is low, otherwise the jury;
- * one person; all people.
+ * Compares policies for judging an item: a judge, the jury, people only if the jury's confidence is low, one person, or
+ * all.
  * - Reference: the item's known answer, or the majority of the other people, while each person is left out in turn. The
- * majority is less often right, but exists on more items.
+ *   majority is less often right, but exists on more items.
  * - Accuracy: the mean share of references that the policy hits. A tie counts as a random choice among its completions.
  * - Confidence: the highest posterior probability of a completion (A. P. Dawid and A. M. Skene, 1979, with one
- * reliability per judge), from votes without known answers. Judges are assumed to err independently.
+ *   reliability per judge), from votes without known answers. Judges are assumed to err independently.
  * - Cost: a judge's vote costs its tokens, even those from a cache, or without them its price. A person's vote costs
- * the highest price of all people. The cost of all items is exact.
+ *   the highest price of all people. The cost of all items is exact.
  */
 import { Option } from "effect"
 import type { AuditPolicies, AuditPolicy } from "../../domain/Audit.ts"

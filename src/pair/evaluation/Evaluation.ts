@@ -2,11 +2,11 @@
  * Compares the scores of a reward model with the preferences in a dataset, in constant memory. An item's pairs must be
  * consecutive.
  * - Accuracy: the share of pairs whose chosen completion has the higher score; equal scores count as half. Wilson's
- * interval with one trial per item is too wide if items have several pairs.
+ *   interval with one trial per item is too wide if items have several pairs.
  * - Votes: a pair counts only if all `v` votes prefer one of its completions. Two of these votes agree with the
- * probability (v(1 + margin²)/2 − 1)/(v − 1). One vote agrees with the scores with the probability (1 ± margin)/2.
+ *   probability (v(1 + margin²)/2 − 1)/(v − 1). One vote agrees with the scores with the probability (1 ± margin)/2.
  * - Calibration: the logistic function of the scores' difference (R. A. Bradley and M. E. Terry, 1952). Expected
- * calibration error: M. P. Naeini, G. Cooper, and M. Hauskrecht, 2015.
+ *   calibration error: M. P. Naeini, G. Cooper, and M. Hauskrecht, 2015.
  */
 import { Effect, Stream } from "effect"
 import type { AuditEstimate } from "../../domain/Audit.ts"
@@ -27,9 +27,7 @@ export interface EvaluationOptions<E = never, R = never> {
   readonly by?: { readonly field: string; readonly groupOf: (metadata: unknown) => string | null } | undefined
   /** Maximum number of disagreements in the result. Default 100. */
   readonly disagreements?: number | undefined
-  /**
-   * Runs for each item with a disputed pair. `difference` is the most by which a rejected completion's score is higher.
-   */
+  /** Runs for each item with a disputed pair. `difference` is the greatest score lead of a rejected completion. */
   readonly onDisputed?:
     | ((pairs: ReadonlyArray<PreferencePair>, difference: number) => Effect.Effect<void, E, R>)
     | undefined
@@ -202,7 +200,7 @@ export const of = Effect.fnUntraced(function* <E, R, E2 = never, R2 = never>(
     return means
   }
 
-  /** Returns the most by which a rejected completion's score is higher, or 0. */
+  /** Returns the greatest score lead of a rejected completion, or 0. */
   const addItem = (item: ReadonlyArray<ScoredPair>): number => {
     const all = item.flatMap(([pair, scores]) => (scores === undefined ? [] : [[pair, scores] as const]))
     unscored += item.length - all.length

@@ -1,15 +1,14 @@
 /**
  * Rates models by the votes on their completions: Bradley–Terry with ties by Davidson (`stats/BradleyTerry`).
  * - Intervals: percentiles of fits to resampled items (B. Efron and R. J. Tibshirani, 1993, "An introduction to the
- * bootstrap", 13.3), because comparisons of one item depend on each other.
+ *   bootstrap", 13.3), because comparisons of one item depend on each other.
  * - Weights: a vote on K texts by an expert with reliability r weighs (K r − 1) / (K − 1). This is 1 for an expert who
- * is always right, and 0 for one who guesses.
+ *   is always right, and 0 for one who guesses.
  * - Controls: for lengths a and b, (a − b) / (a + b) divided by its root mean square, much as in Chatbot Arena (T. Li,
- * A. Angelopoulos, and W.-L. Chiang, 2024, "Does style matter?"); for the position, ±1.
+ *   A. Angelopoulos, and W.-L. Chiang, 2024, "Does style matter?"); for the position, ±1.
  * - Ranks: 1 plus the number of models whose interval is above the model's (W.-L. Chiang et al., 2024, "Chatbot
- * Arena").
- * All numbers are finite. Models that were never compared, even through others, are in different groups, each with its
- * own mean.
+ *   Arena").
+ * All numbers are finite. Models that were never compared, even through others, are in groups, each with its own mean.
  */
 import { Effect, Stream } from "effect"
 import { countDifferent } from "../../domain/CompletionTexts.ts"
@@ -111,10 +110,7 @@ export interface GroupedOptions extends LeaderboardOptions {
   readonly maxGroups?: number | undefined
 }
 
-/**
- * Rates the models of each group. A leaderboard is null if no two models were compared, or if there are too many
- * models. The result is undefined if there are too many groups.
- */
+/** Rates each group. Returns undefined if there are too many groups, and null for a group that cannot be rated. */
 export const grouped = Effect.fnUntraced(function* <G, E, R>(
   items: Stream.Stream<RatedItem, E, R>,
   groupOf: (item: RatedItem) => G,

@@ -13,10 +13,7 @@ export interface Limits {
   readonly tolerance?: number
 }
 
-/**
- * `expert` counts from 0. `parties` is the number of a jury's parties (`votes/Jury`), equal in all votes of an expert.
- * Default: 1.
- */
+/** `expert` counts from 0. A jury (`votes/Jury`) has the same number of `parties` in all of its votes. Default: 1. */
 export type ExpertVote = readonly [expert: number, choice: number, parties?: number | undefined]
 
 export interface Fit {

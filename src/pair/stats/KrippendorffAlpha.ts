@@ -11,9 +11,7 @@ import * as Moments from "./Moments.ts"
 export const make = () => {
   /** Number of values by category, in units with at least two values. */
   const totals: Array<number> = []
-  /**
-   * Number of ordered pairs of different values, by number of values in the unit: sums are exact in any order of units.
-   */
+  /** Ordered pairs of different values, by the unit's number of values. Sums are exact in any order of units. */
   const different = new Map<number, number>()
 
   return {

@@ -67,9 +67,7 @@ const languageOfScript = ({ count, han, hangul, kana }: Letters): string | undef
   return kana > (han + kana) / 10 ? "ja" : "zh"
 }
 
-/**
- * The share of Han characters and kana, each counted as three letters, must exceed this. Fewer are probably quotations.
- */
+/** Han characters and kana, each counted as three letters, must exceed this share. Fewer are probably quotations. */
 const minShareOfScript = 0.6
 
 /** Parts of a text that are not words: code, TeX, and addresses. */

@@ -31,9 +31,7 @@ export interface Consensus {
   readonly votes: ReadonlyArray<ItemVote>
   /** The share of the first choices that are for the best completion, 0 to 1. Null if there is one vote. */
   readonly agreement: number | null
-  /**
-   * The choice comes from counting or weighting votes, from a service that contradicts their majority, or from a lead.
-   */
+  /** The choice is by counting or weighting votes, by a service against their majority, or by a lead. */
   readonly by: "majority" | "reliability" | "service" | "lead"
   /** Whether the chosen completion has more first choices than any other. */
   readonly isMajority: boolean

@@ -133,9 +133,7 @@ export const isDecided = (vote: Pick<ItemVote, "choice" | "ranking">): boolean =
 export const isUnanimous = (votes: ReadonlyArray<ItemVote>): boolean =>
   votes.every((vote) => isDecided(vote) && vote.choice === votes[0]!.choice)
 
-/**
- * Share of votes that prefer `chosen` minus the share for `rejected`. Without a ranking, only the choice is preferred.
- */
+/** Share of votes that prefer `chosen` minus the share for `rejected`. A vote without a ranking prefers its choice. */
 export const marginOf = (votes: ReadonlyArray<ItemVote>, chosen: number, rejected: number): number =>
   votes.reduce((sum, vote) => sum + preference(vote, chosen, rejected), 0) / votes.length
 

@@ -22,10 +22,7 @@ export interface OpenItem {
   readonly truth?: number | undefined
 }
 
-/**
- * Unsettled items with the probability of their most probable completion. Settled items stay in the model, because
- * their votes measure experts.
- */
+/** Unsettled items with their highest probability. Settled ones are in the model: their votes measure experts. */
 export const unsettled = <Item extends OpenItem>(items: ReadonlyArray<Item>) => {
   const model = DawidSkene.make()
   for (const { completions, truth, votes } of items) model.add(completions, votes, truth)
