@@ -72,7 +72,7 @@ export interface AuditPolicies {
   readonly items: number
   /** The accepted loss of accuracy against people. */
   readonly within: number
-  /** The cheapest policy whose `difference` is at least −`within`. Without prices, `people_votes` is the cost. */
+  /** The cheapest policy whose `difference` is at least −`within`. Without prices, the fewest `people_votes` win. */
   readonly cheapest: string | null
   /** The policies. In the last policy, only people vote. */
   readonly policies: ReadonlyArray<AuditPolicy>

@@ -1,6 +1,6 @@
 /**
- * How well the scores of a reward model match a dataset's preferences. In shares and probabilities, each item counts
- * once. In the calibration, each pair counts once. A value that cannot be computed is null.
+ * Describes how well the scores of a reward model match a dataset's preferences. In shares and probabilities, each item
+ * counts once. In the calibration, each pair counts once. A value that cannot be computed is null.
  */
 import type { AuditEstimate } from "./Audit.ts"
 
@@ -16,7 +16,7 @@ export interface EvaluationSlice {
   readonly longer: AuditEstimate
 }
 
-/** Pairs with similar predicted probabilities. A pair's probability is that of its higher-scored completion. */
+/** Pairs with similar predicted probabilities that the completion with the higher score is preferred. */
 export interface CalibrationBin {
   /** Lower bound of the probability, at least 0.5. The upper bound is 0.1 higher. */
   readonly from: number

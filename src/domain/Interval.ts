@@ -19,7 +19,7 @@ export const wilsonInterval = (
   }
 }
 
-/** The median with a 95% interval, which needs 6 values (David & Nagaraja, 2003, "Order Statistics", 7.1). */
+/** The median. From 6 values on, it has a 95% interval (David & Nagaraja, 2003, "Order Statistics", 7.1). */
 export const medianInterval = (
   values: ReadonlyArray<number>,
 ): { readonly median: number; readonly low: number | null; readonly high: number | null } | null => {

@@ -3,7 +3,7 @@
  * other escapes are for lone surrogates, which datasets do not have.
  */
 
-/** The methods of Node's `Buffer` that this file uses. Pages import the file and run without Node's types. */
+/** The methods of Node's `Buffer` that this file uses. Pages import the file, and run without Node. */
 export interface Bytes extends Uint8Array {
   toString(encoding?: string, start?: number, end?: number): string
   compare(
@@ -52,7 +52,7 @@ export const byteLength = (json: Uint8Array): number => {
   return length
 }
 
-/** Writes the decoded text into `into`. Four bytes are copied at once if none of them is a backslash. */
+/** Writes the decoded text at `start` of `into`. Four bytes are copied at once if none of them is a backslash. */
 export const unescape = (json: Uint8Array, into: Uint8Array, start: number): void => {
   const from = new DataView(json.buffer, json.byteOffset, json.length)
   const to = new DataView(into.buffer, into.byteOffset, into.length)

@@ -33,7 +33,7 @@ export interface PaidRequests {
   readonly requests: number
   readonly prompt_tokens: number
   readonly completion_tokens: number
-  /** An exact decimal; null without prices. */
+  /** The cost as an exact decimal; null without prices. */
   readonly cost: string | null
 }
 

@@ -25,7 +25,7 @@ export class LazyItem {
     Object.defineProperty(this, "completions", LazyItem.#member)
   }
 
-  /** One getter for all items, because creating an object with its own getter is slow. */
+  /** All items share one getter, because creating an object with its own getter is slow. */
   static readonly #member: PropertyDescriptor & ThisType<LazyItem> = {
     enumerable: true,
     get() {

@@ -58,8 +58,8 @@ export interface LeaderboardRow {
   /** Comparisons that the model lost. */
   readonly losses: number
   /**
-   * Models form a component if each beat each other one, directly or through others. If the model's component never
-   * lost (`never_lost`) or never won (`never_won`) against models outside it, the rating depends on the prior.
+   * Models that all beat each other, directly or through others, form a component. If the model's component never lost
+   * (`never_lost`) or never won (`never_won`) against models outside it, the rating depends on the prior.
    */
   readonly extreme: "never_lost" | "never_won" | null
 }
@@ -70,7 +70,7 @@ export interface ControlRow {
   readonly control: "length" | "position"
   /** The effect, in natural log-odds. */
   readonly coefficient: Estimate
-  /** `coefficient` is the effect of this difference: one standard deviation for `length`, and 1 for `position`. */
+  /** `coefficient` is the effect of this difference: the root mean square for `length`, and 1 for `position`. */
   readonly unit: number
 }
 
@@ -82,7 +82,7 @@ export interface AccrualPoint {
   readonly items: number
   /** Probability that two votes on an item choose the same completion; null if no item has two votes. */
   readonly agreement: Estimate | null
-  /** The win rate of each of `Accrual.models`; null for a model without a vote. */
+  /** The win rate of each of `Accrual.models`; null for a model without a comparison. */
   readonly win_rates: ReadonlyArray<Estimate | null>
 }
 

@@ -17,7 +17,7 @@ export type Metadata = typeof Metadata.Type
 export const Gold = Schema.Struct({
   /** Zero-based index into `completions`. */
   best_completion_index: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
-  /** Why that completion is the best. */
+  /** The reason why the completion is the best. */
   rationale: Schema.optionalKey(WellFormedText),
 })
 export type Gold = typeof Gold.Type
@@ -110,7 +110,7 @@ export interface ItemIdentity {
   /** The item with this identity. A modified copy of it can have another identity. */
   readonly of: PromptItem
   readonly bytes: ItemBytes
-  /** SHA-256 of the bytes, hexadecimal. */
+  /** SHA-256 of `bytes`, in hexadecimal. */
   readonly contentHash: string
   readonly itemId: string
 }

@@ -45,7 +45,7 @@ export interface Agreement {
   readonly compared_items: number
   /** The method by which votes became a choice. */
   readonly method: "majority" | "dawid-skene"
-  /** Choices against the majority: by the service's result, a lead's decision, or the experts' reliabilities. */
+  /** Items whose choice is not the majority's, by its cause: the service's result, a lead, or reliabilities. */
   readonly not_majority: ReadonlyArray<{ readonly by: "service" | "lead" | "reliability"; readonly items: number }>
 }
 
@@ -185,7 +185,7 @@ export interface Length {
   readonly share_longer: number | null
   /** Cohen's d with the pooled standard deviation; positive if chosen completions are longer. Each item counts once. */
   readonly cohens_d: number | null
-  /** Length of chosen minus length of rejected, per pair. */
+  /** Length of the chosen completion minus length of the rejected one, per pair. */
   readonly difference: Distribution
   /** Length of the prompt, per item that has pairs. */
   readonly prompt: Distribution
@@ -245,13 +245,11 @@ export interface Example {
 
 /** The number of prompts in a language. */
 export interface LanguageRow {
-  /** ISO 639-1, `und` if unknown. */
+  /** The language as an ISO 639-1 code, or `und` if it is unknown. */
   readonly language: string
   /** Number of items whose prompt was detected as this language. With sampling, only sampled items count. */
   readonly items: number
-  /**
-   * Lower bound of the 95% Wilson score interval of the language's share, 0 to 1, of all items; null without sampling.
-   */
+  /** Lower bound of the 95% Wilson score interval of the language's share of all items; null without sampling. */
   readonly low: number | null
   /** Upper bound of the same interval; null if there was no sampling. */
   readonly high: number | null

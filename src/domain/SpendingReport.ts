@@ -19,7 +19,7 @@ export interface KindCost extends VotesCost {
   readonly gold_votes: number
   /** Votes among `gold_votes` that prefer the known answer; 0 if no dataset was written. */
   readonly gold_right: number
-  /** Mean cost per vote, times the number of results with known answers, by `gold_right`. Null without right votes. */
+  /** Mean cost per vote, times the number of results with a known answer, divided by `gold_right`; null if it is 0. */
   readonly cost_per_right_vote: string | null
   /** Token cost of language models' votes in the dataset, as reported; not part of `cost`. Null if there is none. */
   readonly token_cost: string | null

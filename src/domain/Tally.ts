@@ -25,7 +25,7 @@ export interface Tally {
   readonly rationale: string | undefined
 }
 
-/** Replaces each index by `first[index]`. Completions with the same text get the best rank among them. */
+/** Replaces each index by `first[index]`. Completions with the same text get the best of their ranks. */
 export const rankTexts = (ranking: Ranking, first: ReadonlyArray<number>): Ranking => {
   const seen = new Set<number>()
   return ranking.flatMap((group) => {
@@ -39,8 +39,8 @@ export const rankTexts = (ranking: Ranking, first: ReadonlyArray<number>): Ranki
  * 1. Completions with the same text are one choice, at the best rank among them.
  * 2. The text with the most first choices is best. A vote that ranks several texts first is split equally among them.
  * 3. If several texts have the most first choices, the one with the highest mean Borda score is best. The mean is over
- *    the votes with a ranking. In a
- *    ranking of m texts, rank r (1 to m) scores m − r; texts with the same rank share the mean.
+ *    the votes with a ranking. In a ranking of m texts, rank r (1 to m) scores m − r; texts with the same rank share
+ *    the mean.
  * 4. If several texts are equal by rules 2 and 3, the earliest vote that chose one of them decides. If no vote chose
  *    one of them, the lowest index is best.
  *
@@ -54,7 +54,7 @@ export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray
   const borda = first.map(() => 0)
   for (const { ranking } of ofTexts) addBorda(borda, distinct, ranking)
 
-  /** Negative if `a` is better than `b` by votes and Borda scores. */
+  /** The result is negative if `a` is better than `b` by votes and Borda scores. */
   const compare: Order.Order<number> = (a, b) => {
     const [one, other] = [first[a]!, first[b]!]
     return Order.BigInt(votes[other]!, votes[one]!) || Order.Number(borda[other]!, borda[one]!)

@@ -54,7 +54,7 @@ export const ResultItem = Schema.Struct({
     "Zero-based index of the best completion; null if the prompt was withdrawn, or no expert has an answer.",
     Schema.NullOr(Schema.Int),
   ),
-  /** Null or absent if the service returns only the choice. */
+  /** The annotations; null or absent if the service returns only the choice. */
   annotations: Schema.optionalKey(Schema.NullOr(Annotations)),
 })
 export type ResultItem = typeof ResultItem.Type

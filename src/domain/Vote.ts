@@ -58,7 +58,7 @@ export const onePerExpert = <V extends { readonly expert: string | null }>(
 
 /** A vote that was given elsewhere, as an element of `annotations.votes` of an imported result. */
 export interface ImportedVote extends Partial<Omit<Vote, "choice" | "expert" | "strength">>, Pick<Vote, "choice"> {
-  /** Null if the file names no expert. */
+  /** The expert's name; null if the file names no expert. */
   readonly expert: string | null
   /** The strength, unchanged from the file. */
   readonly strength?: string | number

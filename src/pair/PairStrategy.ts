@@ -25,7 +25,7 @@ export interface PairStrategy {
 
 /** The settings of a strategy in the manifest, as JSON. */
 export interface StrategySettings {
-  /** The strategy's name, such as `best-against-rest`. `custom` for a function without a name. */
+  /** The strategy's name, such as `best-against-rest`; `custom` if the function has no name. */
   readonly strategy: string
   readonly [setting: string]: string | number | boolean
 }

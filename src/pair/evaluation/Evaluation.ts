@@ -37,7 +37,7 @@ export const defaultDisagreements = 100
 
 /** Lengths are similar if the longer completion has at most this many times the characters of the other. */
 const similarLength = 1.1
-/** Maximum values of a slice; others count as `(other)`. A slice with one value is left out, except by metadata. */
+/** Maximum number of values per slice; others are `(other)`. With one value, only metadata slices are kept. */
 const maxValues = 100
 const bins = 5
 

@@ -32,13 +32,13 @@ export const optionKinds = { controls: Kinds.texts, ...Kinds.all(Kinds.number, "
 
 /** Options that determine how votes become ratings. */
 export interface LeaderboardOptions {
-  /** How ties count. Default: `davidson`, by which a tie is an outcome with its own probability. */
+  /** How ties count. Default: `davidson`, which gives a tie its own probability. */
   readonly ties?: LeaderboardMethod["ties"] | undefined
-  /** Properties of completions. One fit estimates both their effects on votes and the ratings. Default: none. */
+  /** Properties whose effects on votes are estimated in the same fit as the ratings. Default: none. */
   readonly controls?: LeaderboardMethod["controls"] | undefined
   /** Standard deviation of the abilities' prior, above 0, in natural logarithms of odds. Default: 3, a weak prior. */
   readonly prior?: number | undefined
-  /** Number of bootstrap resamples. 0 computes no intervals. Default: 1000. */
+  /** Number of bootstrap resamples. With 0, there are no intervals. Default: 1000. */
   readonly resamples?: number | undefined
   /** Seed for the resamples, an integer. Default: 0. */
   readonly seed?: number | undefined
@@ -97,7 +97,7 @@ export const make = (reliabilityOf?: (expert: string | null) => number | null) =
   }
 }
 
-/** `comparisonOf` replaces the function that compares two completions by a vote. */
+/** An item to rate. `comparisonOf` replaces the function that compares two completions by a vote. */
 export interface RatedItem extends Pick<JudgedItem, "completions" | "models" | "metadata"> {
   readonly votes: ReadonlyArray<ItemVote>
   readonly comparisonOf?: typeof comparisonOf

@@ -47,7 +47,7 @@ const minGain = 1e-6
  * The probability of each completion to be right, in the model of `make`; the sum is 1.
  *
  * @param isCandidate whether each completion may be right
- * @param votes votes for candidates
+ * @param votes all are for candidates
  * @param texts the number of different completions
  */
 export const posterior = (

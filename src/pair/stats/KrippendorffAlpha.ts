@@ -26,7 +26,7 @@ export const make = () => {
       }
       different.set(values, (different.get(values) ?? 0) + unequal)
     },
-    /** Null if there are no pairs, or all values are in one category. */
+    /** Returns null if there are no pairs, or if all values are in one category. */
     alpha: (): number | null => {
       const all = Number.sumAll(totals)
       const expected = totals.reduce((pairs, count) => pairs + count * (all - count), 0)
@@ -57,7 +57,7 @@ export const makeInterval = () => {
       }
       within += (values.length * unit.squares()) / (values.length - 1)
     },
-    /** Null if there are no pairs, or all values are equal. */
+    /** Returns null if there are no pairs, or if all values are equal. */
     alpha: (): number | null =>
       all.squares() === 0 ? null : 1 - ((all.count() - 1) * within) / (all.count() * all.squares()),
   }

@@ -14,7 +14,7 @@ export interface Voter {
   readonly weight: number
 }
 
-/** The probability of each number of right votes, from 0. */
+/** The probabilities of 0, 1, 2, … right votes. */
 export type RightVotes = ReadonlyArray<number>
 
 /** If there are more votes than experts, the rest is drawn from all experts again. @param voters at least one */

@@ -9,7 +9,7 @@ export const make = () => {
   let squares = 0
 
   return {
-    /** @param value finite @param weight above 0; 2 is like adding the value twice */
+    /** @param value a finite number @param weight above 0; a weight of 2 is like adding the value twice */
     add: (value: number, weight = 1): void => {
       count += weight
       const distance = value - mean

@@ -13,7 +13,7 @@ const bins = signatureBytes
 const shingleUnits = 5
 const shingleUnitsEastAsian = 3
 
-/** The range from here on has CJK radicals, kana, ideographs, hangul syllables, and surrogates. */
+/** Code units from here on include CJK radicals, kana, ideographs, hangul syllables, and surrogates. */
 const firstEastAsian = 0x2e80
 
 const base = 0x2c9277b5
@@ -21,7 +21,7 @@ const power = (exponent: number): number => (exponent === 0 ? 1 : Math.imul(powe
 const leaves = power(shingleUnits)
 const leavesEastAsian = power(shingleUnitsEastAsian)
 
-/** Maximum number of shingles to fill empty bins from. With so many, a bin is empty with a probability below 10^-13. */
+/** Maximum number of hashes kept to fill empty bins. With so many, a bin is empty with a probability below 10^-13. */
 const maxKept = 4096
 
 const empty = 0x7fffffff
@@ -88,7 +88,7 @@ const hashBuffered = (waiting: number, before: number): number => {
   return count
 }
 
-/** Fills empty bins with another hash function of the shingles in `kept`. */
+/** Fills empty bins with another hash of the shingles in `kept`. */
 const rehash = (count: number, salt: number): void => {
   for (let i = 0; i < count; i++) {
     const hash = mix(kept[i]! ^ salt)

@@ -16,7 +16,7 @@ const maxRecords = 65_536
 
 const batchPrompts = 256
 const batchUnits = 262_144
-/** The calling thread computes the first batches itself: starting another thread takes about as much time. */
+/** Number of batches for the calling thread. Starting another thread takes about as much time as these batches. */
 const firstBatches = 8
 /** Batches that the thread has received but not answered. */
 const ahead = 4

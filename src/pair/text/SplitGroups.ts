@@ -19,7 +19,7 @@ export const disjointSets = (count: number) => {
     return at
   }
   return {
-    /** The set's earliest ordinal. */
+    /** The earliest ordinal in the set of an ordinal. */
     rootOf,
     join: (one: number, other: number): void => {
       const [first, second] = [rootOf(one), rootOf(other)]

@@ -23,7 +23,7 @@ export const defaultAggregation: Aggregation = "majority"
 
 export const defaults = { minAgreement: 0, minVotes: 1, ties: "drop" } as const
 
-/** One judgment of an item, with the votes from which it is made. */
+/** One judgment of an item, with the votes that it combines. */
 export interface Consensus {
   /** The judgment of the first task or of a lead, with choice and assessment combined from all votes, and all flags. */
   readonly judgment: Judgment
@@ -213,9 +213,9 @@ const judged = (
 }
 
 /**
- * Adds the numbers of votes, the agreement, and the margin to the pairs. A ranking by mean ranks, or the service's
- * choice, can give a pair that contradicts the majority of votes on its two completions. Such a pair is dropped, unless
- * votes are weighted or a lead decided.
+ * Adds the numbers of votes, the agreement, and the margin to the pairs. Mean ranks or the service's choice can give a
+ * pair that contradicts the majority of votes on its two completions. Such a pair is dropped, unless votes are weighted
+ * or a lead decided.
  */
 export const withVotes = (
   pairs: ReadonlyArray<PreferencePair>,

@@ -33,7 +33,7 @@ export interface ItemVote extends Assessment.Assessment {
   readonly rationale: string | null
   /** The vote's `details`, as the service sent them. */
   readonly details?: unknown
-  /** If a list in the result may contain votes but is invalid, the path of the list. */
+  /** The path of a list in the result that may contain votes but is invalid; absent if there is none. */
   readonly unread?: string
 }
 
