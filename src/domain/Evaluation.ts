@@ -52,7 +52,7 @@ export interface Evaluation {
   readonly ties: number
   /** The accuracy on all pairs; null if no pair has scores. */
   readonly overall: Omit<EvaluationSlice, "by" | "value"> | null
-  /** Covers pairs with several votes that are all for one of the pair's completions. Null without such pairs. */
+  /** Covers pairs with several votes, each vote for one of the pair's two completions. Null without such pairs. */
   readonly votes: {
     /** Probability that the scores prefer the same completion as one vote. */
     readonly scores: AuditEstimate

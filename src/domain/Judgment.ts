@@ -18,7 +18,7 @@ export interface LedgerItem {
   readonly completions: ReadonlyArray<string>
   /** The name of the model that wrote each completion, in the same order. */
   readonly models?: ReadonlyArray<string> | undefined
-  /** Whether each completion is messages with tool calls, rendered in `completions`. Absent if no completion is. */
+  /** Whether each completion was messages with tool calls. `completions` has their text. Absent if none was. */
   readonly asMessages?: ReadonlyArray<boolean>
   /** The definitions of the tools that the model had, as JSON text; absent if there are none. */
   readonly tools?: string

@@ -48,7 +48,7 @@ const itemOf = (text: typeof WellFormedText) => {
     id: Schema.optionalKey(filled),
     prompt,
     completions,
-    /** Whether each completion is messages with tool calls, rendered in `completions`. Absent if no completion is. */
+    /** Whether each completion was messages with tool calls. `completions` has their text. Absent if none was. */
     as_messages: Schema.optionalKey(Schema.Array(Schema.Boolean)),
     /** The model's tools, as the text of a JSON array. Not shown to experts. */
     tools: Schema.optionalKey(text),

@@ -310,7 +310,10 @@ export interface QualityReport {
   readonly cross_split_near_duplicates: number | null
   /** The requested share of the items by split. Null without splits. */
   readonly split_shares: { readonly [split in Split]?: number } | null
-  /** Groups of near-duplicates and equal `field` values, voted on or not, each in one split. Null without a field. */
+  /**
+   * Groups of items whose prompts are near-duplicates, or whose values of `field` are equal. Each group is in one
+   * split. Items without votes count, too. Null without a field.
+   */
   readonly split_groups: {
     readonly field: string
     /** Number of groups. */

@@ -82,7 +82,7 @@ export interface CurationContext {
   readonly reliabilities?: Option.Option<Reliabilities.Reliabilities> | undefined
   /** Returns the language of a text: ISO 639-1, or `und`. Default: `und` for every text. */
   readonly languageOf?: ((text: string) => string) | undefined
-  /** Share of items, 0 to 1, whose language is detected, by a sample of ids. Detection is slow. Default: 1. */
+  /** Share of items, 0 to 1, whose language is detected. Detection is slow, so items are sampled by id. Default: 1. */
   readonly languageShare?: number | undefined
   /** Whether an item may occur several times, judged by several campaigns. By default, each occurrence is an item. */
   readonly mayRepeat?: boolean | undefined

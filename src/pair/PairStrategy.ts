@@ -148,7 +148,7 @@ export const bestAgainstOne = (seed = 0) =>
       : []
   })
 
-/** Pairs each completion with all that the ranking places lower, or without a ranking, the best with all others. */
+/** Pairs each completion with all lower-ranked ones. Without a ranking, the best is paired with all others. */
 export const fullRanking = ownNamed({ strategy: "full-ranking" }, (judgment) =>
   Option.match(rankingOf(judgment), {
     onNone: () => bestAgainstRest(judgment),

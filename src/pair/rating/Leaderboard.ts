@@ -8,7 +8,8 @@
  *   A. Angelopoulos, and W.-L. Chiang, 2024, "Does style matter?"); for the position, ±1.
  * - Ranks: 1 plus the number of models whose interval is above the model's (W.-L. Chiang et al., 2024, "Chatbot
  *   Arena").
- * All numbers are finite. Models that were never compared, even through others, are in groups, each with its own mean.
+ * All numbers are finite. Models that were never compared, even through others, are in different groups, and each group
+ * has a mean of its own.
  */
 import { Effect, Stream } from "effect"
 import { countDifferent } from "../../domain/CompletionTexts.ts"

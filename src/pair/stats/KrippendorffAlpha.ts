@@ -11,7 +11,10 @@ import * as Moments from "./Moments.ts"
 export const make = () => {
   /** Number of values by category, in units with at least two values. */
   const totals: Array<number> = []
-  /** Ordered pairs of different values, by the unit's number of values. Sums are exact in any order of units. */
+  /**
+   * For each number of values in a unit, the number of ordered pairs of different values in such units. These sums are
+   * exact, whatever the order of the units.
+   */
   const different = new Map<number, number>()
 
   return {

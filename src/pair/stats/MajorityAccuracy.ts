@@ -21,7 +21,7 @@ export type RightVotes = ReadonlyArray<number>
 export const rightVotes = (voters: ReadonlyArray<Voter>, votes: number): RightVotes => {
   const size = Math.min(votes, voters.length)
   const total = voters.reduce((sum, { weight }) => sum + weight, 0)
-  /** For n experts: the sum over all sets of the set's weight times the probability of `right` right votes. */
+  /** `sums[n][right]`: for all sets of n experts, the sum of weight times probability of `right` right votes. */
   const sums = Array.from({ length: size + 1 }, (_, n) => Array.from({ length: n + 1 }, () => Number(n === 0)))
   for (const { accuracy, weight } of voters) {
     for (let n = size; n > 0; n--) {
@@ -51,7 +51,10 @@ export const agreementOf = (rights: RightVotes, completions: number): number => 
   )
 }
 
-/** Probability that the right votes win. A completion's l wrong votes have the generating term (x / others)^l / l!. */
+/**
+ * Probability that the right votes win. Generating functions count the ways to spread the wrong votes over the other
+ * completions: l votes for one of them are the term (x / others)^l / l!.
+ */
 const winning = (right: number, wrong: number, others: number): number => {
   if (right === 0) return 0
   const term = (load: number) => others ** -load / factorial(load)

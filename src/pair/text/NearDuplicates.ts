@@ -19,7 +19,10 @@ export interface NearDuplicates {
   readonly add: (prompt: string) => void
   /** Waits until few prompts remain to be processed. */
   readonly room: Effect.Effect<void, SearchFailed>
-  /** Compares pairs with an equal band or normal form if `isWanted` accepts them. `found` may get a pair repeatedly. */
+  /**
+   * Compares the pairs that have an equal band or normal form and that `isWanted` accepts. Calls `found` for each
+   * near-duplicate, perhaps several times for one pair.
+   */
   readonly search: (isWanted: Visit<boolean>, found: Visit<void>) => Effect.Effect<void, SearchFailed>
   /** For each prompt, the ordinal of the earliest prompt that it nearly repeats, or its own ordinal. */
   readonly earliest: Effect.Effect<Uint32Array, SearchFailed>

@@ -1,9 +1,9 @@
 /**
- * Assigns prompts to splits by component: prompts of one group and near-duplicates are neighbors. The splits depend on
- * the seed and the components, not on the order; adding prompts can change them. Components are assigned from the
- * largest to the smallest, each to a split that is drawn in proportion to its room. A split takes part in the draw if
- * the component fits, or if the split is empty and the component is at most twice as large as its room. If no split
- * takes part, the one with the most room gets the component. Memory: 60 bytes per prompt and 60 MB.
+ * Assigns prompts to splits by component: two prompts are neighbors if they have the same group or are near-duplicates.
+ * The splits depend on the seed and the components, not on the order; adding prompts can change them. Components are
+ * assigned from the largest to the smallest, each to a split that is drawn in proportion to its room. A split takes
+ * part in the draw if the component fits, or if the split is empty and the component is at most twice as large as its
+ * room. If no split takes part, the one with the most room gets the component. Memory: 60 bytes per prompt and 60 MB.
  * (`GroupShuffleSplit` of scikit-learn has shares of groups, not prompts; the seed of its `StratifiedGroupKFold` has no
  * effect on large groups.)
  */

@@ -22,7 +22,10 @@ export interface OpenItem {
   readonly truth?: number | undefined
 }
 
-/** Unsettled items with their highest probability. Settled ones are in the model: their votes measure experts. */
+/**
+ * Returns the unsettled items, each with the probability of its most probable completion. Settled items are in the
+ * model, too, because their votes measure experts.
+ */
 export const unsettled = <Item extends OpenItem>(items: ReadonlyArray<Item>) => {
   const model = DawidSkene.make()
   for (const { completions, truth, votes } of items) model.add(completions, votes, truth)

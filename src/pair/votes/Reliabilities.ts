@@ -1,8 +1,8 @@
 /**
- * Estimates experts' reliabilities (`stats/DawidSkene`) from votes on the same items, and from votes on items with a
- * known answer, which does not affect the choice. Votes without a name are those of one expert; votes with several
- * completions at the top do not count. If judges count as a jury, a judge's reliability is the mean probability that
- * its votes are right. Memory: 8 bytes per vote, and 12 per item with several votes or a known answer.
+ * Estimates experts' reliabilities (`stats/DawidSkene`) from votes on the same items and on items with a known answer.
+ * Known answers do not affect the choice. Votes without a name are those of one expert; votes with several completions
+ * at the top do not count. If judges count as a jury, a judge's reliability is the mean probability that its votes are
+ * right. Memory: 8 bytes per vote, and 12 per item with several votes or a known answer.
  */
 import { Effect, Option, Stream } from "effect"
 import type { JudgedItem } from "../../domain/Judgment.ts"
