@@ -1,7 +1,8 @@
 /**
- * The parts of a vote besides the choice and flags. A member with an unexpected shape is left out, never an error. A
- * new part also needs a field in `annotate/Judgment` or `annotate/Rubric`, an empty value in `annotate/entry`, and a row
- * in the guide of the service. If only some tasks ask for it, see `Rubric`, `Guidelines`, and `store/Assessments` too.
+ * The parts of a vote besides the choice and flags. `read` leaves out a member with an unexpected shape and never
+ * fails. A new part also needs a field in `annotate/Judgment` or `annotate/Rubric`, an empty value in `annotate/entry`,
+ * and a row in the guide of the service. For a part that only some tasks ask for, see also `Rubric`, `Guidelines`, and
+ * `store/Assessments`.
  */
 import { Predicate, Schema, Struct } from "effect"
 import { firstOfText } from "./CompletionTexts.ts"
@@ -22,7 +23,7 @@ export const fields = {
   ),
 }
 
-/** A member is present only if the rubric asks the question and an expert answered it. */
+/** A member is absent if the vote does not answer its question. */
 export const Assessment = Schema.Struct(fields).mapFields(Struct.map(Schema.optionalKey))
 export type Assessment = typeof Assessment.Type
 
@@ -76,7 +77,7 @@ export const read = (members: { readonly [name: string]: unknown }, best: number
 const mean = (numbers: ReadonlyArray<number>): number =>
   numbers.reduce((sum, number) => sum + number, 0) / numbers.length
 
-/** How `combine` makes each part, for guides. */
+/** Describes for guides how `combine` makes each part. */
 export const combined: { readonly [Name in keyof typeof fields]: string } = {
   strength: "is the mean over the votes for the best completion that have a strength",
   all_bad: "is true if more than half of the votes say so",
@@ -84,7 +85,7 @@ export const combined: { readonly [Name in keyof typeof fields]: string } = {
   aspects: "has mean ratings",
 }
 
-/** The strength of a vote that ranks another text equally high does not count. A part that no vote has is absent. */
+/** A vote that ranks several texts first has no strength here. The result has only parts that a vote has. */
 export const combine = (
   completions: ReadonlyArray<string>,
   best: number,
@@ -114,7 +115,7 @@ export const combine = (
   }
 }
 
-/** @param best the completion to which the strength and the edit refer */
+/** @param best index of the best completion, to which the strength and the edit refer */
 export const toColumns = (
   { all_bad, aspects = {}, edited, strength }: Assessment,
   completions: ReadonlyArray<string>,

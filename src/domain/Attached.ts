@@ -1,4 +1,4 @@
-/** A hidden value of an object, not of its copies. Cheaper than a `WeakMap`, which slows every garbage collection. */
+/** A hidden value of an object, which its copies do not have. A `WeakMap` would slow every garbage collection. */
 export interface Attached<A, To extends object> {
   /** Call it once per object. */
   readonly set: (object: To, value: A) => void
@@ -8,7 +8,7 @@ export interface Attached<A, To extends object> {
 export const make = <A, To extends object>(): Attached<A, To> => {
   const key = Symbol("attached")
   return {
-    // Not enumerable, so a spread and `Object.assign` leave it out.
+    // The property is not enumerable, so a spread and `Object.assign` leave it out.
     set: (object, value) => void Object.defineProperty(object, key, { value }),
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only `set` has the key
     of: (object) => Reflect.get(object, key) as A | undefined,

@@ -1,6 +1,6 @@
 /**
- * An audit: how often automatic judges agree with people, and what it would cost to use the judges. A value that cannot
- * be computed is `null`, for example the interval of a kappa from too few items.
+ * An audit shows how often automatic judges agree with people, and what it would cost to use the judges. A value that
+ * cannot be computed is `null`, for example the interval of a kappa from too few items.
  */
 import type { Estimate } from "./Leaderboard.ts"
 
@@ -72,7 +72,7 @@ export interface AuditPolicies {
   readonly items: number
   /** The accepted loss of accuracy against people. */
   readonly within: number
-  /** The cheapest policy whose `difference` is at least −`within`. Without prices, `people_votes` is the cost. */
+  /** The cheapest policy whose `difference` is at least −`within`. Without prices, the fewest `people_votes` win. */
   readonly cheapest: string | null
   /** The policies. In the last policy, only people vote. */
   readonly policies: ReadonlyArray<AuditPolicy>

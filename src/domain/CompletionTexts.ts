@@ -1,6 +1,6 @@
 /**
- * An item's completions as byte ranges of its stored request, which the list keeps in memory. A completion becomes a
- * string only when it is read: most steps of an export only count, compare, or copy completions.
+ * A list of an item's completions, stored as byte ranges of the item's request. The list keeps the request in memory,
+ * and makes a string of a completion when it is read: most steps of an export only count, compare, or copy completions.
  */
 import * as Attached from "./Attached.ts"
 import * as JsonText from "./JsonText.ts"
@@ -45,7 +45,7 @@ export const make = (source: Source): ReadonlyArray<string> => {
   return list
 }
 
-/** Undefined for a list that `make` did not return. */
+/** Returns undefined for a list that `make` did not return. */
 export const of = (completions: ReadonlyArray<string>): Source | undefined => texts.of(completions)
 
 /** For each completion, the index of the first one with the same text. */

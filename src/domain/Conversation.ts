@@ -18,8 +18,8 @@ import { isJsonObject, type Message, type Prompt, type ToolCall } from "./Messag
  * Hello
  * ```
  *
- * A line in brackets after an empty line of content looks like a header, so it gets a backslash, or one more if it has
- * some. In a role, a line feed is written `\n`, a backslash `\\`.
+ * A line in brackets after an empty line of content looks like a header, so `render` puts a backslash before it, even
+ * if it has one already. In a role, a line feed is written as `\n`, and a backslash as `\\`.
  *
  * Each tool call has its own header above its arguments. An assistant message with calls and no content has no header
  * of its own, unless it follows another assistant message:
@@ -48,7 +48,7 @@ const sectionsOf = (message: Message, before: Message | undefined): ReadonlyArra
     toolHeader(callHeader, call.function.name, call.id),
     call.function.arguments,
   ])
-  // After another assistant message, `parse` would add the calls to that message.
+  // Without a header, calls after another assistant message would be parsed as calls of that message.
   const isImplied = calls.length > 0 && role === caller && content === "" && before?.role !== caller
   return isImplied ? calls : [[headerOf(message), content], ...calls]
 }
@@ -86,7 +86,7 @@ export const contents = (prompt: Prompt): ReadonlyArray<string> =>
 /** Parses the output of `render`. Returns none if the text does not begin with a header. */
 export const parse = (text: string): Option.Option<Arr.NonEmptyReadonlyArray<Message>> => {
   const lines = text.split("\n")
-  // At least an empty line follows a header.
+  // A header is never the last line: at least one line, perhaps an empty one, follows it.
   const starts = lines.flatMap((line, i) =>
     isHeader(line) && i < lines.length - 1 && (i === 0 || lines[i - 1] === "") ? [i] : [],
   )

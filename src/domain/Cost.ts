@@ -6,7 +6,7 @@ export type Amount = string | number
 
 export interface Decimal {
   readonly units: bigint
-  /** Digits after the point. */
+  /** Number of digits after the point. */
   readonly scale: number
 }
 

@@ -1,6 +1,6 @@
 /**
  * A lead's decision on an item, which replaces its votes. The votes stay in the result: `agreement` is the share of
- * first choices for the decided completion, and the assessment comes from the votes, with this completion as the best.
+ * first choices for the decided completion, and the assessment combines the votes as if it were their best.
  */
 import { Option, Predicate, Schema, Struct } from "effect"
 import * as Assessment from "./Assessment.ts"
@@ -16,7 +16,7 @@ export const Decision = Schema.Struct({
   rationale: Schema.NullOr(Schema.String),
   by: Schema.NullOr(Schema.String),
   at: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
-  /** True if the service decided, not a lead. Absent counts as false. */
+  /** Whether the service decided instead of a lead. If absent, a lead decided. */
   is_service: Schema.optionalKey(Schema.Boolean),
 })
 export type Decision = typeof Decision.Type
@@ -31,7 +31,7 @@ export const readIn = (annotations: Annotations, best: number): Decision | undef
   return Option.getOrElse(asDecision(told), () => ({ ...told, by: null, at: null }))
 }
 
-/** The service's choice, if it contradicts the majority of the votes. Not for an item that a lead decided. */
+/** Returns the service's choice if the votes have another majority. Call it only if no lead decided on the item. */
 export const ofService = (
   { rationale }: Annotations,
   best: number,
@@ -44,7 +44,7 @@ export const ofService = (
 
 const asDecision = Schema.decodeUnknownOption(Decision)
 
-/** A vote with several first choices is split equally. */
+/** Share of the votes for `choice`. A vote with several first choices is split equally among them. */
 const agreementWith = (
   choice: number,
   completions: ReadonlyArray<string>,

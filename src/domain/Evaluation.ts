@@ -1,6 +1,6 @@
 /**
- * How well the scores of a reward model match a dataset's preferences. In shares and probabilities, each item counts
- * once; in the calibration, each pair. A value that cannot be computed is null.
+ * Describes how well the scores of a reward model match a dataset's preferences. In shares and probabilities, each item
+ * counts once. In the calibration, each pair counts once. A value that cannot be computed is null.
  */
 import type { AuditEstimate } from "./Audit.ts"
 
@@ -16,12 +16,12 @@ export interface EvaluationSlice {
   readonly longer: AuditEstimate
 }
 
-/** Pairs with similar predicted probabilities that people prefer the completion with the higher score. */
+/** Pairs with similar predicted probabilities that the completion with the higher score is preferred. */
 export interface CalibrationBin {
   /** Lower bound of the probability, at least 0.5. The upper bound is 0.1 higher. */
   readonly from: number
   readonly pairs: number
-  /** Mean probability. */
+  /** Mean of the pairs' predicted probabilities. */
   readonly predicted: number
   /** Share of the pairs whose chosen completion has the higher score. */
   readonly observed: number
@@ -50,16 +50,16 @@ export interface Evaluation {
   readonly unmatched?: { readonly items: number; readonly first: ReadonlyArray<string> }
   /** Number of pairs with two equal scores. */
   readonly ties: number
-  /** All pairs; null if none has scores. */
+  /** The accuracy on all pairs; null if no pair has scores. */
   readonly overall: Omit<EvaluationSlice, "by" | "value"> | null
-  /** Covers pairs with several votes, each for one of the pair's two completions. Null if there are no such pairs. */
+  /** Covers pairs with several votes, each vote for one of the pair's two completions. Null without such pairs. */
   readonly votes: {
     /** Probability that the scores prefer the same completion as one vote. */
     readonly scores: AuditEstimate
     /** Probability that two votes on a pair prefer the same completion. */
     readonly people: AuditEstimate
   } | null
-  /** Pairs that `votes` leaves out, because an older prefstream did not record which votes are ties. Absent if none. */
+  /** Pairs that `votes` leaves out, because an older prefstream did not record their ties. Absent if there are none. */
   readonly unknown_ties?: number
   /** The accuracy on parts of the pairs. */
   readonly slices: ReadonlyArray<EvaluationSlice>
@@ -73,6 +73,6 @@ export interface Evaluation {
   }
   /** Pairs whose rejected completion has the higher score; `items` and `with_tools` count items with such a pair. */
   readonly disputed: { readonly pairs: number; readonly items: number; readonly with_tools: number }
-  /** At most 100 of the disputed pairs, in order of difference, greatest first. */
+  /** At most 100 of the disputed pairs, those with the greatest differences, the greatest first. */
   readonly disagreements: ReadonlyArray<Disagreement>
 }

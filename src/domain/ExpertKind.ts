@@ -1,6 +1,6 @@
 /**
- * The kind of expert who gave a vote: `person`, `judge` (a language model), or `automatic` (a rule or gold file) at the
- * built-in service; any name at another. A value that is not a short text counts as unknown and never causes a failure.
+ * The kind of expert who gave a vote. The built-in service has `person`, `judge` (a language model), and `automatic` (a
+ * rule or gold file). Other services may have any name. A value that is not a short text counts as unknown.
  */
 import { Predicate } from "effect"
 
@@ -13,11 +13,11 @@ export const of = (value: unknown): string | null => {
   return name === "" || name.length > maxLength ? null : name
 }
 
-/** The kind of the annotations themselves, not of their votes. */
+/** The kind that the annotations themselves have. The kinds of their votes are ignored. */
 export const inWhole = (annotations: unknown, at: (members: object) => unknown): string | null =>
   Predicate.isObject(annotations) ? of(at(annotations)) : null
 
-/** The kind of each vote, by default that of the annotations; without votes, the annotations' kind. */
+/** The kind of each vote. A vote without one has the annotations' kind, which is also the result without votes. */
 export const inAnnotations = (annotations: unknown, at: (members: object) => unknown): ReadonlyArray<string | null> => {
   if (!Predicate.isObject(annotations)) return [null]
   const whole = inWhole(annotations, at)

@@ -35,7 +35,7 @@ const textOf = (value: unknown): string | undefined =>
       ? value
       : JSON.stringify(value)
 
-/** Unknown members are kept unchanged. */
+/** Unknown members of a flag are kept unchanged. */
 const flagOf = (value: unknown): ReadonlyArray<Flag> => {
   const text = textOf(value)
   if (text === undefined || value === false) return []

@@ -1,4 +1,4 @@
-/** Maximum length of an item's or task's id: PostgreSQL's index rows hold 2,704 bytes, also for other columns. */
+/** Maximum length of an item's or task's id. A row of a PostgreSQL index holds 2,704 bytes for all of its columns. */
 
 const maxBytes = 1000
 

@@ -1,6 +1,6 @@
 /**
  * An input file whose records were all read. The digest covers the bytes that were read. A remote file that was read in
- * slices has none; `etag` and `last_modified` then identify its version.
+ * slices has no digest; `etag` and `last_modified` identify its version instead.
  */
 import { Schema } from "effect"
 
@@ -9,12 +9,12 @@ const header = Schema.optionalKey(Schema.String)
 export const InputFile = Schema.Struct({
   file: Schema.String,
   bytes: Schema.Int,
-  /** Accepted and rejected records. */
+  /** Number of records, accepted or rejected. */
   records: Schema.optionalKey(Schema.Int),
   sha256: Schema.optionalKey(Schema.String),
-  /** Unchanged from the server, with its quotes. */
+  /** The server's `ETag` header, unchanged, with its quotes. */
   etag: header,
-  /** Unchanged from the server. */
+  /** The server's `Last-Modified` header, unchanged. */
   last_modified: header,
 })
 export type InputFile = typeof InputFile.Type

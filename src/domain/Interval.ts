@@ -2,7 +2,7 @@
 
 export const normal95 = 1.959963984540054
 
-/** The score interval of a proportion, within 0 to 1 (E. B. Wilson, 1927). Null without trials. */
+/** The score interval of a proportion, within 0 to 1 (E. B. Wilson, 1927). Returns null without trials. */
 export const wilsonInterval = (
   successes: number,
   trials: number,
@@ -19,7 +19,7 @@ export const wilsonInterval = (
   }
 }
 
-/** The median with a 95% interval (David & Nagaraja, 2003, "Order Statistics", 7.1). For fewer than 6, no bounds. */
+/** The median. From 6 values on, it has a 95% interval (David & Nagaraja, 2003, "Order Statistics", 7.1). */
 export const medianInterval = (
   values: ReadonlyArray<number>,
 ): { readonly median: number; readonly low: number | null; readonly high: number | null } | null => {

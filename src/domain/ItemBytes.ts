@@ -1,11 +1,12 @@
 /**
- * An item as a task's `prompts` contain it, in UTF-8 bytes. Small items share blocks of memory, since a buffer per text
- * costs more time than encoding it. Code that keeps an item for long copies it out with `detached`.
+ * An item as a task's `prompts` contain it, in UTF-8 bytes. Small items share blocks of memory, because allocating a
+ * buffer for each takes more time than encoding it. Code that keeps an item for long copies it with `detached`, because
+ * the item would keep its whole block in memory.
  */
 export interface ItemBytes {
-  /** With the completions in the order of the input. */
+  /** The bytes of the item, with the completions in the order of the input. */
   readonly utf8: Uint8Array
-  /** The offset of each completion in `utf8`, and the offset at which a further one would begin. */
+  /** The offset of each completion in `utf8`, and then the offset at which another completion would begin. */
   readonly starts: ReadonlyArray<number>
 }
 
@@ -24,7 +25,7 @@ const tail = encoder.encode("]}")
 export const make = (prompt: string, completions: ReadonlyArray<string>): ItemBytes =>
   fromJson([prompt, ...completions].map((text) => JSON.stringify(text)))
 
-/** From a prompt and completions that are JSON already. */
+/** Makes an item from a prompt and completions that are already JSON strings. */
 export const fromJson = ([prompt = "", ...texts]: ReadonlyArray<string>): ItemBytes => {
   const first = `${head}${prompt}${middle}`
   // A UTF-16 unit takes at most three bytes.
@@ -67,7 +68,7 @@ export const maxLength = ({ starts }: ItemBytes): number => {
   return max
 }
 
-/** Undefined if the completions are sorted already. */
+/** The item with its completions in ascending order; undefined if they already have this order. */
 export const sorted = (bytes: ItemBytes, completions: ReadonlyArray<string>): Uint8Array | undefined => {
   if (completions.every((text, i) => i === 0 || completions[i - 1]! <= text)) return undefined
   const order = [...completions.keys()].toSorted((a, b) =>
@@ -78,7 +79,7 @@ export const sorted = (bytes: ItemBytes, completions: ReadonlyArray<string>): Ui
   return written
 }
 
-/** Returns the offset after the item. */
+/** Writes the item at the offset `at`. Returns the offset after the item. */
 export const write = (
   { starts, utf8 }: ItemBytes,
   order: ReadonlyArray<number> | undefined,

@@ -3,7 +3,7 @@
  * other escapes are for lone surrogates, which datasets do not have.
  */
 
-/** The methods of Node's `Buffer` that are used here. Pages, which import this code, run without Node. */
+/** The methods of Node's `Buffer` that this file uses. Pages import the file, and run without Node. */
 export interface Bytes extends Uint8Array {
   toString(encoding?: string, start?: number, end?: number): string
   compare(
@@ -18,7 +18,7 @@ export interface Bytes extends Uint8Array {
 const backslash = 0x5c
 const u = 0x75
 
-/** The character of each escape, by the letter after the backslash. */
+/** The code of the character that an escape stands for, by the code of the letter after the backslash. */
 const unescaped = new Uint8Array(128)
 for (const [letter, text] of Object.entries({
   '"': '"',
@@ -36,10 +36,10 @@ for (const [letter, text] of Object.entries({
 const controlOf = (bytes: Uint8Array, at: number): number =>
   Number.parseInt(String.fromCharCode(bytes[at + 2]!, bytes[at + 3]!), 16)
 
-/** Includes the quotes. */
+/** The byte range of a JSON string, including its quotes. */
 export type Place = readonly [start: number, end: number]
 
-/** In UTF-8 bytes, without quotes and escapes. */
+/** The length of the decoded text in UTF-8 bytes. */
 export const byteLength = (json: Uint8Array): number => {
   const end = json.length - 1
   let length = end - 1
@@ -52,7 +52,7 @@ export const byteLength = (json: Uint8Array): number => {
   return length
 }
 
-/** Copies four bytes at a time if none of them is a backslash. */
+/** Writes the decoded text at `start` of `into`. Four bytes are copied at once if none of them is a backslash. */
 export const unescape = (json: Uint8Array, into: Uint8Array, start: number): void => {
   const from = new DataView(json.buffer, json.byteOffset, json.length)
   const to = new DataView(into.buffer, into.byteOffset, into.length)
@@ -61,7 +61,7 @@ export const unescape = (json: Uint8Array, into: Uint8Array, start: number): voi
   for (let i = 1; i < end;) {
     while (i + 4 <= end) {
       const four = from.getUint32(i, true)
-      // Finds a backslash among the four bytes (Warren, "Hacker's Delight", 2nd edition, 6-1).
+      // The result is not 0 if one of the four bytes is a backslash (Warren, "Hacker's Delight", 2nd edition, 6-1).
       const difference = four ^ 0x5c5c5c5c
       if (((difference - 0x01010101) & ~difference & 0x80808080) !== 0) break
       to.setUint32(at, four, true)
@@ -80,7 +80,7 @@ export const unescape = (json: Uint8Array, into: Uint8Array, start: number): voi
   }
 }
 
-/** @param start the offset of the opening quote */
+/** Returns the offset after the closing quote. @param start the offset of the opening quote */
 export const endOf = (bytes: Bytes, start: number): number => {
   for (let quote = bytes.indexOf(0x22, start + 1); ; quote = bytes.indexOf(0x22, quote + 1)) {
     let first = quote
@@ -106,7 +106,7 @@ export const characters = (bytes: Uint8Array, [start, end]: Place): number => {
   let count = 0
   for (let at = start + 1; at < end - 1; at++) {
     const byte = bytes[at]!
-    // A code point has one byte that is not a continuation byte.
+    // Each code point has exactly one byte that is not a continuation byte.
     if ((byte & 0xc0) !== 0x80) count++
     if (byte === backslash) at += bytes[at + 1] === u ? 5 : 1
   }

@@ -1,4 +1,6 @@
-/** Recognizes the built-in service's automatic experts by name; any other, even a custom one, counts as a person. */
+/**
+ * Recognizes the built-in service's automatic experts by name. All other experts count as people, even custom rules.
+ */
 import { Schema } from "effect"
 
 export const ruleNames = ["first", "last", "longest", "shortest", "random"] as const
@@ -9,9 +11,9 @@ export const Judges = Schema.Struct({
   people: Schema.Int,
   /** A subset of `ruleNames`. */
   rules: names,
-  /** Their experts are named `gold:FILE`. */
+  /** Names of gold files. A file's expert is named `gold:FILE`. */
   gold_files: names,
-  /** Their experts are named `judge:MODEL`. */
+  /** Names of language models. A model's expert is named `judge:MODEL`. */
   models: names,
 })
 export type Judges = typeof Judges.Type
@@ -35,7 +37,7 @@ export const roleOf = (expert: string | null, kind: string | null): "judge" | "a
 const joined = (parts: ReadonlyArray<string>): string =>
   parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`
 
-/** Markdown, such as `3 experts and the language model \`gpt-4o\``; empty if there are no experts. */
+/** Returns Markdown, such as `3 experts and the language model \`gpt-4o\``; empty if there are no experts. */
 export const describe = ({ people, gold_files, models, rules }: Judges): string => {
   const named = (noun: string, list: ReadonlyArray<string>) =>
     list.length === 0 ? [] : [`the ${noun}${list.length === 1 ? "" : "s"} ${joined(list.map((name) => `\`${name}\``))}`]

@@ -1,6 +1,7 @@
 /**
- * The token cost of a language model's vote; undefined if the judge had no prices. `paid`: its requests, and earlier
- * ones that led to no vote, so each request counts once. `whole`: its requests, and those that a cache answered.
+ * The token costs of a language model's vote, undefined if the judge had no prices. `paid` is the cost of the vote's
+ * requests and of earlier requests that led to no vote, so each request counts once. `whole` is the cost of the vote's
+ * requests, including those that a cache answered.
  */
 import { Option, Schema } from "effect"
 import * as Cost from "./Cost.ts"
@@ -32,7 +33,7 @@ export interface PaidRequests {
   readonly requests: number
   readonly prompt_tokens: number
   readonly completion_tokens: number
-  /** An exact decimal; null without prices. */
+  /** The cost as an exact decimal; null without prices. */
   readonly cost: string | null
 }
 
@@ -43,6 +44,6 @@ export const read = (details: unknown): Option.Option<JudgeUsage> =>
     return { paid: plus(own, exact(without_vote?.cost)), whole: own && plus(own, exact(cached?.cost)) }
   })
 
-/** Undefined only if both costs are. */
+/** The sum of two costs. An undefined cost counts as 0, but two of them give an undefined sum. */
 export const plus = (a: Cost.Decimal | undefined, b: Cost.Decimal | undefined): Cost.Decimal | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Cost.plus(a, b)

@@ -1,6 +1,6 @@
 /**
  * A result joined to its prompt item. `bestCompletionIndex` refers to `completions`, which are in the input's order. In
- * results of the built-in service, so do the indices in `annotations.ranking` and `annotations.votes`.
+ * results of the built-in service, the indices in `annotations.ranking` and `annotations.votes` refer to them, too.
  */
 import type { Array as Arr } from "effect"
 import type { Annotations } from "./Task.ts"
@@ -18,7 +18,7 @@ export interface LedgerItem {
   readonly completions: ReadonlyArray<string>
   /** The name of the model that wrote each completion, in the same order. */
   readonly models?: ReadonlyArray<string> | undefined
-  /** Whether each completion is messages with tool calls, rendered in `completions`. Absent if none has any. */
+  /** Whether each completion was messages with tool calls. `completions` has their text. Absent if none was. */
   readonly asMessages?: ReadonlyArray<boolean>
   /** The definitions of the tools that the model had, as JSON text; absent if there are none. */
   readonly tools?: string
@@ -45,7 +45,7 @@ export interface Judgment extends LedgerItem {
   readonly bestCompletionIndex: number
   /** The annotations of the result, including unknown members. Empty if `annotations` is not an object. */
   readonly annotations: Annotations
-  /** The member that seems to list several judgments in an unknown form. None was read, and `annotations` is empty. */
+  /** The member that seems to list judgments in an unknown form. None was read from it, and `annotations` is empty. */
   readonly unread?: "annotations" | "judgments" | "votes"
   /** The number of votes that the task asked for but the result does not contain. Absent if no votes are missing. */
   readonly missingVotes?: number

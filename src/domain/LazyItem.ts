@@ -1,6 +1,6 @@
 /**
  * A prompt item whose completions become strings when they are first read. Reading or copying its members gives the
- * same values as a plain object. Until the completions are read, it keeps its bytes and their block in memory.
+ * same values as a plain object. Until the completions are read, the item keeps its block of bytes in memory.
  */
 import type { ItemBytes } from "./ItemBytes.ts"
 import type { PromptItem } from "./PromptItem.ts"
@@ -25,7 +25,7 @@ export class LazyItem {
     Object.defineProperty(this, "completions", LazyItem.#member)
   }
 
-  /** One getter for all items, because creating an object with its own getter is slow. */
+  /** All items share one getter, because creating an object with its own getter is slow. */
   static readonly #member: PropertyDescriptor & ThisType<LazyItem> = {
     enumerable: true,
     get() {

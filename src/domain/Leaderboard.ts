@@ -15,7 +15,7 @@ export interface Estimate {
 
 /** How votes become ratings. */
 export interface LeaderboardMethod {
-  /** `davidson`: a tie is an outcome with its own probability; `half`: half a win for each side; `drop`: left out. */
+  /** Ties have their own probability (`davidson`), are half a win for each side (`half`), or are left out (`drop`). */
   readonly ties: "davidson" | "half" | "drop"
   /** Whether votes are weighted by their experts' reliabilities. */
   readonly weighted: boolean
@@ -38,13 +38,13 @@ export interface LeaderboardRow {
   /** 1 plus the number of models in the group whose interval lies above this model's interval. */
   readonly rank: number
   /**
-   * 400 points more are odds of 10 to 1; a group's mean is 1000. `low` is null if `extreme` is `never_won`, `high` if
-   * it is `never_lost`.
+   * 400 more points mean odds of 10 to 1. The mean of a group is 1000. `low` is null if `extreme` is `never_won`, and
+   * `high` is null if it is `never_lost`.
    */
   readonly rating: Estimate
   /** The rating that the model would have if both completions of each comparison were equally long. */
   readonly rating_at_equal_length: number | null
-  /** Share of its comparisons that the model won; a tie counts as half. */
+  /** Share of the model's comparisons that it won; a tie counts as half. */
   readonly win_rate: Estimate
   /** Number of items on which the model was compared with another model. */
   readonly items: number
@@ -58,31 +58,31 @@ export interface LeaderboardRow {
   /** Comparisons that the model lost. */
   readonly losses: number
   /**
-   * Models that beat each other, directly or through others, are a component. `never_lost` or `never_won`: the model's
-   * component never lost, or never won, against a model outside, so the rating depends on the prior.
+   * Models that all beat each other, directly or through others, form a component. If the model's component never lost
+   * (`never_lost`) or never won (`never_won`) against models outside it, the rating depends on the prior.
    */
   readonly extreme: "never_lost" | "never_won" | null
 }
 
 /** The effect of a property, other than the model, on the odds that a completion is preferred. */
 export interface ControlRow {
-  /** `length`: effect of (a − b) / (a + b), the lengths in characters. `position`: effect of being shown first. */
+  /** `length`: effect of (a − b) / (a + b) for a and b characters. `position`: effect of being shown first. */
   readonly control: "length" | "position"
   /** The effect, in natural log-odds. */
   readonly coefficient: Estimate
-  /** `coefficient` is the effect of this difference: one standard deviation for `length`, and 1 for `position`. */
+  /** `coefficient` is the effect of this difference: the root mean square for `length`, and 1 for `position`. */
   readonly unit: number
 }
 
-/** The estimates from only the first votes. Votes are in the order of the ledger's items. */
+/** The estimates from the first votes only, in the order of the ledger's items. */
 export interface AccrualPoint {
   /** Number of votes so far. */
   readonly votes: number
-  /** Number of items that these votes are on. */
+  /** Number of items with at least one of these votes. */
   readonly items: number
   /** Probability that two votes on an item choose the same completion; null if no item has two votes. */
   readonly agreement: Estimate | null
-  /** The win rate of each of `Accrual.models`; null for a model without a vote. */
+  /** The win rate of each of `Accrual.models`; null for a model without a comparison. */
   readonly win_rates: ReadonlyArray<Estimate | null>
 }
 
@@ -92,7 +92,7 @@ export interface Accrual {
   readonly models: ReadonlyArray<string>
   /** The estimates after increasing numbers of votes. */
   readonly points: ReadonlyArray<AccrualPoint>
-  /** After `votes` more votes, intervals are `factor` = √(n / (n + votes)) times as wide as today, with n votes. */
+  /** With n votes today, `votes` more make intervals `factor` = √(n / (n + votes)) times as wide. */
   readonly next: { readonly votes: number; readonly factor: number }
 }
 
@@ -108,7 +108,7 @@ export interface Leaderboard {
   readonly comparisons: number
   /** Comparisons without a winner. */
   readonly ties: number
-  /** Davidson's ν: a tie to a win between equal models has odds of ν to 1. Null if no or every comparison is a tie. */
+  /** Davidson's ν: the odds of a tie to a win of one of two equal models. Null if no or every comparison is a tie. */
   readonly tie_parameter: number | null
   /** The models by group, then by rating. */
   readonly models: ReadonlyArray<LeaderboardRow>

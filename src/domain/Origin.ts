@@ -12,7 +12,7 @@ export const Origin = Schema.Struct({
 })
 export type Origin = typeof Origin.Type
 
-/** `items.jsonl:17`, `items.json:40 (record 3)`, or `items.parquet, row 3`. */
+/** Describes the place, such as `items.jsonl:17`, `items.json:40 (record 3)`, or `items.parquet, row 3`. */
 export const describe = ({ file, line, row }: Origin): string => {
   if (line === undefined) return row === undefined ? file : `${file}, row ${row}`
   return row === undefined ? `${file}:${line}` : `${file}:${line} (record ${row})`

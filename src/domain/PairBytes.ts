@@ -1,6 +1,6 @@
 /**
  * Preference pairs whose completions stay bytes until they are read. A pair from `make` has the same members in the
- * same order as any other; a copy of it contains strings.
+ * same order as any other pair. Its copies contain strings.
  */
 import * as Attached from "./Attached.ts"
 import * as JsonText from "./JsonText.ts"
@@ -11,7 +11,7 @@ export const texts: ReadonlyArray<string> = ["prompt", "chosen", "rejected"]
 
 export const isText = (name: string): boolean => texts.includes(name)
 
-/** For code that only copies or measures the texts. */
+/** The bytes of a pair, for code that only copies or measures the texts. */
 export interface PairBytes {
   /** JSON as `JSON.stringify` writes it, in UTF-8, without lone surrogates. */
   readonly body: JsonText.Bytes
@@ -20,7 +20,7 @@ export interface PairBytes {
 
 const bytes = Attached.make<PairBytes, Partial<PreferencePair>>()
 
-/** A copy of a pair from `make` has no bytes. */
+/** The bytes of a pair from `make`; undefined for any other pair, even a copy. */
 export const of = (pair: PreferencePair): PairBytes | undefined => bytes.of(pair)
 
 const text = (place: 1 | 2): PropertyDescriptor => ({
@@ -32,7 +32,7 @@ const text = (place: 1 | 2): PropertyDescriptor => ({
   configurable: true,
 })
 
-/** Shared, so that the engine gives all pairs one object shape. */
+/** All pairs share these getters, so that the engine gives the pairs one object shape. */
 const [chosen, rejected] = [text(1), text(2)]
 
 export const make = (

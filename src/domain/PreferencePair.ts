@@ -1,7 +1,7 @@
 /**
  * One row of the dataset. `chosen` and `rejected` differ, indices refer to the input, and the weights of an item's rows
- * add up to 1. A member here is a column, with its position, type, and description in files, card, and guide. Its value
- * comes from `pair/PairStrategy`. If it may be null, datasets without it are read as null.
+ * add up to 1. A member here is a column, with its position, type, and description in files, card, and guide.
+ * `pair/PairStrategy` computes its value. A dataset that lacks the column is read with null, if null is allowed.
  */
 import { Record, Schema } from "effect"
 import * as Assessment from "./Assessment.ts"

@@ -1,5 +1,6 @@
 /**
- * The price of a vote, by the kind of expert who gives it. Votes are reserved at the highest price, so none costs more.
+ * The price of a vote, by the kind of expert who gives it. A vote is reserved at the highest price, and never costs
+ * more.
  */
 import { Option, Predicate } from "effect"
 import * as Cost from "./Cost.ts"
@@ -19,7 +20,7 @@ export const form = `${Cost.amountForm}, above 0; to set another price for one k
 const recordOf = (price: Price): { readonly [kind: string]: Cost.Amount } =>
   Predicate.isObject(price) ? price : { [other]: price }
 
-/** None if an amount is invalid, a kind has no name, or `default` is missing. */
+/** Returns none if an amount is invalid, a kind has no name, or `default` is missing. */
 export const parse = (price: Price): Option.Option<Prices> => {
   const amounts = Object.entries(recordOf(price)).map(([kind, amount]) =>
     Option.map(kind.trim() === "" ? Option.none() : Cost.parsePrice(amount), (price) => [kind.trim(), price] as const),

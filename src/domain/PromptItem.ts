@@ -1,6 +1,6 @@
 /**
  * A prompt and its candidate completions: the unit of work. A decoded item has a prompt and at least two different
- * completions, none blank, and no text with a lone surrogate, which no file format can represent.
+ * completions that are not blank. Its texts have no lone surrogates, which no file format can represent.
  */
 import { Option, Schema, Struct } from "effect"
 import * as Conversation from "./Conversation.ts"
@@ -17,7 +17,7 @@ export type Metadata = typeof Metadata.Type
 export const Gold = Schema.Struct({
   /** Zero-based index into `completions`. */
   best_completion_index: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
-  /** Why that completion is the best. */
+  /** The reason why the completion is the best. */
   rationale: Schema.optionalKey(WellFormedText),
 })
 export type Gold = typeof Gold.Type
@@ -44,11 +44,11 @@ const itemOf = (text: typeof WellFormedText) => {
     }),
   )
   return Schema.Struct({
-    /** The user's id. Without it, the content identifies the item. */
+    /** The id from the user's input. Without an id, the content identifies the item. */
     id: Schema.optionalKey(filled),
     prompt,
     completions,
-    /** Whether each completion is messages with tool calls, rendered in `completions`. Absent if none has any. */
+    /** Whether each completion was messages with tool calls. `completions` has their text. Absent if none was. */
     as_messages: Schema.optionalKey(Schema.Array(Schema.Boolean)),
     /** The model's tools, as the text of a JSON array. Not shown to experts. */
     tools: Schema.optionalKey(text),
@@ -79,7 +79,7 @@ const itemOf = (text: typeof WellFormedText) => {
 /** A record of the `items` layout. Completions that are messages are rendered as text. */
 export const PromptItem = itemOf(WellFormedText)
 
-/** For texts decoded from UTF-8. Skipping the search for lone surrogates saves a tenth of the time to read an item. */
+/** For texts decoded from UTF-8, which have no lone surrogates. Without the search, reading takes a tenth less time. */
 export const WellFormedPromptItem = itemOf(Schema.String)
 export type PromptItem = typeof PromptItem.Type
 
@@ -95,11 +95,11 @@ export interface SourceItem {
   readonly completionLists?: ReadonlyArray<ReadonlyArray<string | number>> | undefined
   /** The JSON of prompt and completions, if the record has it as `JSON.stringify` would write it. @internal */
   readonly texts?: ItemTexts | undefined
-  /** Absent if the source does not know it. @internal */
+  /** The item's identity; absent if the source does not know it. @internal */
   readonly identity?: ItemIdentity | undefined
 }
 
-/** Valid only for the object in `of`, because a modified copy can have other texts. */
+/** The JSON of the texts of the item in `of`. It is not valid for a modified copy, which can have other texts. */
 export interface ItemTexts {
   readonly of: PromptItem
   readonly json: ReadonlyArray<string>
@@ -107,21 +107,21 @@ export interface ItemTexts {
 
 /** The result of `TaskRequests.identify`. */
 export interface ItemIdentity {
-  /** A modified copy can have another identity. */
+  /** The item with this identity. A modified copy of it can have another identity. */
   readonly of: PromptItem
   readonly bytes: ItemBytes
-  /** SHA-256 of the bytes, hexadecimal. */
+  /** SHA-256 of `bytes`, in hexadecimal. */
   readonly contentHash: string
   readonly itemId: string
 }
 
 /**
- * The item as JSON, as in a task's `prompts`, with a conversation as text. Its hash identifies the content, which
- * excludes `id`, `tools`, `models`, `gold`, and `metadata`.
+ * The item as JSON, as in a task's `prompts`, with a conversation as text. Its hash identifies the item's content. The
+ * content excludes `id`, `tools`, `models`, `gold`, and `metadata`.
  */
 export const content = (item: Pick<PromptItem, "prompt" | "completions">): string => JSON.stringify(toTaskPrompt(item))
 
-/** Messages if they call tools, otherwise text. */
+/** The completions of an item: messages if they call tools, otherwise text. */
 export const completionsOf = ({
   as_messages,
   completions,
@@ -133,7 +133,7 @@ export const completionsOf = ({
     as_messages?.[i] === true ? Option.getOrElse(Conversation.parse(text), () => text) : text,
   )
 
-/** A record of the `items` layout, which reads back as the same item. */
+/** Writes a record of the `items` layout. Reading the record gives the same item. */
 export const toJson = (
   item: { readonly [Member in keyof PromptItem]: PromptItem[Member] | undefined } & Pick<
     PromptItem,

@@ -1,6 +1,6 @@
 /**
- * The content of `report.json`. It has no timestamps, so the same ledger gives the same report. Shares are 0 to 1,
- * times in seconds, lengths in Unicode code points ("characters"). `null`: no data for a value.
+ * The content of `report.json`. It has no timestamps, so the same ledger gives the same report. Shares are from 0 to 1,
+ * times are in seconds, and lengths are in Unicode code points ("characters"). A value without data is `null`.
  */
 /* oxlint-disable max-lines -- the sections of one report, each member with its comment */
 import type { Distribution, Histogram } from "./Distribution.ts"
@@ -19,7 +19,7 @@ export interface FunnelStep {
   readonly unit: "records" | "items" | "pairs"
   /** The records, items, or pairs that the step kept. */
   readonly count: number
-  /** Those that entered the step but are not in `count`, by reason, such as `duplicate`, `rejected`, `tie`, `leak`. */
+  /** The lost records, items, or pairs by reason, such as `duplicate`, `rejected`, `tie`, or `leak`. */
   readonly lost: ReadonlyArray<{ readonly reason: string; readonly count: number }>
 }
 
@@ -31,7 +31,7 @@ export interface Agreement {
   readonly items: number
   /** Items whose votes all prefer the same completion. */
   readonly unanimous: number
-  /** Items on which several completions are best, by weighted votes with `dawid-skene`. None that a lead decided. */
+  /** Items with several best completions (votes are weighted with `dawid-skene`), except those that a lead decided. */
   readonly ties: number
   /** Mean share of an item's votes that prefer the chosen completion. */
   readonly mean_agreement: number | null
@@ -39,13 +39,13 @@ export interface Agreement {
   readonly agreement: Histogram
   /** Randolph's free-marginal kappa: agreement beyond chance. Chance is 1/K for an item with K texts to choose from. */
   readonly free_marginal_kappa: number | null
-  /** Krippendorff's alpha for nominal data. The categories are positions in the input, so it depends on their order. */
+  /** Krippendorff's alpha for nominal data. It depends on the order of completions: categories are positions. */
   readonly krippendorff_alpha: number | null
   /** Items with at least two votes that each prefer one completion. Kappa and alpha are computed from these items. */
   readonly compared_items: number
   /** The method by which votes became a choice. */
   readonly method: "majority" | "dawid-skene"
-  /** Choices against the majority: by the service's result, a lead's decision, or the experts' reliabilities. */
+  /** Items whose choice is not the majority's, by its cause: the service's result, a lead, or reliabilities. */
   readonly not_majority: ReadonlyArray<{ readonly by: "service" | "lead" | "reliability"; readonly items: number }>
 }
 
@@ -145,8 +145,8 @@ export interface Position {
   /** `chosen` contains, for each position, the number of votes for the completion that was shown there. */
   readonly by_completions: ReadonlyArray<{ readonly completions: number; readonly chosen: ReadonlyArray<number> }>
   /**
-   * Items with more votes for the first half of the order shown. Each counts once, because its votes are not
-   * independent. The middle is in neither half, and an item with equally many votes in both halves does not count.
+   * Items with more votes for the first half of the order shown. Each item counts once, because its votes are not
+   * independent. A middle position is in neither half. An item with equally many votes in both halves does not count.
    */
   readonly first_half: number
   /** Items on which more votes chose a completion from the second half of the order shown than from the first half. */
@@ -157,7 +157,7 @@ export interface Position {
   readonly known: number
 }
 
-/** Kept items with and without a ranking. Without one, `full-ranking` makes the same pairs as `best-against-rest`. */
+/** Kept items by whether they have a ranking. For an item without one, `full-ranking` equals `best-against-rest`. */
 export interface Rankings {
   /** Kept items with a ranking of their completions. */
   readonly ranked_items: number
@@ -185,7 +185,7 @@ export interface Length {
   readonly share_longer: number | null
   /** Cohen's d with the pooled standard deviation; positive if chosen completions are longer. Each item counts once. */
   readonly cohens_d: number | null
-  /** Length of chosen minus length of rejected, per pair. */
+  /** Length of the chosen completion minus length of the rejected one, per pair. */
   readonly difference: Distribution
   /** Length of the prompt, per item that has pairs. */
   readonly prompt: Distribution
@@ -245,13 +245,11 @@ export interface Example {
 
 /** The number of prompts in a language. */
 export interface LanguageRow {
-  /** ISO 639-1, `und` if unknown. */
+  /** The language as an ISO 639-1 code, or `und` if it is unknown. */
   readonly language: string
   /** Number of items whose prompt was detected as this language. With sampling, only sampled items count. */
   readonly items: number
-  /**
-   * Lower bound of the 95% Wilson score interval of the language's share, 0 to 1, of all items; null without sampling.
-   */
+  /** Lower bound of the 95% Wilson score interval of the language's share of all items; null without sampling. */
   readonly low: number | null
   /** Upper bound of the same interval; null if there was no sampling. */
   readonly high: number | null
@@ -306,13 +304,16 @@ export interface QualityReport {
   /** The splits that have items. Without splitting, there is only `train`. */
   readonly splits: ReadonlyArray<{ readonly split: Split; readonly items: number; readonly pairs: number }>
   /**
-   * Items whose prompt has near-duplicates in several splits; they are in the split of the earliest. Null without
-   * splits.
+   * Items whose prompt nearly repeats prompts of several splits. Such an item is in the split of the earliest of these
+   * prompts. Null without splits.
    */
   readonly cross_split_near_duplicates: number | null
   /** The requested share of the items by split. Null without splits. */
   readonly split_shares: { readonly [split in Split]?: number } | null
-  /** Groups in the same split: near-duplicates and equal values of `field`, voted on or not. Null without a field. */
+  /**
+   * Groups of items whose prompts are near-duplicates, or whose values of `field` are equal. Each group is in one
+   * split. Items without votes count, too. Null without a field.
+   */
   readonly split_groups: {
     readonly field: string
     /** Number of groups. */

@@ -35,10 +35,10 @@ export type Aspect = typeof Aspect.Type
 const required = Schema.Array(Schema.Literals(["strength", "edit", "rationale"]))
 
 export const Rubric = Schema.Struct({
-  /** Labels, the weakest first; a label's position, from 1, is the strength. If empty, experts are not asked. */
+  /** Labels, weakest first; the first one is strength 1. If the list is empty, experts are not asked for a strength. */
   strength: Schema.Array(Name).check(atLeastTwo, Schema.isMaxLength(9), distinct),
   all_bad: Schema.Boolean,
-  /** Problems that experts can mark. If empty, experts are not asked. */
+  /** Problems that experts can mark. If the list is empty, experts are not asked for problems. */
   flags: Schema.Array(Name).check(Schema.isMaxLength(20), distinct),
   edit: Schema.Boolean,
   aspects: Schema.Array(Aspect).check(
@@ -51,7 +51,7 @@ export type Rubric = typeof Rubric.Type
 
 export const none: Rubric = { strength: [], all_bad: false, flags: [], edit: false, aspects: [], required: [] }
 
-/** The labels for `strength: true`. */
+/** The labels if a rubric says `strength: true`. */
 export const defaultStrengths: ReadonlyArray<string> = ["slightly better", "clearly better", "much better"]
 
 export const defaultSteps = 5

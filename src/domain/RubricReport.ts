@@ -1,5 +1,5 @@
 /**
- * Statistics of the answers to a rubric, a part of `report.json`, absent if no vote has an answer. `chosen` and
+ * Statistics of the answers to a rubric. This part of `report.json` is absent if no vote has an answer. `chosen` and
  * `rejected` of an aspect cover only completions in pairs; other numbers cover all judged items. Flags are in
  * `QualityReport`.
  */
@@ -9,14 +9,14 @@ import type { Distribution } from "./Distribution.ts"
 export interface StrengthReport {
   /** Distribution of the strengths in single votes. */
   readonly votes: Distribution
-  /** Mean strength of items by outcome: the mean of the votes for the best completion, as in the column `strength`. */
+  /** Mean strength of items by outcome. An item's strength is the mean of its votes for the best completion. */
   readonly by_outcome: ReadonlyArray<{
     /** `divided`: votes prefer different completions; `tie`: several completions have the most votes. */
     readonly outcome: "one_vote" | "unanimous" | "divided" | "tie"
     readonly items: number
     readonly mean: number
   }>
-  /** Krippendorff's alpha for interval data, over votes for the best completion; null if no item has two of them. */
+  /** Krippendorff's alpha for interval data, over votes for the best completion; null if no item has two such votes. */
   readonly krippendorff_alpha: number | null
 }
 
@@ -28,9 +28,9 @@ export interface AspectReport {
   readonly chosen: Distribution
   /** Single ratings of completions that are rejected in a pair of the dataset. */
   readonly rejected: Distribution
-  /** Krippendorff's alpha for interval data, over ratings of the same completion; null if no completion has two. */
+  /** Krippendorff's alpha for interval data, over ratings of the same completion; null if none has two ratings. */
   readonly krippendorff_alpha: number | null
-  /** Number and mean of the ratings by model, for the 100 models with the most; empty if the input names no models. */
+  /** Number and mean of ratings, for the 100 models with the most ratings; empty if the input names no models. */
   readonly models: ReadonlyArray<{ readonly model: string; readonly ratings: number; readonly mean: number }>
 }
 
@@ -42,7 +42,7 @@ export interface RubricReport {
   readonly votes: number
   /** How strongly experts prefer their choices; null if no vote gives a strength. */
   readonly strength: StrengthReport | null
-  /** `answered`: items with a vote that answers the question; `items`: more than half of all votes say yes. */
+  /** Items with a vote that answers (`answered`), and items on which more than half of all votes say yes (`items`). */
   readonly all_bad: { readonly answered: number; readonly items: number }
   /** Items whose best completion an expert edited, and by how many characters the edits changed its length. */
   readonly edited: { readonly items: number; readonly length_change: Distribution }

@@ -1,6 +1,6 @@
 /**
- * The cost of a job's votes. As exact decimals, `spent + committed + left = budget`. `left` is negative after tasks
- * resubmitted beyond the budget, a lowered budget, or results replaced by more expensive ones.
+ * The cost of a job's votes in exact decimals: `spent + committed + left = budget`. `left` is negative if tasks were
+ * resubmitted beyond the budget, the budget was lowered, or results were replaced by more expensive ones.
  */
 
 /** A number of votes and their cost. */
@@ -19,7 +19,7 @@ export interface KindCost extends VotesCost {
   readonly gold_votes: number
   /** Votes among `gold_votes` that prefer the known answer; 0 if no dataset was written. */
   readonly gold_right: number
-  /** Mean cost per vote times results with a known answer, divided by `gold_right`. Null without right votes. */
+  /** Mean cost per vote, times the number of results with a known answer, divided by `gold_right`; null if it is 0. */
   readonly cost_per_right_vote: string | null
   /** Token cost of language models' votes in the dataset, as reported; not part of `cost`. Null if there is none. */
   readonly token_cost: string | null
@@ -40,15 +40,15 @@ export interface SpendingReport {
   /** The votes and the money that remain of the budget; null without a budget. */
   readonly left: VotesCost | null
   /**
-   * Votes that the budget does not allow: on the last run's new items, of unsent tasks, and further ones that items
-   * need.
+   * Votes that the budget does not allow: votes on new items of the last run, votes of unsent tasks, and further votes
+   * that items need.
    */
   readonly over_budget: VotesCost & { readonly items: number }
   /** The money spent per pair; null without a dataset, or if the dataset covers one of several campaigns. */
   readonly cost_per_pair: string | null
   /**
    * Mean cost of a right vote on items with a known answer: the cost of the results, each at the mean price of its
-   * kind, divided by the right votes. Null without any.
+   * kind, divided by the number of right votes. Null without right votes.
    */
   readonly cost_per_right_vote: string | null
   /** The money spent by kind of expert, the kind with the most votes first. */

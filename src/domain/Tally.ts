@@ -3,7 +3,7 @@ import { Array as Arr, Order } from "effect"
 import { firstOfText } from "./CompletionTexts.ts"
 import type { Ranking } from "./Ranking.ts"
 
-/** A ranking contains each completion once. */
+/** One vote. A ranking contains each completion once. */
 export interface Ballot {
   readonly choice: number
   readonly ranking?: Ranking | undefined
@@ -25,7 +25,7 @@ export interface Tally {
   readonly rationale: string | undefined
 }
 
-/** Replaces each index by `first[index]`, and keeps the best rank of each. */
+/** Replaces each index by `first[index]`. Completions with the same text get the best of their ranks. */
 export const rankTexts = (ranking: Ranking, first: ReadonlyArray<number>): Ranking => {
   const seen = new Set<number>()
   return ranking.flatMap((group) => {
@@ -38,9 +38,11 @@ export const rankTexts = (ranking: Ranking, first: ReadonlyArray<number>): Ranki
  * Counts votes by these rules:
  * 1. Completions with the same text are one choice, at the best rank among them.
  * 2. The text with the most first choices is best. A vote that ranks several texts first is split equally among them.
- * 3. Among several such texts, the one with the highest mean Borda score over the votes with a ranking is best. In a
- *    ranking of m texts, rank r (1 to m) scores m − r; texts with the same rank share the mean.
- * 4. Then the earliest vote that chose one of them decides, and if none did, the lowest index.
+ * 3. If several texts have the most first choices, the one with the highest mean Borda score is best. The mean is over
+ *    the votes with a ranking. In a ranking of m texts, rank r (1 to m) scores m − r; texts with the same rank share
+ *    the mean.
+ * 4. If several texts are equal by rules 2 and 3, the earliest vote that chose one of them decides. If no vote chose
+ *    one of them, the lowest index is best.
  *
  * @param ballots in the order in which they were cast; at least one
  */
@@ -52,7 +54,7 @@ export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray
   const borda = first.map(() => 0)
   for (const { ranking } of ofTexts) addBorda(borda, distinct, ranking)
 
-  /** Negative if `a` is better than `b` by votes and Borda scores. */
+  /** The result is negative if `a` is better than `b` by votes and Borda scores. */
   const compare: Order.Order<number> = (a, b) => {
     const [one, other] = [first[a]!, first[b]!]
     return Order.BigInt(votes[other]!, votes[one]!) || Order.Number(borda[other]!, borda[one]!)
@@ -75,7 +77,9 @@ export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray
   }
 }
 
-/** Whether each vote agrees with the others' majority. Undefined if they have none, or the vote ranks several first. */
+/**
+ * Whether each vote agrees with the others' majority. Undefined if there is none, or if the vote ranks several first.
+ */
 export const agreesWithOthers = (
   completions: ReadonlyArray<string>,
   ballots: ReadonlyArray<Choice>,
@@ -93,14 +97,14 @@ export const agreesWithOthers = (
   })
 }
 
-/** The indices with the most first choices, in order. @param tops for each vote, those that it ranks first */
+/** The indices with the most first choices, in order. @param tops for each vote, the indices that it ranks first */
 export const leadersOf = (tops: ReadonlyArray<ReadonlyArray<number>>): ReadonlyArray<number> => {
   const { votes } = firstChoices(Math.max(-1, ...tops.flat()) + 1, tops)
   const most = votes.reduce((most, count) => (count > most ? count : most), 0n)
   return votes.flatMap((count, index) => (count === most ? [index] : []))
 }
 
-/** A vote has `unitsPerVote` units, so that its equal parts are integers. */
+/** Counts first choices. A vote counts `unitsPerVote`, which can be divided equally among texts without fractions. */
 const firstChoices = (completions: number, tops: ReadonlyArray<ReadonlyArray<number>>) => {
   const unitsPerVote = tops.reduce((common, top) => leastCommonMultiple(common, BigInt(top.length)), 1n)
   const votes = Array.from({ length: completions }, () => 0n)
@@ -108,7 +112,7 @@ const firstChoices = (completions: number, tops: ReadonlyArray<ReadonlyArray<num
   return { votes, unitsPerVote }
 }
 
-/** Two completions with the same text have one index, that of the first. */
+/** Replaces each completion's index by the index of the first completion with the same text. */
 export const withFirstIndices = <Vote extends Choice>(vote: Vote, first: ReadonlyArray<number>): Vote => ({
   ...vote,
   choice: first[vote.choice]!,
@@ -119,7 +123,7 @@ const hasText = (text: string | undefined): boolean => text !== undefined && tex
 
 export const topOf = ({ choice, ranking }: Choice): ReadonlyArray<number> => ranking?.[0] ?? [choice]
 
-/** Adds a ranking's Borda scores, doubled to be integers. All rankings are complete, so sums order like means. */
+/** Adds twice a ranking's Borda scores, which are integers. All rankings are complete, so sums order like means. */
 const addBorda = (scores: Array<number>, completions: number, ranking: Ranking | undefined) => {
   let below = completions
   for (const group of ranking ?? []) {

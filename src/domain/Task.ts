@@ -1,4 +1,4 @@
-/** The annotation service's contract, version 1. Unknown members of `annotations` are kept, others are ignored. */
+/** The annotation service's contract, version 1. Unknown members are kept in `annotations`, and ignored elsewhere. */
 import { Predicate, Schema } from "effect"
 import { described } from "./Described.ts"
 import { Voters } from "./Voters.ts"
@@ -34,10 +34,10 @@ export const TaskRequest = Schema.Struct({
 })
 export type TaskRequest = typeof TaskRequest.Type
 
-/** For requests that prefstream wrote; throws on anything else. */
+/** Parses a request that prefstream wrote; throws on any other text. */
 export const parseTaskRequest = Schema.decodeUnknownSync(Schema.fromJsonString(TaskRequest))
 
-/** If a service sends something other than text, its JSON is used. */
+/** The rationale as text. If a service sends another kind of value, its JSON is the rationale. */
 export const rationaleOf = (value: unknown): string | null =>
   value === null || Predicate.isString(value) ? value : JSON.stringify(value)
 
@@ -54,7 +54,7 @@ export const ResultItem = Schema.Struct({
     "Zero-based index of the best completion; null if the prompt was withdrawn, or no expert has an answer.",
     Schema.NullOr(Schema.Int),
   ),
-  /** Null or absent if the service returns only the choice. */
+  /** The annotations; null or absent if the service returns only the choice. */
   annotations: Schema.optionalKey(Schema.NullOr(Annotations)),
 })
 export type ResultItem = typeof ResultItem.Type

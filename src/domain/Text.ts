@@ -1,7 +1,7 @@
 /** Schemas for texts that every file format can represent and that are not blank. */
 import { Schema } from "effect"
 
-/** Without lone surrogates, so UTF-8 keeps it unchanged. */
+/** A text without lone surrogates, which UTF-8 can represent unchanged. */
 export const WellFormedText = Schema.String.check(
   Schema.makeFilter((text) =>
     text.isWellFormed() ? undefined : "expected well-formed Unicode, found a lone surrogate",

@@ -7,7 +7,7 @@ export interface TokenPrice {
   readonly output: Cost.Amount
   /** Price of a million prompt tokens in a batch. Default: half of `input`. */
   readonly batchInput?: Cost.Amount | undefined
-  /** Default: half of `output`. */
+  /** Price of a million completion tokens in a batch. Default: half of `output`. */
   readonly batchOutput?: Cost.Amount | undefined
 }
 
@@ -45,7 +45,7 @@ export const reader = ({ batchInput, batchOutput, input, output }: TokenPrice) =
     },
   )
 
-/** Parses `MODEL=INPUT/OUTPUT`, with `/INPUT/OUTPUT` for batches after it. MODEL may contain `/` and `=`. */
+/** Parses `MODEL=INPUT/OUTPUT`, which `/INPUT/OUTPUT` for batches may follow. MODEL may contain `/` and `=`. */
 export const parse = (text: string): Option.Option<readonly [model: string, price: TokenPrice]> => {
   const [, model, input, output, batchInput, batchOutput] =
     /^(.+)=([\d.]+)\/([\d.]+)(?:\/([\d.]+)\/([\d.]+))?$/.exec(text) ?? []

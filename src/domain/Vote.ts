@@ -48,7 +48,7 @@ export const Vote = Schema.Struct(fields).mapFields(
 )
 export type Vote = typeof Vote.Type
 
-/** The first vote of each named expert, and all votes without a name. */
+/** The first vote of each named expert, and all votes without an expert's name. */
 export const onePerExpert = <V extends { readonly expert: string | null }>(
   votes: ReadonlyArray<V>,
 ): ReadonlyArray<V> => {
@@ -58,7 +58,7 @@ export const onePerExpert = <V extends { readonly expert: string | null }>(
 
 /** A vote that was given elsewhere, as an element of `annotations.votes` of an imported result. */
 export interface ImportedVote extends Partial<Omit<Vote, "choice" | "expert" | "strength">>, Pick<Vote, "choice"> {
-  /** Null if the file names no expert. */
+  /** The expert's name; null if the file names no expert. */
   readonly expert: string | null
   /** The strength, unchanged from the file. */
   readonly strength?: string | number
@@ -66,11 +66,11 @@ export interface ImportedVote extends Partial<Omit<Vote, "choice" | "expert" | "
   readonly judged_at?: string | number
 }
 
-/** The members that count. `Assessment` reads others, and ignores invalid ones. */
+/** The members that must be valid. `Assessment` reads other members, and ignores invalid ones. */
 const Listed = Schema.StructWithRest(
   Schema.Struct({
     ...Struct.pick(Vote.fields, ["choice", "ranking", "rationale"]),
-    /** Null for unnamed experts in imports. */
+    /** The expert's name; null if an imported vote has no name. */
     expert: Schema.NullOr(Schema.String),
     order: Schema.optionalKey(Vote.fields.order),
     seconds: Schema.optionalKey(Vote.fields.seconds),
@@ -90,10 +90,10 @@ const fits =
 const isPermutation = (indices: ReadonlyArray<number>, length: number): boolean =>
   indices.length === length && new Set(indices).size === length && indices.every((index) => index < length)
 
-/** Members outside `Listed` may have any shape. */
+/** A vote of a list. Members that `Listed` does not have may have any shape. */
 export type ListedVote = ImportedVote & typeof Listed.Type
 
-/** None if there is no list, or a vote does not fit the completions. */
+/** The list of votes; none if there is no list, or if a vote does not fit the completions. */
 export const listedIn = (
   { votes }: { readonly [member: string]: unknown },
   completions: number,

@@ -1,6 +1,6 @@
 /**
  * One vote as a record of a vote table. Each record has all columns, in the same order. In CSV, lists and objects are
- * JSON, null is an empty cell, and without the column `raw`, `io/SpreadsheetCell` neutralizes formulas.
+ * JSON, and null is an empty cell. In CSV without the column `raw`, `io/SpreadsheetCell` neutralizes formulas.
  */
 import { Schema, Struct } from "effect"
 import * as Assessment from "./Assessment.ts"
@@ -15,7 +15,7 @@ const list = <S extends Schema.Top>(of: S) => Schema.NullOr(Schema.Array(of))
 const ofVote = Struct.omit(voteFields, ["expert", "kind", "choice", "flags", "guidelines_version", "repeated"])
 
 export const VoteRowSchema = Schema.Struct({
-  /** Null in a table of the service, which does not know item ids. */
+  /** The item's id; null in a table of the service, which does not know item ids. */
   item_id: Schema.NullOr(Schema.String),
   prompt: Prompt,
   /** Texts, or messages if they call tools. */
@@ -24,27 +24,27 @@ export const VoteRowSchema = Schema.Struct({
   models: list(Schema.String),
   /** JSON array of the model's tools; null in a table of the service. */
   tools: Schema.NullOr(Schema.String),
-  /** Null if the expert has no name. */
+  /** The expert's name; null if there is none. */
   expert: Schema.NullOr(Schema.String),
   /** The kind of expert; null if unknown. */
   kind: Schema.NullOr(Schema.String),
-  /** One-based, among the votes on the item. */
+  /** One-based number of the vote among the votes on the item. */
   vote: Schema.Int,
   /** Zero-based index of the preferred completion. */
   chosen_index: Schema.Int,
   ...Struct.map(ofVote, Schema.NullOr),
-  /** Null if the expert gave none. */
+  /** The strength; null if the expert gave none. */
   strength: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
-  /** The time of the vote, or if the service does not report it, of its result. */
+  /** The time of the vote. If the service does not report it, the time of the result. */
   judged_at: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
   task_id: Schema.String,
   /** Whether the item is a gold item that was mixed in, which the dataset leaves out. */
   is_gold: Schema.Boolean,
   /** The known right answer; null if there is none. */
   gold: Schema.NullOr(Schema.Unknown),
-  /** The item's flags in this task, with problems marked in votes; repeated in each vote. */
+  /** The item's flags in this task, with problems marked in votes. Each vote's row repeats them. */
   flags: list(Schema.Unknown),
-  /** A lead's decision on the item in this task, which replaces the votes; repeated in each vote. */
+  /** A lead's decision on the item in this task, which replaces the votes. Each vote's row repeats it. */
   decision: Schema.NullOr(Decision),
   /** The item's metadata; null if it has none. */
   metadata: Schema.NullOr(Schema.Unknown),
@@ -56,7 +56,7 @@ export const voteColumns = Struct.keys(ofVote)
 
 type OfItem = Omit<VoteRow, "chosen_index" | "expert" | "judged_at" | "kind" | "vote" | (typeof voteColumns)[number]>
 
-/** @param n one-based, among the votes on the item */
+/** @param n one-based number of the vote among the votes on the item */
 export const of = (item: OfItem, vote: ImportedVote, n: number): VoteRow => {
   const { choice, expert, judged_at = null, kind, strength } = vote
   const given: { readonly [name: string]: unknown } = { ...vote }
@@ -77,7 +77,7 @@ export type Format = (typeof formats)[number]
 
 const ordered = (row: VoteRow): object => Object.fromEntries(columns.map((name) => [name, row[name]]))
 
-/** Marks CSV whose texts stay unchanged, even formulas. The value is always `true`. */
+/** The column that marks CSV with unchanged texts, even formulas. Its value is always `true`. */
 export const rawColumn = "raw"
 
 const lineOf: { readonly [format in Format]: (row: VoteRow) => string } = {

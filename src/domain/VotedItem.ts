@@ -1,4 +1,4 @@
-/** A prompt item with votes that were given elsewhere. Other records of it can have another order of completions. */
+/** A prompt item with votes that were given elsewhere. Records of one item can list completions in different orders. */
 import type { Array as Arr, Result } from "effect"
 import type { Decision } from "./Decision.ts"
 import type { SourceItem } from "./PromptItem.ts"

@@ -13,7 +13,7 @@ const Action = Schema.Struct({
   at: described("The time, in ISO 8601.", Schema.String),
 })
 
-/** Other services may send other members; see `Annotations`. */
+/** Annotations of the built-in service. Other services may send other members; see `Annotations`. */
 export const VotedAnnotations = Schema.Struct({
   rationale: described(
     "The first rationale among the votes for the best completion; empty if there is none. If a lead decided or withdrew the prompt, the lead's rationale.",
@@ -74,7 +74,7 @@ export const assess = (
     })),
   )
 
-/** `flags`, and the problems that experts marked in their votes. */
+/** Returns `flags` and the problems that experts marked in their votes. */
 export const flagsOf = (votes: ReadonlyArray<Vote | ImportedVote>, flags: ReadonlyArray<Flag>): ReadonlyArray<Flag> => [
   ...flags,
   ...votes.flatMap(({ expert, flags = [] }) => flags.map((kind) => ({ expert, kind }))),

@@ -11,7 +11,7 @@ import * as Prices from "./Prices.ts"
 export const Voters = Schema.Literals(["judges", "people"])
 export type Voters = typeof Voters.Type
 
-/** Sends an item to people if the jury's certainty is below the share: `jury<0.9`. */
+/** A rule such as `jury<0.9`: an item goes to people if the jury's certainty is below this share. */
 export type PeopleWhen = `jury<${number}`
 
 export const peopleWhenForm = "jury<SHARE with a share above 0 and at most 1, such as jury<0.9"
@@ -31,6 +31,6 @@ export const priceOf = (prices: Prices.Prices, voters: Voters | null): Cost.Deci
   return own.reduce(Cost.max, prices.other)
 }
 
-/** Those who vote first on new items. */
+/** The voters who vote first on new items; undefined if anyone may. */
 export const votersOf = ({ peopleWhen }: { readonly peopleWhen?: PeopleWhen | undefined }): Voters | undefined =>
   peopleWhen === undefined ? undefined : "judges"

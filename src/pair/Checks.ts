@@ -1,7 +1,7 @@
 /**
  * The quality checks of a dataset. Items that a check leaves out still count in its value, so leaving them out does not
- * satisfy the threshold. A check with a threshold but without a value fails. A new check needs a definition here, whose
- * texts the report shows, and a value in `Curation`.
+ * satisfy the threshold. A check with a threshold but without a value fails. A new check needs a value in `Curation`
+ * and a definition here. The report shows the texts of the definition.
  */
 import { Result, Schema, Struct } from "effect"
 import type { JudgedItem } from "../domain/Judgment.ts"
@@ -145,11 +145,11 @@ export interface OwnCheck {
   readonly advice?: string | undefined
   /** Whether values `below` or `above` the threshold pass. Default: `below`. */
   readonly direction?: Check["direction"] | undefined
-  /** Without a threshold, the report shows the value, and the check always passes. */
+  /** The threshold. Without one, the report shows the value, and the check always passes. */
   readonly threshold?: number | undefined
   /**
-   * The number for an item, of which the check's value is the mean; true is 1, false 0, and `undefined` leaves it out.
-   * `pairs` is empty if the item is not exported.
+   * Returns the number of an item. The check's value is the mean of these numbers. True counts as 1 and false as 0; an
+   * item with `undefined` is left out. `pairs` is empty if the item is not exported.
    */
   readonly valueOf: (item: JudgedItem, pairs: ReadonlyArray<PreferencePair>) => number | boolean | undefined
 }
@@ -170,7 +170,7 @@ export class OwnCheckFailed extends Schema.TaggedError<OwnCheckFailed>()("OwnChe
   }
 }
 
-/** For values from code without types. An inherited `valueOf` does not count. */
+/** Whether a value, perhaps from code without types, is a check. An inherited `valueOf` does not count. */
 export const isOwn = (value: unknown): value is OwnCheck =>
   isObject(value) &&
   Object.hasOwn(value, "valueOf") &&

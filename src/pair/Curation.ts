@@ -2,7 +2,7 @@
  * Turns judged items into the pairs of a dataset, with its quality report. An item without pairs is counted under the
  * first of `lossReasons` that applies. Gold items that were mixed in (`isCheck`) give no pairs, and count only in the
  * accuracy on gold items and per expert. The same items in the same order give the same pairs and numbers. Memory: a
- * few bytes per item and 20 to 30 per rationale; prompts to compare are in scratch files.
+ * few bytes per item, and 20 to 30 bytes per rationale. Prompts to compare are in scratch files.
  */
 /* oxlint-disable max-lines -- one pass over the items: its counters share one state */
 import { Array as Arr, Effect, Option, Predicate, Schema, type Scope, Stream } from "effect"
@@ -53,7 +53,7 @@ export const lossReasons = [
   "no_pair",
   "near_duplicate",
 ] as const
-/** Why an item gives no pair. */
+/** The reason why an item gives no pair. */
 export type LossReason = (typeof lossReasons)[number]
 
 /** Options of `make`. */
@@ -64,7 +64,7 @@ export interface CurationOptions {
   readonly minVotes?: number | undefined
   /** Minimum share of votes for the best completion, 0 to 1. Items with one vote are not checked. Default: 0. */
   readonly minAgreement?: number | undefined
-  /** `drop` leaves out items with a tie; with `keep`, the tie rules choose their completion. Default: `drop`. */
+  /** `drop` leaves out items with a tie. `keep` lets the tie rules choose the completion. Default: `drop`. */
   readonly ties?: "drop" | "keep" | undefined
   /** The checks whose findings are left out of the dataset. Default: none. */
   readonly drop?: ReadonlyArray<Checks.DropName> | undefined
@@ -82,9 +82,9 @@ export interface CurationContext {
   readonly reliabilities?: Option.Option<Reliabilities.Reliabilities> | undefined
   /** Returns the language of a text: ISO 639-1, or `und`. Default: `und` for every text. */
   readonly languageOf?: ((text: string) => string) | undefined
-  /** Share of items, 0 to 1, whose language is detected, which is slow. Sampled by id. Default: 1. */
+  /** Share of items, 0 to 1, whose language is detected. Detection is slow, so items are sampled by id. Default: 1. */
   readonly languageShare?: number | undefined
-  /** Whether an item may occur several times, judged by several campaigns. Default: each occurrence is an item. */
+  /** Whether an item may occur several times, judged by several campaigns. By default, each occurrence is an item. */
   readonly mayRepeat?: boolean | undefined
   /** The directory for scratch files. Default: the system's temporary directory. */
   readonly scratchDirectory?: string | undefined
@@ -102,10 +102,10 @@ const kinds: Kinds.Kinds = {
 
 const maxExamples = 8
 const maxFindings = 5
-/** With 200, intervals vary by a few percent of their width. */
+/** Number of resamples for the leaderboard. With 200, intervals vary by a few percent of their width. */
 const resamples = 200
 
-/** The examples with the smallest hashes of their ids are a random sample. */
+/** Keeps the examples with the smallest hashes of their ids, which are a random sample. */
 const makeSample = () => {
   let drawn: Array<{ readonly key: string; readonly example: Example }> = []
   return {
@@ -137,7 +137,7 @@ const excerpt = (text: string): string => Values.excerpt(text, 120)
 
 const drawKey = ({ itemId }: JudgedItem): string => Sha256.hex(itemId)
 
-/** Numbers items from 0. If items may repeat, an item keeps its number. */
+/** Numbers items from 0. If items may repeat, a repeated item keeps its number. */
 const makeNumbers = (mayRepeat: boolean) => {
   const known = HashNumbers.make()
   let count = 0
@@ -203,7 +203,7 @@ export const make = Effect.fnUntraced(function* (
     isDropping ? undefined : duplicates.add,
     (ordinal) => found?.isDuplicate(ordinal) === true,
   )
-  // Adds the prompts to compare, and keeps near-duplicates, because they are not known yet.
+  // The first pass adds the prompts to compare. It keeps near-duplicates, because they are not known yet.
   const firstPass = makeState(
     { ...options, drop: drop.filter((name) => name !== "near-duplicates") },
     { ...context, languageShare: 0 },
@@ -269,18 +269,18 @@ const makeState = (
   const languages = new Map<string, number>()
   const contamination = Contamination.make(evaluationPrompts)
   const numberOf = makeNumbers(mayRepeat)
-  /** By item number, if items may repeat. */
+  /** The overlaps by item number; used only if items may repeat. */
   const overlapsFound = new Map<number, Contamination.Overlap>()
-  /** The ordinal among the compared prompts by item number, if items may repeat. */
+  /** Ordinals among the compared prompts, by item number; used only if items may repeat. */
   const comparedBefore = new Map<number, number>()
   let comparedCount = 0
   const contaminationTally = makeTally()
   const flaggedTally = makeTally()
   const missingTally = makeTally()
   const copiedTally = makeTally()
-  /** Results with a list of judgments in an unknown form, and the first of them. */
+  /** The number of results with a list of judgments in an unknown form, and the place of the first such list. */
   let unread: { readonly place: string; readonly itemId: string; readonly count: number } | undefined
-  /** Missing votes in results without a list of votes; `short` is for results with one. */
+  /** Missing votes: `missing` is for results without a list of votes, `short` for results with one. */
   const missing = { results: 0, votes: 0 }
   const short = { results: 0, votes: 0 }
   /** Votes that do not count, because the expert had already voted on the item. */
@@ -309,7 +309,7 @@ const makeState = (
     })
   }
 
-  /** Updates all tallies first, so they also count items that are left out. */
+  /** Returns the pairs or the loss reason. Updates tallies first, so they also count items that are left out. */
   const select = (
     item: JudgedItem,
     consensus: Consensus.Consensus,

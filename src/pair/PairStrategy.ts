@@ -1,7 +1,7 @@
 /**
- * Strategies that turn a judgment into pairs. Blank or equal completions make no pair, and the same two texts at most
- * one. Each of an item's n pairs has the weight 1/n, because they are not independent (Ouyang et al., 2022, "Training
- * language models to follow instructions with human feedback", 3.5).
+ * Strategies that turn a judgment into pairs. Blank or equal completions make no pair. The same two texts make at most
+ * one pair. Each of an item's n pairs has the weight 1/n, because they are not independent (Ouyang et al., 2022,
+ * "Training language models to follow instructions with human feedback", 3.5).
  */
 import { Array as Arr, Option, Order } from "effect"
 import * as Assessment from "../domain/Assessment.ts"
@@ -25,7 +25,7 @@ export interface PairStrategy {
 
 /** The settings of a strategy in the manifest, as JSON. */
 export interface StrategySettings {
-  /** The strategy's name, such as `best-against-rest`. `custom` for a function without a name. */
+  /** The strategy's name, such as `best-against-rest`; `custom` if the function has no name. */
   readonly strategy: string
   readonly [setting: string]: string | number | boolean
 }
@@ -38,14 +38,14 @@ export const named = (
 
 const builtIn = new WeakSet<PairStrategy>()
 
-/** Its settings describe a built-in strategy fully. */
+/** Makes a built-in strategy, which its settings describe fully. */
 const ownNamed: typeof named = (settings, strategy) => {
   const own = named(settings, strategy)
   builtIn.add(own)
   return own
 }
 
-/** The settings of other strategies may not describe them fully. */
+/** Whether a strategy is built in. The settings of other strategies may not describe them fully. */
 export const isBuiltIn = (strategy: PairStrategy): boolean => builtIn.has(strategy)
 
 export const settingsOf = (strategy: PairStrategy): StrategySettings =>
@@ -66,7 +66,7 @@ export const differ =
   ([chosen, rejected]: IndexPair): boolean =>
     first[chosen] !== first[rejected] && !isBlankAt(completions, chosen) && !isBlankAt(completions, rejected)
 
-/** Only for pairs whose two texts differ and are not blank. A blank rationale is left out. */
+/** Makes pairs of those indices whose texts differ and are not blank. A blank rationale becomes null. */
 export const make = (judgment: Judgment, indices: ReadonlyArray<IndexPair>): ReadonlyArray<PreferencePair> => {
   const { annotations, asMessages, bestCompletionIndex, completions, itemId, metadata, models, prompt, taskId, tools } =
     judgment
@@ -124,7 +124,7 @@ const messagesIn = (
 ): Pick<PreferencePair, typeof member> =>
   completion === undefined || typeof completion === "string" ? {} : { [member]: completion }
 
-/** Pairs the best completion with each worse one, in their order, but not with its equals. */
+/** Pairs the best completion with each completion that is ranked below it, in the order of the input. */
 export const bestAgainstRest = ownNamed({ strategy: "best-against-rest" }, (judgment) =>
   make(
     judgment,
@@ -133,8 +133,8 @@ export const bestAgainstRest = ownNamed({ strategy: "best-against-rest" }, (judg
 )
 
 /**
- * One pair per item: the best against one of the rest, drawn by `seed` (an integer), the item's id, and the texts.
- * Other items and the order of the completions have no effect.
+ * Pairs the best completion with one of the rest, drawn by `seed` (an integer), the item's id, and the texts. Other
+ * items and the order of the completions have no effect.
  */
 export const bestAgainstOne = (seed = 0) =>
   ownNamed({ strategy: "best-against-one", seed }, (judgment) => {
@@ -148,7 +148,7 @@ export const bestAgainstOne = (seed = 0) =>
       : []
   })
 
-/** Pairs each completion with each one that the ranking places lower; without a ranking, the best with all others. */
+/** Pairs each completion with all lower-ranked ones. Without a ranking, the best is paired with all others. */
 export const fullRanking = ownNamed({ strategy: "full-ranking" }, (judgment) =>
   Option.match(rankingOf(judgment), {
     onNone: () => bestAgainstRest(judgment),

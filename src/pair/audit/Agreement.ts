@@ -1,23 +1,23 @@
 /**
  * Measures how often a rater (a judge, the jury, or people) agrees with a person, and which completions it prefers.
  * - Agreement: the probability that the rater and a random person on the item give the same answer, and Cohen's kappa.
- *   For people, two different ones are drawn. A tie is an answer (L. Zheng et al., 2023, "Judging LLM-as-a-judge with
- *   MT-Bench and Chatbot Arena", 4.2, setup S1). Each item has the weight 1.
- * - Categories of kappa: a tie, and each place in the input, or in a slice by `models`, each model.
- * - Biases to longer texts and the first position: the share of unchosen texts that are shorter or were shown later,
- *   1/2 for random choices. A judge's vote with answers in both orders has the share of those for the first.
+ *   The rater `people` is another random person. A tie is an answer (L. Zheng et al., 2023, "Judging LLM-as-a-judge
+ *   with MT-Bench and Chatbot Arena", 4.2, setup S1). Each item has the weight 1.
+ * - Categories of kappa: a tie, and each place in the input. In a slice by `models`, they are a tie and the two models.
+ * - Biases to longer texts and the first position: the share of unchosen texts that are shorter or were shown later. It
+ *   is 1/2 for random choices. If a judge answered in both orders, it is the share of answers for the first text.
  */
 import type { AuditAgreement, AuditRater } from "../../domain/Audit.ts"
 import * as Bootstrap from "../stats/Bootstrap.ts"
 import * as CohenKappa from "../stats/CohenKappa.ts"
 import type { AuditVote, Ballots } from "./Ballots.ts"
 
-/** Each kind of slice has the values with the most items. */
+/** Maximum number of values per kind of slice. The values with the most items are kept. */
 const maxRows = 100
 /** Lengths that differ by at most this share of the longer one are nearly equal. */
 const nearLength = 0.1
 
-/** The rater's and the person's category. */
+/** A comparison: `one` is the rater's category, and `other` is the person's category. */
 type Pair = readonly [item: number, one: number, other: number, weight: number]
 
 const agreementOf = (
@@ -69,13 +69,13 @@ const firstOf = ({ texts }: Ballots, { position, swap }: AuditVote): ReadonlyArr
   return position === null || texts.length < 2 ? [] : [Math.max(0, 1 - position / (texts.length - 1))]
 }
 
-/** 0 if the first is better, 2 if the second is, 1 for a tie, undefined without a vote for either. */
+/** 0 if the vote prefers `a`, 2 if it prefers `b`, 1 for a tie, undefined if it is for neither. */
 const compare = ({ tops }: AuditVote, a: number, b: number): number | undefined => {
   const [hasA, hasB] = [tops.includes(a), tops.includes(b)]
   return hasA && hasB ? 1 : hasA ? 0 : hasB ? 2 : undefined
 }
 
-/** Each pair is sorted by the models' names. */
+/** The pairs of texts by different models, each pair in the order of the models' names. */
 const modelPairsOf = ({ models, texts }: Ballots) =>
   texts.flatMap((one, i) =>
     texts.slice(i + 1).flatMap((other) => {
@@ -85,7 +85,7 @@ const modelPairsOf = ({ models, texts }: Ballots) =>
     }),
   )
 
-/** @param ballotsOf the rater's ballots on an item: at most one of a judge or the jury, all of `people` */
+/** @param ballotsOf the rater's ballots on an item: at most one for a judge or the jury, several for people */
 export const audit = (
   items: ReadonlyArray<Ballots>,
   rater: Pick<AuditRater, "rater" | "role">,

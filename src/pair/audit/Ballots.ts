@@ -1,4 +1,4 @@
-/** The votes of judges and people on an item. `tops`: the first completion with each text that a vote ranks first. */
+/** The votes of judges and people on an item. `tops` has a vote's first choices, with one index per distinct text. */
 import { Option, Schema } from "effect"
 import { charactersAt, firstOfText } from "../../domain/CompletionTexts.ts"
 import type * as Cost from "../../domain/Cost.ts"
@@ -20,7 +20,7 @@ export interface AuditVote {
   readonly expert: string | null
   readonly kind: string | null
   readonly tops: ReadonlyArray<number>
-  /** Where the choice was shown; null for a tie, or a text that was shown twice. */
+  /** Position at which the choice was shown; null for a tie, or a text that was shown twice. */
   readonly position: number | null
   readonly swap: Swap | undefined
   readonly cost: Cost.Decimal | undefined
@@ -29,7 +29,7 @@ export interface AuditVote {
 export interface Ballots {
   /** The first completion with each distinct text. */
   readonly texts: ReadonlyArray<number>
-  /** In Unicode code points, of all completions. */
+  /** The lengths of all completions, in Unicode code points. */
   readonly lengths: ReadonlyArray<number>
   readonly models: ReadonlyArray<string> | undefined
   readonly gold: number | undefined
@@ -46,7 +46,7 @@ const decodeDetails = Schema.decodeUnknownOption(
   }),
 )
 
-/** Reads adjacent answers about the same two completions. */
+/** Compares adjacent answers that are about the same two completions in both orders. */
 const swapOf = ({ details }: ItemVote): Swap | undefined => {
   const { answers } = Option.getOrElse(decodeDetails(details), () => ({ answers: [] }))
   const comparisons = answers.flatMap((one, i) => {

@@ -1,12 +1,13 @@
 /**
- * Compares policies for judging an item: a judge, the jury, people where its confidence is low, one person, or all.
- * - Reference: the item's known answer; or each person is left out in turn, and compared with the majority of the
- *   others. The second is less often right, but exists on more items.
+ * Compares policies for judging an item: a judge, the jury, people only if the jury's confidence is low, one person, or
+ * all.
+ * - Reference: the item's known answer, or the majority of the other people, while each person is left out in turn. The
+ *   majority is less often right, but exists on more items.
  * - Accuracy: the mean share of references that the policy hits. A tie counts as a random choice among its completions.
  * - Confidence: the highest posterior probability of a completion (A. P. Dawid and A. M. Skene, 1979, with one
  *   reliability per judge), from votes without known answers. Judges are assumed to err independently.
- * - Cost: a judge's vote costs its tokens, also from a cache, or its price; a person's the highest price of a person.
- *   The cost of all items is exact.
+ * - Cost: a judge's vote costs its tokens, even those from a cache, or without them its price. A person's vote costs
+ *   the highest price of all people. The cost of all items is exact.
  */
 import { Option } from "effect"
 import type { AuditPolicies, AuditPolicy } from "../../domain/Audit.ts"
@@ -45,7 +46,7 @@ const pricesOf = (items: ReadonlyArray<Ballots>, prices: Prices.Prices) => {
   }
 }
 
-/** None if no item has votes of judges, votes of people, and the reference. */
+/** Returns none if no item has votes of judges, votes of people, and the reference. */
 export const compare = (
   items: ReadonlyArray<Ballots>,
   judges: ReadonlyArray<string>,
@@ -105,7 +106,7 @@ export const compare = (
     const [judge_votes, people_votes] = [votes.length / comparisons.length, peopleVotes / comparisons.length]
     return [{ policy, accuracy, difference, judge_votes, people_votes, cost: Option.getOrNull(cost) }]
   })
-  // If a higher bound sends no further items to people, its policy is left out.
+  // A policy is left out if its bound sends no more items to people than the next lower bound.
   const rows = policies.filter(
     ({ people_votes, policy }, i) =>
       !routes.some(({ name }) => name === policy) || people_votes > (policies[i - 1]?.people_votes ?? 0),

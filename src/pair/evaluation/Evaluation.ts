@@ -3,8 +3,8 @@
  * consecutive.
  * - Accuracy: the share of pairs whose chosen completion has the higher score; equal scores count as half. Wilson's
  *   interval with one trial per item is too wide if items have several pairs.
- * - Votes: a pair counts only if all `v` votes prefer one of its completions. Two of them agree with the probability
- *   (v(1 + margin²)/2 − 1)/(v − 1); one agrees with the scores with (1 ± margin)/2.
+ * - Votes: a pair counts only if all `v` votes prefer one of its completions. Two of these votes agree with the
+ *   probability (v(1 + margin²)/2 − 1)/(v − 1). One vote agrees with the scores with the probability (1 ± margin)/2.
  * - Calibration: the logistic function of the scores' difference (R. A. Bradley and M. E. Terry, 1952). Expected
  *   calibration error: M. P. Naeini, G. Cooper, and M. Hauskrecht, 2015.
  */
@@ -23,11 +23,11 @@ export interface PairScores {
 export type ScoredPair = readonly [pair: PreferencePair, scores: PairScores | undefined]
 
 export interface EvaluationOptions<E = never, R = never> {
-  /** A metadata field, and a function that reads its value, for slices. */
+  /** A metadata field for slices, and a function that reads its value. */
   readonly by?: { readonly field: string; readonly groupOf: (metadata: unknown) => string | null } | undefined
   /** Maximum number of disagreements in the result. Default 100. */
   readonly disagreements?: number | undefined
-  /** Runs for each item with a disputed pair. `difference` is the greatest lead of a rejected completion. */
+  /** Runs for each item with a disputed pair. `difference` is the greatest score lead of a rejected completion. */
   readonly onDisputed?:
     | ((pairs: ReadonlyArray<PreferencePair>, difference: number) => Effect.Effect<void, E, R>)
     | undefined
@@ -37,7 +37,7 @@ export const defaultDisagreements = 100
 
 /** Lengths are similar if the longer completion has at most this many times the characters of the other. */
 const similarLength = 1.1
-/** Further values of a slice count as `(other)`. A slice with only one value is left out, except a metadata field. */
+/** Maximum number of values per slice; others are `(other)`. With one value, only metadata slices are kept. */
 const maxValues = 100
 const bins = 5
 
@@ -113,7 +113,7 @@ const makeCalibration = () => {
       bin.predicted += probability
       bin.observed += winOf(chosen, rejected)
       pairs++
-      // log(1 + exp(-x)) that does not overflow
+      // This form of log(1 + exp(−difference)) does not overflow.
       const difference = chosen - rejected
       loss += Math.max(-difference, 0) + Math.log1p(Math.exp(-Math.abs(difference)))
     },
@@ -200,7 +200,7 @@ export const of = Effect.fnUntraced(function* <E, R, E2 = never, R2 = never>(
     return means
   }
 
-  /** Returns the greatest lead of a rejected completion, or 0. */
+  /** Returns the greatest score lead of a rejected completion, or 0. */
   const addItem = (item: ReadonlyArray<ScoredPair>): number => {
     const all = item.flatMap(([pair, scores]) => (scores === undefined ? [] : [[pair, scores] as const]))
     unscored += item.length - all.length

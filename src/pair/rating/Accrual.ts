@@ -1,8 +1,8 @@
 /**
- * Agreement and win rates as votes accrue, at `maxPoints` points or fewer, in 48 bytes per point and model. Votes on an
- * item are not independent, so the interval is that of a ratio r = Σyᵢ / Σxᵢ over items: r ± 1.96 standard errors √(n /
- * (n − 1) Σ(yᵢ − r xᵢ)²) / Σxᵢ (W. G. Cochran, 1977, "Sampling techniques", 3rd edition, 6.3). If all outcomes are
- * equal, it is Wilson's, with one trial per item.
+ * Computes agreement and win rates as votes accrue, at up to `maxPoints` points, with 48 bytes per point and model.
+ * Votes on an item are not independent, so the interval is that of a ratio r = Σyᵢ / Σxᵢ over items: r ± 1.96 standard
+ * errors √(n / (n − 1) Σ(yᵢ − r xᵢ)²) / Σxᵢ (W. G. Cochran, 1977, "Sampling techniques", 3rd edition, 6.3). If all
+ * outcomes are equal, the interval is Wilson's, with one trial per item.
  */
 import type { AccrualPoint, Estimate, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import * as Interval from "../../domain/Interval.ts"
@@ -12,10 +12,10 @@ import type { Comparison } from "./Comparisons.ts"
 
 const maxPoints = 48
 
-/** With fewer, there is no interval. */
+/** Minimum number of items for an interval. */
 export const minItems = 10
 
-/** n is the number of items; the others are sums over them. */
+/** `n` is the number of items. The other members are sums over the items. */
 interface Sums {
   n: number
   y: number
@@ -36,7 +36,7 @@ const add = (sums: Sums, y: number, x: number): void => {
   sums.xx += x * x
 }
 
-/** y / x, with an interval cut to 0 to 1. Null without items. */
+/** Returns y / x with an interval within 0 to 1. Null without items. */
 export const ratio = ({ n, x, xx, xy, y, yy }: Sums): Estimate | null => {
   if (n === 0) return null
   const value = y / x
@@ -85,7 +85,7 @@ export const make = () => {
   })
 
   return {
-    /** Adds an item with at least one comparison, by vote. */
+    /** Adds an item. @param comparisons the comparisons by each vote, at least one in all */
     add: (given: ReadonlyArray<ItemVote>, comparisons: ReadonlyArray<ReadonlyArray<Comparison>>): void => {
       votes += given.length
       items++

@@ -1,7 +1,8 @@
 /**
- * Derives comparisons of models from votes. A vote with only a choice compares it with each of the rest; by the choice
- * axiom (R. D. Luce, 1959), other options do not change the odds. Equal texts, or texts by one model, are not compared;
- * a text by several models counts for each. Memory: 12 bytes per comparison, 4 per item, 60 per cell.
+ * Derives comparisons of models from votes. A vote without a ranking compares its choice with each other completion. By
+ * the choice axiom (R. D. Luce, 1959), further options do not change these odds. Equal texts, or texts by one model,
+ * are not compared. A text that several models wrote counts for each of them. Memory: 12 bytes per comparison, 4 per
+ * item, 60 per cell.
  */
 import type { JudgedItem } from "../../domain/Judgment.ts"
 import { charactersAt, firstOfText } from "../../domain/CompletionTexts.ts"
@@ -16,14 +17,14 @@ const lengthStep = 0.04
 const maxStep = Math.round(1 / lengthStep)
 const lengthSteps = 2 * maxStep + 1
 
-/** With more, names are probably unique per completion and do not name models. */
+/** Maximum number of models. With more, the names are probably those of completions, not of models. */
 export const maxModels = 500
 
 /** Comparisons with the same models and covariates share a cell. */
 export interface Cell {
   readonly one: number
   readonly other: number
-  /** (a − b) / (a + b) for the lengths in characters of `one` and `other`. */
+  /** (a − b) / (a + b) for the lengths a of `one` and b of `other`, in characters. */
   readonly length: number
   /** 1 if the expert saw `one` first, otherwise −1. */
   readonly position: number
@@ -40,9 +41,9 @@ export interface Comparisons {
   readonly models: ReadonlyArray<string>
   readonly cells: ReadonlyArray<Cell>
   readonly items: number
-  /** For each item, the end of its `entries`. */
+  /** For each item, the index after its last entry in `entries`. */
   readonly ends: Uint32Array
-  /** 3 × the cell's index + 0 (`one` wins), 1 (tie), or 2 (`other` wins). */
+  /** An entry is 3 × the cell's index + 0 (`one` wins), 1 (tie), or 2 (`other` wins). */
   readonly entries: Uint32Array
   readonly weights: Float64Array
 }
@@ -71,7 +72,7 @@ export const make = () => {
   }
 
   return {
-    /** Returns the comparisons by vote. If there are too many models, adds nothing. */
+    /** Returns the comparisons by each vote. If there are too many models, adds nothing. */
     add: (
       { completions, models }: Pick<JudgedItem, "completions" | "models">,
       votes: ReadonlyArray<ItemVote>,

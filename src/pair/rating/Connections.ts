@@ -9,8 +9,9 @@ import type { Comparisons } from "./Comparisons.ts"
 import { outcomes } from "./Comparisons.ts"
 
 /**
- * `groups`: numbers from 1, the largest group first. `extremes`: models that never lost, or never won, against models
- * outside their strongly connected component, in which all models beat each other, directly or through others.
+ * `groups` has each model's group number, from 1 for the largest group. `extremes` says whether a model's component
+ * never lost, or never won, against models outside. In a component, all models beat each other, directly or through
+ * others.
  */
 export const of = ({ cells, entries, models, weights }: Comparisons, ties: LeaderboardMethod["ties"]) => {
   const edges = new Map<string, Components.Edge>()
@@ -27,7 +28,7 @@ export const of = ({ cells, entries, models, weights }: Comparisons, ties: Leade
   const strong = Components.strong(models.length, wins)
   const sizes = new Map<number, number>()
   for (const component of weak) sizes.set(component, (sizes.get(component) ?? 0) + 1)
-  // The sort is stable: of equal groups, the one that appeared first stays first.
+  // The sort is stable: of groups with the same size, the one that appeared first stays first.
   const order = [...sizes].toSorted(([, a], [, b]) => b - a).map(([component]) => component)
   const [lost, won] = [new Set<number>(), new Set<number>()]
   for (const [winner, loser] of wins) {

@@ -1,6 +1,6 @@
 /**
- * Fits the model of `stats/BradleyTerry` to comparisons, many times for a bootstrap. Items with the same outcomes share
- * one of usually few types, so a resample takes one addition per item.
+ * Fits the model of `stats/BradleyTerry` to comparisons, many times for a bootstrap. Items with the same outcomes have
+ * the same type, and a resample counts the drawn items of each type, so it takes one addition per item.
  */
 import type { LeaderboardMethod } from "../../domain/Leaderboard.ts"
 import * as BradleyTerry from "../stats/BradleyTerry.ts"

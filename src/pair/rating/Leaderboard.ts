@@ -2,12 +2,14 @@
  * Rates models by the votes on their completions: Bradley–Terry with ties by Davidson (`stats/BradleyTerry`).
  * - Intervals: percentiles of fits to resampled items (B. Efron and R. J. Tibshirani, 1993, "An introduction to the
  *   bootstrap", 13.3), because comparisons of one item depend on each other.
- * - Weights: a vote on K texts with reliability r weighs (K r − 1) / (K − 1): 1 if all votes are right, 0 for guesses.
+ * - Weights: a vote on K texts by an expert with reliability r weighs (K r − 1) / (K − 1). This is 1 for an expert who
+ *   is always right, and 0 for one who guesses.
  * - Controls: for lengths a and b, (a − b) / (a + b) divided by its root mean square, much as in Chatbot Arena (T. Li,
  *   A. Angelopoulos, and W.-L. Chiang, 2024, "Does style matter?"); for the position, ±1.
  * - Ranks: 1 plus the number of models whose interval is above the model's (W.-L. Chiang et al., 2024, "Chatbot
  *   Arena").
- * All numbers are finite. Models that were never compared, even through others, are in groups with means of their own.
+ * All numbers are finite. Models that were never compared, even through others, are in different groups, and each group
+ * has a mean of its own.
  */
 import { Effect, Stream } from "effect"
 import { countDifferent } from "../../domain/CompletionTexts.ts"
@@ -31,21 +33,21 @@ export const optionKinds = { controls: Kinds.texts, ...Kinds.all(Kinds.number, "
 
 /** Options that determine how votes become ratings. */
 export interface LeaderboardOptions {
-  /** How ties count. Default: `davidson`, by which a tie is an outcome with its own probability. */
+  /** How ties count. Default: `davidson`, which gives a tie its own probability. */
   readonly ties?: LeaderboardMethod["ties"] | undefined
-  /** Properties of completions. One fit estimates both their effects on votes and the ratings. Default: none. */
+  /** Properties whose effects on votes are estimated in the same fit as the ratings. Default: none. */
   readonly controls?: LeaderboardMethod["controls"] | undefined
   /** Standard deviation of the abilities' prior, above 0, in natural logarithms of odds. Default: 3, a weak prior. */
   readonly prior?: number | undefined
-  /** Number of bootstrap resamples. 0 computes no intervals. Default: 1000. */
+  /** Number of bootstrap resamples. With 0, there are no intervals. Default: 1000. */
   readonly resamples?: number | undefined
   /** Seed for the resamples, an integer. Default: 0. */
   readonly seed?: number | undefined
 }
 
-/** Standard deviation of the prior: one of them means odds of 20 to 1. */
+/** Default of `prior`. A difference of one standard deviation means odds of 20 to 1. */
 export const defaultPrior = 3
-/** With 1000, the bounds vary by a few percent of the interval's width. */
+/** Default number of resamples. With 1000, the bounds vary by a few percent of the interval's width. */
 export const defaultResamples = 1000
 
 /** A difference of this many points means odds of 10 to 1. Each group has the mean `meanRating`. */
@@ -53,13 +55,13 @@ const pointsPerDecade = 400
 const meanRating = 1000
 const scale = pointsPerDecade / Math.LN10
 
-/** The error is far below a rating point; intervals are several points wide. */
+/** Tolerance of a resample's fit. Its error is far below a rating point; intervals are several points wide. */
 const drawnTolerance = 1e-3
 
 const maxCurves = 8
 const nextVotes = 1000
 
-/** @param reliabilityOf null for an unknown reliability */
+/** @param reliabilityOf returns null for an unknown reliability */
 export const weightBy =
   (reliabilityOf: (expert: string | null) => number | null) =>
   ({ completions }: Pick<JudgedItem, "completions">) => {
@@ -68,7 +70,7 @@ export const weightBy =
       texts < 2 ? 1 : Math.max(0, (texts * (reliabilityOf(expert) ?? unknownReliability) - 1) / (texts - 1))
   }
 
-/** The prior's mean: two right votes and one wrong one. */
+/** The mean of the reliability's prior, which acts like two right votes and one wrong vote. */
 const unknownReliability = 2 / 3
 
 /** @param reliabilityOf weights the votes; default: all weigh 1 */
@@ -86,7 +88,7 @@ export const make = (reliabilityOf?: (expert: string | null) => number | null) =
       const compared = comparisons.add(item, votes, weightOf?.(item), compare)
       if (compared.some((each) => each.length > 0)) accrual.add(votes, compared)
     },
-    /** Undefined if no two models were compared, or if there are too many. */
+    /** Returns undefined if no two models were compared, or if there are too many models. */
     finish: (options: LeaderboardOptions = {}): Leaderboard | undefined => {
       const found = comparisons.finish()
       return found === undefined || found.items === 0
@@ -96,7 +98,7 @@ export const make = (reliabilityOf?: (expert: string | null) => number | null) =
   }
 }
 
-/** `comparisonOf` replaces the function that compares two completions by a vote. */
+/** An item to rate. `comparisonOf` replaces the function that compares two completions by a vote. */
 export interface RatedItem extends Pick<JudgedItem, "completions" | "models" | "metadata"> {
   readonly votes: ReadonlyArray<ItemVote>
   readonly comparisonOf?: typeof comparisonOf
@@ -105,11 +107,11 @@ export interface RatedItem extends Pick<JudgedItem, "completions" | "models" | "
 export interface GroupedOptions extends LeaderboardOptions {
   /** Determines the weights of votes. Default: all weigh 1. */
   readonly reliabilityOf?: Reliabilities.Reliabilities["of"] | undefined
-  /** With more groups, no model is rated. Default: no limit. */
+  /** Maximum number of groups. With more, no model is rated. Default: no limit. */
   readonly maxGroups?: number | undefined
 }
 
-/** A group's leaderboard is null without two compared models, or with too many. Undefined with too many groups. */
+/** Rates each group. Returns undefined if there are too many groups, and null for a group that cannot be rated. */
 export const grouped = Effect.fnUntraced(function* <G, E, R>(
   items: Stream.Stream<RatedItem, E, R>,
   groupOf: (item: RatedItem) => G,
@@ -143,7 +145,7 @@ export const ratedItems = <E, R>(items: Stream.Stream<JudgedItem, E, R>): Stream
 
 /**
  * Rates the models of a stream of items, without mixed-in gold items. If votes are `weighted`, the stream runs twice,
- * and must return the same items. Undefined if no two models were compared, or if there are more than 500.
+ * and must return the same items. Returns undefined if no two models were compared, or if there are more than 500.
  */
 export const of = Effect.fnUntraced(function* <E, R>(
   items: Stream.Stream<JudgedItem, E, R>,
@@ -258,7 +260,7 @@ const rate = (
 
 const ratingOf = (ability: number): number => meanRating + scale * ability
 
-/** Assumes that standard errors shrink with the square root of the number of votes. */
+/** `votes_needed` assumes that standard errors shrink with the square root of the number of votes. */
 const topTwoOf = (
   rows: ReadonlyArray<{ readonly number: number; readonly model: string; readonly group: number }>,
   fit: BradleyTerry.Fit,

@@ -1,6 +1,6 @@
 /**
- * How much experts agree on items with several votes, without votes for several completions. Chance agreement is 1/K
- * for kappa on K texts; for alpha, it depends on the order of completions.
+ * Measures how much experts agree on items with several votes. Kappa and alpha leave out votes with several first
+ * choices. For kappa, chance agreement on K texts is 1/K; for alpha, it depends on the order of completions.
  */
 import { Array as Arr } from "effect"
 import { countDifferent } from "../../domain/CompletionTexts.ts"

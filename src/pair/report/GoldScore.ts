@@ -1,5 +1,6 @@
 /**
- * The accuracy of votes on items with a known answer, by text. Votes with several completions at the top do not count.
+ * The accuracy of votes on items with a known answer. A vote is right if its choice has the same text as the known
+ * answer. Votes with several completions at the top do not count.
  */
 import type { JudgedItem } from "../../domain/Judgment.ts"
 import type { GoldReport } from "../../domain/QualityReport.ts"
@@ -9,14 +10,14 @@ import * as Interval from "../../domain/Interval.ts"
 
 const maxWrong = 10
 
-/** The kinds of experts in each result. */
+/** For each result, the kinds of its experts. */
 const kindsByResult = ({ judgments }: JudgedItem): ReadonlyArray<ReadonlySet<string | null>> =>
   judgments.map((judgment) => new Set(allVotesOf({ judgments: [judgment] }).map(({ kind = null }) => kind)))
 
 const isRightChoice = ({ completions, gold }: JudgedItem, choice: number): boolean | undefined =>
   gold === undefined ? undefined : completions[choice] === completions[gold.best_completion_index]
 
-/** Undefined if the answer is unknown, or if the vote has several completions at the top. */
+/** Whether a vote is right. Undefined if no answer is known, or if the vote has several completions at the top. */
 export const isRight = (item: JudgedItem, vote: ItemVote): boolean | undefined =>
   isDecided(vote) ? isRightChoice(item, vote.choice) : undefined
 

@@ -1,6 +1,6 @@
 /**
  * Lengths in Unicode code points, and whether the longer completion is chosen. In `share_longer` and Cohen's d, each
- * item counts once; in the distributions, each prompt and each side of a pair.
+ * item counts once. In the distributions, each prompt and each side of a pair counts once.
  */
 import { charactersAt } from "../../domain/CompletionTexts.ts"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -30,7 +30,7 @@ export const make = () => {
   let equal = 0
   let shorter = 0
   return {
-    /** The pairs of one item. `completions` are measured if the pairs contain bytes (`PairBytes`). */
+    /** Adds the pairs of one item. If the pairs contain bytes (`PairBytes`), `completions` are measured instead. */
     add: (pairs: ReadonlyArray<PreferencePair>, completions: ReadonlyArray<string>): void => {
       const [first] = pairs
       if (first === undefined) return

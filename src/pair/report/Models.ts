@@ -1,6 +1,7 @@
 /**
- * Win rates of models, from pairs of different models; each item counts once. A text by several models counts for each.
- * If the best completion is paired with each of the rest, K equally good models have win rates of 1/K, not 1/2.
+ * Win rates of models, from pairs of different models; each item counts once. A text that several models wrote counts
+ * for each of them. If the best completion is paired with each of the rest, K equally good models have win rates of
+ * 1/K, not 1/2.
  */
 import { firstOfText } from "../../domain/CompletionTexts.ts"
 import type { JudgedItem } from "../../domain/Judgment.ts"
@@ -11,11 +12,11 @@ interface ModelTally {
   items: number
   chosen: number
   rejected: number
-  /** The sum over items of the share of pairs won. */
+  /** Sum over items of the share of the model's pairs that it won. */
   won: number
 }
 
-/** A name per completion would let the report grow with the input. */
+/** Maximum number of rows. If each completion had its own model name, the report would grow with the input. */
 const maxRows = 100
 
 export const make = () => {

@@ -1,7 +1,7 @@
 /**
  * Counts the positions of chosen completions as the expert saw them. `first_half` and `second_half` count items,
- * because the test (exact, two-sided, binomial) needs independent counts: each in the half with more of its votes.
- * `by_completions` leaves out votes for several completions, and for a text that was shown twice.
+ * because the test (exact, two-sided, binomial) needs independent counts. An item counts for the half with more of its
+ * votes. `by_completions` leaves out votes for several completions, and for a text that was shown twice.
  */
 import { Array as Arr } from "effect"
 import type { Position } from "../../domain/QualityReport.ts"

@@ -1,6 +1,6 @@
 /**
- * Finds missing and copied rationales: a copy has the normal form of an earlier item's rationale, of the prompt, of a
- * message, or of a completion. Memory: one entry of `HashNumbers` per distinct rationale.
+ * Finds missing and copied rationales. A copy has the same normal form as an earlier item's rationale, the prompt, a
+ * message, or a completion. Memory: one entry of `HashNumbers` per distinct rationale.
  */
 import { charactersAt } from "../../domain/CompletionTexts.ts"
 import * as Conversation from "../../domain/Conversation.ts"

@@ -1,7 +1,7 @@
 /**
- * Exact two-sided binomial test: sums the probabilities of all outcomes that are at most as probable as the observed
- * one, up to 1e-7, like R's `binom.test`. Probabilities follow C. Loader, 2000, "Fast and Accurate Computation of
- * Binomial Probabilities": at ten million trials, about twelve digits are exact.
+ * Exact two-sided binomial test: like R's `binom.test`, it sums the probabilities of all outcomes that are at most as
+ * probable as the observed one, with a tolerance of 1e-7. Probabilities follow C. Loader, 2000, "Fast and Accurate
+ * Computation of Binomial Probabilities": at ten million trials, about twelve digits are exact.
  */
 
 /** Relative tolerance for equal probabilities, the same as in R and SciPy. */
@@ -17,7 +17,7 @@ export const twoSided = (successes: number, trials: number, probability = 0.5): 
     : fromBelow(trials - successes, trials, q, probability, trials - Math.floor(expected))
 }
 
-/** For fewer `successes` than expected. @param otherTail the smallest number of successes in the upper tail */
+/** The p-value of fewer `successes` than expected. @param otherTail the fewest successes in the upper tail */
 const fromBelow = (successes: number, trials: number, p: number, q: number, otherTail: number): number => {
   const limit = logProbability(successes, trials, p, q) + Math.log1p(tolerance)
   let [low, high] = [otherTail, trials + 1]
@@ -61,7 +61,7 @@ const stirlingError = (n: number): number => {
   return (1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / 1188 / square) / square) / square) / square) / n
 }
 
-/** x ln(x / mean) + mean − x, by a series where cancellation would lose digits. */
+/** x ln(x / mean) + mean − x. It is computed by a series if cancellation would lose digits. */
 const deviance = (x: number, mean: number): number => {
   if (Math.abs(x - mean) >= 0.1 * (x + mean)) return x * Math.log(x / mean) + mean - x
   const v = (x - mean) / (x + mean)

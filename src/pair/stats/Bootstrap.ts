@@ -1,8 +1,9 @@
 /**
  * Percentile intervals by the bootstrap over items, because votes on one item depend on each other (B. Efron and R. J.
  * Tibshirani, 1993, "An introduction to the bootstrap", 13.3). All statistics use the same resamples. With fewer than
- * `minItems` items, shares have Wilson's interval, other values none. If all resamples are equal, a mean's interval
- * lets some items (Wilson's bound for 0 of n) have the lowest or highest value; kappa has none.
+ * `minItems` items, shares have Wilson's interval, and other values have no interval. If all resamples are equal, the
+ * interval of a mean shows how far it would move if some items (Wilson's bound for 0 of n) had the lowest or highest
+ * value; kappa has no interval then.
  */
 import { Record } from "effect"
 import type { AuditEstimate } from "../../domain/Audit.ts"
@@ -19,7 +20,7 @@ type Range = readonly [lowest: number, highest: number]
 export const share: Range = [0, 1]
 export const difference: Range = [-1, 1]
 
-/** Means this close are equal, except for rounding. */
+/** Values that differ by at most this much are equal, except for rounding. */
 const rounding = 1e-12
 
 /** `counts` says how often each item was drawn. A value that cannot be computed is null. */
@@ -31,7 +32,7 @@ export const make = (length: number, resamples: number, seed: number) => {
   const samplers: Array<(counts: Uint32Array) => void> = []
   const finish: Array<() => void> = []
 
-  /** The values for all items, without intervals. @param ranges for values that are means */
+  /** Returns the values for all items; `run` adds the intervals. @param ranges the ranges of values that are means */
   const estimate = <Name extends string>(
     statistic: Statistic<Name>,
     items: number,
@@ -70,7 +71,7 @@ export const make = (length: number, resamples: number, seed: number) => {
 
   return {
     estimate,
-    /** An item has at most one value. */
+    /** @param values at most one value per item */
     mean: (values: ReadonlyArray<readonly [item: number, value: number]>, range = share): AuditEstimate | null => {
       const statistic: Statistic<"mean"> = (counts) => {
         let [sum, total] = [0, 0]

@@ -1,35 +1,35 @@
 /**
  * Estimates abilities of players from their contests. With abilities λ, covariates x, and η = λ_one − λ_other + β·x,
  * the probabilities that `one` wins, that `other` wins, and of a tie are in the ratio e^(η/2) : e^(−η/2) : ν (R. A.
- * Bradley and M. E. Terry, 1952; R. R. Davidson, 1970, "On extending the Bradley-Terry model to accommodate ties").
- * Newton's method with step halving; the log-likelihood is concave. With a normal prior of λ and β around 0 (T.
- * Leonard, 1977), a maximum exists, and all numbers are finite. Without one, the caller must check that no group of
- * players wins all contests against the rest (L. R. Ford, 1957).
+ * Bradley and M. E. Terry, 1952; R. R. Davidson, 1970, "On extending the Bradley-Terry model to accommodate ties"). The
+ * log-likelihood is concave, and Newton's method with step halving maximizes it. With a normal prior of λ and β around
+ * 0 (T. Leonard, 1977), a maximum exists, and all numbers are finite. Without a prior, the caller must check that no
+ * group of players wins all contests against the rest (L. R. Ford, 1957).
  */
 import * as Components from "./Components.ts"
 
 /** Contests with the same players and covariates may share a row. */
 export interface Design {
   readonly players: number
-  /** Two different players per row. */
+  /** The first of the two different players in each row. The second one is in `other`. */
   readonly one: ArrayLike<number>
   readonly other: ArrayLike<number>
-  /** One value per row each, such as 1 if player `one` plays at home, and −1 if `other` does. */
+  /** For each covariate, one value per row, such as 1 if player `one` plays at home, and −1 if `other` does. */
   readonly covariates: ReadonlyArray<ArrayLike<number>>
 }
 
 export interface Fit {
-  /** λ; the mean of each group of connected players is 0. */
+  /** The abilities λ. The mean of each group of connected players is 0. */
   readonly abilities: Float64Array
-  /** β. */
+  /** The coefficients β of the covariates. */
   readonly coefficients: Float64Array
-  /** ν: 0 without ties, `Infinity` if all contests are ties. */
+  /** The tie parameter ν: 0 without ties, `Infinity` if all contests are ties. */
   readonly tie: number
   readonly converged: boolean
 }
 
 export interface FitOptions {
-  /** Such as the fit of similar counts. Default: all players are equal. */
+  /** The fit to start from, such as that of similar counts. Default: all players are equal. */
   readonly start?: Fit | undefined
   /** Maximum change of a parameter in the last step. The remaining error is about its square. Default: 1e-6. */
   readonly tolerance?: number | undefined
@@ -51,7 +51,7 @@ export const make = (design: Design, prior: number) => {
     Array.from({ length: rows }, (_, row) => [one[row]!, other[row]!] as const),
   )
   const size = penalized + 1
-  /** λ, β, and ln ν. */
+  /** The abilities λ, then the coefficients β, and ln ν at the end. */
   const parameters = new Float64Array(size)
   const gradient = new Float64Array(size)
   const step = new Float64Array(size)

@@ -1,6 +1,6 @@
 /**
- * Cohen's kappa of two raters: κ = (P − Pe) / (1 − Pe), with the share P of equal ratings, and Pe by chance (J. Cohen,
- * 1960, "A coefficient of agreement for nominal scales").
+ * Cohen's kappa of two raters: κ = (P − Pe) / (1 − Pe). P is the share of equal ratings, and Pe is the share of equal
+ * ratings by chance (J. Cohen, 1960, "A coefficient of agreement for nominal scales").
  */
 
 /**

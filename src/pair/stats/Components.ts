@@ -1,6 +1,6 @@
 /**
  * Strongly connected components (M. Sharir, 1981, "A strong-connectivity algorithm"), without recursion. A component
- * has a higher number than those from which it can be reached.
+ * has a higher number than each component from which it can be reached.
  */
 
 export type Edge = readonly [from: number, to: number]
@@ -50,6 +50,6 @@ export const strong = (nodes: number, edges: ReadonlyArray<Edge>): Uint32Array =
   return component
 }
 
-/** For edges without a direction. */
+/** The connected component of each node, for edges without a direction. */
 export const weak = (nodes: number, edges: ReadonlyArray<Edge>): Uint32Array =>
   strong(nodes, [...edges, ...edges.map(([from, to]): Edge => [to, from])])

@@ -1,8 +1,9 @@
 /**
  * Estimates experts' reliabilities from votes by expectation maximization (A. P. Dawid and A. M. Skene, 1979, "Maximum
  * likelihood estimation of observer error-rates using the EM algorithm"), in the one-coin model of `make`. A known
- * choice is fixed. There are two starts: agreement with other votes, and right votes on known choices. The higher
- * posterior wins, perhaps not the global maximum. If most experts make the same errors, their choices seem right.
+ * choice is fixed. The iteration starts twice: from agreement with other votes, and from right votes on known choices.
+ * The result with the higher posterior wins, which may not be the global maximum. If most experts make the same errors,
+ * their choices seem right.
  */
 import * as NumberList from "./NumberList.ts"
 
@@ -12,7 +13,7 @@ export interface Limits {
   readonly tolerance?: number
 }
 
-/** `expert` counts from 0. `parties`: of a jury (`votes/Jury`), equal in all votes of an expert. Default: 1. */
+/** `expert` counts from 0. A jury (`votes/Jury`) has the same number of `parties` in all of its votes. Default: 1. */
 export type ExpertVote = readonly [expert: number, choice: number, parties?: number | undefined]
 
 export interface Fit {
@@ -20,32 +21,33 @@ export interface Fit {
   readonly reliability: Float64Array
   /** The probability of each item's most probable completion; 1 for a known choice. */
   readonly confidence: () => Float64Array
-  /** Each expert's votes on items with several votes or a known answer. Without any, the reliability is the prior's. */
+  /** Each expert's number of votes on items with several votes or a known answer. If it is 0, only the prior counts. */
   readonly shared: Uint32Array
   readonly iterations: number
   readonly converged: boolean
 }
 
-/** The prior is like this many votes, of which `rightBefore` were right. */
+/** The prior acts like this many votes, of which `rightBefore` were right. */
 const votesBefore = 3
 const rightBefore = (parties: number): number => (parties === 1 ? 2 : votesBefore / parties)
 
 export const priorOf = (parties = 1): number => rightBefore(parties) / votesBefore
 
 /**
- * With two parties and two completions, one vote follows from the other, so each counts half. With more, it is an
- * approximation, and only there can an iteration decrease the posterior.
+ * The weight of a vote. With two parties and two completions, one vote follows from the other, so each counts half.
+ * With more parties or completions, the weight is an approximation, and only then can an iteration decrease the
+ * posterior.
  */
 const weightOf = (parties: number): number => (parties === 1 ? 1 : 1 - 1 / parties)
 
-/** In log density. With less, the estimate from the majority is preferred. */
+/** Minimum gain in log density by the start from known choices. With less, the other start's estimate is preferred. */
 const minGain = 1e-6
 
 /**
  * The probability of each completion to be right, in the model of `make`; the sum is 1.
  *
  * @param isCandidate whether each completion may be right
- * @param votes choices are candidates
+ * @param votes all are for candidates
  * @param texts the number of different completions
  */
 export const posterior = (
@@ -79,7 +81,7 @@ export const make = () => {
   const truths = NumberList.make(Uint32Array)
   const voters = NumberList.make(Uint32Array)
   const choiceList = NumberList.make(Uint32Array)
-  /** Only experts whose votes have `parties` above 1. */
+  /** The number of parties by expert, only for experts with `parties` above 1. */
   const partiesOf = new Map<number, number>()
   let expertCount = 0
   let maxVotes = 0
@@ -95,14 +97,14 @@ export const make = () => {
     const priors = Float64Array.from(reliability, (_, expert) => rightBefore(partiesOf.get(expert) ?? 1))
     const weights = Float64Array.from(reliability, (_, expert) => weightOf(partiesOf.get(expert) ?? 1))
 
-    // The completions with votes of the current item, in the order of their first votes.
+    // The completions of the current item that have votes, in the order of their first votes.
     const voted = new Uint32Array(maxVotes)
     const score = new Float64Array(maxVotes)
     const slotOf = new Uint32Array(maxVotes)
 
     /**
-     * Writes the posterior probabilities into `score`. Returns the log of the probability of the votes, divided by
-     * their probability if all are wrong.
+     * Writes the posterior probabilities into `score`. Returns the log of a ratio: the probability of the votes,
+     * divided by their probability if all of them are wrong.
      */
     const weigh = (start: number, end: number, count: number): number => {
       let slots = 0
@@ -126,7 +128,7 @@ export const make = () => {
       return top + Math.log(total)
     }
 
-    /** The votes of a jury's parties count as one. */
+    /** Whether an item has several votes. The votes of a jury's parties count as one. */
     const isSeveral = (start: number, end: number): boolean =>
       end - start > 1 && (partiesOf.get(experts[start]!) ?? 1) !== end - start
 

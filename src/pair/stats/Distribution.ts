@@ -22,11 +22,11 @@ export const make = () => {
     return sorted
   }
 
-  /** Interpolated; null without numbers. */
+  /** The interpolated quantile; null without numbers. */
   const quantile = (share: number): number | null => quantileOf(sort(), share)
 
   return {
-    /** @param value finite */
+    /** @param value a finite number */
     add: (value: number): void => {
       moments.add(value)
       if (count === waiting.length) {

@@ -1,7 +1,7 @@
 /**
- * Randolph's free-marginal kappa: κ = (P − Pe) / (1 − Pe), with the mean share P of a subject's equal pairs of ratings,
- * and the mean Pe of 1/K for its K categories (J. J. Randolph, 2005, "Free-marginal multirater kappa"). Subjects with
- * fewer than two ratings or categories do not count.
+ * Randolph's free-marginal kappa: κ = (P − Pe) / (1 − Pe). P is the mean over subjects of the share of equal pairs of
+ * ratings. Pe is the mean of 1/K for subjects with K categories (J. J. Randolph, 2005, "Free-marginal multirater
+ * kappa"). Subjects with fewer than two ratings or categories do not count.
  */
 
 export const make = () => {
@@ -15,7 +15,7 @@ export const make = () => {
       const ratings = counts.reduce((total, count) => total + count, 0)
       if (ratings < 2 || categories < 2) return
       subjects++
-      // Sums 1 − P and 1 − Pe, so that kappa is exactly 1 if all ratings of each subject agree.
+      // The sums are of 1 − P and 1 − Pe, so that kappa is exactly 1 if all ratings of each subject agree.
       const differing = counts.reduce((pairs, count) => pairs + count * (ratings - count), 0)
       disagreement += differing / (ratings * (ratings - 1))
       expected += 1 - 1 / categories

@@ -3,7 +3,7 @@
 const firstSlots = 64
 
 export const make = () => {
-  /** Linear probing; a slot is a hash plus one, or 0. At most three quarters are used. */
+  /** A slot is a hash plus one, or 0 if it is free (linear probing). At most three quarters of the slots are used. */
   let hashes = new Float64Array(firstSlots)
   let numbers = new Uint32Array(firstSlots)
   let size = 0
@@ -27,7 +27,7 @@ export const make = () => {
   }
 
   return {
-    /** A new hash gets `number`. @param hash uniform, of at most 52 bits */
+    /** Returns the number of a hash. A new hash gets `number`. @param hash uniform, of at most 52 bits */
     getOrSet: (hash: number, number: number): number => {
       const slot = slotOf(hash + 1)
       if (hashes[slot] !== 0) return numbers[slot]!

@@ -1,7 +1,7 @@
 /**
- * Histograms with 20 to 40 bins and readable edges: multiples of 1, 2, 2.5, or 5 times a power of ten. If the maximum
- * is over 100 times the smallest positive number, bins are log-spaced; if there are negative numbers, they are mirrored
- * at 0, with one wide bin at each end for the outer 1%. Integers get integer edges.
+ * Histograms with 20 to 40 bins and readable edges: multiples of 1, 2, 2.5, or 5 times a power of ten. If there are
+ * negative numbers, bins are mirrored at 0, and one wide bin at each end has the outer 1%. Otherwise, bins are
+ * log-spaced if the maximum is over 100 times the smallest positive number. Integers get integer edges.
  */
 import type { Histogram } from "../../domain/Distribution.ts"
 import type { SortedNumbers } from "./SortedNumbers.ts"
@@ -48,13 +48,13 @@ const stepFor = (size: number, whole: boolean, hasFewBins: (step: Step) => boole
   }
 }
 
-/** Steps from 0 to the last edge at or below the value. */
+/** Number of steps from 0 to the last edge at or below the value. */
 const stepsBelow = (value: number, step: Step): number => {
   const steps = Math.floor(value / times(1, step))
   return times(steps, step) > value ? steps - 1 : steps
 }
 
-/** Steps from 0 to the first edge at or above the value; for whole numbers, above it. */
+/** Number of steps from 0 to the first edge at or above the value. If `whole`, the edge is above the value. */
 const stepsAbove = (value: number, step: Step, whole: boolean): number => {
   const steps = Math.ceil(value / times(1, step))
   const edge = times(steps, step)
@@ -64,7 +64,7 @@ const stepsAbove = (value: number, step: Step, whole: boolean): number => {
 const between = (first: number, last: number, step: Step): ReadonlyArray<number> =>
   Array.from({ length: last - first + 1 }, (_, i) => times(first + i, step))
 
-/** Narrower bins would be too many, or rounding would make their edges equal. */
+/** The minimum width of bins. With narrower bins, there would be too many, or rounding would make edges equal. */
 const minWidth = (range: number, size: number, whole: boolean): number =>
   Math.max(range === 0 ? 1 : range / maxBins, size * 2 ** -40, whole ? 1 : 0)
 

@@ -1,16 +1,20 @@
 /**
- * Krippendorff's alpha: α = 1 − Do / De, with the mean difference Do of pairs of values within a unit, and De of any
- * pairs: 0 or 1 for nominal data, (a − b)² for interval data (K. Krippendorff, 2011, "Computing Krippendorff's
- * Alpha-Reliability", C and D). Categories are positions: alpha is low if one belongs to a usually better model.
+ * Krippendorff's alpha: α = 1 − Do / De. Do is the mean difference of two values within a unit, and De that of any two
+ * values. A difference is 0 or 1 for nominal data, and (a − b)² for interval data (K. Krippendorff, 2011, "Computing
+ * Krippendorff's Alpha-Reliability", C and D). Categories are positions: alpha is low if one position belongs to a
+ * usually better model.
  */
 import { Number } from "effect"
 import * as Moments from "./Moments.ts"
 
-/** For nominal data. */
+/** Computes alpha for nominal data. */
 export const make = () => {
-  /** Values by category, in units with at least two values. */
+  /** Number of values by category, in units with at least two values. */
   const totals: Array<number> = []
-  /** Ordered pairs of different values, by the unit's number of values: exact sums, whatever the order of the units. */
+  /**
+   * For each number of values in a unit, the number of ordered pairs of different values in such units. These sums are
+   * exact, whatever the order of the units.
+   */
   const different = new Map<number, number>()
 
   return {
@@ -25,7 +29,7 @@ export const make = () => {
       }
       different.set(values, (different.get(values) ?? 0) + unequal)
     },
-    /** Null if there are no pairs, or all values are in one category. */
+    /** Returns null if there are no pairs, or if all values are in one category. */
     alpha: (): number | null => {
       const all = Number.sumAll(totals)
       const expected = totals.reduce((pairs, count) => pairs + count * (all - count), 0)
@@ -38,12 +42,12 @@ export const make = () => {
   }
 }
 
-/** For interval data, in constant memory. */
+/** Computes alpha for interval data, in constant memory. */
 export const makeInterval = () => {
   const all = Moments.make()
   /**
-   * The sum of n S / (n − 1) over units, with the sum S of squares around the unit's mean: 2 n S is the sum of the
-   * squared differences of all ordered pairs.
+   * The sum over units of n S / (n − 1), where S is the sum of squares around the mean of the unit's n values. 2 n S is
+   * the sum of the squared differences of all ordered pairs.
    */
   let within = 0
   return {
@@ -56,7 +60,7 @@ export const makeInterval = () => {
       }
       within += (values.length * unit.squares()) / (values.length - 1)
     },
-    /** Null if there are no pairs, or all values are equal. */
+    /** Returns null if there are no pairs, or if all values are equal. */
     alpha: (): number | null =>
       all.squares() === 0 ? null : 1 - ((all.count() - 1) * within) / (all.count() * all.squares()),
   }

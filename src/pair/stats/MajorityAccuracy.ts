@@ -10,18 +10,18 @@
 
 export interface Voter {
   readonly accuracy: number
-  /** For drawing experts: above 0, in any unit. */
+  /** Weight for drawing experts: above 0, in any unit. */
   readonly weight: number
 }
 
-/** The probability of each number of right votes, from 0. */
+/** The probabilities of 0, 1, 2, … right votes. */
 export type RightVotes = ReadonlyArray<number>
 
-/** If there are more votes than experts, all experts are drawn again for the rest. @param voters at least one */
+/** If there are more votes than experts, the rest is drawn from all experts again. @param voters at least one */
 export const rightVotes = (voters: ReadonlyArray<Voter>, votes: number): RightVotes => {
   const size = Math.min(votes, voters.length)
   const total = voters.reduce((sum, { weight }) => sum + weight, 0)
-  /** Over all sets of n experts: the set's weight times the probability of `right` right votes. */
+  /** `sums[n][right]`: for all sets of n experts, the sum of weight times probability of `right` right votes. */
   const sums = Array.from({ length: size + 1 }, (_, n) => Array.from({ length: n + 1 }, () => Number(n === 0)))
   for (const { accuracy, weight } of voters) {
     for (let n = size; n > 0; n--) {
@@ -37,7 +37,7 @@ export const rightVotes = (voters: ReadonlyArray<Voter>, votes: number): RightVo
   return votes > size ? product(drawn, rightVotes(voters, votes - size), votes) : drawn
 }
 
-/** At least one vote. @param completions 2 or more */
+/** Probability that the majority is right. @param rights for at least one vote @param completions 2 or more */
 export const accuracyOf = (rights: RightVotes, completions: number): number =>
   rights.reduce((sum, chance, right) => sum + chance * winning(right, rights.length - 1 - right, completions - 1), 0)
 
@@ -51,14 +51,17 @@ export const agreementOf = (rights: RightVotes, completions: number): number => 
   )
 }
 
-/** Probability that the right votes win, by generating functions: a term (x / others)^l / l! per other completion. */
+/**
+ * Probability that the right votes win. Generating functions count the ways to spread the wrong votes over the other
+ * completions: l votes for one of them are the term (x / others)^l / l!.
+ */
 const winning = (right: number, wrong: number, others: number): number => {
   if (right === 0) return 0
   const term = (load: number) => others ** -load / factorial(load)
   const fewer = Array.from({ length: Math.min(right, wrong + 1) }, (_, load) => term(load))
   const same = [...Array.from({ length: right }, () => 0), term(right)]
   let chance = 0
-  /** The ways to choose `tied` of the other completions. */
+  /** The number of ways to choose `tied` of the other completions. */
   let ways = 1
   for (let tied = 0; tied <= others && tied * right <= wrong; tied++) {
     const spread = product(power(same, tied, wrong), power(fewer, others - tied, wrong), wrong)

@@ -1,5 +1,5 @@
 /**
- * Mean and variance of numbers that arrive one at a time, and Cohen's d. No cancellation if the mean is large compared
+ * Mean and variance of numbers that arrive one at a time, and Cohen's d. No digits cancel if the mean is large compared
  * with the spread (B. P. Welford, 1962, "Note on a method for calculating corrected sums of squares and products").
  */
 
@@ -9,7 +9,7 @@ export const make = () => {
   let squares = 0
 
   return {
-    /** @param value finite @param weight above 0; 2 is like adding the value twice */
+    /** @param value a finite number @param weight above 0; a weight of 2 is like adding the value twice */
     add: (value: number, weight = 1): void => {
       count += weight
       const distance = value - mean
@@ -19,7 +19,7 @@ export const make = () => {
     count: (): number => count,
     mean: (): number | null => (count === 0 ? null : mean),
     squares: (): number => squares,
-    /** The sample's; null for fewer than two numbers. */
+    /** The sample standard deviation; null for fewer than two numbers. */
     standardDeviation: (): number | null => (count < 2 ? null : Math.sqrt(squares / (count - 1))),
   }
 }

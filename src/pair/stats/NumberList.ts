@@ -1,4 +1,4 @@
-/** A growing list of numbers in one typed array. Does not check that a number fits the array's type. */
+/** A growing list of numbers in one typed array. `push` does not check that a number fits the array's type. */
 type Numbers = Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>
 
 type Kind<A extends Numbers> = new (buffer: ArrayBuffer, offset?: number, length?: number) => A
@@ -14,7 +14,7 @@ export const make = <A extends Numbers>(Kind: Kind<A>) => {
       values[length++] = value
     },
     length: (): number => length,
-    /** Not a copy: read it before the next `push`. */
+    /** The view is not a copy: read it before the next `push`. */
     view: (): A => new Kind(values.buffer, 0, length),
   }
 }

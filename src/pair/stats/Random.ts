@@ -1,11 +1,11 @@
 /**
- * Pseudorandom integers for resampling, the same on every machine, too predictable for secrets: xoshiro128** (D.
- * Blackman and S. Vigna, 2021), seeded by the finalizer of MurmurHash3.
+ * Pseudorandom integers for resampling. They are the same on every machine, and too predictable for secrets. The
+ * generator is xoshiro128** (D. Blackman and S. Vigna, 2021), seeded by the finalizer of MurmurHash3.
  */
 
 export interface Random {
   readonly next: () => number
-  /** From 0 to `limit` − 1. The probabilities of two integers differ by less than `limit` / 2^32. */
+  /** Returns an integer from 0 to `limit` − 1. The probabilities of two integers differ by less than `limit` / 2^32. */
   readonly below: (limit: number) => number
 }
 
@@ -19,7 +19,9 @@ export const mix = (bits: number): number => {
 export const make = (seed: number): Random =>
   ofState(1, 2, 3, 4, (n) => mix(mix(Math.imul(n, 0x9e3779b9) + (seed | 0)) + Math.floor(seed / 2 ** 32)))
 
-/** The state must not be all zeros. @param mixed a number to mix into each state number */
+/**
+ * Makes a generator from its state, which must not be all zeros. @param mixed a number to mix into each state number
+ */
 export const ofState = (
   s0: number,
   s1: number,

@@ -8,11 +8,11 @@ export interface SortedNumbers {
   readonly at: (rank: number) => number
   readonly countBelow: (limit: number) => number
   readonly areWhole: () => boolean
-  /** Sorts `others` in place. */
+  /** Returns these numbers and `others`. Sorts `others` in place. */
   readonly with: (others: Float64Array) => SortedNumbers
 }
 
-/** @param ends for each value, the numbers less than or equal to it */
+/** @param ends for each value, how many numbers are less than or equal to it */
 const make = (values: Float64Array, ends: Float64Array): SortedNumbers => {
   const length = ends.at(-1) ?? 0
   return {

@@ -1,13 +1,13 @@
 /**
- * Finds texts that contain a prompt of an evaluation: more than half of its tokens are in 8-grams of the text (Lambert
- * et al., 2024, "Tülu 3", 3.2). A prompt of 5 to 7 tokens must occur completely; one of 1 to 4 must be the complete
- * text. Paraphrases and translations are not found.
+ * Finds texts that contain a prompt of an evaluation: more than half of the prompt's tokens are in 8-grams of the text
+ * (Lambert et al., 2024, "Tülu 3", 3.2). A prompt of 5 to 7 tokens must occur completely in the text. A prompt of 1 to
+ * 4 tokens must be the complete text. Paraphrases and translations are not found.
  */
 import * as NormalizedPrompt from "./NormalizedPrompt.ts"
 import * as Tokens from "./Tokens.ts"
 
 export interface Overlap {
-  /** Zero-based; of equal prompts, that of the first. */
+  /** Zero-based ordinal of the prompt. For equal prompts, it is that of the first. */
   readonly promptOrdinal: number
   /** The share of the prompt's tokens in common n-grams, above 0.5. */
   readonly coverage: number
@@ -20,7 +20,7 @@ const minCoverage = 0.5
 interface Evaluation {
   readonly ordinal: number
   readonly tokens: number
-  /** In the order of the tokens at which they begin. */
+  /** The n-grams of the prompt, in the order of their first tokens. */
   readonly grams: ReadonlyArray<number>
 }
 
@@ -30,7 +30,7 @@ export const make = (evaluationPrompts: Iterable<string>) => {
   const byGram = indexOf(evaluations)
 
   return {
-    /** The evaluation prompt with the highest `coverage`, or the first of several. */
+    /** Returns the evaluation prompt with the highest `coverage`. If several have it, the first of them is returned. */
     find: (text: string): Overlap | undefined => {
       if (evaluations.length === 0) return undefined
       const tokens = tokensOf(text)
@@ -54,7 +54,7 @@ export const make = (evaluationPrompts: Iterable<string>) => {
   }
 }
 
-/** Keeps only the first of prompts with the same tokens, and none without tokens. */
+/** Leaves out prompts without tokens, and prompts with the same tokens as an earlier one. */
 const evaluationsOf = (prompts: Iterable<string>): ReadonlyArray<Evaluation> => {
   const evaluations = new Map<string, Evaluation>()
   let ordinal = 0
@@ -69,9 +69,9 @@ const evaluationsOf = (prompts: Iterable<string>): ReadonlyArray<Evaluation> => 
 }
 
 /**
- * The evaluation prompts to compare with a text that contains an n-gram. Each prompt's most frequent n-grams, which
- * cover at most half of it, are left out: a contaminated text also contains another. So if all questions of an
- * evaluation begin alike, a text with this beginning is not compared with each of them.
+ * For each n-gram, the evaluation prompts to compare with a text that contains it. A prompt is left out for its most
+ * frequent n-grams, up to half of its tokens, because a contaminated text contains another n-gram of the prompt, too.
+ * If all questions of an evaluation begin alike, a text with this beginning is then not compared with each of them.
  */
 const indexOf = (evaluations: ReadonlyArray<Evaluation>): ReadonlyMap<number, ReadonlyArray<Evaluation>> => {
   const frequency = new Map<number, number>()
@@ -118,7 +118,7 @@ const tokensOf = (text: string): ReadonlyArray<TokenHash> => {
 /** A 53-bit hash for each n-gram, in order. */
 const gramsOf = (tokens: ReadonlyArray<TokenHash>, n: number): ReadonlyArray<number> =>
   Array.from({ length: Math.max(0, tokens.length - n + 1) }, (_, start) => {
-    // The length, so that sequences of different lengths have different hashes.
+    // The hash starts with the length, so that sequences of different lengths have different hashes.
     let x = n
     let y = 0
     for (let i = start; i < start + n; i++) {

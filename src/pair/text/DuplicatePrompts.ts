@@ -1,4 +1,4 @@
-/** Finds prompts that nearly repeat an earlier one, with the first few as examples, in a scratch file. */
+/** Finds prompts that nearly repeat an earlier one, and returns the first few. Examples are kept in a scratch file. */
 import { Effect, Schema } from "effect"
 import type { Check } from "../../domain/QualityReport.ts"
 import * as ScratchFile from "../../node/ScratchFile.ts"

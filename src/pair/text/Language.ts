@@ -1,9 +1,9 @@
 /**
  * Detects the language of a text as an ISO 639-1 code, or `und`: Chinese, Japanese, and Korean by script, others by the
- * n-grams of the package `eld`. Code, formulas, and numbers are ignored; few words are `und`. Of 2,704 messages of
- * TypeScript's compiler in 13 languages, 96% were right and 3% `und`. An unknown language counts as a similar one, such
- * as Malay (`ms`) as Indonesian. In our test, the smallest set of n-grams of `eld` made fewer errors than the next
- * one, which takes 70 MB more.
+ * n-grams of the package `eld`. Code, formulas, and numbers are ignored, and a text with few words is `und`. For 2,704
+ * messages of TypeScript's compiler in 13 languages, 96% of the results were right and 3% were `und`. A language that
+ * `eld` does not know is detected as a similar one, such as Malay (`ms`) as Indonesian. In our test, the smallest set
+ * of n-grams of `eld` made fewer errors than the next one, which takes 70 MB more.
  */
 import { Effect } from "effect"
 
@@ -32,17 +32,17 @@ export const load: Effect.Effect<(text: string) => string> = Effect.map(
   },
 )
 
-/** Reading more does not improve the result. */
+/** Maximum number of characters to read of a text. Reading more does not improve the result. */
 const maxCharacters = 2000
 const maxWordCharacters = 160
 
-/** A share of the language's average score. With `eld`'s default, 0.75, programming terms count as Romanian. */
+/** Minimum share of the language's average score. With `eld`'s default, 0.75, programming terms count as Romanian. */
 const minShareOfAverage = 0.8
 
-/** With fewer, the result is mostly chance. An ideograph or a kana counts as three. */
+/** Minimum number of letters. With fewer, the result is mostly chance. An ideograph or a kana counts as three. */
 const minLetters = 11
 
-/** Among the parts between white space. With a smaller share, a text is a formula or code. */
+/** Minimum share of words among the parts between white space. With a smaller share, a text is a formula or code. */
 const minShareOfWords = 0.4
 
 interface Letters {
@@ -67,18 +67,18 @@ const languageOfScript = ({ count, han, hangul, kana }: Letters): string | undef
   return kana > (han + kana) / 10 ? "ja" : "zh"
 }
 
-/** Han characters and kana, each counted as three letters, must exceed it. With fewer, they are probably quotations. */
+/** Han characters and kana, each counted as three letters, must exceed this share. Fewer are probably quotations. */
 const minShareOfScript = 0.6
 
 /** Parts of a text that are not words: code, TeX, and addresses. */
 const notWords =
   /```[^]*?(?:```|$)|`[^`\n]*`|\$\$[^$]*\$\$|\$[^$\n]*\$|\\\w+|(?<!\w)\w+:\/\/\S+|(?<![^\s`$])[^\s`$]+@\S+/g
 
-/** At least two letters, with apostrophes or hyphens inside, and sentence punctuation around. */
+/** A word: at least two letters, with apostrophes or hyphens inside, and sentence punctuation around. */
 const word =
   /^[\p{Ps}\p{Pi}"'¿¡*]*(?=[\p{L}\p{M}]{2})[\p{L}\p{M}]+(?:['’ʼ\u200c-][\p{L}\p{M}]+)*[\p{Pe}\p{Pf}"'.,;:!?…*،؛؟।]*$/u
 
-/** These do not separate words, or join them with particles and full-width punctuation. */
+/** Scripts that do not separate words, or that join words with particles and full-width punctuation. */
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 

@@ -1,19 +1,19 @@
 /**
  * MinHash signatures of 112 bytes, the same on every machine. The share of equal bytes estimates the Jaccard index J of
- * the texts' shingles, with a standard deviation of at most √((J + ε)(1 − J) / 112), ε = 1/255. Shingles are 5 UTF-16
- * code units, or 3 from an ideograph, kana, or hangul. Sources: Li, Owen, and Zhang, 2012, "One permutation hashing";
- * Dahlgaard, Knudsen, and Thorup, 2017 (empty bins); Li and König, 2010 (bytes).
+ * the texts' shingles, with a standard deviation of at most √((J + ε)(1 − J) / 112), ε = 1/255. A shingle has 5 UTF-16
+ * code units, or 3 if it begins with an ideograph, kana, or hangul. Sources: Li, Owen, and Zhang, 2012, "One
+ * permutation hashing"; Dahlgaard, Knudsen, and Thorup, 2017 (empty bins); Li and König, 2010 (bytes).
  */
 import { mix } from "../stats/Random.ts"
 
-/** The number in datatrove for FineWeb: 14 bands of 8 rows. */
+/** datatrove uses the same number for FineWeb: 14 bands of 8 rows. */
 export const signatureBytes = 112
 
 const bins = signatureBytes
 const shingleUnits = 5
 const shingleUnitsEastAsian = 3
 
-/** The range has CJK radicals, kana, ideographs, hangul syllables, and surrogates. */
+/** Code units from here on include CJK radicals, kana, ideographs, hangul syllables, and surrogates. */
 const firstEastAsian = 0x2e80
 
 const base = 0x2c9277b5
@@ -21,7 +21,7 @@ const power = (exponent: number): number => (exponent === 0 ? 1 : Math.imul(powe
 const leaves = power(shingleUnits)
 const leavesEastAsian = power(shingleUnitsEastAsian)
 
-/** Shingles to keep for filling empty bins. With this many, a bin is empty with a probability below 10^-13. */
+/** Maximum number of hashes kept to fill empty bins. With so many, a bin is empty with a probability below 10^-13. */
 const maxKept = 4096
 
 const empty = 0x7fffffff
@@ -42,7 +42,7 @@ export const write = (normal: string, into: Uint8Array, offset: number): void =>
   for (let bin = 0; bin < bins; bin++) into[offset + bin] = mix(least[bin]!) >>> 24
 }
 
-/** Returns the number of shingles kept. */
+/** Hashes all shingles of the text. Returns the number of hashes in `kept`. */
 const hashAll = (text: string): number => {
   const { length } = text
   recent.fill(0)
@@ -50,7 +50,7 @@ const hashAll = (text: string): number => {
   let waiting = 0
   let five = 0
   let three = 0
-  // Each variable is a code unit plus 1, or 0 before the start. `a` is the latest.
+  // The latest five code units plus 1, the latest one in `a`. A variable is 0 before the start of the text.
   let [a, b, c, d, e] = [0, 0, 0, 0, 0]
   for (let i = 0; i < length; i++) {
     const code = text.charCodeAt(i) + 1
@@ -72,7 +72,7 @@ const hashAll = (text: string): number => {
   return hashBuffered(waiting, count)
 }
 
-/** Adds hashes to `kept`, except recent repeats. Returns the number kept. */
+/** Adds hashes to `kept`, except recent repeats. Returns the number of hashes in `kept`. */
 const hashBuffered = (waiting: number, before: number): number => {
   let count = before
   for (let i = 0; i < waiting; i++) {
@@ -88,7 +88,7 @@ const hashBuffered = (waiting: number, before: number): number => {
   return count
 }
 
-/** Fills empty bins by another hash function. */
+/** Fills empty bins with another hash of the shingles in `kept`. */
 const rehash = (count: number, salt: number): void => {
   for (let i = 0; i < count; i++) {
     const hash = mix(kept[i]! ^ salt)

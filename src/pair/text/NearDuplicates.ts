@@ -1,9 +1,9 @@
 /**
  * Finds, for each prompt of a sequence, the earlier prompts that it nearly repeats, so later prompts never change the
- * result; equal normal forms count as one. It compares signatures only if one of 18 bands of 6 bytes is equal
- * (Leskovec, Rajaraman, and Ullman, 2020, "Mining of massive datasets", 3.4): 0.996 probable at a Jaccard index of 0.8.
- * Only the first 32 prompts of a band are compared. Memory: 10 MB, plus 25 bytes per prompt during a search; on disk,
- * 120. At most 2^26 prompts.
+ * result. Prompts with equal normal forms count as one. Two signatures are compared only if one of their 18 bands of 6
+ * bytes is equal. With a Jaccard index of 0.8, this has a probability of 0.996 (Leskovec, Rajaraman, and Ullman, 2020,
+ * "Mining of massive datasets", 3.4). A prompt is compared only with the first 32 prompts that have the same band.
+ * Memory: 10 MB, plus 25 bytes per prompt during a search. Disk: 120 bytes per prompt. Limit: 2^26 prompts.
  */
 import { Effect } from "effect"
 import * as ScratchFile from "../../node/ScratchFile.ts"
@@ -15,13 +15,16 @@ import { hashBytes, recordBytes } from "./SignatureStage.ts"
 export type Visit<A> = (earlier: number, later: number) => A
 
 export interface NearDuplicates {
-  /** Run `room` after every few prompts, because they wait in memory. */
+  /** Adds the next prompt. Run `room` after every few prompts, because prompts wait in memory. */
   readonly add: (prompt: string) => void
   /** Waits until few prompts remain to be processed. */
   readonly room: Effect.Effect<void, SearchFailed>
-  /** Compares pairs with an equal band or normal form that `isWanted` accepts. `found` may get a pair several times. */
+  /**
+   * Compares the pairs that have an equal band or normal form and that `isWanted` accepts. Calls `found` for each
+   * near-duplicate, perhaps several times for one pair.
+   */
   readonly search: (isWanted: Visit<boolean>, found: Visit<void>) => Effect.Effect<void, SearchFailed>
-  /** The earliest prompt that each prompt nearly repeats, or its own ordinal. */
+  /** For each prompt, the ordinal of the earliest prompt that it nearly repeats, or its own ordinal. */
   readonly earliest: Effect.Effect<Uint32Array, SearchFailed>
 }
 
@@ -31,11 +34,11 @@ export type SearchFailed = ScratchFile.ScratchFileFailed | ThreadFailed
 const bands = 18
 const bandBytes = 6
 const maxInBand = 32
-/** In a number to sort, 26 bits of an ordinal follow 27 bits of a key's hash. */
+/** Keys are sorted as numbers of 27 bits of the key's hash and 26 bits of the prompt's ordinal. */
 export const maxCount = 2 ** 26
 const wordsPerSignature = MinHash.signatureBytes / 4
 
-/** An estimated Jaccard index, for checks and for splits. */
+/** Default minimum of the estimated Jaccard index of near-duplicates, for checks and for splits. */
 export const defaultThreshold = 0.8
 
 /** @param threshold the minimum estimated Jaccard index of near-duplicates, above 0 and at most 1 */
@@ -45,7 +48,7 @@ export const make = Effect.fnUntraced(function* (threshold = defaultThreshold, d
   const search: NearDuplicates["search"] = Effect.fnUntraced(function* (isWanted, found) {
     yield* signatures.flush
     const keys = makeKeys(signatures)
-    /** In the bands, the first prompt with a normal form represents all. */
+    /** Repeats of an earlier normal form. The bands leave them out, because the earlier prompt represents them. */
     const isRepeat = new Uint8Array(signatures.count())
     yield* ScratchFile.attempt(() =>
       keys.forEachGroup(0, hashBytes, isRepeat, ([first, ...others]) => {
@@ -57,7 +60,7 @@ export const make = Effect.fnUntraced(function* (threshold = defaultThreshold, d
     )
     const compare = makeComparison(signatures, threshold)
     for (let band = 0; band < bands; band++) {
-      // A band blocks the main thread for a few tenths of a second per million prompts.
+      // A band blocks the main thread for tenths of a second per million prompts, so other work may run before each.
       yield* Effect.yieldNow
       const start = hashBytes + band * bandBytes
       yield* ScratchFile.attempt(() =>
@@ -134,7 +137,7 @@ const makeKeys = (signatures: Signatures.Signatures) => {
   }
 }
 
-/** Each prompt of a group is compared with the first `maxInBand`. */
+/** Compares each prompt of a group with the group's first `maxInBand` prompts. */
 const makeComparison = (signatures: Signatures.Signatures, threshold: number) => {
   const ofFirst = Array.from({ length: maxInBand }, () => new Int32Array(wordsPerSignature))
   const ofLater = new Int32Array(wordsPerSignature)

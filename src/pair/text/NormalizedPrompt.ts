@@ -9,15 +9,15 @@ export const ofText = (text: string): string => {
   return folded.replace(wideSpace, " ").trim()
 }
 
-/** 64 bits. Among a million texts, a collision has a probability of 1 in 37 million. */
+/** A hash of 64 bits. Among a million texts, a collision has a probability of 1 in 37 million. */
 export const hash = (normal: string): string => Sha256.hex(normal).slice(0, 16)
 
 const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text)
 
-/** Other than a single space. */
+/** White space other than a single space. */
 const wideSpace = / \s+|[^\S ]\s*/g
 
-/** Upper case first: `ß` becomes `ss`, and a final sigma a sigma. */
+/** Converts to upper case in between, so that `ß` becomes `ss`, and a final sigma becomes a sigma. */
 const foldUnicode = (text: string): string =>
   text
     .normalize("NFKC")

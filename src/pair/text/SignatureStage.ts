@@ -1,4 +1,4 @@
-/** Computes the records of prompts for `Signatures` in a thread, so it does not load Effect. */
+/** Computes the records of prompts for `Signatures`. The module runs in a thread, so it does not load Effect. */
 import type { Stage } from "../../node/Thread.ts"
 import * as MinHash from "./MinHash.ts"
 import * as NormalizedPrompt from "./NormalizedPrompt.ts"
@@ -7,7 +7,7 @@ import * as NormalizedPrompt from "./NormalizedPrompt.ts"
 export const hashBytes = 8
 export const recordBytes = hashBytes + MinHash.signatureBytes
 
-/** Prompts need not be in normal form. */
+/** Starts the computation. Prompts need not be in normal form. */
 export const start = (): Stage<ReadonlyArray<string>, Uint8Array<ArrayBuffer>> => (prompts) => {
   const records = new Uint8Array(prompts.length * recordBytes)
   const view = new DataView(records.buffer)

@@ -1,7 +1,7 @@
 /**
- * Stores prompts' signatures and normal forms' hashes: the latest 8 MB in memory, earlier ones in a scratch file. At
- * most 3 MB of prompts wait, plus those since the last `room`. `forEachBlock` and `read` need a `flush` before, and
- * throw `ScratchFileFailed`.
+ * Stores prompts' signatures and the hashes of their normal forms: the latest 8 MB in memory, earlier ones in a scratch
+ * file. At most 3 MB of prompts wait in memory, plus the prompts since the last `room`. Run `flush` before
+ * `forEachBlock` and `read`, which throw `ScratchFileFailed`.
  */
 import { Effect, Exit, Scope } from "effect"
 import * as ScratchFile from "../../node/ScratchFile.ts"
@@ -16,7 +16,7 @@ const maxRecords = 65_536
 
 const batchPrompts = 256
 const batchUnits = 262_144
-/** Batches for the calling thread: starting another takes about as much time. */
+/** Number of batches for the calling thread. Starting another thread takes about as much time as these batches. */
 const firstBatches = 8
 /** Batches that the thread has received but not answered. */
 const ahead = 4
@@ -29,7 +29,7 @@ const stageModule = {
 export const make = Effect.fnUntraced(function* (file: ScratchFile.ScratchFile) {
   const records = makeRecords(file)
   const scope = yield* Effect.scope
-  /** Neither sent nor computed. The last one is incomplete. */
+  /** Batches that were neither sent nor computed. The last one is incomplete. */
   let batches: Array<Array<string>> = [[]]
   let units = 0
   let computedBatches = 0
@@ -52,7 +52,7 @@ export const make = Effect.fnUntraced(function* (file: ScratchFile.ScratchFile) 
     return (thread = { scope: inner, stage })
   })
 
-  /** Waits until the thread has all complete batches. */
+  /** Waits until the thread has received all complete batches. */
   const room = Effect.gen(function* () {
     while (batches.length > 1) {
       if (computedBatches < firstBatches) {
@@ -83,9 +83,9 @@ export const make = Effect.fnUntraced(function* (file: ScratchFile.ScratchFile) 
   })
 
   return {
-    /** At the last `flush`. */
+    /** Number of stored records. After `flush`, it is the number of prompts. */
     count: records.count,
-    /** Run `room` after every few prompts. */
+    /** Adds the next prompt. Run `room` after every few prompts. */
     add: (prompt: string): void => {
       const last = batches.at(-1)!
       units += prompt.length
@@ -128,7 +128,7 @@ const makeRecords = (file: ScratchFile.ScratchFile) => {
         waiting++
       }
     },
-    /** A block is valid only until the next one. */
+    /** Visits all records in blocks. A block is valid only until the next one. */
     forEachBlock: (visit: (block: DataView, first: number, records: number) => void): void => {
       const block = new Uint8Array(inFile === 0 ? 0 : maxRecords * recordBytes)
       for (let first = 0; first < inFile; first += maxRecords) {

@@ -1,15 +1,16 @@
 /**
- * Assigns prompts to splits by component: prompts of one group and near-duplicates are neighbors. The splits depend on
- * the seed and the components, not on the order; adding prompts can change them. The largest component comes first,
- * each to a split drawn in proportion to its room. A split takes part if the component fits, or if it is empty and the
- * component at most twice as large; if none does, the one with most room. Memory: 60 bytes per prompt and 60 MB.
+ * Assigns prompts to splits by component: two prompts are neighbors if they have the same group or are near-duplicates.
+ * The splits depend on the seed and the components, not on the order; adding prompts can change them. Components are
+ * assigned from the largest to the smallest, each to a split that is drawn in proportion to its room. A split takes
+ * part in the draw if the component fits, or if the split is empty and the component is at most twice as large as its
+ * room. If no split takes part, the one with the most room gets the component. Memory: 60 bytes per prompt and 60 MB.
  * (`GroupShuffleSplit` of scikit-learn has shares of groups, not prompts; the seed of its `StratifiedGroupKFold` has no
  * effect on large groups.)
  */
 import type { Split } from "../../domain/Split.ts"
 import { maxCount } from "./NearDuplicates.ts"
 
-/** R. E. Tarjan, 1975, "Efficiency of a good but not linear set union algorithm". */
+/** Joins numbers into disjoint sets (R. E. Tarjan, 1975, "Efficiency of a good but not linear set union algorithm"). */
 export const disjointSets = (count: number) => {
   const parent = Uint32Array.from({ length: count }, (_, ordinal) => ordinal)
   const rootOf = (ordinal: number): number => {
@@ -18,7 +19,7 @@ export const disjointSets = (count: number) => {
     return at
   }
   return {
-    /** The set's earliest ordinal. */
+    /** The earliest ordinal in the set of an ordinal. */
     rootOf,
     join: (one: number, other: number): void => {
       const [first, second] = [rootOf(one), rootOf(other)]
@@ -27,10 +28,10 @@ export const disjointSets = (count: number) => {
   }
 }
 
-/** Joins each further ordinal of a key to its first. Keys have 52 bits. */
+/** Joins all ordinals with the same key. Keys have 52 bits. */
 export const joinEqual = (keys: Float64Array, join: (one: number, other: number) => void): void => {
-  // A Map of all keys would fail above 2^24 entries, so numbers with 27 bits of the key and 26 bits of the ordinal are
-  // sorted.
+  // A Map of all keys would fail above 2^24 entries. Sorting numbers of 27 bits of the key and 26 bits of the ordinal
+  // brings equal keys near each other, so that a small Map is enough.
   const numbers = keys.map((key, ordinal) => Math.floor(key / 2 ** 25) * maxCount + ordinal).toSorted()
   const ordinalOf = new Map<number, number>()
   let prefix = -1
@@ -44,7 +45,7 @@ export const joinEqual = (keys: Float64Array, join: (one: number, other: number)
   }
 }
 
-/** In prompts. */
+/** The number of components, and the number of prompts in the largest one. */
 export interface GroupSizes {
   readonly components: number
   readonly largest: number
@@ -53,8 +54,8 @@ export interface GroupSizes {
 /**
  * @param roots the earliest ordinal of each prompt's component
  * @param targets the splits that are not empty
- * @param draws by root: 0 to 1, depending on the seed and the component
- * @returns splits by root
+ * @param draws for each root, a number from 0 to 1 that depends on the seed and the component
+ * @returns the split of each root
  */
 export const assign = (
   roots: Uint32Array,

@@ -1,8 +1,9 @@
 /**
- * Assigns each prompt to a split by a hash of seed and normal form, so shares are not exact, and adding prompts never
- * changes a split (with groups: `SplitGroups`). If the share of `test` or `validation` grows, the split keeps its
- * prompts. Prompts with one normal form share a split. A near-duplicate is in the split of the earliest prompt that it
- * repeats; `crossSplitNearDuplicates` counts those that nearly repeat prompts of several splits.
+ * Assigns each prompt to a split by a hash of the seed and the prompt's normal form. Shares are therefore not exact,
+ * and adding prompts never changes a split (with groups, see `SplitGroups`). If the share of `test` or `validation`
+ * grows, the split keeps its prompts. Prompts with one normal form share a split. A near-duplicate is in the split of
+ * the earliest prompt that it repeats; `crossSplitNearDuplicates` counts those that nearly repeat prompts of several
+ * splits.
  */
 import { Effect, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -34,7 +35,7 @@ export class SplitsInvalid extends Schema.TaggedError<SplitsInvalid>()("SplitsIn
 
 /** Assigns prompts to splits. */
 export interface Splits {
-  /** Adds the next prompts. `groups` has the group of each prompt; null is a separate group. */
+  /** Adds the next prompts. `groups` has the group of each prompt. A prompt with null is a group of its own. */
   readonly add: (
     prompts: ReadonlyArray<Prompt>,
     groups?: ReadonlyArray<string | null>,
@@ -51,7 +52,7 @@ export interface Assignment {
   readonly earliestOf: (ordinal: number) => number | undefined
   /** Number of prompts that nearly repeat prompts of more than one split. */
   readonly crossSplitNearDuplicates: number
-  /** Undefined if no prompt has a group. */
+  /** The sizes of the groups; undefined if no prompt has a group. */
   readonly groups: (SplitGroups.GroupSizes & { readonly ungrouped: number }) | undefined
 }
 
@@ -67,7 +68,7 @@ export interface SplitsOptions {
   readonly scratchDirectory?: string | undefined
 }
 
-/** For sums of shares such as 0.7 + 0.2 + 0.1. */
+/** The tolerance for sums of shares such as 0.7 + 0.2 + 0.1. */
 const rounding = 1e-9
 
 const kinds = { shares: Kinds.shares, scratchDirectory: Kinds.text, ...Kinds.all(Kinds.number, "seed threshold") }
@@ -97,7 +98,7 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
   const lastSplit: Split = validation > 0 ? "validation" : train > 0 ? "train" : "test"
 
   const nearDuplicates = yield* NearDuplicates.make(threshold, scratchDirectory)
-  /** A prompt's split if it repeats no other. */
+  /** The split that each prompt has if it repeats no other prompt. */
   const own = NumberList.make(Uint8Array)
   /** A hash of each prompt's group, or of its normal form. */
   const keys = NumberList.make(Float64Array)
@@ -109,7 +110,7 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
     SplitGroups.joinEqual(ofPrompts, sets.join)
     yield* nearDuplicates.search((earlier, later) => sets.rootOf(earlier) !== sets.rootOf(later), sets.join)
     const roots = Uint32Array.from(ofPrompts, (_, ordinal) => sets.rootOf(ordinal))
-    // By the smallest key in the component, so that the order of prompts has no effect.
+    // Each component is drawn by its smallest key, so that the order of prompts has no effect.
     const draws = ofPrompts.slice()
     roots.forEach((root, ordinal) => (draws[root] = Math.min(draws[root]!, draws[ordinal]!)))
     roots.forEach((root, ordinal) => (draws[ordinal] = root === ordinal ? placeOf(seed, String(draws[root])) : 0))
@@ -161,5 +162,5 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
   return result
 })
 
-/** A number that is uniform in [0, 1) for all prompts. */
+/** Places prompts uniformly in [0, 1), by seed and normal form. */
 const placeOf = (seed: number, normal: string): number => Sha256.leading52Bits(`${seed}\n${normal}`) / 2 ** 52

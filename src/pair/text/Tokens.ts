@@ -28,7 +28,7 @@ const kindAt = (text: string, i: number): number => {
   return kind === unknown ? (kinds[code] = kindOf(code)) : kind
 }
 
-/** Returns `start` if no token begins there. */
+/** Returns the end of the token that begins at `start`, or `start` if no token begins there. */
 const endOf = (text: string, start: number): number => {
   const kind = kindAt(text, start)
   if (kind === separates || (kind === standsAloneOutsideWords && isInsideWord(text, start))) return start

@@ -1,7 +1,8 @@
 /**
  * Combines the votes on an item into one judgment. `byMajority` takes the choice from the result of one task, or counts
- * the votes of several; `byProbability` weights them by reliability (Dawid & Skene, 1979). A lead's decision is the
- * choice; then votes give only the agreement, the assessment, and a ranking that it lacks.
+ * the votes of several tasks. `byProbability` weights votes by reliability (Dawid & Skene, 1979). If a lead decided,
+ * the decision is the choice. The votes then give only the agreement, the assessment, and a ranking if the decision has
+ * none.
  */
 import { Array as Arr, Option, Struct } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
@@ -22,7 +23,7 @@ export const defaultAggregation: Aggregation = "majority"
 
 export const defaults = { minAgreement: 0, minVotes: 1, ties: "drop" } as const
 
-/** One judgment of an item, with the votes from which it is made. */
+/** One judgment of an item, with the votes that it combines. */
 export interface Consensus {
   /** The judgment of the first task or of a lead, with choice and assessment combined from all votes, and all flags. */
   readonly judgment: Judgment
@@ -30,11 +31,11 @@ export interface Consensus {
   readonly votes: ReadonlyArray<ItemVote>
   /** The share of the first choices that are for the best completion, 0 to 1. Null if there is one vote. */
   readonly agreement: number | null
-  /** By counting or weighting votes, by a service that contradicts their majority, or by a lead. */
+  /** The choice is by counting or weighting votes, by a service against their majority, or by a lead. */
   readonly by: "majority" | "reliability" | "service" | "lead"
   /** Whether the chosen completion has more first choices than any other. */
   readonly isMajority: boolean
-  /** Whether the votes end in a tie between the best completions. False for a single vote. */
+  /** Whether several completions are equally best by the votes. False for a single vote, and if a lead decided. */
   readonly isTie: boolean
 }
 
@@ -44,7 +45,7 @@ const ballotOf = ({ choice, ranking, rationale }: ItemVote): Ballot => ({
   rationale: rationale ?? undefined,
 })
 
-/** By the last of several decisions. Undefined if no task has one. */
+/** The consensus by a lead's decision, the last one of several. Undefined if no task has a decision. */
 const byDecision = (item: JudgedItem, votes: ReadonlyArray<ItemVote>): Consensus | undefined => {
   const decided = item.judgments.findLast(({ annotations }) => Decision.isIn(annotations))
   if (decided === undefined) return undefined
@@ -132,7 +133,7 @@ const withRanking = (
   return ranking === own ? judgment : { ...judgment, annotations: { ...judgment.annotations, ranking } }
 }
 
-/** Probabilities this close are equal. */
+/** Probabilities that differ by at most this much are equal. */
 const epsilon = 1e-9
 
 /**
@@ -163,7 +164,7 @@ export const byProbability = (
   }
 }
 
-/** Moves `best` to a group of its own at the top. Its equals stay equal, unless a vote or a lead prefers `best`. */
+/** Moves `best` to the top. Others at the top stay equal to it, unless a vote or a lead prefers `best` to them. */
 const withBest = (
   { completions }: Pick<Judgment, "completions">,
   ranking: Ranking | undefined,
@@ -182,7 +183,7 @@ const withBest = (
   return [equals, ...rest].filter(Arr.isArrayNonEmpty)
 }
 
-/** The share of first choices for `best`. A vote with n of them counts as 1/n. */
+/** The share of first choices that are for `best`. Each first choice of a vote with n first choices counts as 1/n. */
 const shareOf = (best: number, votes: ReadonlyArray<ItemVote>): number =>
   votes.reduce((sum, vote) => {
     const top = topOf(vote)
@@ -212,9 +213,9 @@ const judged = (
 }
 
 /**
- * Adds the numbers of votes, the agreement, and the margin to the pairs. A pair that contradicts the majority of votes
- * on its two completions, by mean ranks or the service's choice, is dropped, unless votes are weighted or a lead
- * decided.
+ * Adds the numbers of votes, the agreement, and the margin to the pairs. Mean ranks or the service's choice can give a
+ * pair that contradicts the majority of votes on its two completions. Such a pair is dropped, unless votes are weighted
+ * or a lead decided.
  */
 export const withVotes = (
   pairs: ReadonlyArray<PreferencePair>,
@@ -235,6 +236,6 @@ export const withVotes = (
     : supported.map((pair) => withMembers(pair, { weight: 1 / supported.length }))
 }
 
-/** Changes a pair with bytes itself, because a copy would decode the texts. */
+/** Adds members. A pair with bytes is changed in place, because a copy would decode the texts. */
 const withMembers = (pair: PreferencePair, members: Partial<PreferencePair>): PreferencePair =>
   PairBytes.of(pair) === undefined ? { ...pair, ...members } : Object.assign(pair, members)

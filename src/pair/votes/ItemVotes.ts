@@ -1,6 +1,6 @@
 /**
- * The votes on an item, from `annotations.votes` (`expert` and `choice` are enough): the first of each named expert, in
- * the order of the tasks. Without a list, the task's result is one vote. `unread`: a list that may contain votes.
+ * The votes on an item, from `annotations.votes`, in the order of the tasks. Only `expert` and `choice` are required.
+ * The first vote of each named expert counts. Without a list of votes, the task's result is one vote.
  */
 import { Option, Predicate, Schema } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
@@ -29,15 +29,15 @@ export interface ItemVote extends Assessment.Assessment {
   readonly order: ReadonlyArray<number>
   /** The duration of the vote in seconds, if the service reports it. */
   readonly seconds: number | null
-  /** Null if the rationale is missing or blank. */
+  /** The rationale; null if it is missing or blank. */
   readonly rationale: string | null
   /** The vote's `details`, as the service sent them. */
   readonly details?: unknown
-  /** If a list in the result may contain votes but is invalid, the path of the list. */
+  /** The path of a list in the result that may contain votes but is invalid; absent if there is none. */
   readonly unread?: string
 }
 
-/** About thirty years. A longer time is that of a wrong clock. */
+/** Maximum duration, about thirty years. A longer one comes from a wrong clock. */
 const maxSeconds = 1e9
 
 const asRanking = Schema.decodeUnknownOption(Ranking)
@@ -124,20 +124,20 @@ export const recordedIn = ({
 export const allVotesOf = ({ judgments }: Pick<JudgedItem, "judgments">): ReadonlyArray<ItemVote> =>
   judgments.flatMap(votesIn)
 
-/** The first vote of each named expert, and all votes without a name. */
+/** The first vote of each named expert, and all votes without an expert's name. */
 export const votesOf = (item: Pick<JudgedItem, "judgments">): ReadonlyArray<ItemVote> => onePerExpert(allVotesOf(item))
 
-/** If several texts are at the top, `choice` is only the first one shown. */
+/** Whether one text is at the top. If several texts are, `choice` is only the first one shown. */
 export const isDecided = (vote: Pick<ItemVote, "choice" | "ranking">): boolean => topOf(vote).length === 1
 
 export const isUnanimous = (votes: ReadonlyArray<ItemVote>): boolean =>
   votes.every((vote) => isDecided(vote) && vote.choice === votes[0]!.choice)
 
-/** Share of votes for `chosen` minus share for `rejected`. Without a ranking, a vote compares only its choice. */
+/** Share of votes that prefer `chosen` minus the share for `rejected`. A vote without a ranking prefers its choice. */
 export const marginOf = (votes: ReadonlyArray<ItemVote>, chosen: number, rejected: number): number =>
   votes.reduce((sum, vote) => sum + preference(vote, chosen, rejected), 0) / votes.length
 
-/** 1 if `a` is better, −1 if `b` is, 0 for a tie. Undefined if the vote chose neither and did not rank both. */
+/** 1 if the vote prefers `a`, −1 for `b`, 0 for a tie. Undefined if it chose neither and did not rank both. */
 export const comparisonOf = (vote: ItemVote, a: number, b: number): number | undefined => {
   const { choice, ranking } = vote
   const isRanked = (index: number) => ranking?.some((group) => group.includes(index)) === true

@@ -1,9 +1,10 @@
 /**
  * Selects the items whose right choice is least certain, by `stats/DawidSkene` (uncertainty sampling; V. Sheng, F.
- * Provost, and P. Ipeirotis, 2008, "Get another label?"). At most a quarter of the uncertain items, and a sixteenth of
- * the budget left, but always 50, wait for another vote at once, as each vote also makes other items certain. In the
- * simulations of `test/pair/votes/NextVotes.test.ts`, all at once needed 2.4 votes per item, a quarter 1.95; selection
- * by expected gain, other priors, and more votes on gold were not better.
+ * Provost, and P. Ipeirotis, 2008, "Get another label?"). Each vote also makes other items more certain, so few items
+ * wait for another vote at the same time: at most a quarter of the uncertain items, and a sixteenth of the budget left,
+ * but always 50. In the simulations of `test/pair/votes/NextVotes.test.ts`, voting on all items at once needed 2.4
+ * votes per item, and on a quarter 1.95. Selection by expected gain, other priors, and more votes on gold were not
+ * better.
  */
 import * as DawidSkene from "../stats/DawidSkene.ts"
 
@@ -14,14 +15,17 @@ const leastAtOnce = 50
 export const defaultConfidence = 0.95
 
 export interface OpenItem {
-  /** Can get no further vote now, for example because one is outstanding. */
+  /** Whether the item can get no further vote now, for example because one is outstanding. */
   readonly isSettled: boolean
   readonly completions: number
   readonly votes: ReadonlyArray<DawidSkene.ExpertVote>
   readonly truth?: number | undefined
 }
 
-/** Unsettled items with their highest probabilities. Settled ones stay in the model: their votes measure experts. */
+/**
+ * Returns the unsettled items, each with the probability of its most probable completion. Settled items are in the
+ * model, too, because their votes measure experts.
+ */
 export const unsettled = <Item extends OpenItem>(items: ReadonlyArray<Item>) => {
   const model = DawidSkene.make()
   for (const { completions, truth, votes } of items) model.add(completions, votes, truth)
@@ -31,8 +35,8 @@ export const unsettled = <Item extends OpenItem>(items: ReadonlyArray<Item>) => 
 
 /**
  * @param confidence items with at least this probability need no more votes
- * @param waiting items with another vote outstanding
- * @param votesLeft in the budget; default: no limit
+ * @param waiting number of items with another vote outstanding
+ * @param votesLeft number of votes left in the budget; default: no limit
  * @returns all items that need another vote, and how many can get one now
  */
 export const choose = <Item extends OpenItem>(

@@ -7,15 +7,15 @@ import { Ranking } from "../../domain/Ranking.ts"
 
 const asRanking = Schema.decodeUnknownOption(Ranking)
 
-/** The index for each completion's text: `bestCompletionIndex` for the best text, otherwise the first. */
+/** The index that stands for each completion's text: `bestCompletionIndex` for the best text, else the first one. */
 export const representatives = ({ bestCompletionIndex, completions }: Judgment): ReadonlyArray<number> => {
   const first = firstOfText(completions)
   return first.map((index) => (index === first[bestCompletionIndex] ? bestCompletionIndex : index))
 }
 
 /**
- * Groups of indices, best first, each text once at its best rank. None without a ranking, or if an index occurs twice
- * or is out of range, or the best completion is not at the top.
+ * The ranking as groups of indices, best first, with each text once at its best rank. None if there is no ranking, an
+ * index occurs twice or is out of range, or the best completion is not at the top.
  */
 export const rankingOf = (judgment: Judgment): Option.Option<Ranking> =>
   asRanking(judgment.annotations["ranking"]).pipe(

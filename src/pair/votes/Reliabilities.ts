@@ -1,8 +1,8 @@
 /**
- * Estimates experts' reliabilities (`stats/DawidSkene`) from votes on the same items and on known answers, which do not
- * affect the choice. Votes without a name are those of one expert; votes with several completions at the top do not
- * count. If judges count as a jury, a judge's reliability is the mean probability that its votes are right. Memory: 8
- * bytes per vote, and 12 per item with several votes or a known answer.
+ * Estimates experts' reliabilities (`stats/DawidSkene`) from votes on the same items and on items with a known answer.
+ * Known answers do not affect the choice. Votes without a name are those of one expert; votes with several completions
+ * at the top do not count. If judges count as a jury, a judge's reliability is the mean probability that its votes are
+ * right. Memory: 8 bytes per vote, and 12 per item with several votes or a known answer.
  */
 import { Effect, Option, Stream } from "effect"
 import type { JudgedItem } from "../../domain/Judgment.ts"
@@ -20,7 +20,7 @@ export interface Reliabilities {
    * several votes or with a known answer.
    */
   readonly of: (expert: string | null) => number | null
-  /** The probability of each completion to be the best; 0 for a repeated text. The sum is 1. */
+  /** The probability that each completion is the best; 0 for a repeated text. The sum is 1. */
   readonly probabilitiesOf: (item: JudgedItem, votes?: ReadonlyArray<ItemVote>) => ReadonlyArray<number>
 }
 
@@ -30,13 +30,13 @@ export interface ReliabilityOptions {
   readonly jury?: boolean | undefined
 }
 
-/** A judge's votes on the items of one jury pattern or party (`Jury`); `forChoice` are those that agree with it. */
+/** A judge's votes on the items of one jury pattern or party (`Jury`). `forChoice` counts those for the same choice. */
 interface JudgeTally {
   readonly parties: number
-  /** A vote for no party counts in each as 1 / `parties`. */
+  /** Number of votes. A vote for none of the parties counts as 1 / `parties` in each party. */
   votes: number
   forChoice: number
-  /** The sum of 1 / (K - 1) over other votes, for K completions. */
+  /** The sum of 1 / (K − 1) / `parties` over the votes for no party, on items with K different texts. */
   others: number
 }
 
@@ -66,7 +66,7 @@ export const make = ({ jury = false }: ReliabilityOptions = {}) => {
   }
 
   return {
-    /** Items with one vote are ignored, unless their answer is known. */
+    /** Adds an item. The model ignores an item with one vote, unless the answer is known. */
     add: ({ completions, gold }: Pick<JudgedItem, "completions" | "gold">, votes: ReadonlyArray<ItemVote>): void => {
       const counted = Jury.counted(votes, jury)
       const texts = countDifferent(completions)
@@ -108,7 +108,7 @@ export const make = ({ jury = false }: ReliabilityOptions = {}) => {
   }
 }
 
-/** Probability of each completion to be the best; 0 for one without votes, if another has some. */
+/** Probability that each completion is the best. If any completion has votes, it is 0 for those without votes. */
 const posterior = (
   completions: ReadonlyArray<string>,
   votes: ReadonlyArray<ItemVote>,
@@ -138,7 +138,7 @@ export const of = Effect.fnUntraced(function* <E, R>(
   return gathered.fit()
 })
 
-/** None for the majority, without a pass over the items. */
+/** Returns none for the majority, without reading the items. */
 export const forAggregation = <E, R>(aggregation: Aggregation, items: Stream.Stream<JudgedItem, E, R>) =>
   aggregation === "majority"
     ? Effect.succeed(Option.none<Reliabilities>())

@@ -1,10 +1,10 @@
 /**
- * Selects the items of a jury that go to people (its certainty is below `bound`, or no judge has decided) and to people
- * again (below `confidence`), the least certain first. Each pattern of votes (`Jury`) is one expert. To measure it,
- * three times the square root of its items go to people, drawn by a hash of their ids. Items with a known answer count
- * among them, but never go to people. In the simulations of `test/pair/votes/Routing.test.ts`, a model of independent
- * judges overestimated their certainty: `jury<0.9` ended with 88 to 92% right items. An item that most judges misread,
- * but seem certain of, may never reach people.
+ * Selects the items that go to people, the least certain first. An item goes to people if the jury's certainty is below
+ * `bound`, or if no judge has decided. It goes to people again if the certainty is below `confidence`. Each pattern of
+ * votes (`Jury`) is one expert. To measure a pattern, three times the square root of its number of items go to people,
+ * drawn by a hash of their ids. Items with a known answer count among them, but never go to people. In the simulations
+ * of `test/pair/votes/Routing.test.ts`, a model of independent judges overestimated their certainty: `jury<0.9` ended
+ * with 88 to 92% right items. An item that most judges misread, but seem certain of, may never reach people.
  */
 import * as NextVotes from "./NextVotes.ts"
 
@@ -17,9 +17,9 @@ export interface RoutedItem extends NextVotes.OpenItem {
 
 interface Pattern {
   items: number
-  /** Items with a known answer or a person's vote. */
+  /** Number of items with a known answer or a person's vote. */
   measured: number
-  /** Those measured, those that wait for a person, and those that are drawn now. */
+  /** Number of items that are measured, wait for a person, or are drawn in this selection. */
   sampled: number
 }
 
@@ -39,7 +39,7 @@ const patternsOf = (items: ReadonlyArray<RoutedItem>): ReadonlyMap<number, Patte
   return patterns
 }
 
-/** @param bound a jury that is at least this certain keeps the item from people */
+/** @param bound minimum certainty of a jury that keeps an item from people */
 export const choose = <Item extends RoutedItem>(
   items: ReadonlyArray<Item>,
   {
@@ -58,7 +58,7 @@ export const choose = <Item extends RoutedItem>(
     if (truth !== undefined) return false
     if (people !== "none") return certainty < confidence
     const counts = pattern === undefined ? undefined : patterns.get(pattern)
-    // Without a judge's vote that decides, only people can judge the item.
+    // An item has no pattern if no judge's vote decides. Only people can judge it then.
     if (counts === undefined) return votes.length === 0 || certainty < bound
     const needed = sampleSize(counts.items)
     if (counts.measured >= Math.min(needed, counts.items)) return certainty < bound
