@@ -273,7 +273,7 @@ export interface QualityReport {
   readonly funnel: ReadonlyArray<FunnelStep>
   /** Agreement between the votes on items with several votes. */
   readonly agreement: Agreement
-  /** The experts, most votes first. The last row counts all votes without a name. */
+  /** The experts, most votes first. If there are votes without a name, the last row counts them. */
   readonly experts: ReadonlyArray<ExpertRow>
   /** Number of models that have pairs. */
   readonly model_count: number

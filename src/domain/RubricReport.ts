@@ -11,7 +11,7 @@ export interface StrengthReport {
   readonly votes: Distribution
   /** Mean strength of items by outcome. An item's strength is the mean of its votes for the best completion. */
   readonly by_outcome: ReadonlyArray<{
-    /** `divided`: votes prefer different completions; `tie`: several completions have the most votes. */
+    /** `divided`: votes prefer different completions, and one is best; `tie`: several are best. */
     readonly outcome: "one_vote" | "unanimous" | "divided" | "tie"
     readonly items: number
     readonly mean: number

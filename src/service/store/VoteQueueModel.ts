@@ -24,7 +24,7 @@ export interface ClaimRequest {
   /** Names of the experts, in the order in which the service asks them. */
   readonly experts: ReadonlyArray<string>
   readonly tasks: number
-  /** When the claimed tasks have this number of items, no further task is claimed. Default: no limit. */
+  /** Once this number of items is claimed, no further task is claimed. Default: no limit. */
   readonly items?: number
   /** Claims only tasks created before this time (epoch milliseconds). */
   readonly createdBefore: number

@@ -1,4 +1,7 @@
-/** Finds the one completion that a value names. A number is never an index: some files count from 0, others from 1. */
+/**
+ * Finds the one completion that a value names. `among` and `finder` never read a number as an index, because some files
+ * count from 0, others from 1.
+ */
 import { Result } from "effect"
 import * as KnownNames from "../record/KnownNames.ts"
 import { describeValue, isEmpty, quoteNames } from "../../io/Values.ts"

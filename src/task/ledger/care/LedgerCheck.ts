@@ -47,7 +47,7 @@ export interface CheckReport {
   readonly findings: ReadonlyArray<IntegrityIssue>
   /** Tasks of the job, in all campaigns and states. */
   readonly tasks: number
-  /** Items of the job. An item with several votes counts once. */
+  /** Items of all campaigns, without gold items that were mixed in. An item counts once per campaign. */
   readonly items: number
   /** Tasks with a recorded result, without pruned ones. */
   readonly results: number

@@ -193,7 +193,7 @@ export interface OpenTask {
 export interface Delivery {
   /** Id of the delivery. If the service sends the delivery several times, all attempts have the same id. */
   readonly id: string
-  /** Time of this attempt by the service's clock, in epoch milliseconds; 0 if unknown. */
+  /** When the service sent this attempt, in epoch milliseconds, if it signs a time. Otherwise 0, or the time of receipt. */
   readonly sentAt: number
   /** None if the delivery may concern any task. */
   readonly taskIds: Option.Option<ReadonlyArray<string>>
