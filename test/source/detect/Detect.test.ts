@@ -212,6 +212,18 @@ const shapes: ReadonlyArray<Shape> = [
     { prompt: [user("Q")] },
   ],
   [
+    "axolotl's DPO files",
+    [{ messages: [user("Q")], chosen: assistant("A"), rejected: assistant("B") }],
+    `pairs: prompt at "messages", completions at "chosen" and "rejected"`,
+    { prompt: [user("Q")] },
+  ],
+  [
+    "columns named after models",
+    [{ question: "Q", "response_gpt-4": "A", response_llama: "B", response_length: 4 }],
+    `wide: prompt at "question", completions at "response_gpt-4" and "response_llama", models "gpt-4" and "llama"`,
+    { models },
+  ],
+  [
     "other letters and blanks",
     [{ Prompt: "Q", "Response A": "A", "Response B": "B", Winner: "B" }],
     `wide: prompt at "Prompt", completions at "Response A" and "Response B", gold at "Winner"`,
@@ -227,6 +239,12 @@ const shapes: ReadonlyArray<Shape> = [
     [[user("Q")], "A", "p", "m"],
   ],
   [
+    "an id of rows is no key",
+    ["A", "B"].map((output, id) => ({ id, prompt: "Q", output })),
+    `long: prompt at "prompt", completion at "output", grouped by the prompt`,
+    ["Q", "A", "Q", undefined],
+  ],
+  [
     "an id of prompts is the key",
     [
       { id: 1, prompt: "Q", output: "A", source: "m" },
@@ -235,6 +253,15 @@ const shapes: ReadonlyArray<Shape> = [
     ],
     `long: prompt at "prompt", completion at "output", model at "source", grouped by "id"`,
     ["Q", "A", "1", "m"],
+  ],
+  [
+    "a group of different prompts is no key",
+    [
+      { group: "math", prompt: "Q", output: "A" },
+      { group: "math", prompt: "R", output: "B" },
+    ],
+    `long: prompt at "prompt", completion at "output", grouped by the prompt`,
+    ["Q", "A", "Q", undefined],
   ],
   [
     "LLaMA-Factory's history",
