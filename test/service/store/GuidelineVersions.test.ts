@@ -93,6 +93,21 @@ test("are those of all tasks that came with the same, of the same organization; 
   assert.deepInclude((yield* results(one))[0].annotations.votes[0], { all_bad: true, guidelines_version: 2 })
 })
 
+test("are listed with who made them, also for a task that came without any", function* () {
+  const task = yield* create(prompts(1))
+  yield* edit(task, "Be fair.", 1)
+  assert.strictEqual((yield* Effect.flip(edit("none", "x", 1)))._tag, "NotFound")
+  const desk = yield* Desk
+  assert.deepStrictEqual(Option.getOrThrow(yield* desk.guidelines(task)), {
+    has_rubric: false,
+    versions: [
+      { version: 2, text: "Be fair.", by: "Lea", at: 0 },
+      { version: 1, text: "", by: null, at: null },
+    ],
+  })
+  assert.isTrue(Option.isNone(yield* desk.guidelines("none")))
+})
+
 test("are what automatic experts get, and their votes say which version that was", function* () {
   yield* (yield* Experts).ensure("robot")
   const task = yield* create(prompts(1), { guidelines: "Be fair." })
