@@ -74,7 +74,7 @@ export interface WorkOptions {
   readonly log?: ((message: string, level: string) => void) | undefined
 }
 
-/** Failures with which `run` rejects, besides errors that the program's own source throws. */
+/** Failures with which `run` rejects, besides an abort's reason and errors that the program's own source throws. */
 export type RunFailure = Effect.Error<ReturnType<typeof Pipeline.run<Source.SourceError, never>>> | SettingInvalid
 
 const toStderr = (message: string, level: string): void => void process.stderr.write(`${level}: ${message}\n`)

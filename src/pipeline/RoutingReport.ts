@@ -4,7 +4,7 @@ import { LedgerReader } from "../task/ledger/Ledger.ts"
 import { textOf } from "./SpendingReport.ts"
 
 export interface RoutingReport {
-  /** The rule for sending items to people. Null if a later run ended it. */
+  /** The rule for sending items to people. Null if a later run ended the rule. */
   readonly people_when: string | null
   /** Items that judges were asked about. */
   readonly items: number

@@ -40,7 +40,7 @@ const Times = ({
 const lead = ({ turnaround, vote_seconds }: QualityReport): string => {
   const tasks =
     turnaround.count === 0
-      ? "Turnaround is unknown, because no task has a result yet."
+      ? "Turnaround is unknown, because no task that was sent has a result yet."
       : turnaround.count === 1
         ? `The only task had a result within ${seconds(turnaround.p50)}.`
         : `Half of the ${count(turnaround.count)} tasks had a result within ${seconds(turnaround.p50)}, and 95% within ${seconds(turnaround.p95)}.`

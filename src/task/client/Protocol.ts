@@ -110,7 +110,7 @@ export const make = Effect.fnUntraced(function* (
     return Effect.succeed(error(noAnswer(cause, quotable)))
   }
 
-  /** The function `mayHaveWritten` returns whether the call's requests may have created something. */
+  /** Makes the requests of one call. `mayHaveWritten` of the result tells whether they may have created something. */
   const callOf = (kind: Kind, turn: Turn | undefined, key?: string) => {
     let isFirst = true
     /** Whether the service accepted a request that may create something. */

@@ -62,7 +62,7 @@ export const identifyReordered = (item: BatchItem): BatchItem => ({
 export const conflict = ({ item, origin }: BatchItem): Reject => ({
   ...origin,
   code: "conflicting_id",
-  reason: `id: expected a unique id, found ${JSON.stringify(item.id)} again: an earlier record with different content has this id. If this field is not the item's id, set \`id\` to another field, or exclude the field with \`ignore\``,
+  reason: `id: expected a unique id, found ${JSON.stringify(item.id)} again: an earlier record with different content has this id. If this field is not the item's id, set \`id\` to another field, or name this field in \`ignore\``,
   raw: toJson(item),
 })
 

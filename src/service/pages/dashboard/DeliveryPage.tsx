@@ -90,7 +90,12 @@ const Attempts = ({ detail }: { readonly detail: DeliveryDetail }) =>
             <div class="sunken">
               <h3 class="caption">Answer</h3>
               <div class="code">
-                <LongText text={attempt.answer} label={`the answer to attempt ${i + 1}`} chars={300} lines={6} />
+                <LongText
+                  text={attempt.answer}
+                  label={`the receiver's response to attempt ${i + 1}`}
+                  chars={300}
+                  lines={6}
+                />
               </div>
             </div>
           )}

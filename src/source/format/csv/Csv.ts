@@ -4,7 +4,7 @@
  * unreadable or repeats a name. Excel's first line `sep=;` sets the delimiter.
  *
  * At the first faulty quote, Effect's `Csv` stops, and `csv-parse` 7.0.3 stops or skips the rest of the file. Both read
- * text, so they cannot reject a record with invalid UTF-8 alone. Effect's `Csv` takes `""` for an empty cell.
+ * text, so they cannot reject a record with invalid UTF-8 alone. To Effect's `Csv`, `""` is an empty cell.
  * `csv-parse` counts CR LF within quotes twice, and is 2 to 7 times slower.
  */
 import { Effect, Result, Stream } from "effect"

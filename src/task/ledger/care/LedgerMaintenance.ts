@@ -188,7 +188,7 @@ export const compact = Effect.fn("LedgerMaintenance.compact")(function* (locatio
 
 /** Options of `prune`. */
 export interface PruneOptions {
-  /** Removes rejects from before this time, in epoch milliseconds. Default: the rejects of all runs except the last. */
+  /** Removes rejects of runs that started before this time (epoch milliseconds), except the last. Default: now. */
   readonly before?: number | undefined
   /**
    * Whether to also remove requests and results from before `before`. Later exports omit their items. Without `before`,

@@ -87,7 +87,7 @@ export const noVotes = ({ prices }: Pick<Terms, "prices">): Charge =>
     Option.getOrElse(prices, () => Charges.free),
   )
 
-/** Number of votes by these voters that the budget allows after the charge. Infinity without a budget. */
+/** Number of votes that the budget allows after the charge: by these voters, or by the most expensive ones if null. */
 export const leftOf = ({ budget, prices }: Terms, { cost }: Charge, voters: Voters.Voters | null = null): number =>
   Option.getOrElse(
     Option.zipWith(budget, prices, (budget, prices) =>

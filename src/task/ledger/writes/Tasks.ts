@@ -361,7 +361,7 @@ export const writeTasks = (
       yield* write(sql`UPDATE task SET due_at = ${latest}
       WHERE ${here} AND state = 'submitted' AND due_at > ${latest} AND ${owned.areMine()}`)
     }),
-    /** Follows the hints. Returns the tasks that are due by `horizon` (default: now), the earliest first. */
+    /** Makes tasks due that hints name. Then returns the tasks that are due by `horizon` (default: now), earliest first. */
     due: Effect.fn("Ledger.due")(function* (
       limit: number,
       horizon: Option.Option<number>,
