@@ -38,9 +38,10 @@ export const inVirtualTime = Effect.fnUntraced(function* (
     },
     { requestTimeout: "10 days", ...settings },
   )
-  const http = Context.get(yield* Layer.build(time.httpClient), HttpClient.HttpClient)
-  const own = HttpClient.mapRequest(http, HttpClientRequest.prependUrl(service.baseUrl))
-  const protocol = typeof protocolOf === "function" ? protocolOf(own) : protocolOf
+  const ownClient = Effect.map(Layer.build(time.httpClient), (context) =>
+    HttpClient.mapRequest(Context.get(context, HttpClient.HttpClient), HttpClientRequest.prependUrl(service.baseUrl)),
+  )
+  const protocol = typeof protocolOf === "function" ? protocolOf(yield* ownClient) : protocolOf
   const layer = protocol === undefined ? AnnotationClient.layer : AnnotationClient.layerProtocol(protocol)
   const client = yield* Layer.build(layer.pipe(Layer.provide(service.profile), Layer.provide(time.httpClient)))
   const run = <A, E>(effect: Effect.Effect<A, E, AnnotationClient>, step?: Duration.Input) =>
