@@ -128,11 +128,14 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
 
   /** Results of the other votes in the task's batch. Omits results that cannot be decoded. */
   const resultsOfOtherVotes = Effect.fnUntraced(function* (seq: number) {
+    // A statement of its own, since PostgreSQL without statistics would read all completed tasks for a join.
+    const [place] = yield* sql<BatchPlace>`SELECT ${sql.literal(batchColumns)} FROM task WHERE ${here} AND seq = ${seq}`
+    if (place === undefined || place.votes === 1) return []
+    const { batch, batchItems, vote, votes } = place
     const rows = yield* sql<{ taskId: string; result: Uint8Array }>`
-      SELECT o.task_id AS "taskId", r.body AS result FROM task t
-      JOIN task o ON o.job = t.job AND o.seq >= t.batch AND o.seq < t.batch + t.votes * t.batch_items AND o.vote <> t.vote
-      JOIN task_result r ON r.job = o.job AND r.seq = o.seq
-      WHERE t.job = ${job} AND t.seq = ${seq} AND t.votes > 1 AND o.state = 'completed' ORDER BY o.seq`
+      SELECT t.task_id AS "taskId", r.body AS result FROM task t JOIN task_result r ON r.job = t.job AND r.seq = t.seq
+      WHERE t.job = ${job} AND t.seq >= ${batch} AND t.seq < ${batch + votes * batchItems} AND t.vote <> ${vote}
+        AND t.state = 'completed' ORDER BY t.seq`
     return rows.flatMap(({ result, taskId }) =>
       Result.match(
         Result.try(() => Payload.decode(result)),

@@ -187,6 +187,15 @@ const createTasks = Effect.gen(function* () {
     body ${bytes} NOT NULL,
     PRIMARY KEY (job, seq)
   )`
+  // Its default compression takes a fifth of a run's time. A server without LZ4 keeps the default.
+  yield* sql.onDialectOrElse({
+    pg: () => sql`DO $$ BEGIN
+      ALTER TABLE task_request ALTER COLUMN body SET COMPRESSION lz4;
+      ALTER TABLE task_result ALTER COLUMN body SET COMPRESSION lz4;
+    EXCEPTION WHEN feature_not_supported OR syntax_error THEN NULL;
+    END $$`,
+    orElse: () => Effect.void,
+  })
 })
 
 /**
