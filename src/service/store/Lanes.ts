@@ -186,7 +186,6 @@ export const make = Effect.fnUntraced(function* ({ waiting }: Pick<Effect.Succes
   const ofLane = sql.literal(`lane.lane, COALESCE(priority, 0) AS priority, COALESCE(assigned, 0) AS assigned,
     COALESCE(paused, 0) AS paused`)
 
-  /** Lists all groups and tasks that have a lane, and the oldest groups and tasks without a lane. */
   const list = Effect.fnUntraced(function* ({ after = 0 }: GroupQuery = {}) {
     const groups = yield* sql<LaneRow>`
       SELECT task_group.group_id, ${ofLane}, open AS tasks, votes, votes_needed,
