@@ -92,6 +92,6 @@ export const evaluate = Effect.fn("Pipeline.evaluate")(function* (place: string,
     })
   }
   if (items !== undefined) yield* items.write
-  // If one split is read, scores of other splits have no pair, and are not reported.
+  // If only one split is read, `ids` contains the items of the other splits.
   return ids.length === 0 || split !== undefined ? evaluation : { ...evaluation, unmatched }
 }, Effect.scoped)

@@ -23,7 +23,6 @@ const sentences = (...texts: ReadonlyArray<string | false>): string => texts.fil
 
 const rounded = (value: number): string => value.toFixed(2)
 
-/** Experts who voted on other items than mixed-in gold items. */
 const votersOf = (experts: QualityReport["experts"]) =>
   experts.filter(({ mixed_in_votes, votes }) => votes > mixed_in_votes)
 
@@ -115,13 +114,12 @@ const methodsOf = (
   ]
 }
 
-/** The dataset lists languages from this share on, because rarer ones are mostly detection errors. */
+/** Languages with a smaller share of the items are mostly detection errors. */
 const minLanguageShare = 0.01
 
 export const of = Effect.fnUntraced(function* (
   campaign: ResultsSettings["campaign"],
   settings: DatasetSettings,
-  /** Maps real names to pseudonyms. Only real names tell people, rules, gold files, and models apart. */
   names: ReadonlyMap<string, string>,
   report: QualityReport,
 ) {

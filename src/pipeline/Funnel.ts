@@ -1,7 +1,6 @@
 /**
- * Counts records, items, and pairs at each step, with the losses. Each item of the campaign counts once. Runs that read
- * the same file find the same rejects and duplicates. So that these count once, a reject counts only if no later run
- * has read its file. A run's duplicates and further votes count only if no later run has read any of the run's files.
+ * Counts records, items, and pairs at each step, with the losses. If two runs read the same file, its rejects count
+ * only in the later run. No duplicate of the earlier run is then counted.
  */
 import { Array as Arr, Effect, Option, Stream } from "effect"
 import type { Written } from "../dataset/Dataset.ts"

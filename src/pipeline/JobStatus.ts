@@ -109,7 +109,6 @@ export interface JobStatus extends RunReport.RunReport {
 
 const day = Duration.toMillis("1 day")
 
-/** Results count as stopped if none arrived for this multiple of the mean time between two results. */
 const stoppedAfterGaps = 10
 
 /** Results count as stopped only after this time, because one round of polls brings many results at once. */

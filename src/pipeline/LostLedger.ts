@@ -9,7 +9,7 @@ import * as Manifest from "../dataset/Manifest.ts"
 import * as JobFolder from "./JobFolder.ts"
 import type { SettingInvalid } from "../io/SettingInvalid.ts"
 
-/** A task's idempotency key depends on its group. The default group depends on the campaign's number, which is lost. */
+/** A task's idempotency key depends on its group. With a new ledger, the default group can be another one. */
 const advice = (group: string | undefined): string =>
   group === undefined
     ? "If the earlier tasks name a group at the service, also set `group` to that name: a service that honors Idempotency-Key then returns these tasks, and does not bill them again"
@@ -54,11 +54,9 @@ const placeKinds: Kinds.Kinds = {
   job: Kinds.anyText,
 }
 
-/** Checks these settings, for programs without a type check. */
 export const checkPlace = (settings: object): Effect.Effect<void, SettingInvalid> =>
   Kinds.check(settings, placeKinds, ["directory"], "settings")
 
-/** Locates the ledger, which need not exist yet. Fails with `LedgerLost` if an earlier ledger is gone. */
 export const locate = Effect.fn("LostLedger.locate")(function* (
   settings: LedgerLocation.LedgerSettings & { readonly directory: string; readonly newLedger?: boolean | undefined },
 ) {

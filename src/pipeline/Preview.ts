@@ -83,7 +83,6 @@ const furtherOf = Effect.fnUntraced(function* (
   })
 })
 
-/** Upper bound of the votes that the budget allows. With prices by kind, the lowest price counts. */
 const maxVotes = ({ budget, prices }: Terms, votesLeft: number): number =>
   Option.getOrElse(
     Option.zipWith(budget, prices, (budget, prices) =>
@@ -92,7 +91,6 @@ const maxVotes = ({ budget, prices }: Terms, votesLeft: number): number =>
     () => Infinity,
   )
 
-/** Upper bound of the further votes. If items go from judges to people, only people give them, at their price. */
 const maxFurther = (
   terms: Terms,
   { isRouted, newVotes, votesLeft }: { isRouted: boolean; newVotes: number; votesLeft: number },

@@ -30,9 +30,8 @@ export type RunStatus =
   | "stopped"
   | "in_doubt"
 
-/** Counts of earlier runs. Files that a later run has read are left out. */
 export interface EarlierCounts {
-  /** Records that earlier runs read. A run counts only if no later run has read any of its files. */
+  /** Records that earlier runs read. A run does not count if a later run has read one of its files. */
   readonly read: number
   /** Rejected records of files that no later run has read; `rejects.jsonl` lists them. */
   readonly rejected: number
@@ -81,7 +80,7 @@ export interface RunReport {
   readonly votes: number
   /** Number of gold items that were mixed in, over all campaigns. A gold item that was mixed in twice counts twice. */
   readonly gold: number
-  /** Items for which the next run would plan another vote within the budget, when a command last chose items. */
+  /** Items that need another vote within the budget, at the last choice of items for further votes. */
   readonly wanted_votes: number
   /** The cost of the votes; null without a price. */
   readonly spending: SpendingReport.SpendingReport | null
@@ -145,7 +144,6 @@ const unsentStates: ReadonlyArray<TaskState> = ["planned", "submitting", "supers
 
 const waitingFor = (tasks: StateCounts): number => tasks.planned.tasks + tasks.submitting.tasks + tasks.submitted.tasks
 
-/** Open tasks: planned, being submitted, or waiting for results. */
 export const outstanding = LedgerReader.use((ledger) => Effect.map(ledger.counts, waitingFor))
 
 /** Tasks in doubt and open tasks count in all campaigns. Failed and invalid tasks count only in the run's campaign. */

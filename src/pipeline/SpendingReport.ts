@@ -25,9 +25,7 @@ type GoldKinds = GoldVotes & Pick<GoldReport, "kinds">
 const costPerRight = ({ cost, votes }: Charges.Charge, { results, right }: GoldVotes): string | null =>
   Cost.dividedBy(Cost.times(cost, results), votes * right)
 
-/**
- * Cost per right vote of all kinds. A result costs its kind's mean price, or that of all votes if its kind has none.
- */
+/** If no vote of a kind was paid for, its results cost the mean price of all votes. */
 const costPerRightOf = (
   spent: Charges.Charge,
   kinds: Spending["kinds"],
@@ -64,7 +62,6 @@ interface OverBudget {
   readonly voters: Voters.Voters | null
 }
 
-/** Returns none if no price is set. @param over default: the counts of the last run */
 export const read = Effect.fn("SpendingReport.read")(function* (dataset: ExportCounts, over?: OverBudget) {
   const ledger = yield* LedgerReader
   const last = Option.match(yield* ledger.lastRun, {

@@ -33,7 +33,7 @@ export interface SplitReport extends Pick<
 > {}
 
 export interface SplitTable {
-  /** A table from `make` expects the items in the order of planning. */
+  /** If `make` made the table, call this function in the order in which the items were planned. */
   readonly splitOf: (item: Planned) => Split
   readonly planned: number
   readonly report: SplitReport
@@ -67,7 +67,6 @@ const warnOfShares = Effect.fnUntraced(function* (
   )
 })
 
-/** Fails with `SplitsInvalid` for bad shares, and with `SettingInvalid` if `by` is no field path or no item has it. */
 export const make = Effect.fnUntraced(function* ({ by, ...options }: SplitTableOptions) {
   const ledger = yield* LedgerReader
   const table = yield* Splits.make(options)

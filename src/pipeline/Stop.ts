@@ -75,10 +75,7 @@ export const describeUnfinished = (options: StopOptions): Effect.Effect<string> 
     }),
   )
 
-/**
- * Runs an effect to its end, or until `stop` returns a reason. `exit` is undefined if the effect did not end before the
- * grace time or `abandon` did.
- */
+/** If the effect still runs after the grace time or after `abandon`, `exit` is undefined. */
 export const until = Effect.fnUntraced(function* <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   {

@@ -21,7 +21,6 @@ import { isoOf } from "./RunReport.ts"
 
 const isShuffled = (order: ReadonlyArray<number>): boolean => order.some((index, at) => index !== at)
 
-/** The lead's decision. Without one, the service's choice, if it decides the item and differs from the votes. */
 const decisionIn = (judgment: Judgment, { judgments }: Pick<JudgedItem, "judgments">) => {
   const { annotations, bestCompletionIndex, completions } = judgment
   const decision = Decision.readIn(annotations, bestCompletionIndex)
@@ -56,7 +55,6 @@ const rowsOf = (judgment: Judgment, item: JudgedItem) => {
   })
 }
 
-/** Settings of a vote table. */
 export interface TableSettings extends ResultsSettings {
   /** Whether to replace experts' names with pseudonyms, for a table that others may see. Default false. */
   readonly pseudonyms?: boolean | undefined

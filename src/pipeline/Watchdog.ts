@@ -1,7 +1,7 @@
 /**
- * Detects a worker without progress. The watchdog fails with `WorkerStalled` if, for longer than `limit`, the worker's
- * tasks were always due, and it sent no request or the service answered only other workers. If the ledger does not
- * answer, tasks count as due. If the machine sleeps, at most 40 seconds of the sleep count.
+ * Fails with `WorkerStalled` if a worker makes no progress for longer than `limit` although its tasks are due. Either
+ * it sends no requests, or the service answers only other workers. If the ledger does not answer, tasks count as due.
+ * If the machine sleeps, at most 40 seconds of the sleep count.
  */
 import { Duration, Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -26,7 +26,7 @@ export class WorkerStalled extends Schema.TaggedError<WorkerStalled>()("WorkerSt
 const interval = Duration.seconds(20)
 const maxCheckInterval = 2 * Duration.toMillis(interval)
 
-/** If no other worker got a response at least this much later than this worker, the service may be down. */
+/** Another worker must have got an answer this much later. Otherwise, the service may be down. */
 const minLeadMillis = 60_000
 
 export const watch = Effect.fnUntraced(function* (worker: {
@@ -36,10 +36,7 @@ export const watch = Effect.fnUntraced(function* (worker: {
   readonly othersAnsweredWithin: (millis: number) => Effect.Effect<boolean, SqlError>
   /** Maximum time without progress. It must be longer than a request can take. */
   readonly limit: Duration.Duration
-  /**
-   * Called after each check. `answeredAt` is the time of the last check with a new response. `progressedAt` is the time
-   * of the last check with a new response or without due tasks. Both are milliseconds of `SteadyClock`.
-   */
+  /** Called with milliseconds of `SteadyClock`. `progressedAt` also grows while no task is due. */
   readonly onCheck: (answeredAt: number, progressedAt: number) => void
 }) {
   const limit = Duration.toMillis(worker.limit)
@@ -47,9 +44,7 @@ export const watch = Effect.fnUntraced(function* (worker: {
   let last = yield* SteadyClock.now
   let answeredAt = 0
   let progressedAt = last
-  /** Milliseconds that tasks have been due without a request. */
   let silent = 0
-  /** Milliseconds that tasks have been due without an expected response. */
   let unanswered = 0
   while (true) {
     yield* Effect.sleep(interval)

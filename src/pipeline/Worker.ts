@@ -1,12 +1,12 @@
 /**
  * A worker is one of several processes that share a job in PostgreSQL. One worker at a time reads the input, and plans
- * further votes when all results have arrived, so tasks and dataset are the same as with one process. Each part of the
- * tasks has one owner, which claims, sends, and polls them (`task/ledger/writes/Parts`). If a worker is lost, others
- * take its parts. All workers share the limits of requests per second and of concurrent requests, but each may always
- * have one request in flight. A worker runs until it is stopped, even without work. It then releases its parts and
- * finishes its requests. It fails if a newer prefstream has changed the ledger.
+ * further votes when all results have arrived. Tasks and dataset are therefore the same as with one process. Each part
+ * of the tasks has one owner, which claims, sends, and polls its tasks (`task/ledger/writes/Parts`). If a worker is
+ * lost, others take its parts. All workers share the limits of requests per second and of concurrent requests. Each may
+ * always have one request in flight. A worker runs until it is stopped. It then releases its parts, and finishes its
+ * requests.
  */
-/* oxlint-disable max-lines -- one process, whose loops share parts, limits, and stop */
+/* oxlint-disable max-lines -- the loops of one process share their state */
 import {
   Cause,
   Deferred,
@@ -65,9 +65,7 @@ export interface WorkerOptions {
   readonly parts?: number | undefined
   /** Called with the worker's name before it joins the others. */
   readonly onBegin?: ((name: string) => Effect.Effect<void>) | undefined
-  /**
-   * Called if the worker stalls. By default, it fails after the hanging operation; to stop at once, exit the process.
-   */
+  /** Called if the worker stalls. The default fails only after a hanging operation ends. To stop at once, exit. */
   readonly onStalled?: ((failure: Watchdog.WorkerStalled) => Effect.Effect<never, Watchdog.WorkerStalled>) | undefined
 }
 
@@ -83,7 +81,6 @@ const maxRestartInterval = Duration.minutes(5)
 
 const restartSendingInterval = Duration.seconds(30)
 
-/** A worker without progress for the request timeout plus this time counts as stalled. */
 const stallLimit = Duration.minutes(10)
 
 const renewInterval = Duration.seconds(5)
@@ -164,7 +161,6 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
     const messages = yield* PostgresClient.listen(cluster, yield* ledger.channel)
     while (true) yield* ledger.onNotification((yield* Queue.take(messages)).payload)
   })
-  // Sends tasks again that stayed planned after a failed request.
   const restarting = Effect.repeat(ledger.restartSending, Schedule.spaced(restartSendingInterval))
   let [answeredAt, progressedAt] = [0, yield* SteadyClock.now]
   const renewing = Effect.gen(function* () {

@@ -5,7 +5,6 @@ import * as PostgresLock from "../node/PostgresLock.ts"
 
 export type Migrations = Record<string, Effect.Effect<void, unknown, SqlClient.SqlClient>>
 
-/** A newer version of prefstream has written the database. */
 export class DatabaseTooNew extends Schema.TaggedError<DatabaseTooNew>()("DatabaseTooNew", {
   /** The name of the database in messages, such as `the ledger`. */
   what: Schema.String,
@@ -19,7 +18,6 @@ export class DatabaseTooNew extends Schema.TaggedError<DatabaseTooNew>()("Databa
   }
 }
 
-/** A migration has another name in this prefstream, so an unreleased version has written the database. */
 export class DatabaseForeign extends Schema.TaggedError<DatabaseForeign>()("DatabaseForeign", {
   /** The name of the database in messages, such as `the ledger`. */
   what: Schema.String,
@@ -33,7 +31,6 @@ export class DatabaseForeign extends Schema.TaggedError<DatabaseForeign>()("Data
   }
 }
 
-/** The database has tables of another program and none of prefstream. */
 export class DatabaseOccupied extends Schema.TaggedError<DatabaseOccupied>()("DatabaseOccupied", {
   /** The name of the expected database in messages, such as `the ledger`. */
   what: Schema.String,

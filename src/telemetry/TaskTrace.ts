@@ -1,4 +1,4 @@
-/** Each attempt at a task has one trace, even across processes, with the first half of its idempotency key as id. */
+/** All processes give an attempt at a task the same trace. The key's first half is the trace's id. */
 import { Effect, Option, Tracer } from "effect"
 
 export const span = (name: string, idempotencyKey: string, attributes: Record<string, unknown>) => {

@@ -26,9 +26,7 @@ export type { FakeService, JudgingOptions, MakeFake, ProtocolModule, Subject } f
 
 /** A case failed: the library or the protocol lost something, paid twice, or misread a result. */
 export class ConformanceFailure extends Schema.TaggedError<ConformanceFailure>()("ConformanceFailure", {
-  /** Name of the subject. */
   subject: Schema.String,
-  /** Name of the case. */
   case: Schema.String,
   /** The expectation and the observed value, or the error of the run. */
   detail: Schema.String,
@@ -44,13 +42,12 @@ export interface Counts {
   readonly runs: number
   /** Number of prompts that the fake was paid for. Each run has four prompts. */
   readonly paid: number
-  /** Number of tasks that were in doubt (perhaps created) until they were resolved. */
+  /** Number of tasks for which it was unknown whether the service had created them (state `in_doubt`). */
   readonly doubts: number
   /** Number of prompts that were sent again, because the id of their task was unknown, or their result invalid. */
   readonly sentAgain: number
 }
 
-/** A case for a test runner. */
 export interface Case {
   /** The fault that the case tests. */
   readonly name: string
@@ -68,7 +65,7 @@ const withSettings = (subject: Subject, settings: Subject["settings"]): Subject 
 const trial = <A, E, R>(subject: Subject, body: (trial: Trial) => Effect.Effect<A, E, R>) =>
   Effect.scoped(Effect.flatMap(Trial.make(subject), body))
 
-/** Runs one trial per request that creates a task. `isIt` tells whether the request to test has this number, from 1. */
+/** Runs one trial per request that creates a task. `isIt(n)` tells whether the trial tests request n, from 1. */
 const atEachRequest = Effect.fnUntraced(function* <E, R>(
   subject: Subject,
   body: (trial: Trial, isIt: (nth: number) => boolean) => Effect.Effect<Omit<Counts, "runs">, E, R>,
@@ -121,7 +118,6 @@ const killAt = (acts: boolean) =>
     )
   })
 
-/** Runs `body` after tasks were created without a fault. */
 const afterCreation =
   <E, R>(body: (trial: Trial) => Effect.Effect<unknown, E, R>) =>
   (subject: Subject) =>
@@ -152,7 +148,6 @@ const webhooks = (options: WebhookReceiver.RouteOptions) => (subject: Subject) =
 
 const judgedTasks = Ledger.use(({ counts }) => Effect.map(counts, ({ completed }) => completed.tasks))
 
-/** The cases that apply to a subject. */
 export const cases = (subject: Subject): ReadonlyArray<Case> => {
   const definitions = {
     "no fault, the same items twice": afterCreation((it) => it.submit),

@@ -17,13 +17,12 @@ import * as NodeServer from "../node/HttpServer.ts"
 
 export interface Exchange {
   readonly forward: Effect.Effect<HttpServerResponse.HttpServerResponse, unknown>
-  /** Breaks the client's connection. */
   readonly cut: Effect.Effect<never>
 }
 
 export type ProxyFault = (exchange: Exchange) => Effect.Effect<HttpServerResponse.HttpServerResponse, unknown>
 
-/** Faults of one request, which the service receives only with `brokenAnswer` and the faults named `…AfterActing`. */
+/** The service gets the request only with `brokenAnswer` and the faults named `…AfterActing`. */
 export const faults = {
   cut: ({ cut }) => cut,
   cutAfterActing: ({ cut, forward }) => Effect.andThen(forward, cut),
@@ -59,8 +58,7 @@ export const make = Effect.fnUntraced(function* (target: string) {
     }).pipe(Effect.uninterruptible)
     const cut = Effect.andThen(NodeServer.cut(request), Effect.never)
     return yield* (faultOf(nth) ?? ((exchange: Exchange) => exchange.forward))({ cut, forward })
-    // By default, the server runs handlers uninterruptibly. A fault that waits would then continue after the client has
-    // disconnected.
+    // Without this, a fault that waits would continue after the client has disconnected.
   }).pipe(Effect.interruptible)
   const server = yield* Layer.build(NodeServer.layer())
   yield* HttpServer.serveEffect(handle).pipe(Effect.provide(server))
@@ -68,7 +66,7 @@ export const make = Effect.fnUntraced(function* (target: string) {
     origin: HttpServer.formatAddress(Context.get(server, HttpServer.HttpServer).address),
     /** Arrival times of the requests since the last call of `disturb`, in epoch milliseconds. */
     arrivals,
-    /** @param choose returns the fault of each later request, by the number of the request from 1 */
+    /** @param choose returns the fault of a later request, and gets the request's number, from 1 */
     disturb: (choose: typeof faultOf) => {
       arrivals.length = 0
       faultOf = choose

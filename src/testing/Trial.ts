@@ -1,7 +1,6 @@
 /**
- * One run of a case: a new fake, a proxy in front of it, and a new ledger. `settle` fails unless each task gets right
- * results, `issues` lists every task in doubt, and no prompt is paid for too often. A prompt may be paid for once, and
- * once more each time `resolve` sends it again.
+ * One run of a case: a new fake, a proxy in front of it, and a new ledger. `settle` checks the results, the tasks in
+ * doubt, and the payments. A prompt may be paid for once, and once more each time `resolve` sends it again.
  */
 import { Effect, FileSystem, Stream } from "effect"
 import { ChildProcess } from "effect/process"

@@ -53,7 +53,6 @@ export const fileName = "judge-answers.db"
 
 const markerKeyBytes = 16
 
-/** Returns the id of a request. The order of its members does not change the id. */
 export const idOf = (request: object): string =>
   Sha256.hex(
     JSON.stringify(request, (_, value: unknown) =>
@@ -202,8 +201,7 @@ export const open = Effect.fn("JudgeAnswers.open")(
     }, sql.withTransaction)
 
     /**
-     * Assigns the cost of a request to the vote on an item, unless another vote has it already. An item that is judged
-     * again after a crash gets the same costs. Returns whether the vote has the cost.
+     * Assigns a request's cost to the vote on `item`, unless another vote has it. Returns whether `item` has the cost.
      */
     const count = (request: string, item: string) =>
       Effect.map(
@@ -211,11 +209,11 @@ export const open = Effect.fn("JudgeAnswers.open")(
           WHERE request = ${request} AND COALESCE(counted_for, '') IN ('', ${item}) RETURNING request`,
         (rows) => rows.length > 0,
       )
-    /** Releases the costs of an item that got no vote, and of `requests`, so that the model's next vote gets them. */
+    /** Called for an item that got no vote. The model's next vote then gets the costs of the item and of `requests`. */
     const uncount = (item: string, requests: Iterable<string>) =>
       Effect.asVoid(sql`UPDATE answer SET counted_for = '' WHERE counted_for = ${item} OR (counted_for IS NULL
         AND request IN (SELECT value FROM json_each(${JSON.stringify([...requests])})))`)
-    /** Gives released costs to the vote on `item`. Returns the tokens of the item's requests other than `own`. */
+    /** Gives the vote on `item` the costs of items without a vote. Returns the tokens of its requests except `own`. */
     const countOthers = Effect.fnUntraced(function* (model: string, item: string, own: ReadonlyArray<string>) {
       yield* sql`UPDATE answer SET counted_for = ${item} WHERE counted_for = '' AND model = ${model}`
       const rows = yield* sql<Row>`SELECT prompt_tokens, completion_tokens, batched FROM answer
@@ -232,7 +230,6 @@ export const open = Effect.fn("JudgeAnswers.open")(
 
 export type JudgeAnswers = Effect.Success<ReturnType<typeof open>>
 
-/** Reads the paid requests, even if another process uses the file. Returns none if the file cannot be read. */
 export const readPaid = (file: string) =>
   SqliteClient.make({ filename: file, readonly: true }).pipe(
     Effect.flatMap(paidIn),

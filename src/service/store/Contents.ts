@@ -97,11 +97,7 @@ export const make = Effect.gen(function* () {
 
   const mayAsk = sql`CASE WHEN ${isRepeatable("item")} THEN ${Number.MAX_SAFE_INTEGER} ELSE 1 END`
 
-  /**
-   * Counts, by task, the items that wait for another expert. Reads at most `maxWaitingRead` deferred items, and as many
-   * open ones. Items that nobody has received yet do not count. Items for judges only do not count if a judge had no
-   * answer, because the queue closes them.
-   */
+  /** Counts the items per task that wait for another expert. It reads at most 2 × `maxWaitingRead` items. */
   const waiting = Effect.map(
     sql<{ seq: number; items: number }>`SELECT item_id / ${maxPrompts} AS seq, COUNT(*) AS items FROM (
         SELECT item_id FROM (SELECT item_id FROM deferred_item LIMIT ${maxWaitingRead})
@@ -122,7 +118,6 @@ export const make = Effect.gen(function* () {
     (rows) => new Map(rows.map(({ items, seq }) => [seq, items])),
   )
 
-  /** Ends the deferral of the items that `rows` selects. Items that need votes go back to the queue. */
   const offerAgain = (rows: Statement.Fragment): Effect.Effect<void, SqlError> =>
     Effect.gen(function* () {
       yield* sql`INSERT OR REPLACE INTO returned_item (item_id)

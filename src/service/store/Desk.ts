@@ -230,7 +230,7 @@ const make = Effect.gen(function* () {
     deleteDecision(taskId, promptIndex, "item.restore", sql`choice IS NULL`, "The prompt is not withdrawn."),
   )
 
-  /** `needs` changes how many votes some items need. It returns these items, each with the difference as `votes`. */
+  /** `needs` returns each changed item. `votes` is the change of the item's needed votes (negative: fewer). */
   const changeNeeds = (
     taskId: string,
     action: string,
@@ -247,7 +247,7 @@ const make = Effect.gen(function* () {
       return items.length
     })
 
-  /** Requests more votes, from experts who have not judged the prompts. Until then, the task keeps its result. */
+  /** Requests votes from experts who have not judged the prompts. The task keeps its result until the votes exist. */
   const reopenTask = Effect.fn("Desk.reopen")(
     (taskId: string, votes: number, promptIndices: ReadonlyArray<number> | undefined) =>
       changeNeeds(taskId, "task.reopen", function* ({ seq, status }) {

@@ -1,6 +1,6 @@
 /**
  * Sorts automatic experts by their votes on an item's content (see `Contents`), fewest first. At most `maxNear` older
- * and `maxNear` newer equal items are read. Only tasks that `mark` has marked have equal items.
+ * and `maxNear` newer equal items are read.
  */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -22,7 +22,7 @@ export const equalItemsOf = (sql: SqlClient.SqlClient, seq: number) => {
     WHERE item.${itemsOf(sql, seq)} AND item.open > 0`
 }
 
-/** If a new task of a group has an item equal to an older one, marks it and the task of the oldest equal item. */
+/** Sets `has_equal_items` on a task with an item equal to an older one, and on the oldest item's task. */
 export const mark = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, seq: number) {
   const first = yield* sql<{ seq: number }>`SELECT DISTINCT first / ${maxPrompts} AS seq FROM (
       SELECT item_id, (SELECT MIN(other.item_id) FROM item AS other INDEXED BY item_of_content

@@ -109,7 +109,6 @@ export const make = Effect.fnUntraced(function* ({ waiting }: Pick<Effect.Succes
     yield* move(tasks, 0)
   })
 
-  /** Pauses or resumes a group. Returns false if the group was already in that state. */
   const pause = Effect.fnUntraced(function* (
     group_id: string,
     { organization, tasks }: { readonly organization: string; readonly tasks: ReadonlyArray<number> },
@@ -187,7 +186,6 @@ export const make = Effect.fnUntraced(function* ({ waiting }: Pick<Effect.Succes
   const ofLane = sql.literal(`lane.lane, COALESCE(priority, 0) AS priority, COALESCE(assigned, 0) AS assigned,
     COALESCE(paused, 0) AS paused`)
 
-  /** Lists the groups and tasks that have a lane, and the oldest others. Only `waiting` reads more than these. */
   const list = Effect.fnUntraced(function* ({ after = 0 }: GroupQuery = {}) {
     const groups = yield* sql<LaneRow>`
       SELECT task_group.group_id, ${ofLane}, open AS tasks, votes, votes_needed,

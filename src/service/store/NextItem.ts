@@ -1,6 +1,6 @@
 /**
- * Finds the next item that a person may judge, in the order of `VoteQueue`. Items before a person's cursors are not
- * read again, because an item that opens again is in `returned_item`. Use it inside one `Database.write`.
+ * Finds the next item that a person may judge, in the order of `VoteQueue`. Items before a person's cursor are not read
+ * again. If such an item opens again, `returned_item` contains it. Use it inside one `Database.write`.
  */
 import { Effect } from "effect"
 import type { Statement } from "effect/sql"

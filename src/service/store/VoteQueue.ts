@@ -37,7 +37,7 @@ const make = Effect.fnUntraced(function* (options: VoteQueueOptions) {
   })
   const hasGoldAnswer = (prompt: TaskPrompt) =>
     options.goldAnswer !== undefined && Option.isSome(options.goldAnswer(prompt))
-  // If settings or gold items have changed since the last start, fewer items may have to wait.
+  // After a change of settings or gold items, some deferred items need not wait any longer.
   yield* (yield* Database).write(
     Effect.gen(function* () {
       if (options.goldAnswer !== undefined) yield* voting.contents.allowRepeatsOf(voting.requests, hasGoldAnswer)

@@ -1,7 +1,7 @@
 /**
  * Statements for votes, used inside one `Database.write`. Counters match the stored votes, even after an undo. A
- * completed task has one result per prompt, in order. A group's event is stored when its last open task ends. If the
- * group has a size, that many tasks must exist. If the group grows later, it gets another event.
+ * completed task has one result per prompt, in order. A group's event is stored when all its tasks have ended. A group
+ * with a size must then have this number of tasks. If the group grows later, it gets another event.
  */
 /* oxlint-disable max-lines -- one state machine, whose transitions share their statements */
 import { Cause, Duration, Effect, Latch, Option } from "effect"
@@ -161,7 +161,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
       onSome: (right) => (prompt.completions[vote.choice] === prompt.completions[right] ? 1 : 0),
     })
 
-  /** Stores votes. The caller has updated their items; those in `done` are complete. Returns whether the task ended. */
+  /** Stores votes on items that the caller has updated. `done`: the complete items. Returns whether the task ended. */
   const give = Effect.fnUntraced(function* (
     task: Task,
     votes: ReadonlyArray<NewVote>,

@@ -80,7 +80,7 @@ export const layer = HttpRouter.use(
     )
     const compressed = yield* CompressedBodies.make
     const file = compressed(files).pipe(
-      // Browsers take a worker's policy from the response with its script, not from the page.
+      // A web worker gets its policy from the response with its script, and not from the page.
       Effect.map(HttpServerResponse.setHeader("content-security-policy", policy)),
     )
     yield* router.prefixed("/assets").add("GET", "/*", file)

@@ -43,7 +43,6 @@ type DeliveryRow = Delivery & { readonly sequence: number }
 const maxPageSize = 100
 /** The maximum number of attempts shown per message. An operator can resend a message any number of times. */
 const attemptsShown = 200
-/** The maximum number of messages deleted in one transaction. More would make other writes wait long. */
 const maxDeletedPerWrite = 500
 
 export const make = Effect.fnUntraced(function* (
@@ -151,10 +150,7 @@ export const make = Effect.fnUntraced(function* (
       UPDATE webhook_message SET state = ${state}, next_attempt_at = NULL, finished_at = ${now}
       WHERE sequence = ${sequence}`
 
-  /**
-   * Makes waiting messages due now, and starts their schedules again. Messages that can be replaced keep their time.
-   * Messages that are due at step 0 would not change, and are not written, because there may be many of them.
-   */
+  /** Makes waiting messages due now, at the start of their schedules, except messages that can be replaced. */
   const writeAllDue = (now: number) =>
     sql`
       UPDATE webhook_message SET step = 0, next_attempt_at = ${now}

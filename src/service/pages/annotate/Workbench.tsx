@@ -146,7 +146,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys, onJudgments }:
         setReader(null)
         return improved.current?.focus()
       case "leave":
-        // The browser also closes the reader on Escape, but may report this late. Keys pressed before would be lost.
+        // The browser closes the reader too, but can report this late. Until then, the page would ignore other keys.
         if (reader !== null) return setReader(null)
         if ([rationale, improved, marks, ratings].some(({ current }) => current?.contains(document.activeElement)))
           return mark(marked)

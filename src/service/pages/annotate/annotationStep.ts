@@ -104,7 +104,7 @@ const send = (state: AnnotationState, now: number, leaving = !state.visible): St
     switch (wanted?._tag) {
       case "submit": {
         const vote = entries.submission(entry, item.rubric, seconds)
-        // While the submission waited for a connection, the expert removed an answer that it needs.
+        // The expert removed a required answer while the submission waited for a connection.
         if (vote === null) return [{ ...state, wanted: null, notice: lacking(entry, item) }, []]
         const input = { params, payload: { ...vote, guidelines_version: item.guidelines_version } }
         const request = item.corrects === null ? "POST /items/:item_id/vote" : "PUT /judgments/:item_id"

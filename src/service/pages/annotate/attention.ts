@@ -3,7 +3,7 @@
 export interface Attention {
   /** The working time before `since`, in milliseconds. */
   readonly counted: number
-  /** The time up to which `counted` is complete. Null while the page is hidden. */
+  /** Null while the page is hidden. */
   readonly since: number | null
   readonly lastActivity: number
 }
