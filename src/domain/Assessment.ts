@@ -85,7 +85,6 @@ export const combined: { readonly [Name in keyof typeof fields]: string } = {
   aspects: "has mean ratings",
 }
 
-/** A vote that ranks several texts first has no strength here. The result has only parts that a vote has. */
 export const combine = (
   completions: ReadonlyArray<string>,
   best: number,

@@ -1,7 +1,4 @@
-/**
- * A lead's decision on an item, which replaces its votes. The votes stay in the result: `agreement` is the share of
- * first choices for the decided completion, and the assessment combines the votes as if it were their best.
- */
+/** A lead's decision on an item. The votes stay in the result: `agreement` is the share of the lead's choice. */
 import { Option, Predicate, Schema, Struct } from "effect"
 import * as Assessment from "./Assessment.ts"
 import { firstOfText } from "./CompletionTexts.ts"

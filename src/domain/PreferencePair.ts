@@ -11,7 +11,6 @@ import { Message, Prompt } from "./Message.ts"
 const text = Schema.NullOr(Schema.String)
 const number = Schema.NullOr(Schema.Finite)
 
-/** A column that differs only if the input differs. */
 const fromInput = <S extends Schema.Top>(description: string, schema: S): S["Rebuild"] =>
   described(description, schema.annotate({ isFromInput: true }))
 

@@ -13,7 +13,7 @@ export interface Ballot {
 type Choice = Pick<Ballot, "choice" | "ranking">
 
 export interface Tally {
-  /** Index of the best completion. If several completions have the best text, the earliest vote decides among them. */
+  /** Index of the best completion. If several completions have the best text, the earliest vote for it decides. */
   readonly best: number
   /** Share of the first-choice votes for the best text, 0 to 1. */
   readonly agreement: number
@@ -38,9 +38,8 @@ export const rankTexts = (ranking: Ranking, first: ReadonlyArray<number>): Ranki
  * Counts votes by these rules:
  * 1. Completions with the same text are one choice, at the best rank among them.
  * 2. The text with the most first choices is best. A vote that ranks several texts first is split equally among them.
- * 3. If several texts have the most first choices, the one with the highest mean Borda score is best. The mean is over
- *    the votes with a ranking. In a ranking of m texts, rank r (1 to m) scores m − r; texts with the same rank share
- *    the mean.
+ * 3. If several texts have the most first choices, the one with the highest mean Borda score is best. In a ranking of m
+ *    texts, rank r (1 to m) scores m − r. Texts with the same rank get the mean of their scores.
  * 4. If several texts are equal by rules 2 and 3, the earliest vote that chose one of them decides. If no vote chose
  *    one of them, the lowest index is best.
  *
@@ -54,7 +53,6 @@ export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray
   const borda = first.map(() => 0)
   for (const { ranking } of ofTexts) addBorda(borda, distinct, ranking)
 
-  /** The result is negative if `a` is better than `b` by votes and Borda scores. */
   const compare: Order.Order<number> = (a, b) => {
     const [one, other] = [first[a]!, first[b]!]
     return Order.BigInt(votes[other]!, votes[one]!) || Order.Number(borda[other]!, borda[one]!)
@@ -77,9 +75,7 @@ export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray
   }
 }
 
-/**
- * Whether each vote agrees with the others' majority. Undefined if there is none, or if the vote ranks several first.
- */
+/** Undefined if the other votes have no majority, or if the vote ranks several first. */
 export const agreesWithOthers = (
   completions: ReadonlyArray<string>,
   ballots: ReadonlyArray<Choice>,
@@ -123,7 +119,7 @@ const hasText = (text: string | undefined): boolean => text !== undefined && tex
 
 export const topOf = ({ choice, ranking }: Choice): ReadonlyArray<number> => ranking?.[0] ?? [choice]
 
-/** Adds twice a ranking's Borda scores, which are integers. All rankings are complete, so sums order like means. */
+/** Adds twice a ranking's Borda scores, which are integers. */
 const addBorda = (scores: Array<number>, completions: number, ranking: Ranking | undefined) => {
   let below = completions
   for (const group of ranking ?? []) {

@@ -3,7 +3,7 @@ import { isObject } from "./Values.ts"
 
 export const of = (name: string): string => `\`${name}\``
 
-/** Several completion paths are another flag of the command line (`--completion-path`), hence ` path`. */
+/** On the command line, one path is `--completions-path`, but several paths are `--completion-path` flags. */
 export const ofPath = (name: string, value: unknown): string =>
   `${of(name)}${name === "completions" && Array.isArray(value) ? " path" : ""}`
 

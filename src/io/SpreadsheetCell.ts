@@ -1,4 +1,4 @@
-/** Marks formulas for spreadsheets with an apostrophe (OWASP, CSV injection). Do not mark numbers: -1 is no formula. */
+/** Puts an apostrophe before texts that a spreadsheet would run as formulas (OWASP, CSV injection). */
 import { Record } from "effect"
 
 /** A formula that already has an apostrophe gets another one, so that `restore` returns the original text. */

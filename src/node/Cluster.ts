@@ -17,7 +17,7 @@ export interface ClusterOptions extends Login {
   readonly prefix: string
   readonly host: string
   readonly port: number
-  /** Time without an answer after which another runner starts the singletons. At least `minLease`. */
+  /** Another runner takes over if a runner does not answer for this time. At least `minLease`. */
   readonly lease: Duration.Duration
 }
 

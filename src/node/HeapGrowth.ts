@@ -10,7 +10,6 @@ const maxBytes = 16 * 1024 * 1024
 
 const growingPercent = 100
 
-/** In MB, for threads that start later. A size of 1 MB would cause many more collections. */
 const megabytesInThreads = 4
 
 const isLarge = (): boolean =>

@@ -1,15 +1,14 @@
-/** Adapter: refuses a PostgreSQL pooler in transaction or statement mode, if 16 rounds show that sessions change. */
+/** Adapter: refuses a PostgreSQL pooler that gives a connection another session in one of 16 attempts. */
 import { Effect, Option, Predicate } from "effect"
 import { type SqlClient, type SqlConnection, SqlError } from "effect/sql"
 
 const rounds = 16
 
-/** Connections of a ledger for reads. Writes use one more. */
 export const readConnections = 4
 
 export const clusterConnections = 4
 
-/** Connections of a worker besides its ledger's: the cluster's, and one for notifications. */
+/** The cluster's connections and one for notifications, without the ledger's. */
 export const workerConnections = clusterConnections + 1
 
 const maxWait = "10 seconds"

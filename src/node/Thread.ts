@@ -1,7 +1,7 @@
 /**
  * Adapter: runs a stage in a separate thread, or in the calling one if the stage's file is missing, as in a bundled
- * program. A stage exports `start`; importing Effect would slow the thread's start. Messages are answered in order.
- * System errors keep their code and path; other errors are defects. After a failure, no further message is processed.
+ * program. A stage imports no Effect, which would slow the thread's start. Messages are answered in order. After a
+ * failure, no further message is processed.
  */
 import { existsSync } from "node:fs"
 import { availableParallelism } from "node:os"
@@ -57,7 +57,7 @@ export interface Thread<Ask> {
 
 const values: { readonly [value: string]: "always" | "never" | undefined } = { "0": "never", "1": "always" }
 
-/** Default: `PREFSTREAM_THREADS`, or else `large` (stages with `room`), or `never` with a single core. */
+/** `large`: a stage gets a thread only if it has so many messages that `room` is called. */
 export const Threads = Context.Reference<"always" | "large" | "never">("prefstream/node/Threads", {
   defaultValue: () =>
     values[process.env["PREFSTREAM_THREADS"] ?? ""] ?? (availableParallelism() > 1 ? "large" : "never"),
@@ -80,7 +80,7 @@ const causeOf = (error: Failure) =>
     : Cause.die(error)
 
 /**
- * Messages are held until `room`, which starts the thread. If `drain` is first, they are few and run in the calling
+ * `send` keeps messages until `room` or `drain` is called. If that is `drain`, the few messages run in the calling
  * thread, because starting a thread blocks for a tenth of a second.
  */
 export const make = Effect.fnUntraced(function* <Setup, Ask, Answer>(

@@ -26,15 +26,14 @@ import * as TaskPool from "./TaskPool.ts"
 
 type Polling = Pick<ServiceSettings, "pollInterval">
 
-/** Milliseconds until the first poll of a new task. */
 export const firstPollDelay = (profile: Polling): number => Duration.toMillis(profile.pollInterval.min)
 
-/** Milliseconds after a webhook in which further webhooks are expected, so that tasks are polled less often. */
+/** For this time after a webhook, tasks are polled less often, because more webhooks are expected. */
 const hintedSpan = Duration.toMillis("1 hour")
 
 /**
- * Milliseconds until the next poll: half the task's age, but within `pollInterval`. If `hinted`, the delay is at least
- * `pollInterval.max`, and at most `hintedSpan` or `pollInterval.max`, whichever is longer.
+ * Milliseconds until the next poll: half the task's age, within `pollInterval`. If `hinted`, the minimum is
+ * `pollInterval.max`, and the maximum is the longer of `pollInterval.max` and `hintedSpan`.
  */
 export const pollDelay = (profile: Polling, age: number, hinted = false): number => {
   const max = Duration.toMillis(profile.pollInterval.max)
@@ -43,7 +42,6 @@ export const pollDelay = (profile: Polling, age: number, hinted = false): number
     : Math.min(Math.max(age / 2, firstPollDelay(profile)), max)
 }
 
-/** Maximum milliseconds until the first retry of a poll that a webhook caused. */
 const maxHintedRetryDelay = Duration.toMillis("2 seconds")
 
 const pageSize = 256
@@ -94,10 +92,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const kindsIn = VoteKinds.reader(profile.kindPath)
   const known = new Set([...profile.openStatuses, ...profile.completedStatuses, ...profile.failedStatuses])
   const maxPollInterval = Duration.toMillis(Duration.fromInputUnsafe(profile.pollInterval.max))
-  /**
-   * Consecutive failed polls of each task: all (`times`), those with an unusable response (`useless`), and those since
-   * a webhook or a person asked for a poll (`sinceHint`).
-   */
+  /** Consecutive failed polls of each task: all of them, those with an unusable response, and those since a hint. */
   const failures = new Map<number, { readonly times: number; readonly useless: number; readonly sinceHint: number }>()
   const repeats = RepeatedExperts.make(ledger)
   let warnings = 0
@@ -127,7 +122,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     )
   })
 
-  /** Retries with backoff, but no later than the next poll by age, because the result may already be available. */
+  /** The delay is at most that of a regular poll, because the result may already be available. */
   const retrySoon = Effect.fnUntraced(function* (task: OpenTask, times: number, first = firstPollDelay(profile)) {
     const now = yield* SteadyClock.now
     const delay = Backoff.millisAfter(times, first, pollDelay(profile, now - task.submittedAt))

@@ -31,7 +31,7 @@ const kinds: Kinds.Kinds = {
   annotationPaths: Kinds.recordOf("an object with field paths", Kinds.anyText),
 }
 
-/** For speed, one call matches many tasks, because a task may have only one item. */
+/** A task may have only one item, so a call per task would be slow. */
 const ofTasks = Effect.fnUntraced(function* (
   campaign: number | "all" | undefined,
   annotationPaths: AnnotationPaths.AnnotationPaths | undefined,
@@ -160,7 +160,6 @@ const placedOf = (batch: number, tasks: Arr.NonEmptyReadonlyArray<JudgedTask>): 
   })
 }
 
-/** Flattens the arrays. All arrays of a chunk become one chunk. */
 const inArrays = <A, E, R>(arrays: Stream.Stream<ReadonlyArray<A>, E, R>): Stream.Stream<A, E, R> =>
   arrays.pipe(
     Stream.chunks,

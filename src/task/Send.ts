@@ -49,8 +49,8 @@ export interface SendOptions {
 }
 
 /**
- * Fails `halt` after a failure that would affect every task. If `earlier` failures have ended a run, tasks are sent one
- * by one until the service accepts one.
+ * A failure that would affect every task fails `halt`. If such a failure ended the `earlier` run, tasks are sent one by
+ * one until the service accepts one.
  */
 export const send = Effect.fnUntraced(function* <E>(
   readingDone: Latch.Latch,
@@ -65,13 +65,13 @@ export const send = Effect.fnUntraced(function* <E>(
   const timeLimit = Duration.toMillis(Duration.fromInputUnsafe(profile.requestTimeout))
   const lifetime = Duration.fromInputUnsafe(profile.idempotencyKeyLifetime)
 
-  /** On interruption, a request in flight is finished and recorded, but a wait for a turn stops. */
+  /** A stop ends a wait for a turn, but a request in flight is finished and recorded. */
   const sendOne: (task: PlannedTask) => Effect.Effect<void, SqlError> = Effect.fnUntraced(
     function* (task) {
       if (yield* Deferred.isDone(halt)) return
       const body = yield* ledger.requestBody(task.seq)
-      // The claim happens at the task's turn, so that only a task that is being sent can become in doubt. Queries for
-      // planned tasks also return the halves of a split task, so another fiber may claim them.
+      // A task is claimed only at its turn, so that a kill puts no waiting task in doubt. Another fiber may claim the
+      // task first, because queries also return the halves of a split task.
       let claimed = false
       /** Whether an earlier request of this attempt, even in an earlier run, may have created the task. */
       let doubtful = task.sentAt !== undefined
@@ -130,7 +130,7 @@ export const send = Effect.fnUntraced(function* <E>(
       ),
   )
 
-  /** The `seq` of tasks that wait for their turn or are being sent. Queries for planned tasks may return them again. */
+  /** Queries for planned tasks also return tasks that wait for their turn. */
   const inFlight = new Set<number>()
   const sendTask = (task: PlannedTask) =>
     Effect.ensuring(
@@ -142,7 +142,6 @@ export const send = Effect.fnUntraced(function* <E>(
   const isTooLarge = (items: number, bytes: number) =>
     tooLarge.some((refused) => items >= refused.items && bytes >= refused.bytes)
 
-  /** The last failure of a task that is left for the next run. */
   let leftFailure: AnnotationClientError | undefined
 
   const end = (failure: AnnotationClientError | undefined) =>

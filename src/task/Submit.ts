@@ -3,7 +3,7 @@
  * plans and sends concurrently. It can be stopped at any point. After a failure, requests in flight are finished, and
  * the ledger records them and the reason of the failure.
  */
-/* oxlint-disable max-lines -- options, their checks, and the run that has them */
+/* oxlint-disable max-lines -- options, their checks, and the run */
 import {
   Cause,
   Deferred,
@@ -219,11 +219,11 @@ export interface Submitted extends ReadCounts {
 }
 
 export interface RunOptions extends SubmitOptions {
-  /** Opens when the interrupted tasks of earlier runs are planned or in doubt, so that polling may start. */
+  /** Opens after the run has decided about interrupted tasks of earlier runs. Polling may then start. */
   readonly settled?: Latch.Latch | undefined
   /** Chooses the items of earlier runs that get another vote. Default: no item gets one. */
   readonly chooseFurther?: ChooseItems | undefined
-  /** Without `group`, the tasks' group is this name with the campaign's number, if the service knows groups. */
+  /** The default group is this name with the campaign's number, if the service declares groups. */
   readonly jobName?: string | undefined
   /** Called with the tasks' group, or undefined without a group, before any task of the run is planned. */
   readonly onGroup?: ((group: string | undefined) => Effect.Effect<void>) | undefined

@@ -1,8 +1,8 @@
 /**
- * Splits the judgment of a task that asks for several votes into one judgment per vote, as if each vote had its own
- * task. The first one has the flags and a lead's decision. A judgment with fewer than two listed votes stays whole. A
- * judgment without a lead's decision also stays whole if its choice differs from that of `tally`, for example in a tie.
- * `missingVotes` counts votes that the task asked for and did not get.
+ * Splits the judgment of a task with several votes into one judgment per vote. The first one has the flags and a lead's
+ * decision. A judgment stays whole if it lists fewer than two votes. It also stays whole if the service, not a lead,
+ * chose another completion than `tally`, for example in a tie. `missingVotes` counts votes that the task asked for and
+ * did not get.
  */
 import { Option, Struct } from "effect"
 import * as Assessment from "../domain/Assessment.ts"

@@ -21,14 +21,11 @@ import * as Throttle from "./Throttle.ts"
 import * as Transport from "./Transport.ts"
 
 export interface Sending<E> {
-  /** Whether an earlier attempt may have created the task, even if a later attempt is refused. */
+  /** Whether the task was in doubt before. If the service now refuses the task, the task stays in doubt. */
   readonly isDoubtful: boolean
   /** Runs before the first request. If it fails, nothing is sent. */
   readonly claim: Effect.Effect<unknown, E>
-  /**
-   * Runs before a retry in place of `claim`, unless `release` has run since the last request. If it fails, nothing is
-   * sent.
-   */
+  /** Runs before a retry in place of `claim`, unless `release` has run. If it fails, nothing is sent. */
   readonly beforeRetry: Effect.Effect<unknown, E>
   /** Runs after an attempt without a usable response that may have created the task. */
   readonly doubt: Effect.Effect<unknown>
@@ -82,7 +79,7 @@ const make = Effect.fnUntraced(function* <R>(
   const transport = yield* Transport.make(throttle)
   const calls = yield* callsOf(transport, throttle)
 
-  /** Tasks that were polled recently. Probes poll them to find out whether the service is up. */
+  /** Recently polled tasks, which probes poll again. */
   const known = new Map<string, Effect.Effect<TaskRequest, unknown>>()
   const health = yield* ServiceHealth.make(profile, throttle, (failed) => {
     const turn = failed % (known.size + 1)
@@ -124,7 +121,6 @@ const make = Effect.fnUntraced(function* <R>(
       .pipe(
         Effect.mapError((failure) => {
           if (!isClientError(failure)) return failure
-          // An earlier attempt may have created the task, even if the service refused this attempt.
           return (isDoubtful || doubts > 0) && (failure.reason._tag === "Refused" || failure.reason._tag === "TooLarge")
             ? transport.unusable(
                 `an earlier attempt may have created the task; a later attempt failed: ${failure.message}`,

@@ -1,7 +1,7 @@
 /**
  * Decides when failed creations end a run: after several consecutive lost tasks, if the service refuses the first
- * tasks, or if it gives several tasks the same id. If the caller continues, the next such failure ends the run, too,
- * unless a task succeeded in between.
+ * tasks, or if it gives several tasks the same id. After that, each further such failure ends a run, until a task
+ * succeeds.
  */
 import { AnnotationClientError, TasksRefused, UnusableAnswer } from "./AnnotationClientError.ts"
 
@@ -44,7 +44,7 @@ export const make = (baseUrl: string) => {
       firstRefusals === undefined || ++firstRefusals < maxFirstRefusals
         ? undefined
         : failure(new TasksRefused({ tasks: firstRefusals, status, detail })),
-    /** The task is `in_doubt`, because the service answered with the id of another task. */
+    /** Call it if another task already has the id that the service returned. */
     sharedTaskId: (taskId: string, reason: string): AnnotationClientError | undefined => {
       const times = (sharedIds.get(taskId) ?? 0) + 1
       sharedIds.set(taskId, times)

@@ -32,11 +32,11 @@ export type Http = HttpClient.HttpClient.With<AnnotationClientError>
 export interface Call {
   /**
    * Sends a request; a path is relative to the service's base URL. A status other than 2xx is a failure with a reason.
-   * The first request of a call is not repeated. Later reads that failed, and later writes that the service certainly
-   * did not carry out, are repeated for at most `patience`.
+   * The first request of `create` or `poll` is not repeated. A later read is repeated after a failure, and a later
+   * write only if the service certainly did not carry it out, both for at most `patience`.
    *
    * If the response to a write is lost (timeout, broken connection, 5xx), the call ends. The task is then `in_doubt`,
-   * unless the service honors keys.
+   * unless the service honors idempotency keys.
    */
   readonly http: Http
   /**
@@ -110,7 +110,6 @@ export const make = Effect.fnUntraced(function* (
     return Effect.succeed(error(noAnswer(cause, quotable)))
   }
 
-  /** Makes the requests of one call. `mayHaveWritten` of the result tells whether they may have created something. */
   const callOf = (kind: Kind, turn: Turn | undefined, key?: string) => {
     let isFirst = true
     /** Whether the service accepted a request that may create something. */
@@ -119,7 +118,7 @@ export const make = Effect.fnUntraced(function* (
     let lost: AnnotationClientError | undefined
     const answers: Array<string> = []
 
-    /** The key depends on method and URL, so each attempt at the same step has the same key. */
+    /** Each attempt at the same request must have the same key. */
     const withKey = (request: HttpClientRequest.HttpClientRequest) =>
       key === undefined || reads.includes(request.method) || request.headers[keyHeader] !== undefined
         ? request
@@ -201,7 +200,6 @@ export const make = Effect.fnUntraced(function* (
         return response
       })
 
-    /** Converts a failure, and adds whether an earlier request of the call may have created the task. */
     const classify = Effect.fnUntraced(function* (cause: unknown) {
       const failure = yield* failureOf(cause, kind)
       yield* slowDown(failure, turn?.permit)

@@ -14,7 +14,7 @@ import * as Backoff from "../../io/Backoff.ts"
 import * as SteadyClock from "../../io/SteadyClock.ts"
 import * as ResponseBody from "./ResponseBody.ts"
 
-/** Time of the last request for `openapi.json` (milliseconds of `SteadyClock`), which the rate limit counts. */
+/** Time of the last request for `openapi.json`, in milliseconds of `SteadyClock`. The rate limit counts this request. */
 export const FirstRequest = Context.Reference<number | undefined>("prefstream/task/FirstRequest", {
   defaultValue: () => undefined,
 })
@@ -31,7 +31,7 @@ export class MembersUnknown extends Schema.TaggedError<MembersUnknown>()("Member
   }
 }
 
-/** If `openapi.json` could not be read, reads it again for the members that tasks may have. Otherwise undefined. */
+/** Reads `openapi.json` again to find the members that tasks may have. Undefined if it need not be read again. */
 export const Unread = Context.Reference<Effect.Effect<TaskMembers.TaskMembers, MembersUnknown> | undefined>(
   "prefstream/task/UnreadDocument",
   { defaultValue: () => undefined },
@@ -47,9 +47,7 @@ const nothing: Published = { ...unlimited, idempotencyKey: "ignored", taskMember
 const timeLimit = "5 seconds"
 
 const maxRequests = 3
-/** Wait after a 429 or 503 without `Retry-After`. */
 const usualWait = Duration.seconds(1)
-/** If the service asks for a longer wait, the request is not repeated. */
 const maxWait = Duration.minutes(1)
 
 const maxBytes = 4 * 1024 * 1024
@@ -67,7 +65,6 @@ const isOfType = (schema: unknown, type: "integer" | "string"): boolean =>
     .flat()
     .some((part) => [at(part, "type")].flat().includes(type))
 
-/** The `maximum` may be in one of the schema's `allOf`. */
 const maximumOf = (schema: unknown): number => {
   const parts = [schema, at(schema, "allOf")].flat()
   return Math.min(...parts.map((part) => Option.getOrElse(decodeMaximum(at(part, "maximum")), () => Infinity)))
@@ -144,7 +141,7 @@ export const read = Effect.fn("PublishedLimits.read")(function* ({
     onNone: () => ({ status: undefined, problem: "no answer", text: "" }),
     onSome: ({ answer: { problem, status, text } }) => ({ status, problem, text }),
   })
-  /** Undefined if the document was read, or if the service has none. */
+  /** The reason why the document could not be read. After a status such as 404, the service counts as having none. */
   const unread =
     status === undefined || status === 200 ? problem : status === 429 || status >= 500 ? String(status) : undefined
   return { ...(status === 200 && problem === undefined ? publishedIn(text) : nothing), unread }
@@ -167,7 +164,7 @@ export const membersOf = (
   }
 }
 
-/** A custom protocol has no members. If the run asks for votes, a document that could not be read is read again. */
+/** A run that asks for votes must know the members, so it reads `openapi.json` again if the first attempt failed. */
 export const membersFor = Effect.fnUntraced(function* (
   { votes, votesUpTo = votes }: { readonly votes?: number | undefined; readonly votesUpTo?: number | undefined },
   hasContract: boolean,
@@ -179,7 +176,6 @@ export const membersFor = Effect.fnUntraced(function* (
   return votesUpTo !== undefined && unread !== undefined ? yield* unread : TaskMembers.none
 })
 
-/** Reads the document again, and retries for as long as a run waits for a service that is down. */
 const readAgain = (profile: ServiceSettings) =>
   read(profile).pipe(
     Effect.flatMap(({ taskMembers, unread }) =>
@@ -190,7 +186,6 @@ const readAgain = (profile: ServiceSettings) =>
     Effect.retry(Backoff.exponential("200 millis", "30 seconds").pipe(Schedule.upTo({ duration: profile.patience }))),
   )
 
-/** Fills settings from the document, unless `idempotencyKey`, `taskMembers`, and `maxCompletions` are all set. */
 const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   const isSet = profile.idempotencyKey !== "declared" && profile.taskMembers !== "declared"
   if (isSet && profile.maxCompletions !== Infinity) {
@@ -200,7 +195,7 @@ const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   const { unread } = published
   const { idempotencyKey, identity } = profile
   const isUnread = profile.taskMembers === "declared" && unread !== undefined
-  // Settings may exclude all members, whatever the document says.
+  // With `requestExtra` or `createRequest`, a member may be impossible even if `openapi.json` declares it.
   const possible = membersOf(profile, { group: true, maxVotes: 1 })
   if (unread !== undefined && idempotencyKey === "declared") {
     yield* Effect.logWarning(

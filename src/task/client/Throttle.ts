@@ -36,7 +36,7 @@ interface Waiter<E> {
 
 /** After a delay, requests may be sent faster, to make up for at most this many milliseconds. */
 const catchUp = 100
-/** The next slots are reserved this many milliseconds before the last reserved slot. */
+/** Milliseconds from reserving the next slots to the time of the last reserved slot. */
 const takeAhead = 50
 /** An unused slot is dropped this many milliseconds after its time. */
 const maxSlotDelay = 40
@@ -48,11 +48,10 @@ const margin = (requestsPerSecond: number): number => Math.min(50, Math.max(10, 
 /** With this rate, at most `requestsPerSecond` arrive in any second, even if some are late. */
 export const slotsPerSecond = (requestsPerSecond: number): number => (1000 * requestsPerSecond) / (1000 + maxLateness)
 
-/** Maximum number of sending times to remember. */
 const maxRemembered = 10_000
 
 const createsPerPoll = 3
-/** A stop can interrupt the wait of a creation's later request only after this time. By default, `grace` is longer. */
+/** A stop waits this long for the turn of an unfinished creation's next request. By default, `grace` is longer. */
 const maxStepWait = Duration.millis(10_000)
 /** Seconds in which successful requests raise the rate from 0 to its limit. */
 const recovery = Duration.toSeconds("30 seconds")
@@ -60,9 +59,7 @@ const recovery = Duration.toSeconds("30 seconds")
 /** Maximum milliseconds of a pause that one response can cause. */
 const maxPause = Duration.toMillis("1 day")
 
-/** Shorter pauses are not logged. */
 const longPause = Duration.toMillis("5 seconds")
-/** Milliseconds between warnings about the rate. */
 const minWarningInterval = Duration.toMillis("1 minute")
 
 export const make = Effect.fnUntraced(function* <E>(settings: {
@@ -80,8 +77,8 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   const budget = Option.getOrUndefined(settings.budget ?? Option.none())
   const slowest = Math.min(requestsPerSecond, 0.2)
   /**
-   * The latest time at which the service may have received each recent request. At first, this is `maxLateness` after
-   * sending. A response shows that the service received the request at least `fastest` before it.
+   * For each recent request, the latest time at which the service may have received it. Without a response, this is
+   * `maxLateness` after sending. A response shows that it was at least `fastest` milliseconds earlier.
    */
   const departures = new Float64Array(Math.min(Math.ceil(requestsPerSecond), maxRemembered)).fill(-Infinity)
   const window = (1000 * departures.length) / requestsPerSecond + margin(requestsPerSecond)
@@ -103,7 +100,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   let held = false
   /** Times of the slots that were reserved from the budget, ascending. */
   const slots: Array<number> = []
-  /** Opens when more slots may be needed. */
   const slotsWanted = yield* Latch.make()
   let saidAt = -Infinity
   let saidUntil = -Infinity
@@ -140,7 +136,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     while (slots.length > 0 && slots[0]! < now - maxSlotDelay) slots.shift()
   }
 
-  /** Milliseconds until a request can be sent; infinity if an event must happen first. */
   const wait = (now: number): number => {
     if (held || inFlight >= maxInFlight()) return Infinity
     const oldest = departures[ordinal % departures.length]!
@@ -250,10 +245,10 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     })
 
   /**
-   * Waits for a turn, and runs a call, which may give the turn back early. The wait can be interrupted.
+   * Waits for a turn, and runs a call, which may give the turn back early.
    *
-   * @param isNextStep whether an earlier request of the call may have created something. If so, its turn comes first,
-   * and the wait can be interrupted only after `maxStepWait`, so that a stop rarely puts the task in doubt
+   * @param isNextStep whether an earlier request of the call may have created something. The call then goes first, and
+   * a stop waits `maxStepWait` for its turn, because an unfinished creation puts the task in doubt
    */
   const turn = <A, E2, R>(kind: Kind, call: (turn: Turn) => Effect.Effect<A, E2, R>, isNextStep = false) =>
     Effect.uninterruptibleMask((restore) =>
@@ -268,7 +263,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       }),
     )
 
-  /** Logs a wait if it ends more than 5 seconds from now, and more than 5 seconds after the last logged one. */
   const logPause = Effect.fnUntraced(function* (now: number, until: number, why: string) {
     if (until - Math.max(now, saidUntil) <= longPause) return
     saidUntil = until
@@ -330,7 +324,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
         `the service is rate limiting or overloaded (${status}): reduced to at most ${Math.floor(atOnce)} concurrent requests and ${budget === undefined ? `${Number(perSecond.toPrecision(3))} requests per second` : "half the request rate of all workers"}; both limits rise again as requests succeed`,
       )
     }),
-    /** Pauses all requests. If the pause is longer than `patience`, waiting requests fail with `failure`. */
     pause: Effect.fnUntraced(function* (millis: number, failure: E) {
       const now = yield* SteadyClock.now
       const until = now + Math.min(millis, maxPause)
@@ -343,12 +336,11 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       if (budget !== undefined) yield* budget.pause(until - now)
     }),
     quota,
-    /** Counts a request that is sent without a turn. */
+    /** Counts a request that did not wait for its turn, such as a probe. */
     count: Effect.gen(function* () {
       if (budget !== undefined) yield* budget.take(1)
       depart(yield* SteadyClock.now)
     }),
-    /** End of the pause, in epoch milliseconds. */
     pausedUntil: Effect.sync(() => pausedUntil),
     hold: Effect.sync(() => {
       held = true
@@ -367,7 +359,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       }),
     isPollWaiting: () => waiting.poll.length > 0,
     wanted,
-    /** Fails all waiting requests, not later ones. */
     end: (failure: E) => Effect.sync(() => fail(failure)),
   }
 })

@@ -53,7 +53,6 @@ const sortedHash = (completions: ReadonlyArray<string>, bytes: ItemBytes.ItemByt
   return sorted === undefined ? undefined : Sha256.hex(sorted)
 }
 
-/** Gives another id to an item that has the same completions as another item, in another order. */
 export const identifyReordered = (item: BatchItem): BatchItem => ({
   ...item,
   itemId: Sha256.hex(`${item.itemId}:${item.contentHash}`),

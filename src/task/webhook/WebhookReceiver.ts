@@ -63,7 +63,7 @@ export const route = (options: RouteOptions) =>
     }),
   ).pipe(Layer.provide(WebhookSignature.layerMac))
 
-/** Whether the path is that of a health check. If `layer` receives webhooks at it, there are no health checks. */
+/** If `layer` receives webhooks at such a path, it answers no health checks. */
 export const isHealthPath = (path: string) => HealthRoutes.paths.some((health) => health === path)
 
 /** Listens while the layer is in use. Also answers health checks. */

@@ -89,7 +89,7 @@ export const check = Effect.fn("LedgerCheck.check")(function* (options: LedgerCh
   return report
 })
 
-/** Reports damaged pages that make `check` fail: the errors that SQLite's own check finds, or else `error`. */
+/** Reports the errors of SQLite's own check, or if there are none, `error`. */
 export const damageReport = Effect.fn("LedgerCheck.damageReport")(function* <E, R>(
   error: SqlError,
   client: Layer.Layer<SqlClient.SqlClient, E, R>,
@@ -336,7 +336,7 @@ const itemsOf = (
   at: ReadonlyMap<number, ReadonlyArray<ItemRow>>,
 ): ReadonlyArray<ItemRow | undefined> =>
   Array.from({ length: row.item_count }, (_, i) => {
-    // The keys of `at` are the `seq` of the first vote. Each later vote adds `batch_items`.
+    // An item has the `seq` of its first vote, but the row may be of a later vote.
     const [item, ...more] = at.get(row.seq - (row.vote - 1) * row.batch_items + i) ?? []
     return more.length === 0 && item?.campaign === row.campaign ? item : undefined
   })

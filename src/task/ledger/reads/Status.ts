@@ -59,9 +59,9 @@ export interface Progress {
   readonly inputOf: (campaign: number) => StateCounts
   readonly votes: number
   readonly gold: number
-  /** Items that wait for another expert at the service, and their tasks. */
+  /** Items that wait for another expert at the service, without `waitingForJudges`, and the tasks of these items. */
   readonly waiting: Arrivals
-  /** Items that wait for a judge, because only judges may vote on them, and their tasks. */
+  /** The same for items on which only judges may vote. */
   readonly waitingForJudges: Arrivals
   readonly firstSubmittedAt: Option.Option<number>
   readonly oldestOutstanding: Option.Option<{

@@ -56,7 +56,7 @@ const inChunks = (rows: Arr.NonEmptyReadonlyArray<CompletedRow>) =>
 export const readStreams = ({ job, sql }: LedgerContext) => {
   const here = sql`job = ${job}`
 
-  /** Reads rows page by page; `seq` must ascend. `limitAfter` returns the maximum rows of the page after these rows. */
+  /** Reads rows page by page, ascending by `seq`. `limitAfter` returns the size of the next page. */
   const pages = <Row extends { readonly seq: number }, A>(
     page: (after: number, limit: number) => Effect.Effect<ReadonlyArray<Row>, SqlError>,
     decode: (row: Row) => A,
@@ -128,7 +128,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
 
   /** Results of the other votes in the task's batch. Omits results that cannot be decoded. */
   const resultsOfOtherVotes = Effect.fnUntraced(function* (seq: number) {
-    // A statement of its own, since PostgreSQL without statistics would read all completed tasks for a join.
+    // For a join, PostgreSQL would read all completed tasks if it has no statistics about the table.
     const [place] = yield* sql<BatchPlace>`SELECT ${sql.literal(batchColumns)} FROM task WHERE ${here} AND seq = ${seq}`
     if (place === undefined || place.votes === 1) return []
     const { batch, batchItems, vote, votes } = place
@@ -144,7 +144,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     )
   })
 
-  /** Tasks of the first vote that were refused or given up, each with the items whose other votes were, too. */
+  /** Items that get no vote, because all their tasks were refused or given up, by task of the first vote. */
   const dropped = (campaign: Option.Option<number>): Stream.Stream<DroppedTask, SqlError> =>
     pages(
       (after) => sql<

@@ -1,7 +1,7 @@
 /**
  * The tables of the ledger, for SQLite and PostgreSQL. Times are epoch milliseconds. A task's `seq` is the ordinal of
- * its first item in the job, over all campaigns, so a task can be split without renumbering others. A batch has one
- * range of `batch_items` numbers per vote, planned or not. The first range begins at `batch`, and contains `item.seq`.
+ * its first item in the job, over all campaigns, so a task can be split without renumbering others. A batch reserves
+ * `batch_items` numbers for each of its `votes`. `item.seq` is the number for the first vote.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -187,7 +187,7 @@ const createTasks = Effect.gen(function* () {
     body ${bytes} NOT NULL,
     PRIMARY KEY (job, seq)
   )`
-  // Its default compression takes a fifth of a run's time. A server without LZ4 keeps the default.
+  // PostgreSQL's default compression takes a fifth of a run's time. A server without LZ4 keeps the default.
   yield* sql.onDialectOrElse({
     pg: () => sql`DO $$ BEGIN
       ALTER TABLE task_request ALTER COLUMN body SET COMPRESSION lz4;
@@ -199,8 +199,8 @@ const createTasks = Effect.gen(function* () {
 })
 
 /**
- * The table `delivery` serves to recognize repeated deliveries. A hint with an empty `task_id` concerns all tasks.
- * `followed` is the number of times since `since_at` that a hint made its task due.
+ * A hint with an empty `task_id` concerns all tasks. `followed` is the number of times since `since_at` that a hint
+ * made its task due.
  */
 const createDeliveries = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -250,7 +250,7 @@ const addFurtherVotes = Effect.gen(function* () {
   yield* sql`ALTER TABLE task ADD COLUMN least_votes INTEGER`
 })
 
-/** `run` is the last run that read the file to its end; for files of older versions, it is the job's last run. */
+/** `run`: the last run that read the file to its end. Rows of older versions get the job's last run. */
 const addRunOfInput = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE input ADD COLUMN run BIGINT NOT NULL DEFAULT 0`
@@ -259,7 +259,7 @@ const addRunOfInput = Effect.gen(function* () {
 
 /**
  * - `task_group`: the campaign's group at the service. Never changes once a task of the campaign is planned.
- * - `asks`: number of votes on each item that the task asks for. The task uses only the `seq` range of `vote`.
+ * - `asks`: number of votes on each item that the task asks for. These are the votes `vote` to `vote + asks - 1`.
  * - `gold_items`: number of new items of the input with a known answer; 0 if `vote` is above 1.
  * - `waiting_items`: number of items of a submitted task that waited for another expert at its last poll.
  * - `voters`: `judges`, `people`, or null for anyone. In the table `run`, this applies to new items.

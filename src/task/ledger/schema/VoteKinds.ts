@@ -2,7 +2,7 @@
  * The kinds of experts who gave a task's votes, for the column `task.vote_kinds`. They determine the cost of an item:
  * - If the task asks for one vote, the vote has the highest price of all kinds in the result.
  * - If the result has no more votes than the task asks for, each vote has the price of its kind. A missing vote has the
- *   price of the annotations' own kind.
+ *   price of the kind that the annotations name outside their votes.
  * - If the result has more votes, only the requested number counts, each at the highest price of all kinds.
  */
 import { Result, Schema } from "effect"
@@ -12,7 +12,7 @@ import * as Prices from "../../../domain/Prices.ts"
 import * as Voters from "../../../domain/Voters.ts"
 import * as FieldPath from "../../../io/FieldPath.ts"
 
-/** A number of votes that have the same possible kinds, unique and sorted. Null is an unknown kind. */
+/** Votes with the same possible kinds. The kinds are unique and sorted; null is an unknown kind. */
 const Group = Schema.Struct({ votes: Schema.Int, kinds: Schema.NonEmptyArray(Schema.NullOr(Schema.String)) })
 type Group = typeof Group.Type
 
@@ -24,7 +24,6 @@ export type ReadKinds = (results: ReadonlyArray<{ readonly annotations?: unknown
 
 type Kinds = ReadonlyArray<string | null>
 
-/** The possible kinds of each vote on an item. @param missing the kind of missing votes */
 const paidVotes = (kinds: Kinds, asks: number, missing: string | null): ReadonlyArray<Kinds> =>
   Array.from({ length: asks }, (_, i) =>
     asks === 1 || kinds.length > asks ? kinds : [i < kinds.length ? kinds[i]! : missing],

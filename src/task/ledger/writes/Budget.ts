@@ -2,8 +2,8 @@
  * The request limit that workers share. Each worker reserves time slots, one per request, in one row of the ledger
  * (virtual scheduling algorithm of ITU-T I.371, without bursts). Times are those of the database's clock. Any period
  * has at most rate × period + 1 slots. If the service asks for a pause, all workers pause. If it refuses a request
- * because of load, the rate is halved, and recovers within half a minute. If the clock is set back, a pause begins
- * again, and requests wait at most half a minute plus 64 slots.
+ * because of load, the rate is halved, and recovers within half a minute. After the clock is set back, a pause starts
+ * anew.
  */
 import { Effect, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -13,7 +13,7 @@ import { databaseClock } from "./Parts.ts"
 /** A worker reserves the slots of at most this many seconds, but at least one slot. */
 const leaseSeconds = 0.25
 
-/** If the next slot is over `maxAhead` milliseconds plus `maxRequestsAhead` slots from now, the clock was set back. */
+/** The next free slot is never this far ahead (milliseconds plus slots), unless the database's clock was set back. */
 const maxAhead = 30_000
 const maxRequestsAhead = 64
 
@@ -65,7 +65,7 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
   const clock = databaseClock(sql)
   const created = sql`INSERT INTO budget (job, free_at, paused_at, paused_until, share, cuts, cut_at)
     VALUES (${job}, 0, 0, 0, 1, 0, 0) ON CONFLICT (job) DO NOTHING`
-  /** The allowed share of the rate. It also recovers if the clock was set back. */
+  /** With `ABS`, the share also recovers after the clock was set back. */
   const share = sql`LEAST(1, share + ABS(${clock} - cut_at)::float8 / ${recovery})`
   const done = { requests: 0, answers: 0 }
   return {

@@ -74,7 +74,7 @@ const courseOf = (place: number, rows: ReadonlyArray<TaskOfBatch>): VoteCourse =
 export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
   const here = sql`job = ${job}`
 
-  /** None if the job has no confidence threshold, so that no further votes are planned. */
+  /** None if no run has asked for further votes. */
   const furtherTerms = Effect.gen(function* () {
     const confidence = Option.fromUndefinedOr(yield* settingOf({ job, sql }, "confidence"))
     const bound = Option.flatMap(Option.fromUndefinedOr(yield* settingOf({ job, sql }, peopleWhenSetting)), boundOf)
@@ -92,13 +92,12 @@ export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
 
   const asksFurther = Effect.map(settingOf({ job, sql }, "confidence"), (text) => text !== undefined)
 
-  /** Whether votes have ended since items were last chosen, so that more items may need votes. */
+  /** Whether more votes have ended since a process last chose the items that need further votes. */
   const hasUnseenVotes = Effect.gen(function* () {
     if (!(yield* asksFurther)) return false
     return (yield* settingOf({ job, sql }, endedVotesSeen)) !== String(yield* endedVotes)
   })
 
-  /** Whether `hasUnseenVotes` is true, and no task is planned, being sent, or outstanding. */
   const isChoiceDue = Effect.gen(function* () {
     if (!(yield* asksFurther)) return false
     const awaited = yield* sql`SELECT 1 FROM task
@@ -106,7 +105,6 @@ export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
     return awaited.length === 0 && (yield* hasUnseenVotes)
   }).pipe(Effect.withSpan("Ledger.isChoiceDue"))
 
-  /** The state of the votes on items that may get further votes, by the item's `seq`. */
   const voteCourses = Effect.fn("Ledger.voteCourses")(function* (campaign: number) {
     const rows = yield* sql<TaskOfBatch>`SELECT ${sql.literal(rowColumns)} FROM task
       WHERE ${here} AND seq >= 0 AND campaign = ${campaign} AND least_votes IS NOT NULL ORDER BY seq`
@@ -181,7 +179,6 @@ export const writeFurtherVotes = (
     ).pipe(Effect.map(Arr.getSomes))
   })
 
-  /** Records the number of items that lack a planned vote, and of ended votes. A new run deletes both numbers. */
   const noteWanted = (items: number, ended: number) =>
     write(
       Effect.andThen(

@@ -46,12 +46,12 @@ export const writeHints = (
   const here = sql`job = ${job}`
   let lastDelivery = Option.none<number>()
   const delivered = Effect.map(SteadyClock.now, (now) => void (lastDelivery = Option.some(now)))
-  /** The last hint for all tasks that this process has followed for its parts. */
+  /** The last hint for all tasks after which this process made its tasks due. */
   let lastHintForAll = { at: never, followed: 0, since: 0 }
 
   let forgotten = -Infinity
 
-  /** Deletes old deliveries and hints. Skips locked rows, since other receivers delete the same ones. */
+  /** Skips locked rows, because other receivers delete the same rows. */
   const forgetOld = Effect.fnUntraced(function* (now: number) {
     if (now < forgotten + forgetInterval) return
     forgotten = now
@@ -101,7 +101,6 @@ export const writeHints = (
   })
 
   return {
-    /** The next `followHints` makes the named tasks due, or all tasks if none is named. */
     recordDelivery: Effect.fn("Ledger.recordDelivery")(function* (delivery: Delivery) {
       const now = yield* SteadyClock.now
       yield* forgetOld(now)
@@ -140,7 +139,7 @@ export const writeHints = (
         yield* write(
           Effect.gen(function* () {
             if (allAreDue) {
-              // Tasks that are due keep their time, because repeated hints for all tasks could delay them forever.
+              // A task that is due keeps its time. Otherwise, frequent hints could move it behind other tasks forever.
               yield* sql`UPDATE task SET due_at = ${now}
               WHERE ${here} AND state = 'submitted' AND due_at > ${now} AND ${owned.areMine()}`
               yield* addHints([...inFlight], now)
@@ -177,9 +176,8 @@ export const writeHints = (
         .map(({ since }) => since + minute - now)
       return waits.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits))
     }),
-    /** Follows the last hint for all tasks again, because the earlier owner of a part may have missed it. */
+    /** The earlier owner of a part may have missed the last hint for all tasks. */
     followAgain: () => void (lastHintForAll = { ...lastHintForAll, at: never }),
-    /** Notes that this or another process received a delivery about tasks of this ledger. */
     delivered,
     lastDelivery: Effect.sync(() => lastDelivery),
   }

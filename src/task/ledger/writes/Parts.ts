@@ -31,7 +31,7 @@ interface OwnedPart {
   epoch: number
 }
 
-/** Other processes are notified of new tasks, webhook deliveries, and existing tasks to send or poll (`again`). */
+/** `planned`: new tasks after all others. `hinted`: a webhook. `again`: other tasks to send or poll. */
 export type Change = "planned" | "hinted" | "again"
 
 /** @param worker the worker's name; undefined if this process has exclusive access to the job */
@@ -42,7 +42,6 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
   const nothing = sql.literal("")
   const clock = databaseClock(sql)
   const parts = new Map<number, OwnedPart>()
-  /** For each task that this process is sending, the epoch of its claim. */
   const claims = new Map<number, number>()
 
   const channel = sql.literal(`'prefstream_' || md5(current_schema() || ' ' || ${job})`)
@@ -89,8 +88,8 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
     forget: (seq: number) => void claims.delete(seq),
 
     /**
-     * SQL condition for tasks whose claim by an earlier owner has ended. A claim that would last longer than
-     * `maxMillis` and the margin counts as ended, because the clock was set back.
+     * Tasks whose claim by an earlier owner has ended. If a claim ends too far in the future, the clock was set back,
+     * and the claim counts as ended.
      */
     areAbandoned: (maxMillis: number) => sql`${here} AND state = 'submitting'
       AND NOT COALESCE(claim_until, 0) BETWEEN ${clock} AND ${clock} + ${Math.ceil(maxMillis) + margin}
@@ -150,7 +149,7 @@ export const writeParts = (
 ) => {
   const here = sql`job = ${job}`
   const clock = databaseClock(sql)
-  /** For each part, the number of consecutive renewals in which the ledger named another owner. */
+  /** For each part, how often in a row the ledger named another owner. */
   const disputed = new Map<number, number>()
   const notifyAll = Effect.forEach(Object.values(latches), (latch) => latch.open, { discard: true })
   let workers = noWorkers
@@ -162,7 +161,6 @@ export const writeParts = (
   return {
     job,
     partCount,
-    /** This worker's share of `together`. The shares of all workers add up to `together`. */
     shareOf: (together: number) =>
       Math.floor(together / workers.count) + (workers.rank < together % workers.count ? 1 : 0),
     countWorkers: Effect.gen(function* () {
@@ -173,7 +171,6 @@ export const writeParts = (
     }),
     /** Increases when tasks that the sender skipped may be ready. The sender then starts again at the first task. */
     changes: () => changes,
-    /** Makes all loops query the ledger, because other processes may have changed it. */
     notifyAll,
     restartSending,
     onNotification: (change: string) =>
@@ -183,7 +180,6 @@ export const writeParts = (
           ? Effect.andThen(delivered, latches.hinted.open)
           : restartSending,
 
-    /** Takes a part until the scope closes. Requests in flight at that time are still finished and recorded. */
     takePart: (part: number) =>
       Effect.acquireRelease(
         Effect.gen(function* () {
@@ -200,9 +196,8 @@ export const writeParts = (
       ),
 
     /**
-     * Renews this worker's parts. If the ledger names another owner of a part in over `patience` consecutive renewals,
-     * takes the part again: the other owner was probably suspended, and did not know that the part was reassigned.
-     * Times are in milliseconds.
+     * Renews this worker's parts. If the ledger names another owner of a part more than `patience` times in a row, that
+     * owner is probably suspended, and this worker takes the part again. Times are in milliseconds.
      */
     renewParts: Effect.fnUntraced(function* (progressedAgo: number, answeredAgo: number, patience: number) {
       if (owned.worker === undefined || owned.parts.size === 0) return
@@ -243,7 +238,6 @@ export const writeParts = (
       )
     }),
 
-    /** Tasks that an earlier owner was sending are planned again if the service honors keys, else `in_doubt`. */
     settleAbandoned: Effect.fn("Ledger.settleAbandoned")(function* (
       outcome: "planned" | "in_doubt",
       maxMillis: number,

@@ -53,7 +53,7 @@ export interface Spending {
   /** Votes of tasks that are planned, being sent, outstanding, or in doubt. */
   readonly committed: Charge
   readonly votesLeft: number
-  /** Votes over the budget: those of tasks that `holdBack` superseded, and further votes that items need. */
+  /** Votes over the budget: votes of superseded tasks, and further votes that items need. */
   readonly held: Charge
   readonly heldItems: number
 }
@@ -75,7 +75,6 @@ const termsOf = Effect.fnUntraced(function* (here: Here) {
   } satisfies Terms
 })
 
-/** A run's options take precedence over the terms of the job. */
 export const withTerms = ({ budget, price }: SpendingTerms, known: Terms = noTerms): Terms => ({
   prices: price === undefined ? known.prices : Prices.parse(price),
   budget: budget === undefined ? known.budget : Cost.parse(budget),
@@ -87,7 +86,7 @@ export const noVotes = ({ prices }: Pick<Terms, "prices">): Charge =>
     Option.getOrElse(prices, () => Charges.free),
   )
 
-/** Number of votes that the budget allows after the charge: by these voters, or by the most expensive ones if null. */
+/** Number of votes that the rest of the budget allows. With null `voters`, each vote has the highest price. */
 export const leftOf = ({ budget, prices }: Terms, { cost }: Charge, voters: Voters.Voters | null = null): number =>
   Option.getOrElse(
     Option.zipWith(budget, prices, (budget, prices) =>
@@ -103,13 +102,12 @@ const standing = Effect.fnUntraced(function* (here: Here, terms: Terms) {
   return { pricesOf, votes, charge, counted: charge(votes) }
 })
 
-/** Number of votes by these voters that the budget still allows. Infinity without a budget. */
 export const votesLeft = Effect.fnUntraced(function* (here: Here, voters: Voters.Voters | null) {
   const terms = yield* termsOf(here)
   return Option.isNone(terms.budget) ? Infinity : leftOf(terms, (yield* standing(here, terms)).counted, voters)
 })
 
-/** Returns a function that reserves votes. This function returns false if the budget does not allow them. */
+/** The returned function reserves votes. It returns false if the budget does not allow them. */
 export const reserveWithin = Effect.fnUntraced(function* (here: Here) {
   const terms = yield* termsOf(here)
   if (Option.isNone(terms.budget)) return () => true
@@ -206,12 +204,11 @@ export interface Routed {
   /** Number of `items` with a known answer, which do not go to people. */
   readonly knownAnswers: number
   readonly toPeople: number
-  /** Votes that people were asked for, without those that do not count against a budget. */
+  /** Votes of people that count against the budget. */
   readonly people: Charge
   readonly isPriced: boolean
 }
 
-/** Whether any task limits who may vote. */
 const isRouted = ({ job, sql }: Here, campaign: Option.Option<number>) =>
   Effect.map(
     sql`SELECT 1 FROM task t WHERE job = ${job} AND seq >= 0 AND voters IS NOT NULL AND ${inCampaign(sql, campaign)} LIMIT 1`,
@@ -236,7 +233,6 @@ const routedOf = Effect.fnUntraced(function* (here: Here) {
   })
 })
 
-/** Sets the prices of tasks that are planned from now on. */
 const setPrices = Effect.fnUntraced(function* ({ job, sql }: Here, prices: Prices.Prices) {
   const text = Prices.encode(prices)
   const lists = yield* sql<{ list: number; prices: string }>`SELECT list, prices FROM price_list WHERE job = ${job}`
@@ -272,7 +268,6 @@ const lastOf = Effect.fnUntraced(function* (
   return last === undefined ? sql`1 = 0` : sql`${unsent} AND seq >= ${last.seq}`
 })
 
-/** Number of items in these tasks, without gold items that were mixed in. */
 const itemsOf = ({ job, sql }: Here, condition: Fragment) =>
   Effect.map(
     sql<{ items: number }>`SELECT COUNT(DISTINCT item.seq) AS items FROM (
