@@ -1,4 +1,4 @@
-/** Replaces options in backticks by flags in messages. Text in double quotes is data, and stays unchanged. */
+/** In messages, replaces options in backticks by flags. Text in double quotes is data, and does not change. */
 import { Predicate, Result } from "effect"
 import type { RejectCount } from "../../pipeline/RejectCounts.ts"
 import { joinWords } from "../../io/Values.ts"
