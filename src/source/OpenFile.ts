@@ -29,7 +29,7 @@ export interface SampledFile {
   readonly sample: ReadonlyArray<Row>
 }
 
-/** Only the first 16 MiB of a pipe can be read again, so large records make the sample shorter. */
+/** A pipe is read again after the sample, from memory that holds its first 16 MiB. */
 const maxSampleCharacters = 4 * 1024 * 1024
 
 /** With more members, detection would take seconds. */
