@@ -59,7 +59,7 @@ const tokens = new RegExp(
 )
 const memberNames = new RegExp(String.raw`${quotedText}|([A-Za-z.]+)(?=:)`, "g")
 
-/** Uses the syntax of `ChoiceMap`. Does not import it, because each start of prefstream loads this file. */
+/** Follows the syntax of `ChoiceMap`, but does not import it, because each start of prefstream loads this file. */
 const partOfMap = (text: string): string =>
   /[",=]/.test(text) && !/^[<>]=?\s*\S+$/.test(text) ? JSON.stringify(text) : text
 
