@@ -23,7 +23,7 @@ export interface Rows {
   readonly output: number
   readonly count: number
   readonly columns: ReadonlyArray<readonly [name: string, values: ColumnContent]>
-  /** For each row and each name in `PairBytes.texts`: start and end in `texts`, or 0 and 0 without bytes. */
+  /** For each row and name in `PairBytes.texts`: start and end in `texts`. 0 and 0 mean that `columns` has the text. */
   readonly places?: Int32Array<ArrayBuffer> | undefined
 }
 
