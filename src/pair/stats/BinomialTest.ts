@@ -15,7 +15,7 @@ export const twoSided = (successes: number, trials: number, probability = 0.5): 
     : fromBelow(trials - successes, trials, q, probability, trials - Math.floor(expected))
 }
 
-/** For fewer successes than expected. @param otherTail the smallest number at or above the expected one */
+/** The p-value if there are fewer successes than expected. @param otherTail the expected number, rounded up */
 const fromBelow = (successes: number, trials: number, p: number, q: number, otherTail: number): number => {
   const limit = logProbability(successes, trials, p, q) + Math.log1p(tolerance)
   let [low, high] = [otherTail, trials + 1]
@@ -27,7 +27,7 @@ const fromBelow = (successes: number, trials: number, p: number, q: number, othe
   return Math.min(1, lowerTail(successes, trials, p, q) + lowerTail(trials - low, trials, q, p))
 }
 
-/** The probability of at most `successes`. It is valid only below the expected number. */
+/** The probability of at most this many successes. They must be fewer than expected. */
 const lowerTail = (successes: number, trials: number, p: number, q: number): number => {
   if (successes < 0) return 0
   let term = 1

@@ -10,7 +10,7 @@ import * as Moments from "./Moments.ts"
 /** Computes alpha for nominal data. */
 export const make = () => {
   const totals: Array<number> = []
-  /** Ordered pairs of different values by unit size. Sums of integers do not depend on the order of units. */
+  /** Counts ordered pairs of different values, by unit size. Integer sums do not depend on the order of units. */
   const different = new Map<number, number>()
 
   return {
@@ -41,7 +41,7 @@ export const make = () => {
 /** Computes alpha for interval data, in constant memory. */
 export const makeInterval = () => {
   const all = Moments.make()
-  /** Sum of n S / (n − 1) over the units: n values, and S the sum of squares around their mean. */
+  /** Adds n S / (n − 1) for each unit of n values, where S is the sum of squares around their mean. */
   let within = 0
   return {
     add: (values: ReadonlyArray<number>): void => {

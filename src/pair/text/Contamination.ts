@@ -7,7 +7,7 @@ import * as NormalizedPrompt from "./NormalizedPrompt.ts"
 import * as Tokens from "./Tokens.ts"
 
 export interface Overlap {
-  /** Zero-based ordinal of the prompt. For equal prompts, it is that of the first. */
+  /** Zero-based ordinal of the prompt; for equal prompts, the ordinal of the first. */
   readonly promptOrdinal: number
   /** The share of the prompt's tokens in n-grams that the text contains, above 0.5. */
   readonly coverage: number
@@ -29,7 +29,7 @@ export const make = (evaluationPrompts: Iterable<string>) => {
   const byGram = indexOf(evaluations)
 
   return {
-    /** Returns the evaluation prompt with the highest `coverage`. If several have it, the first of them is returned. */
+    /** Returns the first evaluation prompt with the highest `coverage`. */
     find: (text: string): Overlap | undefined => {
       if (evaluations.length === 0) return undefined
       const tokens = tokensOf(text)

@@ -31,7 +31,7 @@ export type SearchFailed = ScratchFile.ScratchFileFailed | ThreadFailed
 const bands = 18
 const bandBytes = 6
 const maxInBand = 32
-/** Maximum number of prompts. A sorted number has 27 bits of a hash, and 26 bits of a prompt's ordinal. */
+/** Maximum number of prompts. They are sorted as numbers: 27 bits of a key's hash, then 26 bits of the ordinal. */
 export const maxCount = 2 ** 26
 const wordsPerSignature = MinHash.signatureBytes / 4
 

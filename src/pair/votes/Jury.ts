@@ -12,7 +12,7 @@ export interface CountedVote {
   /** The expert's name, or null. A jury has a name that no expert has: its pattern, perhaps with a party. */
   readonly expert: string | null
   readonly choice: number
-  /** `parties` is the number of parties that vote. */
+  /** `parties` is the number of largest parties. */
   readonly jury?: { readonly pattern: string; readonly parties: number }
 }
 

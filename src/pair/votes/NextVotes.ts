@@ -2,7 +2,7 @@
  * Selects the items whose right choice is least certain, by `stats/DawidSkene` (uncertainty sampling; V. Sheng, F.
  * Provost, and P. Ipeirotis, 2008, "Get another label?"). A vote also makes other items more certain, so few items wait
  * at the same time. The limit is a quarter of the uncertain items, and a sixteenth of the budget left, but at least 50.
- * In the simulations of `test/pair/votes/NextVotes.test.ts`, this saved a fifth of the votes.
+ * In the simulations of `test/pair/votes/NextVotes.test.ts`, the limit saved a fifth of the votes.
  */
 import * as DawidSkene from "../stats/DawidSkene.ts"
 
