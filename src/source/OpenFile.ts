@@ -29,7 +29,7 @@ export interface SampledFile {
   readonly sample: ReadonlyArray<Row>
 }
 
-/** A pipe is read again after the sample, from memory that holds its first 16 MiB. */
+/** After the sample, a pipe is read again from its first 16 MiB, which stay in memory. */
 const maxSampleCharacters = 4 * 1024 * 1024
 
 /** With more members, detection would take seconds. */

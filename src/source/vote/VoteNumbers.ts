@@ -1,4 +1,4 @@
-/** Finds the column `vote`. Its values are numbers of votes, and must not be read as choices. */
+/** Finds the column `vote`. It has the ordinal of each vote, which must not be read as a choice. */
 import type * as Sample from "../detect/Sample.ts"
 import { numberOf } from "./ChoiceMap.ts"
 

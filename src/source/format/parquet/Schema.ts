@@ -1,6 +1,6 @@
 /**
- * Converts the footer's flat schema to a tree, and to schemas for `hyparquet`. In the latter, names are `c1`, `c2`, …,
- * because `hyparquet` loses members called `__proto__`. Annotations are omitted, because it reads decimals as doubles.
+ * Converts the footer's flat schema to a tree, and to schemas for `hyparquet`. For `hyparquet`, names are `c1`, `c2`,
+ * …, because it loses members called `__proto__`. Annotations are omitted, because it reads decimals as doubles.
  * https://github.com/apache/parquet-format/blob/master/LogicalTypes.md (Lists, Maps)
  */
 import { Array } from "effect"
