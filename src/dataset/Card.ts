@@ -1,4 +1,4 @@
-/** Only Parquet files are configurations, because `datasets` reads all configurations of a folder in one format. */
+/** Writes the dataset card. It lists only Parquet files, because `datasets` reads all listed files in one format. */
 import { Number, Option, Record } from "effect"
 import { parse, stringify } from "yaml"
 import * as Judge from "../domain/Judge.ts"

@@ -1,4 +1,4 @@
-/** Compares JSON Lines, as text, with the lines that the Parquet rows give. Leading lines can belong to later rows. */
+/** Compares the lines of JSON Lines files, as text, with the rows of the Parquet files. */
 import { Array as Arr, Effect, Option, Path, Schema, Sink, Stream } from "effect"
 import type { SchemaElement } from "hyparquet"
 import { type Split, splits } from "../domain/Split.ts"

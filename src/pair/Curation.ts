@@ -84,7 +84,7 @@ export interface CurationContext {
   readonly languageOf?: ((text: string) => string) | undefined
   /** Share of items, 0 to 1, whose language is detected. Detection is slow, so items are sampled by id. Default: 1. */
   readonly languageShare?: number | undefined
-  /** Whether an item may occur several times, judged by several campaigns. By default, each occurrence is an item. */
+  /** Whether several campaigns may have judged the same item. If false (default), each occurrence is an item. */
   readonly mayRepeat?: boolean | undefined
   /** The directory for scratch files. Default: the system's temporary directory. */
   readonly scratchDirectory?: string | undefined
@@ -102,7 +102,6 @@ const kinds: Kinds.Kinds = {
 
 const maxExamples = 8
 const maxFindings = 5
-/** Number of resamples for the leaderboard. With 200, intervals vary by a few percent of their width. */
 const resamples = 200
 
 /** Keeps the examples with the smallest hashes of their ids, which are a random sample. */
@@ -269,9 +268,7 @@ const makeState = (
   const languages = new Map<string, number>()
   const contamination = Contamination.make(evaluationPrompts)
   const numberOf = makeNumbers(mayRepeat)
-  /** The overlaps by item number; used only if items may repeat. */
   const overlapsFound = new Map<number, Contamination.Overlap>()
-  /** Ordinals among the compared prompts, by item number; used only if items may repeat. */
   const comparedBefore = new Map<number, number>()
   let comparedCount = 0
   const contaminationTally = makeTally()
@@ -283,7 +280,6 @@ const makeState = (
   /** Missing votes: `missing` is for results without a list of votes, `short` for results with one. */
   const missing = { results: 0, votes: 0 }
   const short = { results: 0, votes: 0 }
-  /** Votes that do not count, because the expert had already voted on the item. */
   let repeatedVotes = 0
   let judged = 0
   let kept = 0

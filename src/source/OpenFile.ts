@@ -29,7 +29,7 @@ export interface SampledFile {
   readonly sample: ReadonlyArray<Row>
 }
 
-/** Only the first 16 MiB of a pipe can be read again, so large records make the sample shorter. */
+/** After the sample, a pipe is read again from its first 16 MiB, which stay in memory. */
 const maxSampleCharacters = 4 * 1024 * 1024
 
 /** With more members, detection would take seconds. */

@@ -1,4 +1,4 @@
-/** Text from `printable` has no control characters that a terminal would execute. */
+/** Formats texts for the terminal. `printable` replaces control characters, which a terminal would execute. */
 import { Clock, Console, Effect } from "effect"
 import { inFlags } from "./Flags.ts"
 import * as LogFormat from "./LogFormat.ts"

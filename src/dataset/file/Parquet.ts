@@ -136,7 +136,7 @@ const keyOf = (bytes: Uint8Array, start: number, length: number): number => {
 /** Gives equal texts one view. The writer then compares identities, which saves a tenth of an export's time. */
 const makeTexts = () => {
   let group = Symbol()
-  /** A `Text` may outlive the group. It has an index into this array: a view would keep the buffer in memory. */
+  /** A `Text` keeps only an index into this list, because it may outlive the buffer of its group. */
   let views: Array<Uint8Array> = []
   const known = new Map<number, Uint8Array>()
   let buffer = Buffer.allocUnsafeSlow(minBufferBytes)

@@ -40,8 +40,8 @@ export interface TrainerFormat {
   /** Whether prompts are text. `Conversation.toText` renders conversations. */
   readonly isText?: true
   /**
-   * The pair's columns that the format can contain, besides texts and a margin. `tool_calls` means messages with calls
-   * and results. Text formats render calls as text. Other formats without `tool_calls` omit pairs with calls.
+   * The parts of a pair that the format can write, in addition to texts and margin. Text formats write tool calls as
+   * text. Other formats need `tool_calls` here, or they omit pairs with tool calls.
    */
   readonly reads?: ReadonlyArray<"all_bad" | "edited" | "tool_calls" | "tools">
   /** Set it if the trainer uses the previous row's completion (KTO). Rows with the same prompt are then kept apart. */

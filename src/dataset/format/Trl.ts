@@ -39,7 +39,7 @@ const separator = "\n\n"
 const marginColumn = (pair: PreferencePair, options: FormatOptions): JsonRow =>
   options.margin === true ? { margin: marginOf(pair, options) } : {}
 
-/** Tools are JSON text, which TRL accepts. If tools were objects, readers would add members of other rows' objects. */
+/** Tools are JSON text, which TRL accepts. In a column of objects, readers would add missing members as null. */
 const toolsOf = (pair: PreferencePair, options: FormatOptions): JsonRow => toolsColumn(pair, options, null)
 
 const withMargin =

@@ -1,13 +1,12 @@
 /**
- * Compares policies for judging an item: a judge, the jury, people only if the jury's confidence is low, one person, or
- * all.
- * - Reference: the item's known answer, or the majority of the other people, while each person is left out in turn. The
+ * Compares policies: a judge, the jury, people only if the jury's confidence is low, one person, or all people.
+ * - Reference: the item's known answer, or the majority of the other people; each person is left out in turn. The
  *   majority is less often right, but exists on more items.
  * - Accuracy: the mean share of references that the policy hits. A tie counts as a random choice among its completions.
  * - Confidence: the highest posterior probability of a completion (A. P. Dawid and A. M. Skene, 1979, with one
  *   reliability per judge), from votes without known answers. Judges are assumed to err independently.
- * - Cost: a judge's vote costs its tokens, even those from a cache, or without them its price. A person's vote costs
- *   the highest price of all people. The cost of all items is exact.
+ * - Cost: a judge's vote costs its tokens, or the judge's price if they are unknown. A person's vote costs the highest
+ *   price of all people.
  */
 import { Option } from "effect"
 import type { AuditPolicies, AuditPolicy } from "../../domain/Audit.ts"
@@ -25,7 +24,6 @@ interface Outcome {
   readonly people: number
 }
 
-/** `difference` is the outcome's accuracy minus the people's accuracy. */
 interface Comparison extends Outcome {
   readonly index: number
   readonly difference: number
@@ -106,7 +104,7 @@ export const compare = (
     const [judge_votes, people_votes] = [votes.length / comparisons.length, peopleVotes / comparisons.length]
     return [{ policy, accuracy, difference, judge_votes, people_votes, cost: Option.getOrNull(cost) }]
   })
-  // A policy is left out if its bound sends no more items to people than the next lower bound.
+  // A higher bound is left out if it sends no additional items to people.
   const rows = policies.filter(
     ({ people_votes, policy }, i) =>
       !routes.some(({ name }) => name === policy) || people_votes > (policies[i - 1]?.people_votes ?? 0),

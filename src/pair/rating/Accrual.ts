@@ -12,7 +12,6 @@ import type { Comparison } from "./Comparisons.ts"
 
 const maxPoints = 48
 
-/** Minimum number of items for an interval. */
 export const minItems = 10
 
 /** `n` is the number of items. The other members are sums over the items. */
@@ -36,7 +35,6 @@ const add = (sums: Sums, y: number, x: number): void => {
   sums.xx += x * x
 }
 
-/** Returns y / x with an interval within 0 to 1. Null without items. */
 export const ratio = ({ n, x, xx, xy, y, yy }: Sums): Estimate | null => {
   if (n === 0) return null
   const value = y / x
@@ -85,7 +83,7 @@ export const make = () => {
   })
 
   return {
-    /** Adds an item. @param comparisons the comparisons by each vote, at least one in all */
+    /** At least one of the votes must compare two models. */
     add: (given: ReadonlyArray<ItemVote>, comparisons: ReadonlyArray<ReadonlyArray<Comparison>>): void => {
       votes += given.length
       items++

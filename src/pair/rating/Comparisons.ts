@@ -72,7 +72,7 @@ export const make = () => {
   }
 
   return {
-    /** Returns the comparisons by each vote. If there are too many models, adds nothing. */
+    /** Returns each vote's comparisons. Ignores the item if there are more than `maxModels` models. */
     add: (
       { completions, models }: Pick<JudgedItem, "completions" | "models">,
       votes: ReadonlyArray<ItemVote>,

@@ -1,7 +1,4 @@
-/**
- * Fits the model of `stats/BradleyTerry` to comparisons, many times for a bootstrap. Items with the same outcomes have
- * the same type, and a resample counts the drawn items of each type, so it takes one addition per item.
- */
+/** Fits `stats/BradleyTerry` to resamples, which are counts of item types. Items with equal outcomes have one type. */
 import type { LeaderboardMethod } from "../../domain/Leaderboard.ts"
 import * as BradleyTerry from "../stats/BradleyTerry.ts"
 import * as NumberList from "../stats/NumberList.ts"
@@ -96,7 +93,6 @@ export const make = (found: Comparisons.Comparisons, { controls, prior, ties, un
   }
 }
 
-/** Each tie becomes `share` of a win for each side. */
 const splitTies = (counts: Float64Array, share: number): void => {
   for (let at = 0; at < counts.length; at += Comparisons.outcomes) {
     counts[at]! += share * counts[at + 1]!

@@ -1,7 +1,6 @@
 /**
- * Win rates of models, from pairs of different models; each item counts once. A text that several models wrote counts
- * for each of them. If the best completion is paired with each of the rest, K equally good models have win rates of
- * 1/K, not 1/2.
+ * Win rates of models, from pairs of different models. Each item counts once. If the best completion is paired with
+ * each of the rest, K equal models win 1/K, not 1/2. A text that several models wrote counts for each of them.
  */
 import { firstOfText } from "../../domain/CompletionTexts.ts"
 import type { JudgedItem } from "../../domain/Judgment.ts"
@@ -12,7 +11,6 @@ interface ModelTally {
   items: number
   chosen: number
   rejected: number
-  /** Sum over items of the share of the model's pairs that it won. */
   won: number
 }
 

@@ -1,7 +1,6 @@
 /**
- * Counts the positions of chosen completions as the expert saw them. `first_half` and `second_half` count items,
- * because the test (exact, two-sided, binomial) needs independent counts. An item counts for the half with more of its
- * votes. `by_completions` leaves out votes for several completions, and for a text that was shown twice.
+ * Counts the positions of chosen completions, as the expert saw them. An item counts for the half of the list that most
+ * of its votes choose. Items are counted, because the exact binomial test needs independent counts.
  */
 import { Array as Arr } from "effect"
 import type { Position } from "../../domain/QualityReport.ts"

@@ -1,9 +1,8 @@
 /**
  * Percentile intervals by the bootstrap over items, because votes on one item depend on each other (B. Efron and R. J.
  * Tibshirani, 1993, "An introduction to the bootstrap", 13.3). All statistics use the same resamples. With fewer than
- * `minItems` items, shares have Wilson's interval, and other values have no interval. If all resamples are equal, the
- * interval of a mean shows how far it would move if some items (Wilson's bound for 0 of n) had the lowest or highest
- * value; kappa has no interval then.
+ * `minItems` items, shares have Wilson's interval, and other values have none. If all resamples are equal, only means
+ * have an interval. Its bounds assume that some items have the lowest or highest value (Wilson's bound for 0 of n).
  */
 import { Record } from "effect"
 import type { AuditEstimate } from "../../domain/Audit.ts"
@@ -32,7 +31,7 @@ export const make = (length: number, resamples: number, seed: number) => {
   const samplers: Array<(counts: Uint32Array) => void> = []
   const finish: Array<() => void> = []
 
-  /** Returns the values for all items; `run` adds the intervals. @param ranges the ranges of values that are means */
+  /** Returns the values for all items; `run` adds the intervals. @param ranges the possible range of each mean */
   const estimate = <Name extends string>(
     statistic: Statistic<Name>,
     items: number,
@@ -71,7 +70,6 @@ export const make = (length: number, resamples: number, seed: number) => {
 
   return {
     estimate,
-    /** @param values at most one value per item */
     mean: (values: ReadonlyArray<readonly [item: number, value: number]>, range = share): AuditEstimate | null => {
       const statistic: Statistic<"mean"> = (counts) => {
         let [sum, total] = [0, 0]

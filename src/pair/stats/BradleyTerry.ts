@@ -1,10 +1,10 @@
 /**
- * Estimates abilities of players from their contests. With abilities λ, covariates x, and η = λ_one − λ_other + β·x,
- * the probabilities that `one` wins, that `other` wins, and of a tie are in the ratio e^(η/2) : e^(−η/2) : ν (R. A.
- * Bradley and M. E. Terry, 1952; R. R. Davidson, 1970, "On extending the Bradley-Terry model to accommodate ties"). The
- * log-likelihood is concave, and Newton's method with step halving maximizes it. With a normal prior of λ and β around
- * 0 (T. Leonard, 1977), a maximum exists, and all numbers are finite. Without a prior, the caller must check that no
- * group of players wins all contests against the rest (L. R. Ford, 1957).
+ * Estimates abilities λ of players from contests with covariates x (R. A. Bradley and M. E. Terry, 1952; R. R.
+ * Davidson, 1970, "On extending the Bradley-Terry model to accommodate ties"). Let η = λ_one − λ_other + β·x. A win of
+ * `one`, a win of `other`, and a tie have probabilities in the ratio e^(η/2) : e^(−η/2) : ν. Newton's method with step
+ * halving maximizes the log-likelihood, which is concave. With a normal prior of λ and β around 0 (T. Leonard, 1977), a
+ * maximum exists. Without it, the caller must check that no group of players wins all contests against the rest (L. R.
+ * Ford, 1957).
  */
 import * as Components from "./Components.ts"
 

@@ -13,7 +13,7 @@ export interface Limits {
   readonly tolerance?: number
 }
 
-/** `expert` counts from 0. A jury (`votes/Jury`) has the same number of `parties` in all of its votes. Default: 1. */
+/** Experts are numbered from 0. A jury (`votes/Jury`) has the same `parties` in all votes; other experts have 1. */
 export type ExpertVote = readonly [expert: number, choice: number, parties?: number | undefined]
 
 export interface Fit {
@@ -34,20 +34,17 @@ const rightBefore = (parties: number): number => (parties === 1 ? 2 : votesBefor
 export const priorOf = (parties = 1): number => rightBefore(parties) / votesBefore
 
 /**
- * The weight of a vote. With two parties and two completions, one vote follows from the other, so each counts half.
- * With more parties or completions, the weight is an approximation, and only then can an iteration decrease the
- * posterior.
+ * If two parties of a jury vote for two completions, the second vote adds no information, so each counts half. For more
+ * parties or completions, the weight is an approximation: an iteration can then decrease the posterior.
  */
 const weightOf = (parties: number): number => (parties === 1 ? 1 : 1 - 1 / parties)
 
-/** Minimum gain in log density by the start from known choices. With less, the other start's estimate is preferred. */
 const minGain = 1e-6
 
 /**
- * The probability of each completion to be right, in the model of `make`; the sum is 1.
+ * Returns the probability that each completion is right, in the model of `make`.
  *
- * @param isCandidate whether each completion may be right
- * @param votes all are for candidates
+ * @param isCandidate false for a completion that cannot be right, and has no votes
  * @param texts the number of different completions
  */
 export const posterior = (
@@ -66,11 +63,11 @@ export const posterior = (
 }
 
 /**
- * The one-coin model: a vote is right with probability r, the expert's reliability, and a wrong vote is equally likely
- * for each other completion. (The error matrix of Dawid and Skene needs the same classes for all items.) A Beta(3, 2)
- * prior of r acts like two right votes and one wrong one, so r is never 0 or 1, and of two solutions that exchange
- * right and wrong, the one with more right votes wins (Q. Liu, J. Peng, and A. Ihler, 2012, "Variational inference for
- * crowdsourcing"). The prior of a jury's parties prefers none of them.
+ * The one-coin model: a vote is right with probability r, the expert's reliability. All wrong completions are equally
+ * likely to get a wrong vote. (Dawid and Skene's error matrix needs the same classes for all items.) The prior Beta(3,
+ * 2) of r acts like two right votes and one wrong vote, so r is never 0 or 1. It also prefers the solution in which
+ * more votes are right (Q. Liu, J. Peng, and A. Ihler, 2012, "Variational inference for crowdsourcing"). If a jury has
+ * several parties, its prior prefers none of them.
  *
  * Memory: 8 bytes per vote and 12 per item, and up to three times this while the lists grow.
  */
@@ -81,7 +78,6 @@ export const make = () => {
   const truths = NumberList.make(Uint32Array)
   const voters = NumberList.make(Uint32Array)
   const choiceList = NumberList.make(Uint32Array)
-  /** The number of parties by expert, only for experts with `parties` above 1. */
   const partiesOf = new Map<number, number>()
   let expertCount = 0
   let maxVotes = 0
@@ -146,7 +142,7 @@ export const make = () => {
       for (let vote = start; vote < end; vote++) if (choices[vote] === truth) right[experts[vote]!]!++
     }
 
-    /** @param of each expert's number of votes @returns the largest change of a reliability */
+    /** Returns the largest change of a reliability. @param of for each expert, the number of votes */
     const update = (of: Uint32Array): number => {
       let change = 0
       for (let expert = 0; expert < expertCount; expert++) {
@@ -237,7 +233,6 @@ export const make = () => {
           found[item] = 1
           continue
         }
-        // Without votes, all completions are equally probable.
         found[item] = 1 / count
         weigh(start, ends[item]!, count)
         for (let vote = start; vote < ends[item]!; vote++) {

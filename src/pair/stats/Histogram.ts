@@ -1,7 +1,7 @@
 /**
- * Histograms with 20 to 40 bins and readable edges: multiples of 1, 2, 2.5, or 5 times a power of ten. If there are
- * negative numbers, bins are mirrored at 0, and one wide bin at each end has the outer 1%. Otherwise, bins are
- * log-spaced if the maximum is over 100 times the smallest positive number. Integers get integer edges.
+ * Histograms with 20 to 40 bins and readable edges: multiples of 1, 2, 2.5, or 5 times a power of ten. With negative
+ * numbers, bins are mirrored at 0, and one wide bin at each end has the outer 1%. Without them, bins are log-spaced if
+ * the maximum is over 100 times the smallest positive number. Integers get integer edges.
  */
 import type { Histogram } from "../../domain/Distribution.ts"
 import type { SortedNumbers } from "./SortedNumbers.ts"
@@ -35,7 +35,6 @@ interface Step {
 const times = (count: number, { exponent, mantissa }: Step): number =>
   exponent < 1 ? (count * mantissa) / 10 ** (1 - exponent) : count * mantissa * 10 ** (exponent - 1)
 
-/** The smallest readable step of at least `size` with few enough bins. */
 const stepFor = (size: number, whole: boolean, hasFewBins: (step: Step) => boolean): Step => {
   for (let exponent = Math.floor(Math.log10(size)); ; exponent++) {
     const step = [10, 20, 25, 50]
@@ -48,13 +47,12 @@ const stepFor = (size: number, whole: boolean, hasFewBins: (step: Step) => boole
   }
 }
 
-/** Number of steps from 0 to the last edge at or below the value. */
 const stepsBelow = (value: number, step: Step): number => {
   const steps = Math.floor(value / times(1, step))
   return times(steps, step) > value ? steps - 1 : steps
 }
 
-/** Number of steps from 0 to the first edge at or above the value. If `whole`, the edge is above the value. */
+/** Number of steps from 0 to the first edge at or above the value; for integers (`whole`), above it. */
 const stepsAbove = (value: number, step: Step, whole: boolean): number => {
   const steps = Math.ceil(value / times(1, step))
   const edge = times(steps, step)
@@ -97,7 +95,7 @@ const mirrored = (sorted: SortedNumbers, whole: boolean): ReadonlyArray<number> 
   ]
 }
 
-/** Edges in tenths, from 1 to below 10, with nearly constant ratios. */
+/** Edges in one power of ten: 1, 1.2, 1.5, and so on, times 10. Their ratios are nearly constant. */
 const ten = [10, 12, 15, 20, 25, 30, 40, 50, 60, 80]
 const five = [10, 15, 25, 40, 60]
 

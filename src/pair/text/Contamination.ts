@@ -7,9 +7,9 @@ import * as NormalizedPrompt from "./NormalizedPrompt.ts"
 import * as Tokens from "./Tokens.ts"
 
 export interface Overlap {
-  /** Zero-based ordinal of the prompt. For equal prompts, it is that of the first. */
+  /** Zero-based ordinal of the prompt; for equal prompts, the ordinal of the first. */
   readonly promptOrdinal: number
-  /** The share of the prompt's tokens in common n-grams, above 0.5. */
+  /** The share of the prompt's tokens in n-grams that the text contains, above 0.5. */
   readonly coverage: number
 }
 
@@ -20,7 +20,6 @@ const minCoverage = 0.5
 interface Evaluation {
   readonly ordinal: number
   readonly tokens: number
-  /** The n-grams of the prompt, in the order of their first tokens. */
   readonly grams: ReadonlyArray<number>
 }
 
@@ -30,7 +29,7 @@ export const make = (evaluationPrompts: Iterable<string>) => {
   const byGram = indexOf(evaluations)
 
   return {
-    /** Returns the evaluation prompt with the highest `coverage`. If several have it, the first of them is returned. */
+    /** Returns the first evaluation prompt with the highest `coverage`. */
     find: (text: string): Overlap | undefined => {
       if (evaluations.length === 0) return undefined
       const tokens = tokensOf(text)
@@ -69,9 +68,8 @@ const evaluationsOf = (prompts: Iterable<string>): ReadonlyArray<Evaluation> => 
 }
 
 /**
- * For each n-gram, the evaluation prompts to compare with a text that contains it. A prompt is left out for its most
- * frequent n-grams, up to half of its tokens, because a contaminated text contains another n-gram of the prompt, too.
- * If all questions of an evaluation begin alike, a text with this beginning is then not compared with each of them.
+ * The evaluation prompts by their n-grams. A prompt's most frequent n-grams are left out, up to half of its tokens. A
+ * contaminated text contains another n-gram of the prompt, too.
  */
 const indexOf = (evaluations: ReadonlyArray<Evaluation>): ReadonlyMap<number, ReadonlyArray<Evaluation>> => {
   const frequency = new Map<number, number>()

@@ -6,7 +6,6 @@
  */
 import { mix } from "../stats/Random.ts"
 
-/** datatrove uses the same number for FineWeb: 14 bands of 8 rows. */
 export const signatureBytes = 112
 
 const bins = signatureBytes
@@ -33,7 +32,6 @@ const recent = new Int32Array(1024)
 const least = new Int32Array(bins)
 const isEmpty = new Uint8Array(bins)
 
-/** @param normal a text in normal form */
 export const write = (normal: string, into: Uint8Array, offset: number): void => {
   least.fill(empty)
   const count = hashAll(normal)
@@ -42,7 +40,6 @@ export const write = (normal: string, into: Uint8Array, offset: number): void =>
   for (let bin = 0; bin < bins; bin++) into[offset + bin] = mix(least[bin]!) >>> 24
 }
 
-/** Hashes all shingles of the text. Returns the number of hashes in `kept`. */
 const hashAll = (text: string): number => {
   const { length } = text
   recent.fill(0)
@@ -50,7 +47,7 @@ const hashAll = (text: string): number => {
   let waiting = 0
   let five = 0
   let three = 0
-  // The latest five code units plus 1, the latest one in `a`. A variable is 0 before the start of the text.
+  // The latest five code units, each increased by 1. A variable is 0 before the start of the text.
   let [a, b, c, d, e] = [0, 0, 0, 0, 0]
   for (let i = 0; i < length; i++) {
     const code = text.charCodeAt(i) + 1

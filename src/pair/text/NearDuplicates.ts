@@ -19,10 +19,7 @@ export interface NearDuplicates {
   readonly add: (prompt: string) => void
   /** Waits until few prompts remain to be processed. */
   readonly room: Effect.Effect<void, SearchFailed>
-  /**
-   * Compares the pairs that have an equal band or normal form and that `isWanted` accepts. Calls `found` for each
-   * near-duplicate, perhaps several times for one pair.
-   */
+  /** Calls `found` for each pair of near-duplicates that `isWanted` accepts, perhaps several times for one pair. */
   readonly search: (isWanted: Visit<boolean>, found: Visit<void>) => Effect.Effect<void, SearchFailed>
   /** For each prompt, the ordinal of the earliest prompt that it nearly repeats, or its own ordinal. */
   readonly earliest: Effect.Effect<Uint32Array, SearchFailed>
@@ -34,7 +31,7 @@ export type SearchFailed = ScratchFile.ScratchFileFailed | ThreadFailed
 const bands = 18
 const bandBytes = 6
 const maxInBand = 32
-/** Keys are sorted as numbers of 27 bits of the key's hash and 26 bits of the prompt's ordinal. */
+/** Maximum number of prompts. They are sorted as numbers: 27 bits of a key's hash, then 26 bits of the ordinal. */
 export const maxCount = 2 ** 26
 const wordsPerSignature = MinHash.signatureBytes / 4
 
@@ -48,7 +45,7 @@ export const make = Effect.fnUntraced(function* (threshold = defaultThreshold, d
   const search: NearDuplicates["search"] = Effect.fnUntraced(function* (isWanted, found) {
     yield* signatures.flush
     const keys = makeKeys(signatures)
-    /** Repeats of an earlier normal form. The bands leave them out, because the earlier prompt represents them. */
+    /** 1 for a prompt whose normal form an earlier prompt has. Bands contain only the earlier prompt. */
     const isRepeat = new Uint8Array(signatures.count())
     yield* ScratchFile.attempt(() =>
       keys.forEachGroup(0, hashBytes, isRepeat, ([first, ...others]) => {
@@ -137,7 +134,6 @@ const makeKeys = (signatures: Signatures.Signatures) => {
   }
 }
 
-/** Compares each prompt of a group with the group's first `maxInBand` prompts. */
 const makeComparison = (signatures: Signatures.Signatures, threshold: number) => {
   const ofFirst = Array.from({ length: maxInBand }, () => new Int32Array(wordsPerSignature))
   const ofLater = new Int32Array(wordsPerSignature)

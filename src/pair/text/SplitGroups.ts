@@ -1,11 +1,9 @@
 /**
- * Assigns prompts to splits by component: two prompts are neighbors if they have the same group or are near-duplicates.
+ * Assigns prompts to splits by component: prompts with the same group are in one component, and so are near-duplicates.
  * The splits depend on the seed and the components, not on the order; adding prompts can change them. Components are
  * assigned from the largest to the smallest, each to a split that is drawn in proportion to its room. A split takes
- * part in the draw if the component fits, or if the split is empty and the component is at most twice as large as its
- * room. If no split takes part, the one with the most room gets the component. Memory: 60 bytes per prompt and 60 MB.
- * (`GroupShuffleSplit` of scikit-learn has shares of groups, not prompts; the seed of its `StratifiedGroupKFold` has no
- * effect on large groups.)
+ * part if the component fits. An empty split also takes part if the component has at most twice its room. If no split
+ * takes part, the one with the most room gets the component. Memory: 60 bytes per prompt and 60 MB.
  */
 import type { Split } from "../../domain/Split.ts"
 import { maxCount } from "./NearDuplicates.ts"
@@ -19,7 +17,6 @@ export const disjointSets = (count: number) => {
     return at
   }
   return {
-    /** The earliest ordinal in the set of an ordinal. */
     rootOf,
     join: (one: number, other: number): void => {
       const [first, second] = [rootOf(one), rootOf(other)]

@@ -1,10 +1,8 @@
 /**
  * Selects the items whose right choice is least certain, by `stats/DawidSkene` (uncertainty sampling; V. Sheng, F.
- * Provost, and P. Ipeirotis, 2008, "Get another label?"). Each vote also makes other items more certain, so few items
- * wait for another vote at the same time: at most a quarter of the uncertain items, and a sixteenth of the budget left,
- * but always 50. In the simulations of `test/pair/votes/NextVotes.test.ts`, voting on all items at once needed 2.4
- * votes per item, and on a quarter 1.95. Selection by expected gain, other priors, and more votes on gold were not
- * better.
+ * Provost, and P. Ipeirotis, 2008, "Get another label?"). A vote also makes other items more certain, so few items wait
+ * at the same time. The limit is a quarter of the uncertain items, and a sixteenth of the budget left, but at least 50.
+ * In the simulations of `test/pair/votes/NextVotes.test.ts`, the limit saved a fifth of the votes.
  */
 import * as DawidSkene from "../stats/DawidSkene.ts"
 
@@ -22,10 +20,7 @@ export interface OpenItem {
   readonly truth?: number | undefined
 }
 
-/**
- * Returns the unsettled items, each with the probability of its most probable completion. Settled items are in the
- * model, too, because their votes measure experts.
- */
+/** Settled items are in the model, too, because their votes measure experts. */
 export const unsettled = <Item extends OpenItem>(items: ReadonlyArray<Item>) => {
   const model = DawidSkene.make()
   for (const { completions, truth, votes } of items) model.add(completions, votes, truth)
@@ -33,12 +28,7 @@ export const unsettled = <Item extends OpenItem>(items: ReadonlyArray<Item>) => 
   return items.map((item, i) => ({ item, confidence: confidences[i]! })).filter(({ item }) => !item.isSettled)
 }
 
-/**
- * @param confidence items with at least this probability need no more votes
- * @param waiting number of items with another vote outstanding
- * @param votesLeft number of votes left in the budget; default: no limit
- * @returns all items that need another vote, and how many can get one now
- */
+/** @param waiting number of items with another vote outstanding @param votesLeft number of votes left in the budget */
 export const choose = <Item extends OpenItem>(
   items: ReadonlyArray<Item>,
   {

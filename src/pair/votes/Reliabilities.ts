@@ -30,13 +30,13 @@ export interface ReliabilityOptions {
   readonly jury?: boolean | undefined
 }
 
-/** A judge's votes on the items of one jury pattern or party (`Jury`). `forChoice` counts those for the same choice. */
+/** A judge's votes on the items with one expert of `Jury`. `forChoice` counts votes for the choice of this expert. */
 interface JudgeTally {
   readonly parties: number
-  /** Number of votes. A vote for none of the parties counts as 1 / `parties` in each party. */
+  /** If several parties are the largest, a vote for another text counts in each of them, divided by `parties`. */
   votes: number
   forChoice: number
-  /** The sum of 1 / (K − 1) / `parties` over the votes for no party, on items with K different texts. */
+  /** Sum of 1 / (K − 1) / `parties` over the votes for another text, on items with K different texts. */
   others: number
 }
 
@@ -66,7 +66,6 @@ export const make = ({ jury = false }: ReliabilityOptions = {}) => {
   }
 
   return {
-    /** Adds an item. The model ignores an item with one vote, unless the answer is known. */
     add: ({ completions, gold }: Pick<JudgedItem, "completions" | "gold">, votes: ReadonlyArray<ItemVote>): void => {
       const counted = Jury.counted(votes, jury)
       const texts = countDifferent(completions)
@@ -108,7 +107,6 @@ export const make = ({ jury = false }: ReliabilityOptions = {}) => {
   }
 }
 
-/** Probability that each completion is the best. If any completion has votes, it is 0 for those without votes. */
 const posterior = (
   completions: ReadonlyArray<string>,
   votes: ReadonlyArray<ItemVote>,
@@ -138,7 +136,6 @@ export const of = Effect.fnUntraced(function* <E, R>(
   return gathered.fit()
 })
 
-/** Returns none for the majority, without reading the items. */
 export const forAggregation = <E, R>(aggregation: Aggregation, items: Stream.Stream<JudgedItem, E, R>) =>
   aggregation === "majority"
     ? Effect.succeed(Option.none<Reliabilities>())

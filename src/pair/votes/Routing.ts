@@ -1,10 +1,9 @@
 /**
  * Selects the items that go to people, the least certain first. An item goes to people if the jury's certainty is below
- * `bound`, or if no judge has decided. It goes to people again if the certainty is below `confidence`. Each pattern of
- * votes (`Jury`) is one expert. To measure a pattern, three times the square root of its number of items go to people,
- * drawn by a hash of their ids. Items with a known answer count among them, but never go to people. In the simulations
- * of `test/pair/votes/Routing.test.ts`, a model of independent judges overestimated their certainty: `jury<0.9` ended
- * with 88 to 92% right items. An item that most judges misread, but seem certain of, may never reach people.
+ * `bound`, or if no judge has decided. It goes to people again if the certainty is below `confidence`. To measure a
+ * pattern of n items (`Jury`), 3 √n of them go to people, drawn by a hash of their ids. Items with a known answer count
+ * as part of this sample, but never go to people. An item that most judges misread, but seem certain of, may never
+ * reach people.
  */
 import * as NextVotes from "./NextVotes.ts"
 
@@ -39,7 +38,6 @@ const patternsOf = (items: ReadonlyArray<RoutedItem>): ReadonlyMap<number, Patte
   return patterns
 }
 
-/** @param bound minimum certainty of a jury that keeps an item from people */
 export const choose = <Item extends RoutedItem>(
   items: ReadonlyArray<Item>,
   {
@@ -58,7 +56,7 @@ export const choose = <Item extends RoutedItem>(
     if (truth !== undefined) return false
     if (people !== "none") return certainty < confidence
     const counts = pattern === undefined ? undefined : patterns.get(pattern)
-    // An item has no pattern if no judge's vote decides. Only people can judge it then.
+    // Without a pattern, no judge has decided. People must then judge the item.
     if (counts === undefined) return votes.length === 0 || certainty < bound
     const needed = sampleSize(counts.items)
     if (counts.measured >= Math.min(needed, counts.items)) return certainty < bound

@@ -39,7 +39,7 @@ export class FileCounts {
     return 4 * even >= 3 * several
   }
 
-  /** An even key has the same number of records in each of its files, and is in more than half of all files. */
+  /** A key is even if it is in more than half of all files, equally often in each of them. */
   evenKeys(keys: number): { readonly even: number; readonly several: number } {
     let several = 0
     let even = 0

@@ -1,4 +1,4 @@
-/** Groups records of one completion into items by key. Unreadable records come first. Memory: 50 bytes per key. */
+/** Groups records (one completion each) into items by key. Unreadable records come first. Memory: 50 bytes per key. */
 import { Array as Arr, Effect, type FileSystem, type Path, Result, Stream } from "effect"
 import { describe } from "../../domain/Origin.ts"
 import type { Prompt } from "../../domain/Message.ts"

@@ -216,7 +216,7 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
   return { add, finish, locate, read, records, sizeOf }
 }
 
-/** In a younger directory, another process may be about to open its file. */
+/** Another process may be about to open the file of a directory that changed within this time. */
 const staleAfterMillis = 60_000
 
 const removeStale = Effect.fnUntraced(

@@ -1,7 +1,7 @@
 /** Removes long texts from a record's text, because they are stored separately. */
 export interface Cut {
   readonly rest: string
-  /** Such as `120j 14v`: offset and encoding of each text. A dash stands for a text that was not removed. */
+  /** Offset and encoding of each removed text, such as `120j 14v`. A dash stands for a text that was not removed. */
   readonly places: string
 }
 

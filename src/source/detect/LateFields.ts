@@ -1,4 +1,4 @@
-/** Rejects a record with a value in a field that was empty in the first records, if it could change a shown text. */
+/** Finds fields that only later records fill. Rejects a record if such a field would have changed the shown texts. */
 import { Result } from "effect"
 import { describeValue, isEmpty, isObject, plural } from "../../io/Values.ts"
 import { reject, type Row, type RowResult } from "../record/Row.ts"

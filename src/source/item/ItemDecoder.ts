@@ -39,7 +39,7 @@ export interface MemberNames {
   readonly metadata?: string
 }
 
-/** @param isTextual from text cells: lists may be JSON text, numbers may be text, an empty text is absent */
+/** @param isTextual whether values are cells of text (CSV): lists and numbers are text, and absent values are empty */
 export const decode = (
   value: unknown,
   place: Place,

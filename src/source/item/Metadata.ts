@@ -1,4 +1,4 @@
-/** Collects metadata. With completions at `completions[].text`, `*` also keeps the members next to `text`. */
+/** Collects metadata. `*` keeps all unused members, even those beside the text in an element of `completions`. */
 import { Result } from "effect"
 import type { Metadata } from "../../domain/PromptItem.ts"
 import * as ItemDecoder from "./ItemDecoder.ts"
@@ -124,7 +124,7 @@ export const merge = (parts: ReadonlyArray<Metadata | undefined>): MergedMetadat
   return { metadata: Object.fromEntries([...names].map((name) => [name, valueOf(name)])), lists }
 }
 
-/** If the item already has another value for a name, the name gets a prefix. */
+/** If the item has another value under the same name, the name becomes `completions[].NAME`. */
 export const withCompletions = (
   metadata: Metadata | undefined,
   parts: ReadonlyArray<Metadata | undefined>,

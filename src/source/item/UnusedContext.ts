@@ -34,7 +34,6 @@ export interface FinderOptions {
   readonly used: Iterable<string>
   readonly ignored: ReadonlyArray<string>
   readonly prompt?: Field | undefined
-  /** `prompt`: all known names. `chosen prompt`: not such as `question`. `completion`: contexts and histories. */
   readonly beside: "prompt" | "chosen prompt" | "completion"
 }
 

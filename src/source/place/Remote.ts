@@ -17,7 +17,7 @@ const isConnectionLost = Schema.is(ConnectionLost)
 export interface RemoteTimeouts {
   readonly idle: Duration.Duration
   readonly retries: number
-  /** Before the first retry. Doubles with each retry, up to `maxPause`. */
+  /** The pause before the first retry. It doubles with each retry, up to `maxPause`. */
   readonly pause: Duration.Duration
 }
 

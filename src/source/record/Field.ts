@@ -37,7 +37,7 @@ const quotedName = /\["(?:[^"\\]|\\.)*"\]/gs
 
 export const ofMember = (name: string): string => FieldPath.format([name])
 
-/** A field may be the plain name of a member, such as `Antwort A` or `model.v2`. */
+/** Converts plain names of members, such as `Antwort A` or `model.v2`, to field paths. */
 export const ofMembers = (text: string, members: ReadonlySet<string>): string => {
   if (members.has(text)) return ofMember(text)
   const [list = "", ...rest] = text.split("[]")

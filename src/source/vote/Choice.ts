@@ -11,8 +11,8 @@ import { isOne, isZero, partsOf, unwrap } from "./ChoiceValue.ts"
 /**
  * `index` counts from 0. `number` counts from 1, and 0 is a tie. On a `scale`, a number below 0 means the first of two
  * completions, above 0 the second, and 0 a tie. `text` is the completion's text. `name` is its letter, column, model,
- * or side (`left`, `right`). `scores` (the highest is best), `ranks` (the lowest), and `one-hot` (1 is the choice) have
- * a value per completion.
+ * or side (`left`, `right`). The other kinds are one value per completion. The highest of `scores`, the lowest of
+ * `ranks`, or 1 (`one-hot`) is the choice.
  */
 export const choiceKinds = ["index", "number", "scale", "text", "name", "scores", "ranks", "one-hot"] as const
 /** How a value identifies a completion. */
@@ -97,7 +97,6 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
     }
   }
 
-  /** If so, a position among the columns differs from the position among the completions. */
   const lacksSome = ({ completions }: ChoiceNames.Item): boolean =>
     labels !== undefined && labels.length !== completions.length
 

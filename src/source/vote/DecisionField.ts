@@ -1,4 +1,4 @@
-/** Ignores values without `chosen_index`, unless they have only members of `Decision`. */
+/** Reads a lead's decision: an object with `chosen_index`, or with no other members than those of `Decision`. */
 import { Result, Schema, Struct } from "effect"
 import { Decision } from "../../domain/Decision.ts"
 import { describeValue, isObject } from "../../io/Values.ts"

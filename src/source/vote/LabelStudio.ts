@@ -1,4 +1,4 @@
-/** Rewrites exports of Label Studio (https://labelstud.io/guide/export) with a list `votes`, without skipped votes. */
+/** Converts exports of Label Studio (https://labelstud.io/guide/export). `votes` has all votes except skipped ones. */
 import { Predicate, Struct } from "effect"
 import { isEmpty, isObject, type Members } from "../../io/Values.ts"
 import { fromText } from "../record/Field.ts"

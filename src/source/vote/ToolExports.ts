@@ -1,6 +1,6 @@
 /**
- * A record gets a list `votes`, without skipped and draft votes. A record without answers may lack the shape, but not
- * have other members. See https://docs.argilla.io/latest/reference/argilla/records/responses
+ * Recognizes exports of tools, and gives their records a list `votes`, without skipped votes and drafts. See
+ * https://docs.argilla.io/latest/reference/argilla/records/responses
  */
 import { Record } from "effect"
 import * as VoteRow from "../../domain/VoteRow.ts"
@@ -183,7 +183,7 @@ const answersToVotes = (columns: ReadonlyArray<Answers>, fields: ReadonlyArray<s
   })
 }
 
-/** prefstream added apostrophes for spreadsheets. In other records, apostrophes are content. */
+/** Whether prefstream added apostrophes for spreadsheets. In other records, apostrophes are content. */
 const isNeutralized = (record: Members): boolean =>
   !Object.hasOwn(record, VoteRow.rawColumn) && VoteRow.columns.every((name) => Object.hasOwn(record, name))
 

@@ -1,4 +1,4 @@
-/** In the first records, an id must belong to one item, and an item must have one id, except in prefstream's tables. */
+/** Finds the id of the items. In the first records, each id must belong to one item, and each item have one id. */
 import { Result } from "effect"
 import { content } from "../../domain/PromptItem.ts"
 import { defined, isObject } from "../../io/Values.ts"
@@ -27,7 +27,7 @@ export const withoutVotes = (
     ...(detectedId === undefined ? [] : [detectedId]),
   ]
   const id = candidates.find((path) => namesItems(sample, layoutOptions, path))
-  // The default `id` of layout `items` might name votes, so a path that matches no record replaces it.
+  // A path that matches no record keeps layout `items` from using `id`, which may name votes.
   return { ...layoutOptions, ...(id === undefined ? (layoutOptions.layout === "items" ? { id: '[""]' } : {}) : { id }) }
 }
 

@@ -1,8 +1,7 @@
 /**
  * Splits a CSV file's bytes into records and cells in one pass. A quote inside an unquoted cell (`5" pipe`) is text, as
- * in DuckDB and pandas. After text behind a closing quote (`"abc"def`), the record ends at the first LF after an even
- * number of quotes, or whose last quote stands directly before a delimiter or a line end. After an unclosed quote, the
- * rest of the file is one reject.
+ * in DuckDB and pandas. A record with text behind a closing quote (`"abc"def`) is rejected. It ends at an LF after an
+ * even number of quotes, or after a quote that ends a cell. An unclosed quote makes the rest of the file one reject.
  */
 import { Result } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
@@ -60,7 +59,7 @@ export class CsvReader {
   #quoteAt = 0
   #openLine = 1
   #isEscaped = false
-  /** After malformed quotes, a quote in an unquoted cell may be their end: its record is rejected. */
+  /** After malformed quotes, the next quote in an unquoted cell may end them, so its record is rejected. */
   #isDoubtful = false
 
   constructor(options: CsvReaderOptions) {
