@@ -1,7 +1,4 @@
-/**
- * Counts records, items, and pairs at each step, with the losses. If two runs read the same file, its rejects count
- * only in the later run. No duplicate of the earlier run is then counted.
- */
+/** Counts and losses at each step. If two runs read a file, its rejects and duplicates count only in the later run. */
 import { Array as Arr, Effect, Option, Stream } from "effect"
 import type { Written } from "../dataset/Dataset.ts"
 import type { FunnelStep } from "../domain/QualityReport.ts"
@@ -17,7 +14,6 @@ const sumOf = (losses: Losses): number => losses.reduce((sum, { count }) => sum 
 
 const present = (losses: Losses): Losses => losses.filter(({ count }) => count > 0)
 
-/** Without `campaign`, counts all campaigns. */
 export const make = Effect.fnUntraced(function* (
   campaign: Option.Option<number>,
   items: OutcomeCounts,

@@ -1,7 +1,4 @@
-/**
- * Detects that a used job folder (with `settings.yaml` or a dataset) has lost its ledger, because the ledger was
- * emptied, deleted, or renamed. With a new ledger, a run would submit all items again, and they would be billed again.
- */
+/** Detects that a used job folder has lost its ledger. With a new ledger, all items would be billed again. */
 import { Effect, FileSystem, Predicate, Schema } from "effect"
 import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
 import * as Kinds from "../io/SettingKinds.ts"
@@ -9,7 +6,6 @@ import * as Manifest from "../dataset/Manifest.ts"
 import * as JobFolder from "./JobFolder.ts"
 import type { SettingInvalid } from "../io/SettingInvalid.ts"
 
-/** A task's idempotency key depends on its group. With a new ledger, the default group can be another one. */
 const advice = (group: string | undefined): string =>
   group === undefined
     ? "If the earlier tasks name a group at the service, also set `group` to that name: a service that honors Idempotency-Key then returns these tasks, and does not bill them again"

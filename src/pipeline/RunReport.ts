@@ -80,7 +80,7 @@ export interface RunReport {
   readonly votes: number
   /** Number of gold items that were mixed in, over all campaigns. A gold item that was mixed in twice counts twice. */
   readonly gold: number
-  /** Items that need another vote within the budget, at the last choice of items for further votes. */
+  /** Items that needed another vote, within the budget, when items for further votes were last chosen. */
   readonly wanted_votes: number
   /** The cost of the votes; null without a price. */
   readonly spending: SpendingReport.SpendingReport | null
@@ -175,9 +175,7 @@ const statusOf = (
 export const make = Effect.fn("RunReport.make")(function* (options: {
   /** Number of the run to report on. Default: the last run that has read anything. */
   readonly run?: number | undefined
-  /** Whether the run was stopped before everything was read and submitted. */
   readonly stopped?: boolean | undefined
-  /** Whether a process runs the job, and may still read input. */
   readonly isRunning?: boolean
   readonly sharedWithWorkers?: boolean
   readonly progress?: Progress
@@ -192,7 +190,6 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   const progress = options.progress ?? (yield* ledger.progress)
   const tasks = progress.counts
   const last = yield* options.run === undefined ? ledger.lastRun : ledger.runOf(options.run)
-  // If the newest run has read nothing, it ended early, was killed, or has just begun.
   const newest = options.run === undefined ? yield* ledger.newestRun : Option.none()
   const hasFinishedReading = Option.match(newest, {
     onNone: () => options.run !== undefined,

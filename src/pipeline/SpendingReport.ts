@@ -21,11 +21,9 @@ export const textOf = ({ cost, votes }: Charges.Charge): VotesCost => ({ votes, 
 type GoldVotes = Pick<GoldReport, "results" | "right">
 type GoldKinds = GoldVotes & Pick<GoldReport, "kinds">
 
-/** The cost per right vote of one kind of expert. A result costs the kind's mean price. */
 const costPerRight = ({ cost, votes }: Charges.Charge, { results, right }: GoldVotes): string | null =>
   Cost.dividedBy(Cost.times(cost, results), votes * right)
 
-/** If no vote of a kind was paid for, its results cost the mean price of all votes. */
 const costPerRightOf = (
   spent: Charges.Charge,
   kinds: Spending["kinds"],
@@ -55,7 +53,6 @@ export interface ExportCounts {
   readonly experts?: ReadonlyArray<Pick<ExpertRow, "kind" | "token_cost">> | undefined
 }
 
-/** New items of a run that were not planned, and the votes per item. */
 interface OverBudget {
   readonly items: number
   readonly votes: number

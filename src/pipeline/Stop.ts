@@ -7,10 +7,7 @@ import { Context, Duration, Effect, type Exit, Fiber, Option } from "effect"
 import { defaults, ServiceProfile } from "../api/ServiceProfile.ts"
 import * as Readiness from "../telemetry/Readiness.ts"
 
-/**
- * The default grace time exceeds the request timeout, so that requests can finish. After an interrupted request, it may
- * be unknown whether the service created the task.
- */
+/** The grace time exceeds the request timeout, because an interrupted request may have created a task. */
 const longerThan = (requestTimeout: Duration.Input) =>
   Duration.sum(Duration.fromInputUnsafe(requestTimeout), Duration.seconds(5))
 
@@ -35,7 +32,6 @@ export const makeOptions = (): StopOptions => ({
   isNormalEnd: false,
 })
 
-/** Options that a supervisor provides, and that the work may change. */
 export const CurrentOptions = Context.Reference<StopOptions>("prefstream/pipeline/StopOptions", {
   defaultValue: makeOptions,
 })
@@ -55,7 +51,6 @@ export const withOptions =
       ),
     )
 
-/** A shorter wait is not announced. */
 const shortWait = Duration.millis(500)
 
 /** The query times out, because the ledger may not respond. */

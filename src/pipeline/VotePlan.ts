@@ -107,7 +107,7 @@ export interface VotePlan extends Pick<
   readonly price: string | null
   /** The expected results for 1 to 7 votes per item. */
   readonly plan: ReadonlyArray<VotePlanRow>
-  /** Null without a target. `reached` has the fewest votes with this accuracy. It is null if 25 votes are too few. */
+  /** Null without a target. `reached` is the smallest number of votes that reaches the target; null if 25 do not. */
   readonly target: { readonly accuracy: number; readonly reached: VotePlanRow | null } | null
 }
 

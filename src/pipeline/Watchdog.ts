@@ -1,8 +1,4 @@
-/**
- * Fails with `WorkerStalled` if a worker makes no progress for longer than `limit` although its tasks are due. Either
- * it sends no requests, or the service answers only other workers. If the ledger does not answer, tasks count as due.
- * If the machine sleeps, at most 40 seconds of the sleep count.
- */
+/** Fails if a worker sends no requests, or only other workers get answers, for `limit` although its tasks are due. */
 import { Duration, Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as SteadyClock from "../io/SteadyClock.ts"
@@ -26,13 +22,12 @@ export class WorkerStalled extends Schema.TaggedError<WorkerStalled>()("WorkerSt
 const interval = Duration.seconds(20)
 const maxCheckInterval = 2 * Duration.toMillis(interval)
 
-/** Another worker must have got an answer this much later. Otherwise, the service may be down. */
+/** If no other worker got an answer this long after this worker's last answer, the service may be down. */
 const minLeadMillis = 60_000
 
 export const watch = Effect.fnUntraced(function* (worker: {
   readonly done: { readonly requests: number; readonly answers: number }
   readonly isDue: Effect.Effect<boolean, SqlError>
-  /** Whether the service has answered other workers in this time. */
   readonly othersAnsweredWithin: (millis: number) => Effect.Effect<boolean, SqlError>
   /** Maximum time without progress. It must be longer than a request can take. */
   readonly limit: Duration.Duration

@@ -1,10 +1,8 @@
 /**
- * A worker is one of several processes that share a job in PostgreSQL. One worker at a time reads the input, and plans
- * further votes when all results have arrived. Tasks and dataset are therefore the same as with one process. Each part
- * of the tasks has one owner, which claims, sends, and polls its tasks (`task/ledger/writes/Parts`). If a worker is
- * lost, others take its parts. All workers share the limits of requests per second and of concurrent requests. Each may
- * always have one request in flight. A worker runs until it is stopped. It then releases its parts, and finishes its
- * requests.
+ * A worker is one of several processes that share a job in PostgreSQL. One worker at a time reads the input and plans
+ * votes, so tasks and dataset are the same as with one process. Each part of the tasks belongs to one worker, which
+ * sends and polls these tasks (`task/ledger/writes/Parts`). If a worker is lost, others take its parts. All workers
+ * share the limit of requests per second. A worker runs until it is stopped. It then finishes its requests.
  */
 /* oxlint-disable max-lines -- the loops of one process share their state */
 import {
@@ -55,9 +53,7 @@ export { WorkerStalled } from "./Watchdog.ts"
 
 /** Options of `run`. */
 export interface WorkerOptions {
-  /**
-   * The address of this worker for other workers. Default: the local address of its database connection, any free port.
-   */
+  /** The worker's address for other workers. Default: the address of its database connection, and any free port. */
   readonly address?: { readonly host?: string | undefined; readonly port?: number | undefined } | undefined
   /** Time that a worker may be silent before others take its parts, at least 5 seconds. Default: `defaultLease`. */
   readonly lease?: Duration.Input | undefined
@@ -126,7 +122,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
   const leaseRenewals = Math.ceil(Duration.toMillis(cluster.lease) / Duration.toMillis(renewInterval)) + 1
   const lost = yield* Deferred.make<never, Failure | E>()
   const logLevel = yield* References.MinimumLogLevel
-  /** An effect for a singleton, which one worker at a time runs. If the effect fails, the worker fails. */
+  /** Makes the worker fail if the effect fails. */
   const task = <R>(effect: Effect.Effect<unknown, Failure | E, R>) =>
     Effect.catchCause(effect, (cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.asVoid(Deferred.failCause(lost, cause)),
@@ -213,8 +209,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
       ),
     ),
   )
-  // The cluster's locks apply to all schemas of a database, and the channel's name is unique to this job in this
-  // schema.
+  // The cluster's locks apply to a whole database, but only this job has this channel.
   const prefix = `prefstream_job_${ledger.job}_${(yield* ledger.channel).slice(-8)}`
   const singletons = Layer.mergeAll(reader, ...parts).pipe(Layer.provide(Cluster.layer({ ...cluster, prefix })))
   if (settings.webhook !== undefined) yield* Layer.build(WebhookReceiver.layer(settings.webhook))
@@ -227,7 +222,6 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
   return yield* Effect.raceFirst(Fiber.join(loops), Deferred.await(lost))
 }, Effect.scoped)
 
-/** A worker waits for the service without a time limit. */
 const patient = Layer.effect(
   ServiceProfile,
   Effect.map(ServiceProfile, (profile) => ({ ...profile, patience: Duration.infinity })),
@@ -273,7 +267,7 @@ const runUnchecked = Effect.fn("Worker.run")(function* <E, R, E1, R1, E2 = never
   const isLost = (cause: Cause.Cause<unknown>) => {
     const failure = Cause.squash(cause)
     if (isSqlError(failure)) return hasJoined && !finalReasons.includes(failure.reason._tag)
-    // A command may have locked the ledger while no worker was connected.
+    // After a lost connection, a command may have locked the ledger. The worker then waits for the end of the command.
     return hasJoined && isFileLockError(failure)
   }
   return yield* Effect.sync(() => void (hasJoined = true)).pipe(

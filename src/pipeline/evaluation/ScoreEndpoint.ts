@@ -76,13 +76,12 @@ export const formOf = (url: string): keyof Forms | undefined => {
   return path === undefined ? undefined : Struct.keys(forms).find((form) => path.endsWith(`/${form}`))
 }
 
-/** The URL without user and query, which may be secrets. */
+/** The URL without user name, password, and query, which may be secrets. */
 export const placeOf = (url: string): string => {
   const parsed = URL.parse(url)
   return parsed === null ? url : parsed.origin + parsed.pathname
 }
 
-/** The returned function asks for the scores of one item's pairs. It asks once for each completion. */
 export const make = Effect.fnUntraced(function* ({ apiKey, concurrency = 8, model, url }: ScoreEndpoint) {
   const name = formOf(url)
   const place = placeOf(url)
