@@ -155,8 +155,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       return [{ item_id, open, held: Math.min(open, eligible.length), experts: eligible.map((row) => row.expert_id) }]
     })
     if (claimed.length === 0) {
-      // If other items of the task are claimed, `lacking` is 0. The task is checked again when the votes on these items
-      // are recorded.
+      // If other items of the task are claimed, the task is checked again when the votes on these items are recorded.
       const atWork = lacking === 0 ? [] : yield* sql`SELECT 1 FROM claim WHERE seq = ${task.seq}`
       return { claim: undefined, lacking: atWork.length > 0 ? 0 : lacking, closed }
     }
@@ -204,7 +203,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
         Effect.gen(function* () {
           const rows = yield* activeOf(asking.experts)
           const experts = asking.experts.flatMap((name) => rows.find((row) => row.expert_id === name) ?? [])
-          // If there are no experts, the cursor named "" still finds tasks for judges only, so that they are reported.
+          // If there are no experts, a cursor named "" finds tasks for judges only, which `unanswered` must list.
           const looking =
             experts.length === 0
               ? [cursorOf("")]
@@ -266,7 +265,6 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   ) {
     for (const { itemId } of judged) equal.expected.delete(itemId)
     const task = yield* voting.openTask(seq)
-    // If no task is found, it was canceled in the meantime.
     if (task === undefined) return false
     const { prompts } = yield* voting.requests.of(seq)
     const votes: Array<NewVote> = []
@@ -275,7 +273,6 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       let given = 0
       for (const { expert, vote } of answers) {
         const row = active.get(expert)
-        // The expert was deactivated during the claim. Other experts can give this vote.
         if (row === undefined) continue
         const { expert_no: expertNo, kind } = row
         if (Result.isFailure(vote)) {

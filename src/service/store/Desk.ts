@@ -57,7 +57,7 @@ const make = Effect.gen(function* () {
     yield* voting.withdraw(organization, group_id)
   })
 
-  /** Updates a task after a change of items. Call `uncompare` for these first, or their agreement would count twice. */
+  /** Updates a task after items changed. Call `uncompare` for each item first, or the agreement counts twice. */
   const settle = Effect.fnUntraced(function* (
     task: Voting.Task,
     itemIds: ReadonlyArray<number>,
@@ -130,7 +130,6 @@ const make = Effect.gen(function* () {
       ),
     )
 
-  /** Changes the decision on an item. `statements` returns the details for the audit log. */
   const changeDecision = (
     taskId: string,
     promptIndex: number,
@@ -230,7 +229,7 @@ const make = Effect.gen(function* () {
     deleteDecision(taskId, promptIndex, "item.restore", sql`choice IS NULL`, "The prompt is not withdrawn."),
   )
 
-  /** `needs` returns each changed item. `votes` is the change of the item's needed votes (negative: fewer). */
+  /** Changes how many votes items need. A negative `votes` means that an item needs fewer votes. */
   const changeNeeds = (
     taskId: string,
     action: string,
@@ -284,7 +283,6 @@ const make = Effect.gen(function* () {
 
   const changeTasks = Effect.fnUntraced(function* (
     itemIds: ReadonlyArray<number>,
-    /** Voids or restores the votes on these items. Returns the items whose votes changed. */
     move: (task: Voting.Task, itemIds: ReadonlyArray<number>) => Effect.Effect<ReadonlyArray<number>, SqlError>,
     now: number,
   ) {
@@ -321,7 +319,7 @@ const make = Effect.gen(function* () {
 
   const columns = sql.literal("n, item_id, expert_no, choice, body, shown_at, given_at, correct")
 
-  /** Moves votes between `vote` and `voided_vote`. `copy` is an `INSERT … SELECT` up to its FROM. */
+  /** Moves votes between `vote` and `voided_vote`. `copy` is the INSERT statement without its FROM clause. */
   const transfer = Effect.fnUntraced(function* (
     expertNo: number,
     from: "vote" | "voided_vote",

@@ -32,7 +32,6 @@ export interface ClaimRequest {
   readonly isAvailable: (expert: string, itemId?: number) => boolean
 }
 
-/** Items of one task that are reserved for automatic experts until their votes are recorded. */
 export interface Claim {
   readonly taskId: string
   /** The kind of experts who may vote. Null: all experts. */
@@ -62,7 +61,7 @@ export interface LackingTask extends Pick<Claim, "taskId" | "voters"> {
 
 export interface Claims {
   readonly claims: ReadonlyArray<Claim>
-  /** Tasks without claimed items. `lacking` counts the prompts on which no expert of the request can vote. */
+  /** Tasks without claimed items. `lacking` is the number of prompts on which no requested expert can vote. */
   readonly unanswered: ReadonlyArray<LackingTask>
   /** Tasks that only judges may judge. `lacking` counts the prompts that end because no judge can still vote. */
   readonly shortened: ReadonlyArray<LackingTask>
