@@ -12,7 +12,6 @@ interface Result {
   readonly state: State
 }
 
-/** If the expert marks the base, base and marked completion change places. */
 export const useDifference = (completions: ReadonlyArray<string>, marked: number) => {
   const [isOn, setOn] = useState(false)
   const [pair, setPair] = useState({ base: marked === 0 ? 1 : 0, marked })

@@ -96,8 +96,7 @@ export const FilterForm = ({ filters, label, page, query, submit = "Filter" }: F
       const [type, fieldClass] = i === 0 ? (["search", "wide"] as const) : (["text", ""] as const)
       return <Field key={field.name} {...attributes} type={type} fieldClass={fieldClass} maxLength={maxLength.filter} />
     }
-    // When the options are loaded, the key changes, and Preact replaces this field, which can then select `value`. The
-    // other fields keep the user's input.
+    // `value` can be selected only after its option is loaded, so a new key makes Preact create the field again.
     return (
       <Select
         key={`${field.name} ${options.length}`}
