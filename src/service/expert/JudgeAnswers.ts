@@ -19,11 +19,9 @@ import * as SqliteClient from "../../node/SqliteClient.ts"
 import * as Migrations from "../../sql/Migrations.ts"
 import { JudgeError } from "./Expert.ts"
 
-/** A language model's answer to one request. */
 export interface Answer extends TokenPrice.RequestTokens {
   /** The text of the answer. Empty if the answer has none. */
   readonly text: string
-  /** The model's name in the answer. */
   readonly model: string | undefined
   /** The reason why the answer gives no verdict: the model declines, or its answer cannot be read. */
   readonly refusal?: string | undefined
@@ -72,8 +70,8 @@ const migrations = {
   migrations: {
     "0001_tables": Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      // `counted_for` is the item whose vote has the cost of the request. It is null until a judgment uses the answer.
-      // If the item gets no vote, `counted_for` is an empty string until another vote gets the cost.
+      // The vote on item `counted_for` reports the request's cost. Null: no judgment has used the answer. Empty: the
+      // judgment gave no vote, so the next vote of the model reports the cost.
       yield* sql`CREATE TABLE answer (
         request TEXT PRIMARY KEY,
         endpoint TEXT NOT NULL,
@@ -96,11 +94,9 @@ const migrations = {
         completion_tokens INTEGER NOT NULL,
         cost TEXT
       )`
-      // Batches whose results are not recorded yet. `name` is also in the metadata of the batch at the endpoint.
-      // `input_file` is null until the file is uploaded. `asked_at` is the time when the request that creates the batch
-      // was last sent, or null. `id` is the endpoint's id of the batch, or null. `gone_at` is the time when the
-      // endpoint began to answer 404 or 410 for the batch or its results, or null. A batch is in doubt if it has
-      // `asked_at` but no `id`, or if it has `gone_at`.
+      // Batches whose results are not recorded yet. `name` is also in the batch's metadata at the endpoint. `asked_at`
+      // is the time of the last request to create the batch. `gone_at` is the time since which the endpoint answers 404
+      // or 410 for it. A batch is in doubt if it has `asked_at` but no `id`, or if it has `gone_at`.
       yield* sql`CREATE TABLE batch (
         name TEXT PRIMARY KEY,
         endpoint TEXT NOT NULL,
@@ -200,20 +196,18 @@ export const open = Effect.fn("JudgeAnswers.open")(
         completion_tokens = completion_tokens + excluded.completion_tokens, cost = excluded.cost`
     }, sql.withTransaction)
 
-    /**
-     * Assigns a request's cost to the vote on `item`, unless another vote has it. Returns whether `item` has the cost.
-     */
+    /** Lets the vote on `item` report a request's cost. Returns false if another vote reports it. */
     const count = (request: string, item: string) =>
       Effect.map(
         sql`UPDATE answer SET counted_for = ${item}
           WHERE request = ${request} AND COALESCE(counted_for, '') IN ('', ${item}) RETURNING request`,
         (rows) => rows.length > 0,
       )
-    /** Called for an item that got no vote. The model's next vote then gets the costs of the item and of `requests`. */
+    /** If an item got no vote, the model's next vote reports the costs of the item and of `requests`. */
     const uncount = (item: string, requests: Iterable<string>) =>
       Effect.asVoid(sql`UPDATE answer SET counted_for = '' WHERE counted_for = ${item} OR (counted_for IS NULL
         AND request IN (SELECT value FROM json_each(${JSON.stringify([...requests])})))`)
-    /** Gives the vote on `item` the costs of items without a vote. Returns the tokens of its requests except `own`. */
+    /** Lets the vote on `item` report the costs of items without a vote. Returns the tokens of the added requests. */
     const countOthers = Effect.fnUntraced(function* (model: string, item: string, own: ReadonlyArray<string>) {
       yield* sql`UPDATE answer SET counted_for = ${item} WHERE counted_for = '' AND model = ${model}`
       const rows = yield* sql<Row>`SELECT prompt_tokens, completion_tokens, batched FROM answer
@@ -221,7 +215,7 @@ export const open = Effect.fn("JudgeAnswers.open")(
       return rows.map(tokensOf)
     })
 
-    // `markerKey` is secret, so nobody can predict the markers in prompts. But equal questions have equal markers.
+    // The file keeps the key, so that a later process sends equal requests, and finds their answers.
     return { file, sql, markerKey: setting!.value, find, keep, count, uncount, countOthers, paid: paidIn(sql) }
   },
   Effect.provide(Reactivity.layer),

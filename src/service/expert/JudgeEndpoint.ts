@@ -182,7 +182,7 @@ export const make = Effect.fnUntraced(function* (
 
   const attemptAtAnyTemperature = (messages: ReadonlyArray<Message>, id: string, judgment: Judgment) =>
     Effect.catchIf(
-      // The request may be part of an earlier batch, even if this process does not send batches.
+      // An earlier process may have sent the request as part of a batch.
       Effect.suspend(() => batches?.pending(id) ?? attempt(messages, id, judgment)),
       ({ fault }) => fault === "Temperature" && mayDropTemperature,
       () => {

@@ -71,7 +71,7 @@ const couldPass = (
   comparisons: ReadonlyArray<Comparison>,
 ): boolean => {
   if (rival === best) return false
-  // An inconsistent comparison was scored as a tie. A win instead would change both (doubled) scores by 1.
+  // An inconsistent comparison gives both completions 1 point. A win would give 2 points to one of them.
   const swing = comparisons
     .filter((comparison) => !isConsistent(comparison))
     .reduce((sum, comparison) => sum + (isOf(comparison, rival) ? 1 : 0) + (isOf(comparison, best) ? 1 : 0), 0)
@@ -92,7 +92,6 @@ export const slidingPass = Effect.fnUntraced(function* <E>(
   return { best, ranking: undefined, comparisons, isUncertain: isOpen(best, comparisons) }
 })
 
-/** Comparisons before the first win of the best completion, or of a tied one, cannot change the result. */
 const isOpen = (best: number, comparisons: ReadonlyArray<Comparison>): boolean => {
   let carried = best
   for (const comparison of comparisons.toReversed()) {

@@ -1,4 +1,4 @@
-/** Sums requests. Another vote has the cost of `cached`. `without_vote` is the cost of items without a vote. */
+/** Sums a vote's requests. Another vote reports the cost of `cached`. `without_vote`: requests that gave no vote. */
 import type { Schema } from "effect"
 import * as Cost from "../../domain/Cost.ts"
 import type { RequestTokens } from "../../domain/TokenPrice.ts"
