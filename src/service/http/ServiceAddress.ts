@@ -38,7 +38,7 @@ const networkOf = (address: NetAddress.IpAddress): string => {
   })
 }
 
-/** Whether a proxy in front of the service can have this address, because the address is loopback or private. */
+/** Whether the address is loopback or private, as the address of a proxy in front of the service must be. */
 const isNear = (address: NetAddress.IpAddress): boolean => {
   if (NetAddress.isLoopback(address)) return true
   if (NetAddress.isIpv4Address(address)) return NetAddress.isPrivate(address)
