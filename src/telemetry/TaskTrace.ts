@@ -1,4 +1,4 @@
-/** All processes give an attempt at a task the same trace. The key's first half is the trace's id. */
+/** An attempt at a task has the same trace in all processes. Its id is the first half of the idempotency key. */
 import { Effect, Option, Tracer } from "effect"
 
 export const span = (name: string, idempotencyKey: string, attributes: Record<string, unknown>) => {

@@ -1,7 +1,4 @@
-/**
- * An HTTP proxy on loopback between prefstream and a fake service, which can disturb each request. A request that is
- * passed on reaches the service completely and once, even if the client disconnects.
- */
+/** An HTTP proxy that can disturb requests. It forwards a request completely even if the client disconnects. */
 import { Context, Effect, Layer } from "effect"
 import {
   HttpBody,
@@ -22,7 +19,7 @@ export interface Exchange {
 
 export type ProxyFault = (exchange: Exchange) => Effect.Effect<HttpServerResponse.HttpServerResponse, unknown>
 
-/** The service gets the request only with `brokenAnswer` and the faults named `…AfterActing`. */
+/** With most faults, the service does not get the request. It does with `brokenAnswer` and `…AfterActing`. */
 export const faults = {
   cut: ({ cut }) => cut,
   cutAfterActing: ({ cut, forward }) => Effect.andThen(forward, cut),
