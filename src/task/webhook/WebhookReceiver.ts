@@ -63,6 +63,7 @@ export const route = (options: RouteOptions) =>
     }),
   ).pipe(Layer.provide(WebhookSignature.layerMac))
 
+/** Whether the path belongs to health checks. If it receives webhooks instead, `layer` answers no health checks. */
 export const isHealthPath = (path: string) => HealthRoutes.paths.some((health) => health === path)
 
 /** Listens while the layer is in use. Also answers health checks. */

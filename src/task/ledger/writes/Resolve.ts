@@ -16,6 +16,7 @@ import type { Parts } from "./Parts.ts"
 import { reserveWithin } from "./Spending.ts"
 import { issueColumns } from "../reads/Status.ts"
 
+/** States of tasks that a run can resubmit. */
 export type Replannable = "failed" | "invalid" | "refused"
 
 const settleable: ReadonlyArray<TaskState> = ["in_doubt", "failed", "invalid", "refused", "given_up"]
