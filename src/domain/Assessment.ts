@@ -1,8 +1,7 @@
 /**
  * The parts of a vote besides the choice and flags. `read` leaves out a member with an unexpected shape and never
  * fails. A new part also needs a field in `annotate/Judgment` or `annotate/Rubric`, an empty value in `annotate/entry`,
- * and a row in the guide of the service. For a part that only some tasks ask for, see also `Rubric`, `Guidelines`, and
- * `store/Assessments`.
+ * and a row in the guide of the service.
  */
 import { Predicate, Schema, Struct } from "effect"
 import { firstOfText } from "./CompletionTexts.ts"
@@ -77,7 +76,6 @@ export const read = (members: { readonly [name: string]: unknown }, best: number
 const mean = (numbers: ReadonlyArray<number>): number =>
   numbers.reduce((sum, number) => sum + number, 0) / numbers.length
 
-/** Describes for guides how `combine` makes each part. */
 export const combined: { readonly [Name in keyof typeof fields]: string } = {
   strength: "is the mean over the votes for the best completion that have a strength",
   all_bad: "is true if more than half of the votes say so",

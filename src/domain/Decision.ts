@@ -28,7 +28,7 @@ export const readIn = (annotations: Annotations, best: number): Decision | undef
   return Option.getOrElse(asDecision(told), () => ({ ...told, by: null, at: null }))
 }
 
-/** Returns the service's choice if the votes have another majority. Call it only if no lead decided on the item. */
+/** Call it only if no lead decided on the item. */
 export const ofService = (
   { rationale }: Annotations,
   best: number,

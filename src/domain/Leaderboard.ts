@@ -70,7 +70,7 @@ export interface ControlRow {
   readonly control: "length" | "position"
   /** The effect, in natural log-odds. */
   readonly coefficient: Estimate
-  /** The property's value to which `coefficient` applies: the root mean square for `length`, and 1 for `position`. */
+  /** `coefficient` is the effect of this value of the property: the root mean square for `length`, 1 for `position`. */
   readonly unit: number
 }
 
@@ -92,7 +92,7 @@ export interface Accrual {
   readonly models: ReadonlyArray<string>
   /** The estimates after increasing numbers of votes. */
   readonly points: ReadonlyArray<AccrualPoint>
-  /** After `votes` more votes, intervals have `factor` times their width: √(n / (n + votes)) for n votes today. */
+  /** After `votes` more votes, each interval is about `factor` times as wide as now. */
   readonly next: { readonly votes: number; readonly factor: number }
 }
 
@@ -108,9 +108,7 @@ export interface Leaderboard {
   readonly comparisons: number
   /** Comparisons without a winner. */
   readonly ties: number
-  /**
-   * Davidson's ν: between equal models, a tie is ν times as likely as a win of the first. Null if all or none are ties.
-   */
+  /** Davidson's ν: between equal models, a tie is ν times as likely as a win of one. Null if all or none are ties. */
   readonly tie_parameter: number | null
   /** The models by group, then by rating. */
   readonly models: ReadonlyArray<LeaderboardRow>

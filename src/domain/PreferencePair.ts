@@ -1,7 +1,6 @@
 /**
  * One row of the dataset. `chosen` and `rejected` differ, indices refer to the input, and the weights of an item's rows
- * add up to 1. A member here is a column, with its position, type, and description in files, card, and guide.
- * `pair/PairStrategy` computes its value. A dataset that lacks the column is read with null, if null is allowed.
+ * add up to 1. Each member is a column. If a dataset lacks a nullable column, the column is read as null.
  */
 import { Record, Schema } from "effect"
 import * as Assessment from "./Assessment.ts"

@@ -79,7 +79,7 @@ const itemOf = (text: typeof WellFormedText) => {
 /** A record of the `items` layout. Completions that are messages are rendered as text. */
 export const PromptItem = itemOf(WellFormedText)
 
-/** Texts decoded from UTF-8 have no lone surrogates. Without the check, reading takes a tenth less time. */
+/** Does not check texts for lone surrogates, because a text decoded from UTF-8 has none. */
 export const WellFormedPromptItem = itemOf(Schema.String)
 export type PromptItem = typeof PromptItem.Type
 
@@ -99,7 +99,7 @@ export interface SourceItem {
   readonly identity?: ItemIdentity | undefined
 }
 
-/** The JSON texts of the item `of`. They are wrong for a modified copy of the item. */
+/** The JSON texts of one item. A modified copy of the item must not use them. */
 export interface ItemTexts {
   readonly of: PromptItem
   readonly json: ReadonlyArray<string>

@@ -61,7 +61,7 @@ export interface ExpertRow {
   readonly mixed_in_votes: number
   /** Token cost of a language model's votes, as an exact decimal; null if no vote has a cost. */
   readonly token_cost: string | null
-  /** Votes with one first choice, on items whose other votes have a majority. */
+  /** Votes that prefer one completion, on items on which the other experts' votes have a majority. */
   readonly compared: number
   /** Votes among `compared` that agree with the majority of the other experts. */
   readonly with_others: number

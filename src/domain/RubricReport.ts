@@ -16,7 +16,7 @@ export interface StrengthReport {
     readonly items: number
     readonly mean: number
   }>
-  /** Krippendorff's alpha for interval data, over votes for the best completion; null if no item has two such votes. */
+  /** Krippendorff's alpha for interval data, over the strengths of votes for the best completion; null without data. */
   readonly krippendorff_alpha: number | null
 }
 

@@ -19,13 +19,12 @@ export interface Tally {
   readonly agreement: number
   /** Whether several texts have the most first-choice votes. */
   readonly tie: boolean
-  /** All completions, ranked by rules 2 and 3 of `tally`; ties share a group. Undefined if a vote has no ranking. */
+  /** The completions from best to worst. Equal completions share a group. Undefined if a vote has no ranking. */
   readonly ranking: Ranking | undefined
   /** The first rationale among the votes for the best text. */
   readonly rationale: string | undefined
 }
 
-/** Replaces each index by `first[index]`. Completions with the same text get the best of their ranks. */
 export const rankTexts = (ranking: Ranking, first: ReadonlyArray<number>): Ranking => {
   const seen = new Set<number>()
   return ranking.flatMap((group) => {
@@ -93,14 +92,13 @@ export const agreesWithOthers = (
   })
 }
 
-/** The indices with the most first choices, in order. @param tops for each vote, the indices that it ranks first */
+/** @param tops for each vote, the indices that it ranks first */
 export const leadersOf = (tops: ReadonlyArray<ReadonlyArray<number>>): ReadonlyArray<number> => {
   const { votes } = firstChoices(Math.max(-1, ...tops.flat()) + 1, tops)
   const most = votes.reduce((most, count) => (count > most ? count : most), 0n)
   return votes.flatMap((count, index) => (count === most ? [index] : []))
 }
 
-/** Counts first choices. A vote counts `unitsPerVote`, which can be divided equally among texts without fractions. */
 const firstChoices = (completions: number, tops: ReadonlyArray<ReadonlyArray<number>>) => {
   const unitsPerVote = tops.reduce((common, top) => leastCommonMultiple(common, BigInt(top.length)), 1n)
   const votes = Array.from({ length: completions }, () => 0n)
@@ -108,7 +106,6 @@ const firstChoices = (completions: number, tops: ReadonlyArray<ReadonlyArray<num
   return { votes, unitsPerVote }
 }
 
-/** Replaces each completion's index by the index of the first completion with the same text. */
 export const withFirstIndices = <Vote extends Choice>(vote: Vote, first: ReadonlyArray<number>): Vote => ({
   ...vote,
   choice: first[vote.choice]!,
@@ -119,7 +116,7 @@ const hasText = (text: string | undefined): boolean => text !== undefined && tex
 
 export const topOf = ({ choice, ranking }: Choice): ReadonlyArray<number> => ranking?.[0] ?? [choice]
 
-/** Adds twice a ranking's Borda scores, which are integers. */
+/** Adds doubled Borda scores, so that all scores are integers. */
 const addBorda = (scores: Array<number>, completions: number, ranking: Ranking | undefined) => {
   let below = completions
   for (const group of ranking ?? []) {

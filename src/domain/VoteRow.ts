@@ -77,7 +77,6 @@ export type Format = (typeof formats)[number]
 
 const ordered = (row: VoteRow): object => Object.fromEntries(columns.map((name) => [name, row[name]]))
 
-/** The column in CSV files whose formulas were not neutralized. */
 export const rawColumn = "raw"
 
 const lineOf: { readonly [format in Format]: (row: VoteRow) => string } = {

@@ -1,6 +1,6 @@
 /**
- * Adapter: Effect Cluster. A singleton runs on one connected runner. A suspended runner has lost its locks, but may go
- * on for a moment when it resumes; the epochs of `task/ledger/writes/Parts` keep it from claiming tasks.
+ * Adapter: Effect Cluster. A singleton runs on one connected runner. A suspended runner may resume work without its
+ * locks. `task/ledger/writes/Parts` then refuses its claims.
  */
 import { createSocket } from "node:dgram"
 import { lookup } from "node:dns"

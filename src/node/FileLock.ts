@@ -1,7 +1,7 @@
 /**
- * Adapter: lets only one process use a file, by an exclusive `node:sqlite` transaction on `FILE.lock`, which ends with
- * the process. If `FILE.lock` were removed, another process could lock a new file of that name. A network file system
- * must support locks.
+ * Adapter: lets only one process use a file. The lock is an exclusive `node:sqlite` transaction on `FILE.lock`, so it
+ * ends with the process at the latest. Never delete `FILE.lock`: another process could then lock a new `FILE.lock`. A
+ * network file system must support locks.
  */
 import { readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { hostname } from "node:os"

@@ -31,7 +31,7 @@ export const holder = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, loc
   return Option.map(Option.fromNullishOr(rows[0]), holderOf)
 })
 
-/** The session that runs transactions takes the lock, because a process that lost this session can commit nothing. */
+/** The lock and the transactions share a session, so a process that loses the lock cannot commit. */
 export const tryTake = (sql: SqlClient.SqlClient, lock: string) =>
   Effect.map(
     sql.withTransaction(sql<{ taken: boolean }>`SELECT pg_try_advisory_lock(${keyOf(sql, lock)}) AS taken`),
@@ -44,7 +44,7 @@ export const release = (sql: SqlClient.SqlClient, lock: string) =>
 export const endWorker = (sql: SqlClient.SqlClient, lock: string) =>
   sql`SELECT pg_terminate_backend(pid) ${holders(sql, lock)} AND application_name LIKE 'prefstream worker %'`
 
-/** A process that just died may hold the lock for a moment. The lock ends with the session of `sql`. */
+/** Waits for a second, because the session of a process that just died may still hold the lock. */
 export const take = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   lock: string,
@@ -73,10 +73,7 @@ const interval = Duration.millis(100)
 export const shareTables = (sql: SqlClient.SqlClient) =>
   sql.withTransaction(sql`SELECT pg_advisory_lock_shared(${keyOf(sql, tablesLock)})`)
 
-/**
- * Returns some processes that use the tables (`process 7 on host`); `change` then did not run. An empty list means that
- * `change` ran, or that `isDone` found that another process had made the change.
- */
+/** Returns up to 5 processes whose use of the tables prevents `change`. Empty if `change` or `isDone` succeeded. */
 export const changeTables = Effect.fnUntraced(function* <E, R, E2, R2>(
   sql: SqlClient.SqlClient,
   change: Effect.Effect<unknown, E, R>,

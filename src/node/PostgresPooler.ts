@@ -1,4 +1,4 @@
-/** Adapter: refuses a PostgreSQL pooler that gives a connection another session in one of 16 attempts. */
+/** Adapter: refuses a PostgreSQL pooler if, in 16 attempts, a connection gets another session. */
 import { Effect, Option, Predicate } from "effect"
 import { type SqlClient, type SqlConnection, SqlError } from "effect/sql"
 
@@ -8,7 +8,6 @@ export const readConnections = 4
 
 export const clusterConnections = 4
 
-/** The cluster's connections and one for notifications, without the ledger's. */
 export const workerConnections = clusterConnections + 1
 
 const maxWait = "10 seconds"

@@ -7,6 +7,6 @@ export const create = (path: string, access = mode): void => {
   try {
     closeSync(openSync(path, "wx", access))
   } catch {
-    // The file exists, or opening it later reports the problem.
+    // The file may exist. Any other failure is reported when the file is opened.
   }
 }

@@ -100,7 +100,6 @@ const readable = (filename: string): string | URL => {
   return filename
 }
 
-/** Some versions of Node read text only up to its first NUL; `bind` then refuses it. */
 const cutsTextAtNul = (db: DatabaseSync): boolean => db.prepare("SELECT 'a' || char(0) AS text").get()?.text === "a"
 
 const bind = (params: ReadonlyArray<unknown>, refuseNul: boolean): Array<SQLInputValue> =>
@@ -211,7 +210,7 @@ const makeConnection = Effect.fnUntraced(function* (
     )
 
   const stream = Effect.fnUntraced(function* (sql: string, params: ReadonlyArray<unknown>) {
-    // A cached statement may run again in the same transaction while the stream is read.
+    // Not cached, because the same query may run again while this stream is read.
     const statement = yield* prepare(sql)
     const iterator = yield* Effect.acquireRelease(
       use(
@@ -245,10 +244,7 @@ const makeConnection = Effect.fnUntraced(function* (
   }
 })
 
-/**
- * While a stream is read outside a transaction, any other statement waits. A statement in its consumer would wait
- * forever.
- */
+/** A statement in the consumer of a stream that is read outside a transaction would wait forever. */
 export const make = Effect.fnUntraced(function* (
   config: SqliteClientConfig,
 ): Effect.fn.Return<SqlClient.SqlClient, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity> {

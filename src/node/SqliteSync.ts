@@ -1,7 +1,7 @@
 /**
- * Adapter: commits of an SQLite file in WAL mode that do not block the main thread, because libuv syncs the log. A
- * transaction is on disk when `withTransaction` succeeds, but others can read its data before. After a failed sync,
- * each later write fails, because the system reports lost data only once.
+ * Adapter: commits to an SQLite file in WAL mode without blocking the main thread. A transaction is on disk when
+ * `withTransaction` succeeds. Other connections see it earlier. After a failed sync, all later writes fail, because the
+ * system reports the failure only once.
  */
 import { closeSync, fdatasync, openSync } from "node:fs"
 import type { DatabaseSync, StatementSync } from "node:sqlite"
@@ -24,10 +24,7 @@ const isFull = ({ code }: NodeJS.ErrnoException): boolean => code === "ENOSPC" |
 
 export const isPossible = (db: DatabaseSync): boolean => db.prepare("PRAGMA journal_mode").get()?.journal_mode === "wal"
 
-/**
- * The connection must stay open until the scope closes, because SQLite removes the log when the last connection closes.
- * SQLite has no locks on the log, so closing the log's descriptor releases none.
- */
+/** Keep the connection open until the scope closes, because SQLite removes the log with the last connection. */
 export const make = Effect.fnUntraced(function* (
   db: DatabaseSync,
   toError: (cause: Error) => SqlError,

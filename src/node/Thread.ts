@@ -57,7 +57,6 @@ export interface Thread<Ask> {
 
 const values: { readonly [value: string]: "always" | "never" | undefined } = { "0": "never", "1": "always" }
 
-/** `large`: a stage gets a thread only if it has so many messages that `room` is called. */
 export const Threads = Context.Reference<"always" | "large" | "never">("prefstream/node/Threads", {
   defaultValue: () =>
     values[process.env["PREFSTREAM_THREADS"] ?? ""] ?? (availableParallelism() > 1 ? "large" : "never"),
@@ -79,10 +78,7 @@ const causeOf = (error: Failure) =>
     ? Cause.fail(new ThreadFailed({ cause: error }))
     : Cause.die(error)
 
-/**
- * `send` keeps messages until `room` or `drain` is called. If that is `drain`, the few messages run in the calling
- * thread, because starting a thread blocks for a tenth of a second.
- */
+/** Starts a thread at the first `room`, so not for a few messages: a start blocks for a tenth of a second. */
 export const make = Effect.fnUntraced(function* <Setup, Ask, Answer>(
   module: StageModule<Setup, Ask, Answer>,
   setup: Setup,

@@ -1,10 +1,8 @@
 /**
  * Polls outstanding tasks until their results have arrived. It can be stopped at any point and started again. A result
  * is stored as received before its task counts as completed. A result that does not fit its task is kept as well, and
- * affects no other task. The time between polls of a task grows with the task's age. A task that a webhook names is
- * polled at once. While webhooks arrive, other polls are less frequent, but they never stop. After three unusable
- * responses, a task is invalid, or failed if the service does not know it. While the service is down, all polls wait
- * (`ServiceHealth`).
+ * affects no other task. A task that a webhook names is polled at once. While webhooks arrive, other polls are less
+ * frequent, but they never stop. While the service is down, all polls wait (`ServiceHealth`).
  */
 /* oxlint-disable max-lines -- one loop: polls, warnings, and retries share its state */
 import { Duration, Effect, Latch, Option, Result } from "effect"
@@ -31,10 +29,6 @@ export const firstPollDelay = (profile: Polling): number => Duration.toMillis(pr
 /** For this time after a webhook, tasks are polled less often, because more webhooks are expected. */
 const hintedSpan = Duration.toMillis("1 hour")
 
-/**
- * Milliseconds until the next poll: half the task's age, within `pollInterval`. If `hinted`, the minimum is
- * `pollInterval.max`, and the maximum is the longer of `pollInterval.max` and `hintedSpan`.
- */
 export const pollDelay = (profile: Polling, age: number, hinted = false): number => {
   const max = Duration.toMillis(profile.pollInterval.max)
   return hinted
@@ -92,11 +86,9 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const kindsIn = VoteKinds.reader(profile.kindPath)
   const known = new Set([...profile.openStatuses, ...profile.completedStatuses, ...profile.failedStatuses])
   const maxPollInterval = Duration.toMillis(Duration.fromInputUnsafe(profile.pollInterval.max))
-  /** Consecutive failed polls of each task: all of them, those with an unusable response, and those since a hint. */
   const failures = new Map<number, { readonly times: number; readonly useless: number; readonly sinceHint: number }>()
   const repeats = RepeatedExperts.make(ledger)
   let warnings = 0
-  /** Polls that were due before this time may be late because the service was unavailable. */
   let undisturbedSince = started
   const reported = { delay: false, waiting: new Set<boolean>() }
 

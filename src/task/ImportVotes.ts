@@ -1,8 +1,8 @@
 /**
  * Imports votes that were given elsewhere. The ledger records them as completed tasks, which are never sent. A killed
- * import can be started again, because votes that the ledger has are duplicates. Equal votes of a named expert on an
- * item count once. Equal votes without a name count separately, unless an earlier import had them. A lead's last
- * decision on an item counts. Memory grows by about 100 bytes per flag and per vote without an expert.
+ * import can be started again: votes that the ledger has are duplicates. Equal votes of a named expert on an item count
+ * once, equal votes without a name separately. A lead's last decision on an item counts. Memory grows by about 100
+ * bytes per flag and per vote without an expert.
  */
 import { Effect, Equal, Exit, Option, Result, Stream } from "effect"
 import { flagsIn } from "../domain/Flag.ts"
@@ -70,7 +70,7 @@ const identified = (record: VoteRecord): Identified =>
     },
   })
 
-/** Number of records before those of the last item, because more records of this item may follow. */
+/** Number of records to import now. The last item waits, because more of its records may follow. */
 const wholeItems = (records: ReadonlyArray<Identified>): number => {
   const itemId = records.at(-1)?.item?.itemId
   const last = itemId === undefined ? -1 : records.findLastIndex(({ item }) => item?.itemId !== itemId)

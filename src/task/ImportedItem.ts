@@ -17,7 +17,6 @@ export interface ImportedItem {
   /** The task's number in the ledger, or -1 if it does not have the task yet. */
   readonly seq: number
   readonly taskId: string
-  /** Task id that the item's pairs get: that in the item's first record, or else `taskId`. */
   readonly sourceTaskId: string
   readonly prompt: TaskPrompt
   readonly votes: Array<ImportedVote>

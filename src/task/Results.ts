@@ -31,7 +31,6 @@ const kinds: Kinds.Kinds = {
   annotationPaths: Kinds.recordOf("an object with field paths", Kinds.anyText),
 }
 
-/** A task may have only one item, so a call per task would be slow. */
 const ofTasks = Effect.fnUntraced(function* (
   campaign: number | "all" | undefined,
   annotationPaths: AnnotationPaths.AnnotationPaths | undefined,

@@ -135,7 +135,6 @@ export const spendingTerms = Effect.fnUntraced(function* (
 
 export const groupForm = "a text of 1 to 255 characters, not blank"
 
-/** prefstream's annotation service has the same limits. */
 export const isGroup = (text: string): boolean => text.trim() !== "" && text.length <= 255
 
 const kinds = {
@@ -225,7 +224,7 @@ export interface RunOptions extends SubmitOptions {
   readonly chooseFurther?: ChooseItems | undefined
   /** The default group is this name with the campaign's number, if the service declares groups. */
   readonly jobName?: string | undefined
-  /** Called with the tasks' group, or undefined without a group, before any task of the run is planned. */
+  /** Called before the run plans tasks. Without a group, `group` is undefined. */
   readonly onGroup?: ((group: string | undefined) => Effect.Effect<void>) | undefined
 }
 

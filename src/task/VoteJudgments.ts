@@ -1,8 +1,7 @@
 /**
- * Splits the judgment of a task with several votes into one judgment per vote. The first one has the flags and a lead's
- * decision. A judgment stays whole if it lists fewer than two votes. It also stays whole if the service, not a lead,
- * chose another completion than `tally`, for example in a tie. `missingVotes` counts votes that the task asked for and
- * did not get.
+ * Splits the judgment of a task with several votes into one judgment per vote. The first judgment has the flags and a
+ * lead's decision. A judgment with fewer than two votes stays whole. It also stays whole if no lead decided and the
+ * service chose another completion than `tally`. `missingVotes` counts votes that the task asked for and did not get.
  */
 import { Option, Struct } from "effect"
 import * as Assessment from "../domain/Assessment.ts"

@@ -1,13 +1,12 @@
 /**
- * Decides when failed creations end a run: after several consecutive lost tasks, if the service refuses the first
- * tasks, or if it gives several tasks the same id. After that, each further such failure ends a run, until a task
- * succeeds.
+ * Ends a run after several consecutive lost tasks, refused first tasks, or tasks with the same id. In the next run, the
+ * first such failure ends the run, until a task succeeds.
  */
 import { AnnotationClientError, TasksRefused, UnusableAnswer } from "./AnnotationClientError.ts"
 
 const maxLostInARow = 5
 
-/** Number of refused tasks, including halves of split tasks, that end a run without an accepted task. */
+/** A run without an accepted task ends after this many refused tasks. Halves of split tasks count, too. */
 const maxFirstRefusals = 20
 
 /** If this many tasks get the same id, it is probably not an id. */
@@ -44,7 +43,6 @@ export const make = (baseUrl: string) => {
       firstRefusals === undefined || ++firstRefusals < maxFirstRefusals
         ? undefined
         : failure(new TasksRefused({ tasks: firstRefusals, status, detail })),
-    /** Call it if another task already has the id that the service returned. */
     sharedTaskId: (taskId: string, reason: string): AnnotationClientError | undefined => {
       const times = (sharedIds.get(taskId) ?? 0) + 1
       sharedIds.set(taskId, times)

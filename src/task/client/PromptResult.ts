@@ -146,7 +146,6 @@ const mostFirstPlaces = (votes: ReadonlyArray<ImportedVote>): number | undefined
   return best
 }
 
-/** `body` is a `TaskResult` with the raw answers. If `items` is a failure, `program` has the protocol's own results. */
 export const completed = (
   taskId: string,
   items: Result.Result<ReadonlyArray<ResultItem>, string>,

@@ -1,8 +1,7 @@
 /**
- * The protocol of a service with another interface. A program defines its requests. In any case, a task is claimed in
- * the ledger before `create`, and each request waits for its turn. After a failure, the task counts as possibly
- * created, unless the call certainly did not create it. A write is a request other than `GET`, `HEAD`, or `OPTIONS`. If
- * the service ignores keys and may have carried out a write that failed, no further write is sent. Requests that the
+ * The protocol of a service with another interface. A program defines its requests. The ledger claims a task before
+ * `create`, and each request waits for its turn. A write is a request other than `GET`, `HEAD`, or `OPTIONS`. If the
+ * service ignores keys and may have carried out a write that failed, no further write is sent. Requests that the
  * program sends without `http` or `repeatable` have no timeout and no throttle.
  */
 import { Duration, Effect, Schema, identity } from "effect"
@@ -32,8 +31,8 @@ export type Http = HttpClient.HttpClient.With<AnnotationClientError>
 export interface Call {
   /**
    * Sends a request; a path is relative to the service's base URL. A status other than 2xx is a failure with a reason.
-   * The first request of `create` or `poll` is not repeated. A later read is repeated after a failure, and a later
-   * write only if the service certainly did not carry it out, both for at most `patience`.
+   * The first request of `create` or `poll` is not repeated. A later request is repeated for at most `patience`: a read
+   * after each failure, a write only if the service certainly did not carry it out.
    *
    * If the response to a write is lost (timeout, broken connection, 5xx), the call ends. The task is then `in_doubt`,
    * unless the service honors idempotency keys.
@@ -41,7 +40,7 @@ export interface Call {
   readonly http: Http
   /**
    * Like `http`, but for idempotent writes (upserts by key): if a response is lost, the request is repeated, up to
-   * `retries` times. If all responses are lost, the call ends as with `http`.
+   * `retries` times.
    */
   readonly repeatable: Http
 }
@@ -176,7 +175,6 @@ export const make = Effect.fnUntraced(function* (
         let since: number | undefined
         const again = Effect.fnUntraced(function* (failure: AnnotationClientError) {
           const isLost = maybeDone(failure)
-          // A call without a turn is a probe, which repeats nothing.
           if (turn === undefined || asksTooMuch(failure, patience)) return false
           if (!isLost && failure.reason._tag !== "Unavailable") return false
           // If the call's first request was certainly not carried out, the caller repeats the call.
@@ -195,7 +193,7 @@ export const make = Effect.fnUntraced(function* (
         const response = yield* Effect.mapError(persist(attempted, again), (failure) =>
           isWrite || hasWritten || lost !== undefined ? failure : withoutDoubt(failure),
         )
-        // An idempotent request's response also answers the earlier, lost attempts.
+        // If a repeated request succeeds, its lost attempts no longer matter.
         if (isRepeatable && lost === ownLoss) lost = undefined
         return response
       })

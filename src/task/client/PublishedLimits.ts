@@ -1,8 +1,7 @@
 /**
  * Reads a service's `openapi.json`: the limits of an item, and whether it declares `Idempotency-Key`, `group`, `votes`,
  * and `voters`. References (`$ref`) are not followed. A request takes at most 5 seconds, and is repeated at most twice
- * after a 429 or 503. Without a usable document, there are no limits, keys count as ignored, and tasks have only the
- * contract's members. A run that asks for votes then reads the document again, because too many votes might be billed.
+ * after a 429 or 503. Without a usable document, there are no limits, and keys count as ignored.
  */
 import { Context, Duration, Effect, Layer, Option, Predicate, Schedule, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
@@ -31,7 +30,7 @@ export class MembersUnknown extends Schema.TaggedError<MembersUnknown>()("Member
   }
 }
 
-/** Reads `openapi.json` again to find the members that tasks may have. Undefined if it need not be read again. */
+/** Reads `openapi.json` again. Set only if the first attempt failed. */
 export const Unread = Context.Reference<Effect.Effect<TaskMembers.TaskMembers, MembersUnknown> | undefined>(
   "prefstream/task/UnreadDocument",
   { defaultValue: () => undefined },
@@ -141,7 +140,7 @@ export const read = Effect.fn("PublishedLimits.read")(function* ({
     onNone: () => ({ status: undefined, problem: "no answer", text: "" }),
     onSome: ({ answer: { problem, status, text } }) => ({ status, problem, text }),
   })
-  /** The reason why the document could not be read. After a status such as 404, the service counts as having none. */
+  /** The reason why the document could not be read. A status such as 404 means that there is no document. */
   const unread =
     status === undefined || status === 200 ? problem : status === 429 || status >= 500 ? String(status) : undefined
   return { ...(status === 200 && problem === undefined ? publishedIn(text) : nothing), unread }
@@ -151,7 +150,6 @@ const isBusy = ({ status }: ResponseBody.Answer): boolean => status === 429 || s
 
 const given = (limit: number, published: number): number => (limit === Infinity ? published : limit)
 
-/** The published members, except those that `requestExtra` sets. None if the settings change `createRequest`. */
 export const membersOf = (
   { createRequest, requestExtra }: Pick<ServiceSettings, "createRequest" | "requestExtra">,
   published: TaskMembers.TaskMembers,
@@ -164,7 +162,6 @@ export const membersOf = (
   }
 }
 
-/** A run that asks for votes must know the members, so it reads `openapi.json` again if the first attempt failed. */
 export const membersFor = Effect.fnUntraced(function* (
   { votes, votesUpTo = votes }: { readonly votes?: number | undefined; readonly votesUpTo?: number | undefined },
   hasContract: boolean,
@@ -195,7 +192,6 @@ const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   const { unread } = published
   const { idempotencyKey, identity } = profile
   const isUnread = profile.taskMembers === "declared" && unread !== undefined
-  // With `requestExtra` or `createRequest`, a member may be impossible even if `openapi.json` declares it.
   const possible = membersOf(profile, { group: true, maxVotes: 1 })
   if (unread !== undefined && idempotencyKey === "declared") {
     yield* Effect.logWarning(
@@ -230,7 +226,6 @@ const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   )
 })
 
-/** The contract's document says nothing about a service with another interface. */
 const withoutDocument = (profile: ServiceSettings) =>
   Context.make(ServiceProfile, {
     ...profile,

@@ -2,9 +2,9 @@
  * Decides whether the service is up. After `downAfter` consecutive failures, requests wait, and probes poll one task at
  * a time, 1 to 30 seconds apart or as `Retry-After` asks. After `patience`, waiting requests fail with `Down`.
  *
- * Without a known task, a probe polls a made-up id. A healthy service may answer 500 to it. Then, requests continue one
- * at a time, polls first. If the service ignores keys, they continue only if a poll is waiting. (Effect's
- * `CircuitBreaker` rejects calls instead of letting them wait, and its probe may create a task.)
+ * Without a known task, a probe polls a made-up id, to which a healthy service may answer 500. After a 500, requests
+ * are tried one at a time, polls first. If the service ignores keys, a poll must be waiting. (Effect's `CircuitBreaker`
+ * would reject calls, and its probe may create a task.)
  */
 import { Duration, Effect, Result } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
@@ -85,14 +85,13 @@ export const make = Effect.fnUntraced(function* (
         `${profile.baseUrl} has been down since ${instant(downSince)} (${wordsOf(last)}): waiting ${deadline > latest ? "without a time limit" : `until ${instant(deadline)} at the latest`}`,
       )
     })
-    // After an inconclusive probe, requests continued (`throttle.resume(true)`) and failed: the service is down.
     if (probes > 0) yield* logDown
     while (true) {
       const now = yield* SteadyClock.now
       const pauseMillis = (yield* throttle.pausedUntil) - now
       const isOver = now >= deadline || now + pauseMillis > deadline
       if (isOver) {
-        // If no request came for a long time, the service may be up again. It is probed once more before requests fail.
+        // After a long time without requests, the service may be up again, so it is probed once more.
         yield* throttle.wanted
         const then = yield* SteadyClock.now
         if (then - now < maxWait || then < (yield* throttle.pausedUntil)) return yield* end(downSince, last)

@@ -1,9 +1,8 @@
 /**
- * Decides when a request may be sent. At most `requestsPerSecond` requests are sent in any second, at most
- * `concurrency` are in flight, and at most three creations come before a waiting poll. A 429 or 503 halves the first
- * two limits, which then recover. `Retry-After` and quotas apply to all requests. A request that would wait longer than
- * `patience` fails. With a `RequestBudget`, processes share time slots. (Effect's `RateLimiter` sends a second's
- * requests in one burst, and takes no slot back.)
+ * Decides when a request may be sent. At most `requestsPerSecond` requests are sent in any second, and at most
+ * `concurrency` are in flight. After three creations, a waiting poll comes first. A 429 or 503 halves rate and
+ * concurrency, which then recover. `Retry-After` and quotas apply to all requests. A request that would wait longer
+ * than `patience` fails. (Effect's `RateLimiter` would send all requests of a second at once.)
  */
 /* oxlint-disable max-lines -- rate, concurrency, pauses, quotas, and slots decide together when the next request is sent */
 import { Deferred, Duration, Effect, Latch, Option } from "effect"
@@ -34,24 +33,24 @@ interface Waiter<E> {
   hasTurn: boolean
 }
 
-/** After a delay, requests may be sent faster, to make up for at most this many milliseconds. */
+/** Maximum delay in milliseconds after which requests may be sent faster to make up for it. */
 const catchUp = 100
-/** Milliseconds from reserving the next slots to the time of the last reserved slot. */
+/** Slots are reserved this many milliseconds before the last reserved slot is reached. */
 const takeAhead = 50
-/** An unused slot is dropped this many milliseconds after its time. */
+/** A time slot that no request used is dropped after this many milliseconds. */
 const maxSlotDelay = 40
 /** Assumed maximum milliseconds from sending to arrival, for example while a connection opens. */
 const maxLateness = 150
 /** Milliseconds added to each second, because requests may arrive closer together than they were sent. */
 const margin = (requestsPerSecond: number): number => Math.min(50, Math.max(10, 100 / requestsPerSecond))
 
-/** With this rate, at most `requestsPerSecond` arrive in any second, even if some are late. */
+/** Lower than `requestsPerSecond`, because a late request may arrive together with later ones. */
 export const slotsPerSecond = (requestsPerSecond: number): number => (1000 * requestsPerSecond) / (1000 + maxLateness)
 
 const maxRemembered = 10_000
 
 const createsPerPoll = 3
-/** A stop waits this long for the turn of an unfinished creation's next request. By default, `grace` is longer. */
+/** When a run stops, an unfinished creation waits at most this long for its next request. Below the default `grace`. */
 const maxStepWait = Duration.millis(10_000)
 /** Seconds in which successful requests raise the rate from 0 to its limit. */
 const recovery = Duration.toSeconds("30 seconds")
@@ -70,16 +69,13 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   /** The failure of a request that would wait longer than `patience` for a quota. */
   readonly usedUp: (millis: number) => E
   readonly budget?: Option.Option<RequestBudget> | undefined
-  /** An earlier request that was sent without this throttle, in milliseconds of `SteadyClock`. */
+  /** Time of an earlier request without this throttle, in milliseconds of `SteadyClock`. */
   readonly firstRequest?: number | undefined
 }) {
   const { concurrency, patience, requestsPerSecond, usedUp } = settings
   const budget = Option.getOrUndefined(settings.budget ?? Option.none())
   const slowest = Math.min(requestsPerSecond, 0.2)
-  /**
-   * For each recent request, the latest time at which the service may have received it. Without a response, this is
-   * `maxLateness` after sending. A response shows that it was at least `fastest` milliseconds earlier.
-   */
+  /** Latest possible arrival of each recent request: `maxLateness` after sending, or `fastest` before its response. */
   const departures = new Float64Array(Math.min(Math.ceil(requestsPerSecond), maxRemembered)).fill(-Infinity)
   const window = (1000 * departures.length) / requestsPerSecond + margin(requestsPerSecond)
   const waiting: Readonly<Record<Kind, Array<Waiter<E>>>> = { create: [], poll: [] }
@@ -93,7 +89,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   let perSecond = requestsPerSecond
   let halvings = 0
   let nextAt = 0
-  /** Milliseconds of the fastest response. */
   let fastest = Infinity
   let pausedUntil = 0
   let pausedBy: E | undefined
@@ -114,7 +109,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     let until = 0
     for (const [name, quota] of quotas) {
       if (quota.until <= now) quotas.delete(name)
-      // Requests that were sent after the report use up the quota, too.
       else if (quota.remaining <= ordinal - quota.ordinal) until = Math.max(until, quota.until)
     }
     return until
@@ -245,10 +239,8 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     })
 
   /**
-   * Waits for a turn, and runs a call, which may give the turn back early.
-   *
-   * @param isNextStep whether an earlier request of the call may have created something. The call then goes first, and
-   * a stop waits `maxStepWait` for its turn, because an unfinished creation puts the task in doubt
+   * @param isNextStep whether an earlier request of the call may have created something. Such a call goes first. When
+   * the run stops, it may still wait for `maxStepWait`, because an unfinished creation puts the task in doubt
    */
   const turn = <A, E2, R>(kind: Kind, call: (turn: Turn) => Effect.Effect<A, E2, R>, isNextStep = false) =>
     Effect.uninterruptibleMask((restore) =>
@@ -273,7 +265,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     const now = yield* SteadyClock.now
     for (const { name, remaining, reset } of found) {
       const known = quotas.get(name)
-      // A quota that a later request reported is newer.
       if (known !== undefined && known.ordinal > seen && known.until > now) continue
       quotas.set(name, { remaining, until: now + reset, ordinal: seen })
       if (remaining > 0) continue
@@ -299,7 +290,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
         const latest = departures[place]!
         const millis = now - (latest - maxLateness)
         fastest = Math.min(fastest, millis)
-        // The first requests open connections, so they do not tell how fast a response can be.
+        // `fastest` is too high at first, because the first requests open connections.
         departures[place] = Math.min(latest, permit.ordinal > departures.length ? now - fastest : now)
         changed.openUnsafe()
       }),
@@ -311,7 +302,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     },
 
     refused: Effect.fnUntraced(function* ({ halvings: seen }: Permit, status: number) {
-      // A rate that was halved since this request was sent is not halved again.
       if (seen !== halvings) return
       halvings++
       atOnce = Math.max(1, atOnce / 2)

@@ -1,7 +1,7 @@
 /**
- * Selects the completions to send if an item has more than `completionsPerItem`. The same seed selects the same
- * completions of an item again. The gold completion is always selected. Blank and repeated completions are selected
- * only if there are too few others. All other completions are equally likely.
+ * Selects the completions to send if an item has more than `completionsPerItem`. With the same seed, each run selects
+ * the same completions. The gold completion is always selected. Blank and repeated completions are selected only if
+ * there are too few others. All other completions are equally likely.
  */
 import { Predicate } from "effect"
 import * as ItemBytes from "../../domain/ItemBytes.ts"

@@ -1,7 +1,7 @@
 /**
- * Checks the integrity of a ledger in one snapshot, with the database's own check and all rules of its rows. If there
- * are no findings, each vote on an item has exactly one task in its campaign. Every request and result is present and
- * matches its task, no task of the service counts twice, and all stored counts match the rows.
+ * Checks the integrity of a ledger in one snapshot. If there are no findings, each vote on an item has exactly one task
+ * in its campaign. Every request and result is present and matches its task, no task of the service counts twice, and
+ * all stored counts match the rows.
  */
 /* oxlint-disable max-lines -- this file is a list of checks, and each is a query */
 import { Array as Arr, Effect, type Layer, Result, Schema } from "effect"
@@ -105,7 +105,6 @@ const nothing = { tasks: 0, items: 0, results: 0, pruned: { tasks: 0, items: 0 }
 
 const damaged = (message: string): IntegrityIssue => ({ code: "database_damaged", message })
 
-/** Whether the error is SQLITE_CORRUPT, which SQLite raises when it reads a damaged page. */
 export const isCorrupt = (error: unknown): error is SqlError =>
   isSqlError(error) && Schema.is(Schema.Struct({ errcode: Schema.Number }))(error.reason.cause)
     ? (error.reason.cause.errcode & 0xff) === 11

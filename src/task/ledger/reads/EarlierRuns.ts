@@ -1,8 +1,4 @@
-/**
- * The counts and the rejects of earlier runs. After a run has read a file to its end, earlier runs no longer count for
- * this file. If no run has read it to its end, its rejects are those of the last run that rejected one of its records.
- * For sources that are not files (`Source.make`), only the last run counts.
- */
+/** The counts and the rejects of earlier runs. Only the last run that read a file counts, so no record counts twice. */
 import { Effect, Option, Stream } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
 import type { SqlError } from "effect/sql/SqlError"

@@ -199,7 +199,7 @@ export interface Delivery {
   readonly taskIds: Option.Option<ReadonlyArray<string>>
 }
 
-/** `due`: the delivery makes tasks of this ledger due. `unknown`: the ledger has no task with its task ids. */
+/** `due`: the delivery makes tasks due. `unknown`: the ledger knows no task that the delivery names. */
 export type DeliveryOutcome = "due" | "unknown" | "repeated"
 
 /** A task's request. In `prompts`, completions have the input's order. `items[i]` belongs to `prompts[i]`. */

@@ -1,7 +1,7 @@
 /**
  * The tables of the ledger, for SQLite and PostgreSQL. Times are epoch milliseconds. A task's `seq` is the ordinal of
- * its first item in the job, over all campaigns, so a task can be split without renumbering others. A batch reserves
- * `batch_items` numbers for each of its `votes`. `item.seq` is the number for the first vote.
+ * its first item in the job, over all campaigns, so a task can be split without renumbering others. In a batch, each
+ * vote has its own `batch_items` numbers. `item.seq` is an item's number for the first vote.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -101,7 +101,6 @@ const createInput = Effect.gen(function* () {
  * - `part`: the part of the job that the task's batch belongs to. Batches are assigned to the parts in turn.
  * - `sent_at`: time of the attempt's first request that the service may have accepted.
  * - `resend_at`: time when a person asked to resend the task.
- * - `pruned_at`: time when request and result were removed.
  * - `task_id` is unique, so that no result counts twice.
  * - `expected`: a summary that the result must match (`Expected.ts`).
  *
@@ -198,10 +197,7 @@ const createTasks = Effect.gen(function* () {
   })
 })
 
-/**
- * A hint with an empty `task_id` concerns all tasks. `followed` is the number of times since `since_at` that a hint
- * made its task due.
- */
+/** An empty `task_id` means all tasks. Since `since_at`, hints made the task due `followed` times. */
 const createDeliveries = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE TABLE delivery (
@@ -224,11 +220,9 @@ const createDeliveries = Effect.gen(function* () {
 })
 
 /**
- * - `canceled`: 1 if the task failed because the service canceled it.
  * - `votes` in `task_attempt`: number of the attempt's votes that count against a budget.
  * - `over_budget_count`: number of a run's new items that exceeded the budget.
  * - `price_list`: number of the list with the prices (`domain/Prices`) when the task was planned, null without prices.
- * - `vote_kinds`: the kinds of experts (`VoteKinds`), if the task has a result.
  */
 const addSpending = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -1,6 +1,6 @@
 /**
- * Plans further votes item by item, when all earlier votes on an item have ended and the budget allows another one. The
- * transaction that plans a vote checks both conditions, so that no vote is planned twice, even if a process is killed.
+ * Plans further votes item by item. An item gets another vote when none of its tasks is open and the budget allows it.
+ * The transaction that plans a vote checks both conditions, so no vote is planned twice, even if a process is killed.
  */
 import { Array as Arr, Effect, type Latch, Option } from "effect"
 import { boundOf, type Voters } from "../../../domain/Voters.ts"
@@ -32,7 +32,7 @@ export interface FurtherTerms {
 }
 
 export interface VoteCourse {
-  /** Whether a vote on the item has not ended: it is planned, superseded, being sent, outstanding, or in doubt. */
+  /** Whether a task of the item is open (`openStates`), so that the item gets no other vote now. */
   readonly isWaiting: boolean
   /** Whether the item waits for a vote that was not planned with its batch. */
   readonly waitsForFurther: boolean
@@ -92,7 +92,7 @@ export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
 
   const asksFurther = Effect.map(settingOf({ job, sql }, "confidence"), (text) => text !== undefined)
 
-  /** Whether more votes have ended since a process last chose the items that need further votes. */
+  /** Whether tasks have ended since a process last chose the items that need further votes. */
   const hasUnseenVotes = Effect.gen(function* () {
     if (!(yield* asksFurther)) return false
     return (yield* settingOf({ job, sql }, endedVotesSeen)) !== String(yield* endedVotes)

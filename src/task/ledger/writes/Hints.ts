@@ -1,8 +1,7 @@
 /**
- * Webhook deliveries, and the hints that they create. A hint requests a poll that begins after the delivery. A delivery
- * counts once, and may arrive before the response that creates its task. Per minute, at most `maxPollsPerMinute` hints
- * for a task are followed, so that a flood of deliveries does not delay other polls. Deliveries are deleted after about
- * two hours. If the service signs the time, the verifier refuses older ones.
+ * Webhook deliveries, and the hints that they create. A hint requests a poll that begins after the delivery. A repeated
+ * delivery does not count. A delivery may arrive before the response with the task's id. Per minute, at most
+ * `maxPollsPerMinute` hints for a task are followed, so that a flood of deliveries does not delay other polls.
  */
 import { Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -21,7 +20,6 @@ const minute = Duration.toMillis("1 minute")
 
 const forgetInterval = Duration.toMillis("10 seconds")
 
-/** The `task_id` of a hint for all tasks. */
 const allTasks = ""
 
 const never = -1
@@ -46,7 +44,7 @@ export const writeHints = (
   const here = sql`job = ${job}`
   let lastDelivery = Option.none<number>()
   const delivered = Effect.map(SteadyClock.now, (now) => void (lastDelivery = Option.some(now)))
-  /** The last hint for all tasks after which this process made its tasks due. */
+  /** The last hint for all tasks that this process has followed. */
   let lastHintForAll = { at: never, followed: 0, since: 0 }
 
   let forgotten = -Infinity
@@ -84,7 +82,7 @@ export const writeHints = (
           at = CASE WHEN excluded.at > hint.at THEN excluded.at ELSE hint.at + 1 END`,
     )
 
-  /** Keeps a hint for an unknown id only if a task without an id may still get it. Returns whether any id is known. */
+  /** Keeps hints for unknown ids only while tasks without an id exist. Returns whether any id is known. */
   const addNamed = Effect.fnUntraced(function* (taskIds: ReadonlyArray<string>, now: number) {
     const found = yield* inChunks(
       taskIds,
@@ -121,7 +119,7 @@ export const writeHints = (
       yield* hinted.open
       return outcome
     }),
-    /** Makes tasks with hints due, except tasks in flight. Returns the milliseconds until a postponed hint is due. */
+    /** Follows hints, except for tasks in flight. Returns the milliseconds until another hint may be followed. */
     followHints: Effect.fn("Ledger.followHints")(function* (inFlight: ReadonlySet<string>) {
       const now = yield* SteadyClock.now
       const hasToWait = ({ followed, since }: { readonly followed: number; readonly since: number }) =>
@@ -176,7 +174,7 @@ export const writeHints = (
         .map(({ since }) => since + minute - now)
       return waits.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits))
     }),
-    /** The earlier owner of a part may have missed the last hint for all tasks. */
+    /** Follows the last hint for all tasks again, because the earlier owner of a part may have missed it. */
     followAgain: () => void (lastHintForAll = { ...lastHintForAll, at: never }),
     delivered,
     lastDelivery: Effect.sync(() => lastDelivery),

@@ -1,7 +1,4 @@
-/**
- * Classifies, records, and counts the items of the input. A step of reading is recorded completely or not at all, so
- * the counts match the rows. An item of an incomplete batch counts in the step that plans the batch.
- */
+/** Classifies, records, and counts the items of the input. A step of reading is recorded completely or not at all. */
 /* oxlint-disable max-lines -- the reads and writes concern the same rows */
 import { Effect, type Latch } from "effect"
 import * as SteadyClock from "../../../io/SteadyClock.ts"

@@ -1,8 +1,7 @@
 /**
- * The parts of a job that this process owns: all parts with exclusive access, or those that a worker has taken. Taking
- * a part increases its epoch, so that earlier owners, which may be suspended, can no longer claim its tasks. A late
- * response is recorded even if another process owns the part, unless the task was claimed again. The database's clock,
- * not a machine's, decides when a claim ends.
+ * The parts of a job that this process owns. A worker owns the parts that it has taken, a process with exclusive access
+ * all parts. Taking a part increases its epoch, so that earlier owners, which may be suspended, cannot claim its tasks.
+ * A late response is recorded even if another process owns the part, unless the task was claimed again.
  */
 import { Effect, type Latch } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -31,7 +30,7 @@ interface OwnedPart {
   epoch: number
 }
 
-/** `planned`: new tasks after all others. `hinted`: a webhook. `again`: other tasks to send or poll. */
+/** `planned`: new tasks, behind all others. `hinted`: a webhook. `again`: earlier tasks to send or poll. */
 export type Change = "planned" | "hinted" | "again"
 
 /** @param worker the worker's name; undefined if this process has exclusive access to the job */
@@ -59,7 +58,6 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
 
     channel: Effect.map(sql<{ channel: string }>`SELECT ${channel} AS channel`, (rows) => rows[0]!.channel),
 
-    /** @param task the alias of the table in the statement */
     areMine,
 
     /** SQL condition for tasks to send. With `due_at = 0`, the index returns the tasks in the order of `seq`. */
@@ -139,7 +137,7 @@ export const readParts = ({ job, sql }: LedgerContext) => ({
   }),
 })
 
-/** Until this worker owns a part, `shareOf` returns 0. */
+/** With these values, `shareOf` returns 0. */
 const noWorkers = { count: Infinity, rank: Infinity }
 
 export const writeParts = (
@@ -149,7 +147,6 @@ export const writeParts = (
 ) => {
   const here = sql`job = ${job}`
   const clock = databaseClock(sql)
-  /** For each part, how often in a row the ledger named another owner. */
   const disputed = new Map<number, number>()
   const notifyAll = Effect.forEach(Object.values(latches), (latch) => latch.open, { discard: true })
   let workers = noWorkers
@@ -196,8 +193,8 @@ export const writeParts = (
       ),
 
     /**
-     * Renews this worker's parts. If the ledger names another owner of a part more than `patience` times in a row, that
-     * owner is probably suspended, and this worker takes the part again. Times are in milliseconds.
+     * Renews this worker's parts. Takes back a part if the ledger names another owner in more than `patience` renewals
+     * in a row, because that owner is probably suspended. Times are in milliseconds.
      */
     renewParts: Effect.fnUntraced(function* (progressedAgo: number, answeredAgo: number, patience: number) {
       if (owned.worker === undefined || owned.parts.size === 0) return

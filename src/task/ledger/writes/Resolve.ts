@@ -19,7 +19,6 @@ import { issueColumns } from "../reads/Status.ts"
 /** States of tasks that a run can resubmit. */
 export type Replannable = "failed" | "invalid" | "refused"
 
-/** States of tasks that can be linked to a task at the service, or resent. */
 const settleable: ReadonlyArray<TaskState> = ["in_doubt", "failed", "invalid", "refused", "given_up"]
 const givable: ReadonlyArray<TaskState> = [
   "planned",
@@ -221,7 +220,7 @@ export const writeDecisions = (
     return rows
   })
 
-  /** Plans another attempt of each task within the budget. Returns their number. `only` lists the allowed `seq`. */
+  /** Plans another attempt of each task, as far as the budget allows. Returns the number of these tasks. */
   const replan = Effect.fn("Ledger.replan")(function* (
     campaign: number,
     states: ReadonlyArray<Replannable>,

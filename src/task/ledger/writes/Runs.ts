@@ -1,7 +1,7 @@
 /**
  * Campaigns, runs, and the files that they read. All runs under the same terms belong to one campaign. Other terms need
- * `newCampaign`, so that a changed word in the guidelines does not bill everything again. Unsent tasks of other
- * campaigns are sent only if a person asked for it.
+ * `newCampaign`, because all items are then billed again. Unsent tasks of other campaigns are sent only if a person
+ * asked for it.
  */
 /* oxlint-disable max-lines -- campaigns, runs, and inputs are written in the same transactions */
 import { Array as Arr, Effect, Option, Record } from "effect"

@@ -2,7 +2,7 @@
  * The cost of a job's votes, and the number of votes that its budget allows. Prices and budget are those of the last
  * run that set them. A vote counts as soon as it is planned, also while its task is `in_doubt`. It does not count if
  * the service refused or canceled its task, if the task was given up or superseded before it was sent, or if the vote
- * was imported. Votes are counted from the ledger's rows, so the numbers are exact even after a kill.
+ * was imported.
  */
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
@@ -17,13 +17,12 @@ import { inCampaign, priceListSetting, setSetting, settingOf } from "../schema/R
 /** Setting with the number of items that need a further vote, but have none planned. */
 export const wantedVotes = "votes_wanted"
 
-/** Setting with the number of votes that had ended when items were last chosen for further votes. */
+/** Setting with the number of votes whose tasks were no longer open when items were last chosen. */
 export const endedVotesSeen = "votes_ended_seen"
 
 /** Setting with the rule that sends items to people; absent if there is none. */
 export const peopleWhenSetting = "people_when"
 
-/** The voters of further votes: `people` if items go from judges to people, otherwise null for anyone. */
 export const furtherVoters = (here: Here) =>
   Effect.map(settingOf(here, peopleWhenSetting), (rule): Voters.Voters | null => (rule === undefined ? null : "people"))
 
@@ -53,7 +52,7 @@ export interface Spending {
   /** Votes of tasks that are planned, being sent, outstanding, or in doubt. */
   readonly committed: Charge
   readonly votesLeft: number
-  /** Votes over the budget: votes of superseded tasks, and further votes that items need. */
+  /** Votes that wait for a higher budget: those of superseded tasks, and further votes that items need. */
   readonly held: Charge
   readonly heldItems: number
 }
@@ -281,8 +280,8 @@ const itemsOf = ({ job, sql }: Here, condition: Fragment) =>
 const isUnsent = "sent_at IS NULL AND resend_at IS NULL"
 
 /**
- * Supersedes unsent tasks, the last first, until the rest is within the budget. Keeps tasks that a person resends. The
- * next run plans superseded tasks again if its budget allows it.
+ * Supersedes unsent tasks beyond the budget. Keeps tasks that a person resends. The next run plans superseded tasks
+ * again if its budget allows it.
  */
 export const holdBack = Effect.fnUntraced(function* ({ job, sql }: Here) {
   const terms = yield* termsOf({ job, sql })

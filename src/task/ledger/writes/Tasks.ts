@@ -40,7 +40,6 @@ export const readTasks = ({ job, sql }: Model.LedgerContext) => ({
     }))
   }),
 
-  /** The task's result. None if the task has no result, or if it was pruned. */
   storedResult: Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<{ body: Uint8Array }>`SELECT body FROM task_result WHERE job = ${job} AND seq = ${seq}`
     return Option.map(Option.fromUndefinedOr(rows[0]), ({ body }) => body)
@@ -144,9 +143,8 @@ export const writeTasks = (
       sql`UPDATE task SET state = 'planned' WHERE ${here} AND state = 'submitting'`,
     ),
     /**
-     * Prepares for a submit. Tasks that an earlier request may have created are planned again while the service
-     * remembers their keys. Otherwise, they become `in_doubt`. They keep their `reason` until a response shows whether
-     * the service has the task.
+     * Decides about tasks that an earlier request may have created. If the service still remembers a task's key, the
+     * task is planned again. Otherwise, it becomes `in_doubt`.
      */
     settleInterrupted: Effect.fn("Ledger.settleInterrupted")(function* (
       outcome: "planned" | "in_doubt",
@@ -246,7 +244,7 @@ export const writeTasks = (
       if (rows.length > 0) claimed()
       return rows.length > 0
     }),
-    /** Plans a task as unsent, because the service certainly did not create it. */
+    /** Plans a task again. It counts as unsent, because the service certainly did not create it. */
     release: (seq: number) =>
       settled(
         seq,
@@ -352,7 +350,7 @@ export const writeTasks = (
     makeDue: Effect.suspend(() =>
       change("makeDue", sql`UPDATE task SET due_at = 0 WHERE ${here} AND state = 'submitted' AND ${owned.areMine()}`),
     ),
-    /** An earlier run may have polled less often. */
+    /** Polls all tasks within this time, because an earlier run may have polled less often. */
     dueWithin: Effect.fn("Ledger.dueWithin")(function* (millis: number) {
       const latest = Math.ceil((yield* SteadyClock.now) + millis)
       yield* write(sql`UPDATE task SET due_at = ${latest}
@@ -390,7 +388,7 @@ export const writeTasks = (
       const waits = [...Option.toArray(hintWait), ...rows.slice(0, 1).map(({ dueAt }) => Math.max(0, dueAt - at))]
       return {
         tasks,
-        /** Milliseconds until a task is due or a hint may be followed. None if no task is outstanding. */
+        /** Milliseconds until the next poll. None if no task is outstanding. */
         wait: rows.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits)),
       }
     }),
