@@ -97,7 +97,7 @@ const plot = () => {
   })
   const marks = Array.from({ length: 7 }, (_, i) => {
     const at = left + (i / 6) * (width - left - 10)
-    return `<text x="${at.toFixed(1)}" y="${height - 6}" text-anchor="middle">${((seconds * i) / 6).toFixed(0)} s</text>`
+    return `<text x="${at.toFixed(1)}" y="${height - 6}" text-anchor="${i === 6 ? "end" : "middle"}">${((seconds * i) / 6).toFixed(0)} s</text>`
   })
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12" fill="#333">` +
