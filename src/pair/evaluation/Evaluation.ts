@@ -23,7 +23,7 @@ export type ScoredPair = readonly [pair: PreferencePair, scores: PairScores | un
 export interface EvaluationOptions<E = never, R = never> {
   readonly by?: { readonly field: string; readonly groupOf: (metadata: unknown) => string | null } | undefined
   readonly disagreements?: number | undefined
-  /** Runs for each item with a disputed pair. `difference` is the highest rejected score minus the chosen score. */
+  /** Runs for each item with a disputed pair. `difference` is the maximum of `rejected` − `chosen` over its pairs. */
   readonly onDisputed?:
     | ((pairs: ReadonlyArray<PreferencePair>, difference: number) => Effect.Effect<void, E, R>)
     | undefined
