@@ -29,7 +29,6 @@ export interface Drawn {
 
 const lossesByVotes = new Set(["not_judged", "too_few_votes", "tie", "low_agreement", "against_votes", "no_pair"])
 
-/** A difference in a setting outside this set is a possible reason (`other_SETTING`). */
 // prettier-ignore
 const otherSettings = new Set([
   "votes", "shuffle_seed", "gold_mixed_in", "thresholds", "splits", "conversational", "margin", "margin_from", "edited",

@@ -55,7 +55,7 @@ export const make = <Row>() => {
     const prompt = choose()
     if (prompt === undefined) return undefined
     const { key, rows } = prompt
-    // The first row of a prompt is its chosen completion. A fixed index would put all of them first.
+    // A prompt's first row is its chosen completion. With a fixed index, all chosen completions would come first.
     const drawn = key % rows.length
     const { row, size } = rows[drawn]!
     const end = rows.pop()!
@@ -117,7 +117,6 @@ const separate = <Row>(entries: Array<Entry<Row>>, offset: number): void => {
   const costOfTwo = (start: number, end: number): { readonly near: number; readonly neighbors: number } => {
     const size = end - start + 1
     let neighbors = size === 2 ? 1_000_000 : 0
-    // Trainers combine a batch's first prompt with its last completion. The file's last batch may be shorter.
     for (let batch = size; batch <= (end === last ? maxDistance : size); batch++) {
       if (start % batch === 0) neighbors += isCommonBatchSize(batch) ? 1000 : 2
     }

@@ -1,8 +1,7 @@
 /**
- * Turns judged items into the pairs of a dataset, with its quality report. An item without pairs is counted under the
- * first of `lossReasons` that applies. Gold items that were mixed in (`isCheck`) give no pairs, and count only in the
- * accuracy on gold items and per expert. The same items in the same order give the same pairs and numbers. Memory: a
- * few bytes per item, and 20 to 30 bytes per rationale. Prompts to compare are in scratch files.
+ * Turns judged items into the pairs of a dataset, with its quality report. Gold items that were mixed in (`isCheck`)
+ * give no pairs. The same items in the same order give the same pairs and numbers. Memory: a few bytes per item, and 20
+ * to 30 bytes per rationale. Prompts to compare are in scratch files.
  */
 /* oxlint-disable max-lines -- one pass over the items: its counters share one state */
 import { Array as Arr, Effect, Option, Predicate, Schema, type Scope, Stream } from "effect"
@@ -84,7 +83,7 @@ export interface CurationContext {
   readonly languageOf?: ((text: string) => string) | undefined
   /** Share of items, 0 to 1, whose language is detected. Detection is slow, so items are sampled by id. Default: 1. */
   readonly languageShare?: number | undefined
-  /** Whether several campaigns may have judged the same item. If false (default), each occurrence is an item. */
+  /** Whether an item that occurs again, as in another campaign, is the same item. Default: false. */
   readonly mayRepeat?: boolean | undefined
   /** The directory for scratch files. Default: the system's temporary directory. */
   readonly scratchDirectory?: string | undefined

@@ -29,7 +29,7 @@ export interface SampledFile {
   readonly sample: ReadonlyArray<Row>
 }
 
-/** After the sample, a pipe is read again from its first 16 MiB, which stay in memory. */
+/** A pipe can be read again only up to `Pipe.memoryLimitBytes`, so the sample must be smaller. */
 const maxSampleCharacters = 4 * 1024 * 1024
 
 /** With more members, detection would take seconds. */

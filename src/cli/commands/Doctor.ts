@@ -89,7 +89,6 @@ const settings = Effect.fnUntraced(
   function* (flags: object) {
     const { problem, project } = yield* Settings.Current
     if (problem !== undefined) return failed("settings", problem)
-    // `--listen` requires a base URL or a pipeline. `{}` stands for a pipeline, so that no base URL is needed.
     yield* check(flags, {})
     yield* checkRun
     const message = project === undefined ? `no ${Settings.fileName} found` : project.file

@@ -1,4 +1,4 @@
-/** An estimate names the period and the number of items that it is based on. */
+/** The text of `prefstream status`. */
 import { DateTime, Option } from "effect"
 import type { PaidRequests } from "../../domain/JudgeUsage.ts"
 import { count, excerpt, number, plural } from "../../io/Values.ts"

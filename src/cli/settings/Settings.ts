@@ -1,7 +1,7 @@
 /**
  * A setting comes from the first of these sources: the command line, the environment, the last run (only for
- * `followers`), and the nearest `prefstream.yaml`. If the last run also used this file, its present content comes
- * first. A job with a pipeline file does not use `prefstream.yaml`.
+ * `followers`), and the nearest `prefstream.yaml`. If the last run used the same file, the file comes before that run.
+ * A job with a pipeline file does not use `prefstream.yaml`.
  */
 import { Config, Console, Context, Effect, FileSystem, Option, Path, type PlatformError, Predicate } from "effect"
 import type { Command } from "effect/cli"

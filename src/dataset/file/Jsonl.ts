@@ -1,7 +1,4 @@
-/**
- * The same rows give the same bytes. `datasets` infers types from the first rows of a file. Up to 100 later rows with
- * other types therefore become leading lines, at the start of the file.
- */
+/** Moves up to 100 rows with new types to the start of the file, where `datasets` infers the types. */
 import type { EncodedRow } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"
 import * as InferredTypes from "./InferredTypes.ts"

@@ -1,8 +1,4 @@
-/**
- * axolotl (docs/rlhf.qmd, docs/reward_modelling.qmd; src/axolotl/prompt_strategies). Its DPO strategy renders the
- * answer together with a dummy question, and searches the result for the answer. A completion that it would not find is
- * omitted: one that begins or ends with white space, or that is a part of the dummy question.
- */
+/** Formats for axolotl (docs/rlhf.qmd, docs/reward_modelling.qmd; src/axolotl/prompt_strategies). */
 import { Result, Schema } from "effect"
 import type { JsonRow } from "../file/Features.ts"
 import { describeValue, isObject } from "../../io/Values.ts"

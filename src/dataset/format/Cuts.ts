@@ -34,7 +34,6 @@ export const commonBeginnings =
 
 const assistants = ["assistant", "gpt"]
 
-/** DeepSeek's chat template removes text before `</think>`. Those of Qwen 3 and GLM 4.5 do so in earlier turns. */
 export const thoughts = (row: JsonRow): ReadonlyArray<Problem> =>
   Object.entries(row).flatMap(([column, value]) => thoughtsIn(value, column, false))
 

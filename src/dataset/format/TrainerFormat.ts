@@ -11,7 +11,7 @@ import type { Omission } from "../file/OmittedPairs.ts"
 
 /** Options for the trainer formats that support them. */
 export interface FormatOptions {
-  /** Writes `margin` (0 if none or negative) in paired `openrlhf*` and `trl*` formats except TPO. Default: false. */
+  /** Whether to write a column `margin`. A missing or negative margin is written as 0. Default: false. */
   readonly margin?: boolean | undefined
   /** The field with the pair's margin: `vote_margin` for `votes`, `strength` for `strength`. Default: `votes`. */
   readonly marginFrom?: "votes" | "strength" | undefined

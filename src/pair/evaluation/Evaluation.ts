@@ -1,9 +1,8 @@
 /**
  * Compares the scores of a reward model with a dataset, in constant memory. An item's pairs must be consecutive.
- * - Accuracy: the share of pairs whose chosen completion has the higher score; equal scores count as half. Wilson's
- *   interval with one trial per item is too wide if items have several pairs.
+ * - Accuracy: the share of pairs whose chosen completion has the higher score; equal scores count as half.
  * - Votes: a pair counts only if each of its v votes prefers one completion. The margin m means v(1 + m)/2 votes for
- *   one completion, and v(1 − m)/2 for the other. So two votes agree with the probability (v(1 + m²)/2 − 1)/(v − 1).
+ *   one completion, and v(1 − m)/2 for the other. Two votes agree with the probability (v(1 + m²)/2 − 1)/(v − 1).
  * - Calibration: the logistic function of the scores' difference (R. A. Bradley and M. E. Terry, 1952). Expected
  *   calibration error: M. P. Naeini, G. Cooper, and M. Hauskrecht, 2015.
  */
@@ -24,7 +23,7 @@ export type ScoredPair = readonly [pair: PreferencePair, scores: PairScores | un
 export interface EvaluationOptions<E = never, R = never> {
   readonly by?: { readonly field: string; readonly groupOf: (metadata: unknown) => string | null } | undefined
   readonly disagreements?: number | undefined
-  /** Runs for each item with a disputed pair. `difference` is the greatest score lead of a rejected completion. */
+  /** Runs for each item with a disputed pair. `difference` is the maximum of `rejected` − `chosen` over its pairs. */
   readonly onDisputed?:
     | ((pairs: ReadonlyArray<PreferencePair>, difference: number) => Effect.Effect<void, E, R>)
     | undefined

@@ -1,8 +1,7 @@
 /**
  * Computes agreement and win rates as votes accrue, at up to `maxPoints` points, with 48 bytes per point and model.
- * Votes on an item are not independent, so the interval is that of a ratio r = Σyᵢ / Σxᵢ over items: r ± 1.96 standard
- * errors √(n / (n − 1) Σ(yᵢ − r xᵢ)²) / Σxᵢ (W. G. Cochran, 1977, "Sampling techniques", 3rd edition, 6.3). If all
- * outcomes are equal, the interval is Wilson's, with one trial per item.
+ * The intervals are those of a ratio of sums over items, because votes on an item depend on each other (W. G. Cochran,
+ * 1977, "Sampling techniques", 3rd edition, 6.3). If all outcomes are equal, the interval is Wilson's.
  */
 import type { AccrualPoint, Estimate, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import * as Interval from "../../domain/Interval.ts"
@@ -83,7 +82,6 @@ export const make = () => {
   })
 
   return {
-    /** At least one of the votes must compare two models. */
     add: (given: ReadonlyArray<ItemVote>, comparisons: ReadonlyArray<ReadonlyArray<Comparison>>): void => {
       votes += given.length
       items++

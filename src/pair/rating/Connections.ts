@@ -1,14 +1,10 @@
-/**
- * Groups models that were compared directly or through other models. Unless ties are dropped, a tie counts as a win for
- * both models (Davidson, 1970). If each model of a group beat each other one, directly or through others, the fit is
- * finite even without a prior.
- */
+/** Groups models that were compared directly or through others. A tie is a win for both, unless ties are dropped. */
 import type { LeaderboardMethod, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import * as Components from "../stats/Components.ts"
 import type { Comparisons } from "./Comparisons.ts"
 import { outcomes } from "./Comparisons.ts"
 
-/** Numbers groups from 1, the largest first. For `extremes`, models that beat each other in a circle are one model. */
+/** Numbers groups from 1, the largest first. */
 export const of = ({ cells, entries, models, weights }: Comparisons, ties: LeaderboardMethod["ties"]) => {
   const edges = new Map<string, Components.Edge>()
   const add = (...edge: Components.Edge) => edges.set(edge.join(" "), edge)

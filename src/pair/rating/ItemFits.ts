@@ -1,10 +1,9 @@
-/** Fits `stats/BradleyTerry` to resamples, which are counts of item types. Items with equal outcomes have one type. */
+/** Fits `stats/BradleyTerry` to resamples of items. Items with equal outcomes are stored once. */
 import type { LeaderboardMethod } from "../../domain/Leaderboard.ts"
 import * as BradleyTerry from "../stats/BradleyTerry.ts"
 import * as NumberList from "../stats/NumberList.ts"
 import * as Comparisons from "./Comparisons.ts"
 
-/** Cells with the same models and controls share a row. */
 const designOf = (
   { cells, models }: Comparisons.Comparisons,
   controls: LeaderboardMethod["controls"],
@@ -58,7 +57,7 @@ const itemTypes = ({ ends, entries, items, weights }: Comparisons.Comparisons, r
   return { typeOf, ends: types.ends.view(), places: types.places.view(), weights: types.weights.view() }
 }
 
-/** The root mean square of the length differences, not centered, because the order of models is arbitrary. */
+/** The root mean square, not the standard deviation: the sign of a difference depends on the order of models. */
 export const lengthUnit = ({ cells, entries, weights }: Comparisons.Comparisons): number => {
   let squares = 0
   let all = 0
@@ -70,11 +69,10 @@ export const lengthUnit = ({ cells, entries, weights }: Comparisons.Comparisons)
 }
 
 export interface Options extends Pick<LeaderboardMethod, "controls" | "prior" | "ties"> {
-  /** The divisor of each control's values. */
   readonly units: ReadonlyArray<number>
 }
 
-/** Returns a function that fits a resample, in which `next` draws the index of each item. */
+/** Returns a function that fits a resample. Its item `i` is the item `next(i)`. */
 export const make = (found: Comparisons.Comparisons, { controls, prior, ties, units }: Options) => {
   const { design, rowOf } = designOf(found, controls, units)
   const { ends, places, typeOf, weights } = itemTypes(found, rowOf)

@@ -1,12 +1,10 @@
 /**
  * Rates models by the votes on their completions: Bradley–Terry with ties by Davidson (`stats/BradleyTerry`).
- * - Intervals: percentiles of fits to resampled items (B. Efron and R. J. Tibshirani, 1993, "An introduction to the
- *   bootstrap", 13.3), because comparisons of one item depend on each other.
+ * - Intervals: percentiles of the bootstrap over items, because comparisons of one item depend on each other.
  * - Weights: a vote on K texts by an expert with reliability r weighs (K r − 1) / (K − 1), which is 0 for guessing.
- * - Controls: the value for lengths a and b is (a − b) / (a + b), divided by its root mean square (much like T. Li, A.
- *   Angelopoulos, and W.-L. Chiang, 2024, "Does style matter?"). The value for the position is ±1.
- * - Ranks: a model's rank is 1 plus the number of models with an interval above its own (W.-L. Chiang et al., 2024,
- *   "Chatbot Arena").
+ * - Controls: (a − b) / (a + b) for lengths a and b, divided by its root mean square; ±1 for the position (much like T.
+ *   Li, A. Angelopoulos, and W.-L. Chiang, 2024, "Does style matter?").
+ * - Ranks: 1 plus the number of models with an interval above the model's own (W.-L. Chiang et al., 2024).
  * Models that were never compared, even through others, are in different groups. Each group has its own mean.
  */
 import { Effect, Stream } from "effect"
@@ -53,7 +51,7 @@ const pointsPerDecade = 400
 const meanRating = 1000
 const scale = pointsPerDecade / Math.LN10
 
-/** Tolerance of a resample's fit. Its error is far below a rating point; intervals are several points wide. */
+/** Tolerance of the fits to resamples. The remaining error is far below a rating point. */
 const drawnTolerance = 1e-3
 
 const maxCurves = 8
@@ -83,7 +81,6 @@ export const make = (reliabilityOf?: (expert: string | null) => number | null) =
       const compared = comparisons.add(item, votes, weightOf?.(item), compare)
       if (compared.some((each) => each.length > 0)) accrual.add(votes, compared)
     },
-    /** Returns undefined if no two models were compared, or if there are too many models. */
     finish: (options: LeaderboardOptions = {}): Leaderboard | undefined => {
       const found = comparisons.finish()
       return found === undefined || found.items === 0

@@ -1,7 +1,4 @@
-/**
- * Win rates of models, from pairs of different models. Each item counts once. If the best completion is paired with
- * each of the rest, K equal models win 1/K, not 1/2. A text that several models wrote counts for each of them.
- */
+/** Win rates of models. Each item counts once. If the best of K completions is paired with the rest, 1/K is average. */
 import { firstOfText } from "../../domain/CompletionTexts.ts"
 import type { JudgedItem } from "../../domain/Judgment.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"

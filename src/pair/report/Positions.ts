@@ -1,7 +1,4 @@
-/**
- * Counts the positions of chosen completions, as the expert saw them. An item counts for the half of the list that most
- * of its votes choose. Items are counted, because the exact binomial test needs independent counts.
- */
+/** Counts the positions at which chosen completions were shown. The binomial test counts items, not their votes. */
 import { Array as Arr } from "effect"
 import type { Position } from "../../domain/QualityReport.ts"
 import type { ItemVote } from "../votes/ItemVotes.ts"

@@ -15,7 +15,7 @@ export const twoSided = (successes: number, trials: number, probability = 0.5): 
     : fromBelow(trials - successes, trials, q, probability, trials - Math.floor(expected))
 }
 
-/** The p-value if there are fewer successes than expected. @param otherTail the expected number, rounded up */
+/** The p-value if there are fewer successes than expected. The other tail begins at `otherTail` or later. */
 const fromBelow = (successes: number, trials: number, p: number, q: number, otherTail: number): number => {
   const limit = logProbability(successes, trials, p, q) + Math.log1p(tolerance)
   let [low, high] = [otherTail, trials + 1]
@@ -27,7 +27,6 @@ const fromBelow = (successes: number, trials: number, p: number, q: number, othe
   return Math.min(1, lowerTail(successes, trials, p, q) + lowerTail(trials - low, trials, q, p))
 }
 
-/** The probability of at most this many successes. They must be fewer than expected. */
 const lowerTail = (successes: number, trials: number, p: number, q: number): number => {
   if (successes < 0) return 0
   let term = 1
@@ -48,7 +47,6 @@ const logProbability = (k: number, n: number, p: number, q: number): number => {
   return corrections - deviations - (Math.log(2 * Math.PI * k) + Math.log1p(-k / n)) / 2
 }
 
-/** ln n! minus Stirling's approximation. */
 const stirlingError = (n: number): number => {
   if (n <= 15) {
     let factorial = 1

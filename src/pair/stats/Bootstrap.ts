@@ -1,8 +1,8 @@
 /**
  * Percentile intervals by the bootstrap over items, because votes on one item depend on each other (B. Efron and R. J.
  * Tibshirani, 1993, "An introduction to the bootstrap", 13.3). All statistics use the same resamples. With fewer than
- * `minItems` items, shares have Wilson's interval, and other values have none. If all resamples are equal, only means
- * have an interval. Its bounds assume that some items have the lowest or highest value (Wilson's bound for 0 of n).
+ * `minItems` items, shares have Wilson's interval, and other values have none. If all resamples are equal, means have
+ * Wilson's interval for 0 of n, scaled to their possible range.
  */
 import { Record } from "effect"
 import type { AuditEstimate } from "../../domain/Audit.ts"
@@ -19,13 +19,11 @@ type Range = readonly [lowest: number, highest: number]
 export const share: Range = [0, 1]
 export const difference: Range = [-1, 1]
 
-/** Values that differ by at most this much are equal, except for rounding. */
 const rounding = 1e-12
 
 /** `counts` says how often each item was drawn. A value that cannot be computed is null. */
 export type Statistic<Name extends string> = (counts: Uint32Array) => { readonly [name in Name]: number | null }
 
-/** @param length the number of items */
 export const make = (length: number, resamples: number, seed: number) => {
   const all = new Uint32Array(length).fill(1)
   const samplers: Array<(counts: Uint32Array) => void> = []

@@ -1,7 +1,6 @@
 /**
- * Histograms with 20 to 40 bins and readable edges: multiples of 1, 2, 2.5, or 5 times a power of ten. With negative
- * numbers, bins are mirrored at 0, and one wide bin at each end has the outer 1%. Without them, bins are log-spaced if
- * the maximum is over 100 times the smallest positive number. Integers get integer edges.
+ * Histograms with 20 to 40 bins and readable edges: multiples of 1, 2, 2.5, or 5 times a power of ten. Negative numbers
+ * make the bins symmetric around 0. Positive numbers get log-spaced bins if they differ by more than a factor of 100.
  */
 import type { Histogram } from "../../domain/Distribution.ts"
 import type { SortedNumbers } from "./SortedNumbers.ts"
@@ -52,7 +51,6 @@ const stepsBelow = (value: number, step: Step): number => {
   return times(steps, step) > value ? steps - 1 : steps
 }
 
-/** Number of steps from 0 to the first edge at or above the value; for integers (`whole`), above it. */
 const stepsAbove = (value: number, step: Step, whole: boolean): number => {
   const steps = Math.ceil(value / times(1, step))
   const edge = times(steps, step)
@@ -62,7 +60,7 @@ const stepsAbove = (value: number, step: Step, whole: boolean): number => {
 const between = (first: number, last: number, step: Step): ReadonlyArray<number> =>
   Array.from({ length: last - first + 1 }, (_, i) => times(first + i, step))
 
-/** The minimum width of bins. With narrower bins, there would be too many, or rounding would make edges equal. */
+/** A smaller width would give too many bins, or edges that are equal after rounding. */
 const minWidth = (range: number, size: number, whole: boolean): number =>
   Math.max(range === 0 ? 1 : range / maxBins, size * 2 ** -40, whole ? 1 : 0)
 
@@ -95,7 +93,6 @@ const mirrored = (sorted: SortedNumbers, whole: boolean): ReadonlyArray<number> 
   ]
 }
 
-/** Edges in one power of ten: 1, 1.2, 1.5, and so on, times 10. Their ratios are nearly constant. */
 const ten = [10, 12, 15, 20, 25, 30, 40, 50, 60, 80]
 const five = [10, 15, 25, 40, 60]
 

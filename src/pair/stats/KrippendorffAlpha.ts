@@ -10,7 +10,6 @@ import * as Moments from "./Moments.ts"
 /** Computes alpha for nominal data. */
 export const make = () => {
   const totals: Array<number> = []
-  /** Counts ordered pairs of different values, by unit size. Integer sums do not depend on the order of units. */
   const different = new Map<number, number>()
 
   return {
@@ -25,7 +24,6 @@ export const make = () => {
       }
       different.set(values, (different.get(values) ?? 0) + unequal)
     },
-    /** Returns null if there are no pairs, or if all values are in one category. */
     alpha: (): number | null => {
       const all = Number.sumAll(totals)
       const expected = totals.reduce((pairs, count) => pairs + count * (all - count), 0)
@@ -38,10 +36,8 @@ export const make = () => {
   }
 }
 
-/** Computes alpha for interval data, in constant memory. */
 export const makeInterval = () => {
   const all = Moments.make()
-  /** Adds n S / (n − 1) for each unit of n values, where S is the sum of squares around their mean. */
   let within = 0
   return {
     add: (values: ReadonlyArray<number>): void => {
@@ -53,7 +49,6 @@ export const makeInterval = () => {
       }
       within += (values.length * unit.squares()) / (values.length - 1)
     },
-    /** Returns null if there are no pairs, or if all values are equal. */
     alpha: (): number | null =>
       all.squares() === 0 ? null : 1 - ((all.count() - 1) * within) / (all.count() * all.squares()),
   }

@@ -14,14 +14,13 @@ export interface Voter {
   readonly weight: number
 }
 
-/** The probabilities of 0, 1, 2, … right votes. */
 export type RightVotes = ReadonlyArray<number>
 
 /** If there are more votes than experts, the rest is drawn from all experts again. @param voters at least one */
 export const rightVotes = (voters: ReadonlyArray<Voter>, votes: number): RightVotes => {
   const size = Math.min(votes, voters.length)
   const total = voters.reduce((sum, { weight }) => sum + weight, 0)
-  /** `sums[n][right]`: the probability of `right` right votes in a set of n experts, times its weight, for all sets. */
+  /** `sums[n][right]` is a sum over all sets of n experts: the set's weight times P(`right` right votes). */
   const sums = Array.from({ length: size + 1 }, (_, n) => Array.from({ length: n + 1 }, () => Number(n === 0)))
   for (const { accuracy, weight } of voters) {
     for (let n = size; n > 0; n--) {
@@ -51,7 +50,7 @@ export const agreementOf = (rights: RightVotes, completions: number): number => 
   )
 }
 
-/** Probability that the right votes win. Generating functions: (x / others)^l / l! means l votes for a completion. */
+/** Probability that the right votes win, by generating functions. */
 const winning = (right: number, wrong: number, others: number): number => {
   if (right === 0) return 0
   const term = (load: number) => others ** -load / factorial(load)

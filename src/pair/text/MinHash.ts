@@ -20,12 +20,11 @@ const power = (exponent: number): number => (exponent === 0 ? 1 : Math.imul(powe
 const leaves = power(shingleUnits)
 const leavesEastAsian = power(shingleUnitsEastAsian)
 
-/** Maximum number of hashes kept to fill empty bins. With so many, a bin is empty with a probability below 10^-13. */
+/** With this number of hashes, a bin is empty with a probability below 10^-13, so no more are kept. */
 const maxKept = 4096
 
 const empty = 0x7fffffff
 
-// Calls are synchronous, so they can share buffers.
 const shingles = new Int32Array(4096)
 const kept = new Int32Array(maxKept)
 const recent = new Int32Array(1024)
@@ -69,7 +68,6 @@ const hashAll = (text: string): number => {
   return hashBuffered(waiting, count)
 }
 
-/** Adds hashes to `kept`, except recent repeats. Returns the number of hashes in `kept`. */
 const hashBuffered = (waiting: number, before: number): number => {
   let count = before
   for (let i = 0; i < waiting; i++) {
@@ -85,7 +83,6 @@ const hashBuffered = (waiting: number, before: number): number => {
   return count
 }
 
-/** Fills empty bins with another hash of the shingles in `kept`. */
 const rehash = (count: number, salt: number): void => {
   for (let i = 0; i < count; i++) {
     const hash = mix(kept[i]! ^ salt)

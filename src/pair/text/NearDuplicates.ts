@@ -1,8 +1,8 @@
 /**
  * Finds, for each prompt of a sequence, the earlier prompts that it nearly repeats, so later prompts never change the
  * result. Prompts with equal normal forms count as one. Two signatures are compared only if one of their 18 bands of 6
- * bytes is equal. With a Jaccard index of 0.8, this has a probability of 0.996 (Leskovec, Rajaraman, and Ullman, 2020,
- * "Mining of massive datasets", 3.4). A prompt is compared only with the first 32 prompts that have the same band.
+ * bytes is equal. At a Jaccard index of 0.8, the probability of an equal band is 0.996 (Leskovec, Rajaraman, and
+ * Ullman, 2020, "Mining of massive datasets", 3.4). A prompt is compared with at most 32 earlier prompts per band.
  * Memory: 10 MB, plus 25 bytes per prompt during a search. Disk: 120 bytes per prompt. Limit: 2^26 prompts.
  */
 import { Effect } from "effect"
@@ -45,7 +45,7 @@ export const make = Effect.fnUntraced(function* (threshold = defaultThreshold, d
   const search: NearDuplicates["search"] = Effect.fnUntraced(function* (isWanted, found) {
     yield* signatures.flush
     const keys = makeKeys(signatures)
-    /** 1 for a prompt whose normal form an earlier prompt has. Bands contain only the earlier prompt. */
+    /** 1 for a prompt with the same normal form as an earlier prompt. */
     const isRepeat = new Uint8Array(signatures.count())
     yield* ScratchFile.attempt(() =>
       keys.forEachGroup(0, hashBytes, isRepeat, ([first, ...others]) => {
@@ -104,7 +104,6 @@ const makeKeys = (signatures: Signatures.Signatures) => {
   }
 
   return {
-    /** Visits each group of at least two prompts with the same key, in order. */
     forEachGroup: (
       start: number,
       bytes: number,
@@ -120,7 +119,6 @@ const makeKeys = (signatures: Signatures.Signatures) => {
         if (end - first === 1) continue
         let group: Array<number> = []
         for (let at = first; at < end; at++) group.push(sorted[at]! % maxCount)
-        // Different keys can have the same hash.
         while (group.length > 1) {
           const one = group[0]!
           const isEqual = (other: number) => low[other] === low[one] && high[other] === high[one]

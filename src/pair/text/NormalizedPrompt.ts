@@ -17,7 +17,7 @@ const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text)
 /** White space other than a single space. */
 const wideSpace = / \s+|[^\S ]\s*/g
 
-/** Upper case in between turns `ß` into `ss`, and makes both small sigmas equal. */
+/** `toUpperCase` turns `ß` into `ss`, and makes both small sigmas equal. */
 const foldUnicode = (text: string): string =>
   text
     .normalize("NFKC")

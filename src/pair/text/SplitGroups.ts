@@ -1,9 +1,8 @@
 /**
  * Assigns prompts to splits by component: prompts with the same group are in one component, and so are near-duplicates.
- * The splits depend on the seed and the components, not on the order; adding prompts can change them. Components are
- * assigned from the largest to the smallest, each to a split that is drawn in proportion to its room. A split takes
- * part if the component fits. An empty split also takes part if the component has at most twice its room. If no split
- * takes part, the one with the most room gets the component. Memory: 60 bytes per prompt and 60 MB.
+ * The splits depend on the seed and the components, not on the order; adding prompts can change them. From the largest
+ * component on, each gets a split with enough room, drawn in proportion to the splits' room. An empty split needs only
+ * half of the room. If no split has enough, the one with the most room is used. Memory: 60 bytes per prompt and 60 MB.
  */
 import type { Split } from "../../domain/Split.ts"
 import { maxCount } from "./NearDuplicates.ts"
@@ -27,8 +26,7 @@ export const disjointSets = (count: number) => {
 
 /** Joins all ordinals with the same key. Keys have 52 bits. */
 export const joinEqual = (keys: Float64Array, join: (one: number, other: number) => void): void => {
-  // A Map of all keys would fail above 2^24 entries. Sorting numbers of 27 bits of the key and 26 bits of the ordinal
-  // brings equal keys near each other, so that a small Map is enough.
+  // A Map of all keys would fail above 2^24 entries. Sorted keys need only a small Map for each prefix.
   const numbers = keys.map((key, ordinal) => Math.floor(key / 2 ** 25) * maxCount + ordinal).toSorted()
   const ordinalOf = new Map<number, number>()
   let prefix = -1
@@ -42,7 +40,6 @@ export const joinEqual = (keys: Float64Array, join: (one: number, other: number)
   }
 }
 
-/** The number of components, and the number of prompts in the largest one. */
 export interface GroupSizes {
   readonly components: number
   readonly largest: number

@@ -96,7 +96,7 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
   const lastSplit: Split = validation > 0 ? "validation" : train > 0 ? "train" : "test"
 
   const nearDuplicates = yield* NearDuplicates.make(threshold, scratchDirectory)
-  /** The split that each prompt has if it repeats no other prompt. */
+  /** The split of each prompt by its hash. A near-duplicate of an earlier prompt does not use it. */
   const own = NumberList.make(Uint8Array)
   /** A hash of each prompt's group, or of its normal form. */
   const keys = NumberList.make(Float64Array)
@@ -108,7 +108,7 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
     SplitGroups.joinEqual(ofPrompts, sets.join)
     yield* nearDuplicates.search((earlier, later) => sets.rootOf(earlier) !== sets.rootOf(later), sets.join)
     const roots = Uint32Array.from(ofPrompts, (_, ordinal) => sets.rootOf(ordinal))
-    // A component's random number comes from its smallest key, not from the order of prompts.
+    // The order of prompts must not change the random number of a component.
     const draws = ofPrompts.slice()
     roots.forEach((root, ordinal) => (draws[root] = Math.min(draws[root]!, draws[ordinal]!)))
     roots.forEach((root, ordinal) => (draws[ordinal] = root === ordinal ? placeOf(seed, String(draws[root])) : 0))

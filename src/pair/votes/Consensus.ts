@@ -24,7 +24,7 @@ export const defaults = { minAgreement: 0, minVotes: 1, ties: "drop" } as const
 
 /** One judgment of an item, with the votes that it combines. */
 export interface Consensus {
-  /** The judgment of the first task or of a lead. It combines all votes, and has the flags of all tasks. */
+  /** The combined judgment, based on that of the first task or of a lead. It has the flags of all tasks. */
   readonly judgment: Judgment
   /** The votes, at least one. */
   readonly votes: ReadonlyArray<ItemVote>
@@ -118,7 +118,7 @@ const withFlags = (judgment: Judgment, { judgments }: JudgedItem): Judgment => {
     : { ...judgment, annotations: { ...judgment.annotations, flags } }
 }
 
-/** Adds the votes' ranking, if the judgment has none, and moves the best completion to its top. */
+/** Adds the votes' ranking, if the judgment has none. Puts the best completion at the top of the ranking. */
 const withRanking = (
   judgment: Judgment,
   ofVotes: Ranking | undefined,
@@ -206,9 +206,8 @@ const judged = (
 }
 
 /**
- * Adds the numbers of votes, the agreement, and the margin to the pairs. Mean ranks or the service's choice can give a
- * pair that contradicts the majority of votes on its two completions. Such a pair is dropped, unless votes are weighted
- * or a lead decided.
+ * Adds the numbers of votes, the agreement, and the margin to the pairs. Drops a pair if more votes prefer its rejected
+ * completion, unless votes are weighted or a lead decided.
  */
 export const withVotes = (
   pairs: ReadonlyArray<PreferencePair>,
@@ -229,6 +228,6 @@ export const withVotes = (
     : supported.map((pair) => withMembers(pair, { weight: 1 / supported.length }))
 }
 
-/** Adds members. A pair with bytes is changed in place, because a copy would decode the texts. */
+/** Changes a pair with bytes in place, because a copy would convert the bytes to texts. */
 const withMembers = (pair: PreferencePair, members: Partial<PreferencePair>): PreferencePair =>
   PairBytes.of(pair) === undefined ? { ...pair, ...members } : Object.assign(pair, members)

@@ -1,18 +1,17 @@
 /**
  * Counts an item's judges as one vote of a jury, because language models often make the same errors. Judges with the
- * same choice are a party, and the largest party decides. The pattern (who votes with whom) is one expert in the model
- * of `stats/DawidSkene`. Known answers and people's votes measure it (histogram binning: B. Zadrozny and C. Elkan,
- * 2001, "Obtaining calibrated probability estimates"). If several parties are the largest, each is an expert. The more
- * reliable party then decides; equally reliable ones are a tie.
+ * same choice are a party. The largest party decides; if several are equally large, the most reliable of these decides.
+ * Each pattern of judges who vote together is an expert of `stats/DawidSkene`. Its reliability is measured on known
+ * answers and people's votes (histogram binning: B. Zadrozny and C. Elkan, 2001).
  */
 import * as Judge from "../../domain/Judge.ts"
 import { isDecided, type ItemVote } from "./ItemVotes.ts"
 
 export interface CountedVote {
-  /** The expert's name, or null. A jury has a name that no expert has: its pattern, perhaps with a party. */
+  /** The expert's name, or null. The name of a jury says which judges voted together. */
   readonly expert: string | null
   readonly choice: number
-  /** `parties` is the number of largest parties. */
+  /** `parties`: 1, or the number of parties that are equally large, and larger than all others. */
   readonly jury?: { readonly pattern: string; readonly parties: number }
 }
 
@@ -35,7 +34,7 @@ const juryOf = (judges: ReadonlyArray<ItemVote>): ReadonlyArray<CountedVote> => 
 
 export const isJudge = ({ expert, kind }: ItemVote): boolean => Judge.roleOf(expert, kind ?? null) === "judge"
 
-/** Leaves out votes without a single best text. If `jury`, a jury comes first, in place of the judges. */
+/** Leaves out ties. With `jury`, the jury comes first and replaces the judges. */
 export const counted = (votes: ReadonlyArray<ItemVote>, jury: boolean): ReadonlyArray<CountedVote> => {
   const decided = votes.filter(isDecided)
   if (!jury) return decided

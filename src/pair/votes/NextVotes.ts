@@ -1,8 +1,7 @@
 /**
  * Selects the items whose right choice is least certain, by `stats/DawidSkene` (uncertainty sampling; V. Sheng, F.
- * Provost, and P. Ipeirotis, 2008, "Get another label?"). A vote also makes other items more certain, so few items wait
- * at the same time. The limit is a quarter of the uncertain items, and a sixteenth of the budget left, but at least 50.
- * In the simulations of `test/pair/votes/NextVotes.test.ts`, the limit saved a fifth of the votes.
+ * Provost, and P. Ipeirotis, 2008, "Get another label?"). A vote also makes other items more certain, so only few items
+ * get a vote at the same time. In the simulations of the test, this limit saved a fifth of the votes.
  */
 import * as DawidSkene from "../stats/DawidSkene.ts"
 
@@ -13,7 +12,7 @@ const leastAtOnce = 50
 export const defaultConfidence = 0.95
 
 export interface OpenItem {
-  /** Whether the item can get no further vote now, for example because one is outstanding. */
+  /** Whether the item cannot get a vote now, for example because another vote is outstanding. */
   readonly isSettled: boolean
   readonly completions: number
   readonly votes: ReadonlyArray<DawidSkene.ExpertVote>
@@ -28,7 +27,7 @@ export const unsettled = <Item extends OpenItem>(items: ReadonlyArray<Item>) => 
   return items.map((item, i) => ({ item, confidence: confidences[i]! })).filter(({ item }) => !item.isSettled)
 }
 
-/** @param waiting number of items with another vote outstanding @param votesLeft number of votes left in the budget */
+/** `waiting` is the number of items with an outstanding vote, and `votesLeft` is the rest of the budget. */
 export const choose = <Item extends OpenItem>(
   items: ReadonlyArray<Item>,
   {

@@ -1,8 +1,7 @@
 /**
  * Estimates experts' reliabilities (`stats/DawidSkene`) from votes on the same items and on items with a known answer.
- * Known answers do not affect the choice. Votes without a name are those of one expert; votes with several completions
- * at the top do not count. If judges count as a jury, a judge's reliability is the mean probability that its votes are
- * right. Memory: 8 bytes per vote, and 12 per item with several votes or a known answer.
+ * Votes without a name count as votes of one expert, and ties do not count. If judges count as a jury, a judge's
+ * reliability is the mean probability that its votes are right. Memory: at most 8 bytes per vote and 12 per item.
  */
 import { Effect, Option, Stream } from "effect"
 import type { JudgedItem } from "../../domain/Judgment.ts"
@@ -30,13 +29,11 @@ export interface ReliabilityOptions {
   readonly jury?: boolean | undefined
 }
 
-/** A judge's votes on the items with one expert of `Jury`. `forChoice` counts votes for the choice of this expert. */
+/** A judge's votes in juries with the same name (`Jury`). `forChoice` counts the votes for the jury's choice. */
 interface JudgeTally {
   readonly parties: number
-  /** If several parties are the largest, a vote for another text counts in each of them, divided by `parties`. */
   votes: number
   forChoice: number
-  /** Sum of 1 / (K − 1) / `parties` over the votes for another text, on items with K different texts. */
   others: number
 }
 

@@ -1,9 +1,8 @@
 /**
- * Selects the items that go to people, the least certain first. An item goes to people if the jury's certainty is below
- * `bound`, or if no judge has decided. It goes to people again if the certainty is below `confidence`. To measure a
- * pattern of n items (`Jury`), 3 √n of them go to people, drawn by a hash of their ids. Items with a known answer count
- * as part of this sample, but never go to people. An item that most judges misread, but seem certain of, may never
- * reach people.
+ * Selects the items that go to people, the least certain first: those with a certainty of the jury below `bound`, and
+ * those that no judge has decided. An item goes to people again if the certainty is below `confidence`. To measure how
+ * reliable a jury is, 3 √n of the n items with the same `pattern` (`Jury`) also go to people, drawn by a hash. An item
+ * that most judges misread, but seem certain of, may never reach people.
  */
 import * as NextVotes from "./NextVotes.ts"
 
@@ -18,7 +17,7 @@ interface Pattern {
   items: number
   /** Number of items with a known answer or a person's vote. */
   measured: number
-  /** Number of items that are measured, wait for a person, or are drawn in this selection. */
+  /** Number of items that are measured, wait for a person, or were drawn in this selection. */
   sampled: number
 }
 
@@ -56,7 +55,7 @@ export const choose = <Item extends RoutedItem>(
     if (truth !== undefined) return false
     if (people !== "none") return certainty < confidence
     const counts = pattern === undefined ? undefined : patterns.get(pattern)
-    // Without a pattern, no judge has decided. People must then judge the item.
+    // No judge has decided.
     if (counts === undefined) return votes.length === 0 || certainty < bound
     const needed = sampleSize(counts.items)
     if (counts.measured >= Math.min(needed, counts.items)) return certainty < bound

@@ -1,4 +1,4 @@
-/** Decides whether each file has the completions of one model. Memory: 16 bytes per key. */
+/** Detects whether each file has the completions of one model. Memory: 16 bytes per key. */
 import { grow } from "./KeyNumbers.ts"
 
 const unevenCount = 0xffff_ffff
@@ -39,7 +39,7 @@ export class FileCounts {
     return 4 * even >= 3 * several
   }
 
-  /** A key is even if it is in more than half of all files, equally often in each of them. */
+  /** `even` keys are in more than half of the files, with the same number of records in each of these files. */
   evenKeys(keys: number): { readonly even: number; readonly several: number } {
     let several = 0
     let even = 0

@@ -49,10 +49,7 @@ export interface JoinOptions extends Format.FormatOptions {
   readonly modelPath?: string | undefined
   /** The path of a list of models in the prompts files, in their order. Default: `models`, also in the metadata. */
   readonly modelsPath?: string | undefined
-  /**
-   * `reject` (default) rejects a prompt if a completions file has no record for it. `keep` rejects it only if it has
-   * fewer than two completions, or lacks its best one (`goldPath`).
-   */
+  /** `reject` (default): each file must have a completion. `keep`: two are enough, with the best one (`goldPath`). */
   readonly missing?: "reject" | "keep" | undefined
   /** The directory for temporary files. Default: the system's. */
   readonly scratchDirectory?: string | undefined
@@ -135,7 +132,7 @@ export const resolve = Effect.fnUntraced(function* (
   const model =
     options.modelPath === undefined ? undefined : yield* parseCompletionField("modelPath", options.modelPath)
   const { ignore = [], keep = [] } = options
-  /** `*` also keeps the list of models, because the values in other kept lists may belong to them. */
+  /** `*` also keeps the list of models, because other kept lists may have one value per model. */
   const keptOfPrompts = Metadata.make(metadata, keep, [promptKey, prompt, ...systems, history], gold)
   const keptOfCompletions = Metadata.make(undefined, keep, [completionKey, completion, model])
   const promptFields = [promptKey, prompt, ...systems, history, gold, metadata, models]

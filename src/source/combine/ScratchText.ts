@@ -1,4 +1,4 @@
-/** Removes long texts from a record's text, because they are stored separately. */
+/** Cuts long texts out of the text of a record. The long texts are stored separately. */
 export interface Cut {
   readonly rest: string
   /** Offset and encoding of each removed text, such as `120j 14v`. A dash stands for a text that was not removed. */

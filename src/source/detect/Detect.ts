@@ -228,7 +228,7 @@ const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
   }))
 }
 
-/** Only names decide. If values did, new records could change all ids, and the items would be paid for again. */
+/** Decides by names: if later values changed the detected id, all items would have new ids and be paid for again. */
 const idOf = (sample: Sample.Sample): LayoutOptions => {
   if (isOfDataset(sample)) return {}
   return defined({ id: keyNamed(sample, KnownNames.ids)?.path })
@@ -244,7 +244,7 @@ const questionIdOf = (sample: Sample.Sample): LayoutOptions => {
 
 const columnOf = (path: string): string => Field.columnsOf(path)[0] ?? path
 
-/** Whether prefstream wrote these pairs. Several of them may have the same item id. */
+/** Whether prefstream wrote these pairs. Their `item_id` is not unique, because an item can have several pairs. */
 const isOfDataset = ({ members }: Sample.Sample): boolean =>
   KnownNames.datasetMembers.every((memberName) => members.some(({ name }) => name === memberName))
 

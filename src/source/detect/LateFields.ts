@@ -1,4 +1,4 @@
-/** Finds fields that only later records fill. Rejects a record if such a field would have changed the shown texts. */
+/** Rejects later records with new fields that would have changed the detected prompt or completions. */
 import { Result } from "effect"
 import { describeValue, isEmpty, isObject, plural } from "../../io/Values.ts"
 import { reject, type Row, type RowResult } from "../record/Row.ts"

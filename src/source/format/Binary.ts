@@ -16,7 +16,6 @@ export const encodingProblem = (head: Uint8Array): string | undefined => {
   }
   if (encoding !== undefined)
     return `this is ${encoding} text, expected UTF-8; set ${OptionText.set({ encoding: encoding.toLowerCase() })}`
-  // A single run of invalid bytes may be damage: only the record with these bytes is then rejected.
   return Windows1252.countTextRuns(head) > 1
     ? 'this text is not UTF-8, but probably Windows-1252; set `encoding: "windows-1252"`, or `encoding: "utf-8"` to reject the records with invalid bytes'
     : undefined

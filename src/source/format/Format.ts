@@ -188,7 +188,7 @@ const rowsByThread = (name: string, begin: NonNullable<Input["begin"]>, options:
     return Stream.mapArray(PlainThread.rows(name, counted, options), reset)
   })
 
-/** Ignores an error after the first bytes, because it occurs again when the records are read. */
+/** An error after some bytes is ignored here, because it occurs again when the records are read. */
 const beginningOf = Effect.fnUntraced(function* (bytes: Bytes) {
   const parts: Array<Uint8Array> = []
   let size = 0

@@ -93,7 +93,7 @@ export const decodeMetadata = (value: unknown, path: string): Result.Result<Meta
 export const decodeText = (value: unknown, path: string): Result.Result<string, string> =>
   Result.mapError(parseText(value), (error) => `${path}: ${firstProblem(error.issue).message}`)
 
-/** A safe integer becomes its digits. Databases cannot store NUL. */
+/** An integer becomes its digits. NUL is refused, because databases cannot store it. */
 export const decodeKey = (value: unknown, path: string): Result.Result<string, string> => {
   if (Number.isSafeInteger(value)) return Result.succeed(String(value))
   if (typeof value !== "string")

@@ -21,7 +21,7 @@ const endOf = (pattern: RegExp, line: string, at: number): number => {
   return pattern.test(line) ? pattern.lastIndex : -1
 }
 
-/** @param line valid JSON without `\u`. With `\/`, nothing is copied, because `JSON.stringify` writes `/`. */
+/** Returns `undefined` if `JSON.stringify` might write the texts differently. @param line valid JSON without `\u` */
 const findTexts = (line: string, { completions }: PromptItem): ReadonlyArray<string> | undefined => {
   if (line.includes("\\/")) return undefined
   const texts: Array<string> = []

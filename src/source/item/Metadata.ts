@@ -110,7 +110,6 @@ export interface MergedMetadata {
   readonly lists: ReadonlyArray<string>
 }
 
-/** A value that all completions share is kept once; others become a list, with null for missing ones. */
 export const merge = (parts: ReadonlyArray<Metadata | undefined>): MergedMetadata => {
   if (parts.every((one) => one === undefined)) return { metadata: undefined, lists: [] }
   const lists: Array<string> = []
@@ -124,7 +123,7 @@ export const merge = (parts: ReadonlyArray<Metadata | undefined>): MergedMetadat
   return { metadata: Object.fromEntries([...names].map((name) => [name, valueOf(name)])), lists }
 }
 
-/** If the item has another value under the same name, the name becomes `completions[].NAME`. */
+/** A name becomes `completions[].NAME` if the item's own metadata has a different value under this name. */
 export const withCompletions = (
   metadata: Metadata | undefined,
   parts: ReadonlyArray<Metadata | undefined>,

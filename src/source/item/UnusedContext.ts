@@ -1,4 +1,4 @@
-/** Finds fields and placeholders for media that no option uses, although experts may need to see them. */
+/** Finds media and other fields that no option uses. Experts may need to see them. */
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"
 import type { PromptItem } from "../../domain/PromptItem.ts"
@@ -120,7 +120,7 @@ const shapeOf = (value: unknown): Unused["kind"] => {
   return isText ? "text" : "other"
 }
 
-/** `<video>` and `<audio>` are also HTML, so they count only at the start or end of a text. */
+/** `<video>` and `<audio>` are also HTML. At the start or end of a text, they are placeholders. */
 const placeholders =
   /<\|(?:image|img|video|audio|vision|picture)[a-z_]*\d*\|>|<(image)(?:[ _]?\d+|_?placeholder|here)?>|<img>[^<]*<\/img>|^\s*<(video|audio)>|<(video|audio)>\s*$/i
 

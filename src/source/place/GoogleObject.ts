@@ -90,7 +90,7 @@ const refused = `the storage refuses the credentials (401), which may have expir
 const forbidden =
   "these credentials do not permit reading; they need storage.objects.get, and storage.objects.list for folders and patterns"
 
-/** Finding credentials may run a program, so files with the same values of these variables share a `GoogleAuth`. */
+/** Files share a `GoogleAuth` if these variables are equal, because finding credentials may run a program. */
 const credentialVariables = [
   "GOOGLE_APPLICATION_CREDENTIALS",
   "CLOUDSDK_CONFIG",

@@ -1,4 +1,4 @@
-/** Reads a pipe. Its first `memoryLimitBytes` can be read again, and after a copy by `Spool`, all bytes. */
+/** Reads a pipe. Its first `memoryLimitBytes` can be read again, or all bytes if `Spool` has copied them. */
 import { Array, Cause, Effect, type Pull, Result, Stream } from "effect"
 import { type IncomingBytes, pipe, StandardInput } from "../../node/IncomingBytes.ts"
 import { type SourceError, unreadable } from "../record/SourceError.ts"

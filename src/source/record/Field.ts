@@ -153,7 +153,7 @@ const fillParagraphs = (
   return isFilled ? text : undefined
 }
 
-// A bracket before a quoted name always begins this name, so that a text can be parsed in only one way.
+// `["` always begins a quoted name, so that a text can be parsed in only one way.
 const piece = /\{\{|\}\}|\{((?:\["(?:[^"\\]|\\.)*"\]|[^{}[]|\[(?!"(?:[^"\\]|\\.)*"\]))*)\}|\\[nt\\]|[^{}\\]+|\\/sy
 
 const literals: Readonly<Record<string, string>> = { "{{": "{", "}}": "}", "\\n": "\n", "\\t": "\t", "\\\\": "\\" }

@@ -1,4 +1,4 @@
-/** Known names of models and of the parts of an item, the preferred ones first, in the form that `plain` returns. */
+/** The names by which members are recognized, the preferred ones first, in the form that `plain` returns. */
 const words = (text: string): ReadonlyArray<string> => text.split(" ")
 const wordSet = (text: string): ReadonlySet<string> => new Set(words(text))
 

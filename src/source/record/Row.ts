@@ -22,7 +22,7 @@ export interface Row {
 }
 
 export interface PlainItem {
-  /** The value from which `item` was read. It is not used if `value` of the row is another one. */
+  /** The value from which `item` was read. If the row now has another `value`, `item` is ignored. */
   readonly of: unknown
   readonly item: PromptItem
   readonly identity: ItemIdentity

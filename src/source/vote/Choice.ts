@@ -9,10 +9,9 @@ import * as ChoiceNames from "./ChoiceNames.ts"
 import { isOne, isZero, partsOf, unwrap } from "./ChoiceValue.ts"
 
 /**
- * `index` counts from 0. `number` counts from 1, and 0 is a tie. On a `scale`, a number below 0 means the first of two
- * completions, above 0 the second, and 0 a tie. `text` is the completion's text. `name` is its letter, column, model,
- * or side (`left`, `right`). The other kinds are one value per completion. The highest of `scores`, the lowest of
- * `ranks`, or 1 (`one-hot`) is the choice.
+ * `index` counts from 0. `number` counts from 1, and 0 is a tie. A `scale` is below 0 for the first of two completions,
+ * above 0 for the second, and 0 for a tie. `name` is a letter, column, model, or side (`left`, `right`). `scores`,
+ * `ranks`, and `one-hot` have one value per completion. The highest score, the lowest rank, or the 1 is the choice.
  */
 export const choiceKinds = ["index", "number", "scale", "text", "name", "scores", "ranks", "one-hot"] as const
 /** How a value identifies a completion. */

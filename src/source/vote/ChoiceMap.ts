@@ -1,6 +1,6 @@
 /**
- * Gives meanings to the values of a choice: `0=first,1=second,2=tie`. `=none` is for a missing value. If no entry
- * equals a value, the first true comparison counts (`>0.5=second`). Case and outer spaces do not matter.
+ * Gives meanings to the values of a choice: `0=first,1=second,2=tie`. `=none` is for a missing value. Comparisons such
+ * as `>0.5=second` are for values that equal no entry. The first true comparison counts.
  */
 import { Result } from "effect"
 import { isEmpty } from "../../io/Values.ts"

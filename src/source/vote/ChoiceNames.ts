@@ -57,7 +57,7 @@ export const finder = (labels: ReadonlyArray<string> | undefined) => {
   return { named: matchesOf, placesOf }
 }
 
-/** The part in which names differ decides: `a.rank` and `b.rank` describe `a.text` and `b.text`. */
+/** Compares the words that distinguish the names: `a.rank` and `b.rank` describe `a.text` and `b.text`. */
 const matchByDifference = (
   columns: ReadonlyArray<string>,
   labels: ReadonlyArray<string>,

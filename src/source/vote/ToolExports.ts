@@ -150,7 +150,6 @@ const choiceAmong = (columns: ReadonlyArray<Answers>): Answers | undefined => {
   )
 }
 
-/** A user who rated only some completions gets an incomplete ranking, which is refused later. */
 const ratingsAmong = (columns: ReadonlyArray<Answers>, fields: ReadonlyArray<string>): Answers | undefined => {
   const numberIn = (name: string) => /\d+/.exec(name)?.[0]
   const ratings = columns.flatMap(({ answers, question }) => {

@@ -1,4 +1,4 @@
-/** Finds the id of the items. In the first records, each id must belong to one item, and each item have one id. */
+/** Finds the items' id. In the first records, ids and items must match one to one. */
 import { Result } from "effect"
 import { content } from "../../domain/PromptItem.ts"
 import { defined, isObject } from "../../io/Values.ts"
@@ -27,7 +27,7 @@ export const withoutVotes = (
     ...(detectedId === undefined ? [] : [detectedId]),
   ]
   const id = candidates.find((path) => namesItems(sample, layoutOptions, path))
-  // A path that matches no record keeps layout `items` from using `id`, which may name votes.
+  // Otherwise, layout `items` would use `id`, which may identify votes. This path matches no field.
   return { ...layoutOptions, ...(id === undefined ? (layoutOptions.layout === "items" ? { id: '[""]' } : {}) : { id }) }
 }
 

@@ -22,7 +22,7 @@ export const ofIndices = (value: unknown, length: number): Ranking | undefined =
   return Option.getOrUndefined(Option.filter(decodeRanking(groups), (ranking) => isPermutation(ranking.flat(), length)))
 }
 
-/** Numbers may be an order or ranks. If these differ, `choice` must be first in the order, and not first by ranks. */
+/** Refuses numbers that could be an order or ranks, unless `choice` shows that they are an order. */
 export const checkOrder = (value: unknown, length: number, choice: number | undefined): Result.Result<void, string> => {
   const isFlat = Array.isArray(value) && value.every((one): one is number => typeof one === "number")
   if (!isFlat || !isPermutation(value, length) || value.every((one, i) => value[one] === i)) return Result.void

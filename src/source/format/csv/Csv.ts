@@ -1,10 +1,7 @@
 /**
  * Reads CSV and TSV (RFC 4180). No cell is altered, guessed, or shifted. A record is rejected if it has more or fewer
- * cells than the header. A record of TSV is also rejected if it could be several records with quotes as text. The file
- * is refused if its header is unreadable or repeats a name. Excel's first line `sep=;` sets the delimiter.
- *
- * At the first faulty quote, Effect's `Csv` stops, and `csv-parse` 7.0.3 stops or skips the rest of the file. Both read
- * text, so they cannot reject a record with invalid UTF-8 alone.
+ * cells than the header. The file is refused if its header is unreadable or repeats a name. Excel's first line `sep=;`
+ * sets the delimiter. After a faulty quote, Effect's `Csv` and `csv-parse` 7.0.3 can lose the rest of the file.
  */
 import { Effect, Result, Stream } from "effect"
 import { reject, type Row, type RowResult } from "../../record/Row.ts"
@@ -37,7 +34,7 @@ const delimiters = [",", "\t", ";", "|"]
 
 const sniffedRecords = 200
 
-/** A delimiter qualifies if it splits at least half of the records into as many cells as the first one. */
+/** A delimiter qualifies if at least half of the records have as many cells as the first record. */
 export const sniff = (head: Uint8Array, options: CsvOptions = {}, isWhole = true): CsvDialect => {
   const header = options.header ?? true
   const [, separator] = separatorLine.exec(decodeBeginning(head) ?? "") ?? []

@@ -1,7 +1,6 @@
 /**
- * Splits a CSV file's bytes into records and cells in one pass. A quote inside an unquoted cell (`5" pipe`) is text, as
- * in DuckDB and pandas. A record with text behind a closing quote (`"abc"def`) is rejected. It ends at an LF after an
- * even number of quotes, or after a quote that ends a cell. An unclosed quote makes the rest of the file one reject.
+ * Splits a CSV file's bytes into records and cells. A quote inside an unquoted cell (`5" pipe`) is text. A record with
+ * text behind a closing quote (`"abc"def`) is rejected. An unclosed quote makes the rest of the file one reject.
  */
 import { Result } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
@@ -39,7 +38,6 @@ interface Fault {
   readonly offset: number | undefined
 }
 
-/** After a quote (`quoteSeen`), or a quote and a CR (`returnSeen`), the next byte decides whether the cell ends. */
 type State = "cellStart" | "unquoted" | "quoted" | "quoteSeen" | "returnSeen"
 
 export class CsvReader {
@@ -59,7 +57,7 @@ export class CsvReader {
   #quoteAt = 0
   #openLine = 1
   #isEscaped = false
-  /** After malformed quotes, the next quote in an unquoted cell may end them, so its record is rejected. */
+  /** Whether a quote in an unquoted cell may end the malformed quotes of an earlier record. */
   #isDoubtful = false
 
   constructor(options: CsvReaderOptions) {

@@ -20,9 +20,9 @@ export interface Ask {
 export interface Answer {
   readonly buffer: Uint8Array<ArrayBuffer>
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** Triples: a number of items, then start and end in `bytes` of the lines after them that are not plain. */
+  /** Triples: the number of items before a run of lines that are not plain, and the run's start and end in `bytes`. */
   readonly runs: Int32Array<ArrayBuffer>
-  /** For each item: start and end in `bytes`, 1 if the line has spaces, the number of `starts`, and `starts`. */
+  /** For each item: start and end in `bytes`, 1 for a line with spaces, and `starts` after their number. */
   readonly places: Int32Array<ArrayBuffer>
   readonly ids: ReadonlyArray<PlainLine.Id>
   readonly prompts: ReadonlyArray<string>

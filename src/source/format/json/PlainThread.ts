@@ -12,7 +12,7 @@ import * as JsonLines from "./JsonLines.ts"
 import * as PlainLine from "./PlainLine.ts"
 import type { Answer, Ask, Setup } from "./PlainStage.ts"
 
-/** Whether completions stay undecoded until use. An item then keeps the whole answer of the thread in memory. */
+/** Whether completions are decoded only on use. Until then, an item keeps a message of the thread in memory. */
 export const LazyItems = Context.Reference<boolean>("prefstream/source/LazyItems", { defaultValue: () => false })
 
 const stage: Thread.StageModule<Setup, Ask, Answer> = {
@@ -28,7 +28,7 @@ const maxMessages = 4
 
 const minFileBytes = 8 * 1024 * 1024
 
-/** The thread does not check `maxLineBytes`, so the limit must exceed any line that the thread can hold. */
+/** The thread does not check `maxLineBytes`, so it is used only if all lines that it can hold are shorter. */
 export const isWorthwhile = (size: number | undefined, maxLineBytes = Lines.defaultMaxLineBytes): boolean =>
   size !== undefined && size >= minFileBytes && maxLineBytes >= messageBytes + maxHeldBytes
 
