@@ -4,7 +4,6 @@
  * sends and polls these tasks (`task/ledger/writes/Parts`). If a worker is lost, others take its parts. All workers
  * share the limit of requests per second. A worker runs until it is stopped. It then finishes its requests.
  */
-/* oxlint-disable max-lines -- the loops of one process share their state */
 import {
   Cause,
   Deferred,

@@ -4,7 +4,6 @@
  * affects no other task. A task that a webhook names is polled at once. While webhooks arrive, other polls are less
  * frequent, but they never stop. While the service is down, all polls wait (`ServiceHealth`).
  */
-/* oxlint-disable max-lines -- one loop: polls, warnings, and retries share its state */
 import { Duration, Effect, Latch, Option, Result } from "effect"
 import * as Backoff from "../io/Backoff.ts"
 import * as Kinds from "../io/SettingKinds.ts"

@@ -76,7 +76,8 @@ const plot = (samples: ReadonlyArray<Sample>, title: string) => {
       `<text x="${left - 6}" y="${Number(y(megabytes)) + 4}" text-anchor="end">${megabytes}</text>`,
   )
   const columns = Array.from({ length: 7 }, (_, i) => (seconds / 6) * i).map(
-    (at, i) => `<text x="${x(at)}" y="${height - bottom + 16}" text-anchor="${i === 6 ? "end" : "middle"}">${Math.round(at)} s</text>`,
+    (at, i) =>
+      `<text x="${x(at)}" y="${height - bottom + 16}" text-anchor="${i === 6 ? "end" : "middle"}">${Math.round(at)} s</text>`,
   )
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12" fill="#333">` +
