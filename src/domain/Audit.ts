@@ -36,7 +36,7 @@ export interface AuditRater {
   readonly votes: number
   /** Agreement of the rater with a person. For `people`, it is the agreement of two people on an item. */
   readonly agreement: AuditAgreement | null
-  /** `agreement` for parts of the votes, such as the votes on two models, or on one value of a metadata field. */
+  /** `agreement` on some of the items, such as those of two models or of one value of a metadata field. */
   readonly slices: ReadonlyArray<AuditSlice>
   /** Share of comparisons with the same answer in both orders of the completions. */
   readonly swap_consistency: AuditEstimate | null

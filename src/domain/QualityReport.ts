@@ -31,7 +31,7 @@ export interface Agreement {
   readonly items: number
   /** Items whose votes all prefer the same completion. */
   readonly unanimous: number
-  /** Items with several best completions by `method`. An item that a lead decided does not count. */
+  /** Items for which `method` finds several best completions. Items that a lead has decided do not count. */
   readonly ties: number
   /** Mean share of an item's votes that prefer the chosen completion. */
   readonly mean_agreement: number | null

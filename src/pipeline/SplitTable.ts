@@ -1,8 +1,8 @@
 /**
- * Assigns a split to each item before any row is written. The split depends only on the item's prompt and on the
- * prompts planned before it, judged or not. New data and results do not change it, except for near-duplicates of pruned
- * items. With a metadata field, new data can change it (`SplitGroups`). Memory: 8 bytes per item, plus that of
- * `Splits`. A table belongs to the ledger snapshot from which it was made.
+ * Assigns a split to each item before any row is written. An item's split depends on its prompt and on earlier
+ * prompts, so it stays when data and results are added. Exceptions are near-duplicates of pruned items, and splits by a
+ * metadata field (`SplitGroups`). Memory: 8 bytes per item, plus that of `Splits`. A table belongs to the ledger
+ * snapshot from which it was made.
  */
 import { Effect, Stream } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"

@@ -31,7 +31,7 @@ export const watch = Effect.fnUntraced(function* (worker: {
   readonly othersAnsweredWithin: (millis: number) => Effect.Effect<boolean, SqlError>
   /** Maximum time without progress. It must be longer than a request can take. */
   readonly limit: Duration.Duration
-  /** Called with milliseconds of `SteadyClock`. `progressedAt` also grows while no task is due. */
+  /** Called with milliseconds of `SteadyClock`. While no task is due, `progressedAt` grows, too. */
   readonly onCheck: (answeredAt: number, progressedAt: number) => void
 }) {
   const limit = Duration.toMillis(worker.limit)

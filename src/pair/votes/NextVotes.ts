@@ -12,7 +12,7 @@ const leastAtOnce = 50
 export const defaultConfidence = 0.95
 
 export interface OpenItem {
-  /** Whether the item cannot get a vote now, for example because another vote is outstanding. */
+  /** True if the item gets no further vote, or while a vote on it is outstanding. */
   readonly isSettled: boolean
   readonly completions: number
   readonly votes: ReadonlyArray<DawidSkene.ExpertVote>

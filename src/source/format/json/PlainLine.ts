@@ -1,6 +1,6 @@
 /**
  * Reads an item of JSON Lines without a JSON parser, if the line is as `JSON.stringify` or Python's `json.dumps` writes
- * it. `JsonLines` reads all other lines. Equal texts have equal bytes.
+ * it. `JsonLines` reads all other lines. Both give the same bytes for the same text.
  */
 import type { ItemBytes } from "../../../domain/ItemBytes.ts"
 
