@@ -22,6 +22,7 @@ import { SettingInvalid } from "../io/SettingInvalid.ts"
 type Shares = Splits.Shares
 type ToManifest = (settings: DatasetSettings) => Schema.Json | undefined
 
+/** Settings that turn judgments into a dataset. */
 export interface DatasetSettings extends CurationOptions {
   /**
    * How several votes become one choice. `dawid-skene` weights votes by the experts' reliability. `jury` does this too,

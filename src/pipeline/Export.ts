@@ -56,6 +56,7 @@ export class ThresholdsExceeded extends Schema.TaggedError<ThresholdsExceeded>()
   }
 }
 
+/** The result of an export. */
 export interface Exported {
   /** The dataset that was written; none if nothing was written. */
   readonly dataset: Option.Option<Dataset.DatasetInfo>

@@ -76,6 +76,7 @@ export const submit = Effect.fn("Pipeline.submit")(function* <E, R>(settings: Se
   })
 })
 
+/** Settings of `collect`. */
 export interface CollectSettings
   extends
     Pick<Settings, "timeout" | "grace" | "webhook" | "annotationPaths" | "once">,

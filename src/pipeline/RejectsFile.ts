@@ -47,6 +47,7 @@ const streams = Effect.gen(function* () {
   }
 })
 
+/** The content of the rejects file. */
 export const rejects = Stream.unwrap(Effect.map(streams, ({ earlier, last }) => Stream.concat(last, earlier)))
 
 export const write = Effect.fn("RejectsFile.write")(function* (directory: string) {

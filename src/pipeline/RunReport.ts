@@ -30,6 +30,7 @@ export type RunStatus =
   | "stopped"
   | "in_doubt"
 
+/** Counts of earlier runs. Files that a later run has read are left out. */
 export interface EarlierCounts {
   /** Records that earlier runs read. A run does not count if a later run has read one of its files. */
   readonly read: number

@@ -55,6 +55,7 @@ const rowsOf = (judgment: Judgment, item: JudgedItem) => {
   })
 }
 
+/** Settings of a vote table. */
 export interface TableSettings extends ResultsSettings {
   /** Whether to replace experts' names with pseudonyms, for a table that others may see. Default false. */
   readonly pseudonyms?: boolean | undefined

@@ -5,6 +5,7 @@ import * as PostgresLock from "../node/PostgresLock.ts"
 
 export type Migrations = Record<string, Effect.Effect<void, unknown, SqlClient.SqlClient>>
 
+/** A newer version of prefstream has written the database. */
 export class DatabaseTooNew extends Schema.TaggedError<DatabaseTooNew>()("DatabaseTooNew", {
   /** The name of the database in messages, such as `the ledger`. */
   what: Schema.String,
@@ -18,6 +19,7 @@ export class DatabaseTooNew extends Schema.TaggedError<DatabaseTooNew>()("Databa
   }
 }
 
+/** An unreleased version of prefstream with other migrations has written the database. */
 export class DatabaseForeign extends Schema.TaggedError<DatabaseForeign>()("DatabaseForeign", {
   /** The name of the database in messages, such as `the ledger`. */
   what: Schema.String,
@@ -31,6 +33,7 @@ export class DatabaseForeign extends Schema.TaggedError<DatabaseForeign>()("Data
   }
 }
 
+/** The database has tables of another program and none of prefstream. */
 export class DatabaseOccupied extends Schema.TaggedError<DatabaseOccupied>()("DatabaseOccupied", {
   /** The name of the expected database in messages, such as `the ledger`. */
   what: Schema.String,

@@ -26,7 +26,9 @@ export type { FakeService, JudgingOptions, MakeFake, ProtocolModule, Subject } f
 
 /** A case failed: the library or the protocol lost something, paid twice, or misread a result. */
 export class ConformanceFailure extends Schema.TaggedError<ConformanceFailure>()("ConformanceFailure", {
+  /** Name of the subject. */
   subject: Schema.String,
+  /** Name of the case. */
   case: Schema.String,
   /** The expectation and the observed value, or the error of the run. */
   detail: Schema.String,
@@ -48,6 +50,7 @@ export interface Counts {
   readonly sentAgain: number
 }
 
+/** A case for a test runner. */
 export interface Case {
   /** The fault that the case tests. */
   readonly name: string
@@ -148,6 +151,7 @@ const webhooks = (options: WebhookReceiver.RouteOptions) => (subject: Subject) =
 
 const judgedTasks = Ledger.use(({ counts }) => Effect.map(counts, ({ completed }) => completed.tasks))
 
+/** Returns the cases for a subject. */
 export const cases = (subject: Subject): ReadonlyArray<Case> => {
   const definitions = {
     "no fault, the same items twice": afterCreation((it) => it.submit),

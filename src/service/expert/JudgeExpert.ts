@@ -20,6 +20,7 @@ import * as JudgePrompt from "./JudgePrompt.ts"
 import * as UsageCounter from "./UsageCounter.ts"
 import * as PairwiseRanking from "./PairwiseRanking.ts"
 
+/** Options of an expert that asks a language model. */
 export interface JudgeOptions extends JudgeEndpoint.EndpointOptions {
   /** The user's message, with `{guidelines}`, `{prompt}`, `{completions}`. Default: `JudgePrompt.defaultTemplate`. */
   readonly template?: string | undefined

@@ -7,6 +7,7 @@ import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { HttpServer, type HttpServerRequest } from "effect/http"
 import { IpNetwork, NetAddress } from "effect/net"
 
+/** The public URL has a path, a query, or a user, or is not an http or https URL. */
 export class InvalidPublicUrl extends Schema.TaggedError<InvalidPublicUrl>()("InvalidPublicUrl", {
   /** The invalid URL, as the caller wrote it. */
   found: Schema.String,
