@@ -1,6 +1,7 @@
 /**
  * One row of the dataset. `chosen` and `rejected` differ, indices refer to the input, and the weights of an item's rows
- * add up to 1. Each member is a column. If a dataset lacks a nullable column, the column is read as null.
+ * add up to 1. Each member is a column. A new column must be nullable: in datasets without it, it is read as null.
+ * `fromInput` marks columns that depend only on the input, for `diff`.
  */
 import { Record, Schema } from "effect"
 import * as Assessment from "./Assessment.ts"

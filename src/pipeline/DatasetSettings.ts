@@ -1,6 +1,7 @@
 /**
  * Settings of a dataset. To add a setting that leaves out items, extend `CurationOptions` in `pair/Curation`. For
  * another setting, extend the interface here. Then add the setting to `table`, and a flag to `cli/flags/DatasetFlags`.
+ * In the manifest, a new setting must be absent at its default (`undefined`), so that earlier manifests can be read.
  */
 import { Effect, Record, Schema, Struct } from "effect"
 import * as AnnotationPaths from "../api/AnnotationPaths.ts"

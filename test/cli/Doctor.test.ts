@@ -55,6 +55,8 @@ describe("doctor", () => {
     assert.match((yield* findings([], to(any))).service ?? "", /^warning: .*accepts any token, even a wrong one$/)
     const down = yield* ScriptedService.make(() => ({ status: 503, body: {} }))
     assert.match((yield* findings([], to(down))).service ?? "", /^failed: .*503 Service Unavailable/)
+    const unpaid = yield* ScriptedService.make(() => ({ status: 402, body: {} }))
+    assert.match((yield* findings([], to(unpaid))).service ?? "", /^failed: .*refuses every request \(402 Payment/)
     const nobody = { ...env, PREFSTREAM_BASE_URL: "http://127.0.0.1:1/v1" }
     assert.match((yield* findings([], nobody)).service ?? "", /^failed: .*ECONNREFUSED/)
     // Nothing was asked of the service but one task that it cannot have.

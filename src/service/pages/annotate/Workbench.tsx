@@ -148,8 +148,8 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys, onJudgments }:
       case "leave":
         // The browser closes the reader too, but may send the event late. Until then, `reader` would block other keys.
         if (reader !== null) return setReader(null)
-        if ([rationale, improved, marks, ratings].some(({ current }) => current?.contains(document.activeElement)))
-          return mark(marked)
+        if (document.activeElement?.matches("input, select, textarea") === true) return mark(marked)
+        if ([marks, ratings].some(({ current }) => current?.contains(document.activeElement))) return mark(marked)
         if (difference.isOn) return difference.toggle()
         return dispatch(item.corrects === null ? { _tag: "say", notice: null } : want("next"))
       case "reader":
