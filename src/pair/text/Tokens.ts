@@ -1,6 +1,6 @@
 /**
- * Splits a text in normal form into hashed tokens: runs of letters, marks, and digits; code points of scripts without
- * word boundaries (Han, kana, Thai, Lao, Khmer, Myanmar, Tibetan); symbols, `* / % & # @ \`, and hyphens outside words.
+ * Splits a text in normal form into hashed tokens. A token is a run of letters, marks, and digits, a code point of a
+ * script without word boundaries (Han, kana, Thai, Lao, Khmer, Myanmar, Tibetan), or a symbol (also `* / % & # @ \`).
  */
 
 const separates = 0
