@@ -1,6 +1,6 @@
 /**
- * Splits a text in normal form into hashed tokens. A token is a run of letters, marks, and digits, a code point of a
- * script without word boundaries (Han, kana, Thai, Lao, Khmer, Myanmar, Tibetan), or a symbol (also `* / % & # @ \`).
+ * Splits a text in normal form into hashed tokens. A token is a run of letters, marks, and digits, or one code point:
+ * of a script without word boundaries (Thai, Han, …), a symbol, `* / % & # @ \`, or a hyphen that is not inside a word.
  */
 
 const separates = 0
