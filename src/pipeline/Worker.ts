@@ -60,7 +60,7 @@ export interface WorkerOptions {
   readonly parts?: number | undefined
   /** Called with the worker's name before it joins the others. */
   readonly onBegin?: ((name: string) => Effect.Effect<void>) | undefined
-  /** Called if the worker stalls. The default ends the worker, but waits for hanging operations; an exit does not. */
+  /** Called if the worker stalls. The default fails after hanging operations end. Exiting the process is faster. */
   readonly onStalled?: ((failure: Watchdog.WorkerStalled) => Effect.Effect<never, Watchdog.WorkerStalled>) | undefined
 }
 
