@@ -1,7 +1,7 @@
 /**
- * Compares the pairs of two datasets by item id and texts. A flipped pair prefers the other text in B. Memory is
- * constant up to 100 million pairs. The temporary file takes 0.2 kB per pair. If the input has no ids, an item's id is
- * a hash of its content, so a changed text makes another item.
+ * Compares the pairs of two datasets by item id and texts. A pair is flipped if the second dataset chooses the text
+ * that the first one rejects. Memory is constant up to 100 million pairs. The temporary file takes 0.2 kB per pair. If
+ * the input has no ids, an item's id is a hash of its content, so a changed text makes another item.
  */
 import { Effect, FileSystem, Option, Path, Record, Schema, Stream } from "effect"
 import { type Split, splits } from "../domain/Split.ts"
@@ -134,7 +134,7 @@ const expertsOf = Effect.fnUntraced(function* (directory: string) {
   return new Map(rows.flatMap(({ expert, votes }) => (expert === null ? [] : [[expert, votes] as const])))
 })
 
-/** If the datasets have no expert in common, returns none, because their pseudonyms may differ. */
+/** Returns the experts of `a` that `b` lacks. If `b` lacks all of them, returns none: the pseudonyms may differ. */
 export const lostExperts = Effect.fnUntraced(function* (a: string, b: string) {
   const [before, after] = [yield* expertsOf(a), yield* expertsOf(b)]
   const lost = [...before].filter(([expert, votes]) => votes > 0 && !after.has(expert))

@@ -1,4 +1,4 @@
-/** Matches pairs of A and B: equal pairs first, then the same texts and choice, then only the same texts. */
+/** Matches pairs of two datasets: equal pairs, then pairs with equal texts and choice, then pairs with equal texts. */
 import { inputColumns } from "../domain/PreferencePair.ts"
 
 /** Indexes in a record. `low` is the smaller one of the hashes of `chosen` and `rejected`, `high` the other one. */

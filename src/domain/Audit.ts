@@ -70,7 +70,7 @@ export interface AuditPolicies {
   readonly reference: "gold" | "people"
   /** Number of compared items. If there are fewer than 10, differences have no interval. */
   readonly items: number
-  /** The accepted loss of accuracy against people. */
+  /** Maximum by which a policy's accuracy may be below the accuracy of people, from 0 to 1. */
   readonly within: number
   /** The cheapest policy whose `difference` is at least −`within`. Without prices, the fewest `people_votes` win. */
   readonly cheapest: string | null

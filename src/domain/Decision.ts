@@ -1,4 +1,4 @@
-/** A lead's decision on an item. The votes stay in the result: `agreement` is the share of the lead's choice. */
+/** A lead's decision on an item. The votes stay in the result: `agreement` is the share of votes for this decision. */
 import { Option, Predicate, Schema, Struct } from "effect"
 import * as Assessment from "./Assessment.ts"
 import { firstOfText } from "./CompletionTexts.ts"

@@ -74,7 +74,7 @@ export interface ControlRow {
   readonly unit: number
 }
 
-/** The estimates from the first votes only, in the order of the ledger's items. */
+/** The estimates from the first `votes` votes. The votes have the order of their items in the ledger. */
 export interface AccrualPoint {
   /** Number of votes so far. */
   readonly votes: number

@@ -157,7 +157,7 @@ export interface Position {
   readonly known: number
 }
 
-/** Numbers of kept items with and without a ranking. Without one, `full-ranking` equals `best-against-rest`. */
+/** Kept items with and without a ranking. Without it, `full-ranking` makes the same pairs as `best-against-rest`. */
 export interface Rankings {
   /** Kept items with a ranking of their completions. */
   readonly ranked_items: number

@@ -42,7 +42,7 @@ export interface RubricReport {
   readonly votes: number
   /** How strongly experts prefer their choices; null if no vote gives a strength. */
   readonly strength: StrengthReport | null
-  /** Items with a vote that answers (`answered`), and items on which more than half of all votes say yes (`items`). */
+  /** `answered`: items with a vote on whether all completions are bad. `items`: more than half of all votes say yes. */
   readonly all_bad: { readonly answered: number; readonly items: number }
   /** Items whose best completion an expert edited, and by how many characters the edits changed its length. */
   readonly edited: { readonly items: number; readonly length_change: Distribution }

@@ -47,8 +47,8 @@ export interface SpendingReport {
   /** The money spent per pair; null without a dataset, or if the dataset covers one of several campaigns. */
   readonly cost_per_pair: string | null
   /**
-   * Cost of the results for items with a known answer, per right vote. A result costs the mean price of its kind. Null
-   * without right votes.
+   * Cost of the results for items with a known answer, divided by the number of right votes. A result costs as much as
+   * the mean vote of its kind of expert. Null without right votes.
    */
   readonly cost_per_right_vote: string | null
   /** The money spent by kind of expert, the kind with the most votes first. */

@@ -74,7 +74,7 @@ export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray
   }
 }
 
-/** Undefined if the other votes have no majority, or if the vote ranks several first. */
+/** For each vote; undefined if the other votes have no majority, or this vote ranks several completions first. */
 export const agreesWithOthers = (
   completions: ReadonlyArray<string>,
   ballots: ReadonlyArray<Choice>,

@@ -3,7 +3,7 @@ import { isObject } from "./Values.ts"
 
 export const of = (name: string): string => `\`${name}\``
 
-/** On the command line, one path is `--completions-path`, but several paths are `--completion-path` flags. */
+/** With the word "path", the command line names the flag `--completion-path` (`cli/output/Flags`). */
 export const ofPath = (name: string, value: unknown): string =>
   `${of(name)}${name === "completions" && Array.isArray(value) ? " path" : ""}`
 

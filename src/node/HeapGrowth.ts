@@ -17,7 +17,7 @@ const isLarge = (): boolean =>
 /** The limits apply to the whole process, so call this in a program, not in a library. */
 export const limitGrowth = (): void => {
   setFlagsFromString(`--heap-growing-percent=${growingPercent}`)
-  // The young generation grows only during collections, so a check after each suffices.
+  // The young generation grows only during collections, so a check after each collection suffices.
   const collections = new PerformanceObserver(() => {
     if (!isLarge()) return
     collections.disconnect()

@@ -82,7 +82,7 @@ const make = Effect.fnUntraced(function* (options: ServerOptions) {
   node.on("request", (request, response) => {
     answers.set(request.socket, response)
     if (node.listenerCount("request") > 1) return
-    // A client that is still sending its body would not see the response.
+    // Without this, a client that is still sending its body would not see the response.
     request.resume()
     answer(response, 503)
   })

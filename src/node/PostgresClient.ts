@@ -179,7 +179,7 @@ const configureSession = (
     readonly = false,
     sharedBy,
   }: Pick<PostgresClientConfig, "readonly" | "sharedBy"> & {
-    /** The `pg_backend_pid()` to configure. In any other session, the statement changes nothing and returns no rows. */
+    /** Process id of the session to configure. In another session, the statement changes and returns nothing. */
     readonly process?: number | undefined
   } = {},
 ) => sql`

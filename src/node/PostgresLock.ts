@@ -73,7 +73,7 @@ const interval = Duration.millis(100)
 export const shareTables = (sql: SqlClient.SqlClient) =>
   sql.withTransaction(sql`SELECT pg_advisory_lock_shared(${keyOf(sql, tablesLock)})`)
 
-/** Returns up to 5 processes whose use of the tables prevents `change`. Empty if `change` or `isDone` succeeded. */
+/** Returns up to 5 processes that prevent `change` by using the tables. Empty if `change` ran, or `isDone` is true. */
 export const changeTables = Effect.fnUntraced(function* <E, R, E2, R2>(
   sql: SqlClient.SqlClient,
   change: Effect.Effect<unknown, E, R>,

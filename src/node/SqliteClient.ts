@@ -244,7 +244,7 @@ const makeConnection = Effect.fnUntraced(function* (
   }
 })
 
-/** A statement in the consumer of a stream that is read outside a transaction would wait forever. */
+/** Outside a transaction, an open stream keeps the connection. A statement in its consumer would wait forever. */
 export const make = Effect.fnUntraced(function* (
   config: SqliteClientConfig,
 ): Effect.fn.Return<SqlClient.SqlClient, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity> {

@@ -78,7 +78,7 @@ const causeOf = (error: Failure) =>
     ? Cause.fail(new ThreadFailed({ cause: error }))
     : Cause.die(error)
 
-/** Starts a thread at the first `room`, so not for a few messages: a start blocks for a tenth of a second. */
+/** Starts a thread only when `room` is first awaited: a start blocks for 0.1 s, too long for a few messages. */
 export const make = Effect.fnUntraced(function* <Setup, Ask, Answer>(
   module: StageModule<Setup, Ask, Answer>,
   setup: Setup,

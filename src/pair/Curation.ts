@@ -135,7 +135,7 @@ const excerpt = (text: string): string => Values.excerpt(text, 120)
 
 const drawKey = ({ itemId }: JudgedItem): string => Sha256.hex(itemId)
 
-/** Numbers items from 0. If items may repeat, a repeated item keeps its number. */
+/** Gives each item a number, starting at 0. With `mayRepeat`, a repeated item gets its earlier number. */
 const makeNumbers = (mayRepeat: boolean) => {
   const known = HashNumbers.make()
   let count = 0
@@ -276,7 +276,7 @@ const makeState = (
   const copiedTally = makeTally()
   /** The number of results with a list of judgments in an unknown form, and the place of the first such list. */
   let unread: { readonly place: string; readonly itemId: string; readonly count: number } | undefined
-  /** Missing votes: `missing` is for results without a list of votes, `short` for results with one. */
+  /** Missing votes of results without a list of votes. `short` has the missing votes of results with such a list. */
   const missing = { results: 0, votes: 0 }
   const short = { results: 0, votes: 0 }
   let repeatedVotes = 0

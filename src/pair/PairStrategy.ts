@@ -44,7 +44,7 @@ const ownNamed: typeof named = (settings, strategy) => {
   return own
 }
 
-/** Whether a strategy is built in. The settings of other strategies may not describe them fully. */
+/** Whether a strategy is built in. Only then do its settings certainly determine the pairs. */
 export const isBuiltIn = (strategy: PairStrategy): boolean => builtIn.has(strategy)
 
 export const settingsOf = (strategy: PairStrategy): StrategySettings =>

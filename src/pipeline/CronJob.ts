@@ -1,8 +1,8 @@
 /**
  * Runs a job on a cron schedule in one process. Runs never overlap: a run that is due during another run is skipped. If
  * the machine slept, or its clock was set forward, only one of the missed runs starts, within 30 seconds. Skipped and
- * late runs are logged. A new process knows of no missed runs. A run in the hour that daylight saving time skips starts
- * after this hour. In the hour that it repeats, a schedule runs again only if its hour field is `*`.
+ * late runs are logged. A new process knows of no missed runs. If daylight saving time skips the hour of a run, the run
+ * starts after this hour. If the hour occurs twice, the run starts twice only if the schedule's hour field is `*`.
  */
 import { Clock, Cron, DateTime, Duration, Effect, Option, Result, Schema } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"

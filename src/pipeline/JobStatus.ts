@@ -103,7 +103,7 @@ const day = Duration.toMillis("1 day")
 
 const stoppedAfterGaps = 10
 
-/** Results count as stopped only after this time, because one round of polls brings many results at once. */
+/** Minimum time without results until the estimate ends. One round of polls brings many results at once. */
 const stoppedAfter = Duration.toMillis("15 minutes")
 
 const estimateOf = ({ counts, pace }: Progress, now: number): Option.Option<Estimate> => {

@@ -2,7 +2,7 @@
  * Rebuilds a dataset's rows from its vote table and its manifest, and compares the SHA-256 of each file with rows. If
  * only Parquet files differ, this is a warning, because another version of Node compresses differently. Custom formats
  * are not rebuilt. Card and report are not rebuilt either, because only the original ledger has their times, costs, and
- * rejects. If planned prompts have no votes, splits are read from the dataset, with a warning.
+ * rejects. The vote table lacks prompts without votes. If there are any, splits are read from the dataset (a warning).
  */
 import { Effect, FileSystem } from "effect"
 import * as Findings from "../dataset/Findings.ts"

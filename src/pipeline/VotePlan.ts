@@ -1,6 +1,6 @@
 /**
  * Estimates accuracy, agreement, and cost for each number of votes per item (`MajorityAccuracy`). The experts' accuracy
- * is assumed, or from a pilot. All items of the input count, even if a job already has them, but not gold items.
+ * is assumed, or from a pilot. Gold items do not count. All other items count, even if a job already has them.
  */
 import { Effect, Option, Schema, Stream } from "effect"
 import * as Cost from "../domain/Cost.ts"

@@ -1,4 +1,4 @@
-/** Fails if a worker sends no requests, or only other workers get answers, for `limit` although its tasks are due. */
+/** Fails if, for `limit`, tasks are due, but this worker sends no requests, or only other workers get answers. */
 import { Duration, Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as SteadyClock from "../io/SteadyClock.ts"
@@ -22,7 +22,7 @@ export class WorkerStalled extends Schema.TaggedError<WorkerStalled>()("WorkerSt
 const interval = Duration.seconds(20)
 const maxCheckInterval = 2 * Duration.toMillis(interval)
 
-/** If no other worker got an answer this long after this worker's last answer, the service may be down. */
+/** Another worker must get an answer at least this much later. Otherwise, the service may be down for all workers. */
 const minLeadMillis = 60_000
 
 export const watch = Effect.fnUntraced(function* (worker: {

@@ -60,7 +60,7 @@ export interface WorkerOptions {
   readonly parts?: number | undefined
   /** Called with the worker's name before it joins the others. */
   readonly onBegin?: ((name: string) => Effect.Effect<void>) | undefined
-  /** Called if the worker stalls. The default fails only after a hanging operation ends. To stop at once, exit. */
+  /** Called if the worker stalls. The default fails after hanging operations end. Exiting the process is faster. */
   readonly onStalled?: ((failure: Watchdog.WorkerStalled) => Effect.Effect<never, Watchdog.WorkerStalled>) | undefined
 }
 
@@ -216,7 +216,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
     concurrency: "unbounded",
     discard: true,
   }).pipe(Effect.forkScoped)
-  // The singletons open last and close first, so that other workers take the parts while in-flight requests finish.
+  // This layer is built last and closed first: others take the parts while requests in flight finish.
   yield* Layer.build(singletons)
   return yield* Effect.raceFirst(Fiber.join(loops), Deferred.await(lost))
 }, Effect.scoped)

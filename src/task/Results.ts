@@ -193,7 +193,7 @@ export interface UnjudgedCounts {
   readonly unusable: number
 }
 
-/** Like `items`. `unjudged` counts the items read so far without a judgment, except gold items that were mixed in. */
+/** Like `items`. `unjudged` counts the items without a judgment that were read so far, except added gold items. */
 export const counted = (campaign?: number | "all", paths?: AnnotationPaths.AnnotationPaths) => {
   let withdrawn = 0
   let unanswered = 0

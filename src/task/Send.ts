@@ -46,7 +46,7 @@ export interface SendOptions {
   readonly starved?: Latch.Latch | undefined
 }
 
-/** Fails `halt` with a failure that would affect every task. If `earlier` ended so, tasks are first sent one by one. */
+/** Fails `halt` if a failure would affect every task. If `earlier` ended a run, tasks are first sent one by one. */
 export const send = Effect.fnUntraced(function* <E>(
   readingDone: Latch.Latch,
   halt: Deferred.Deferred<never, E | SendError | RejectLimit.TooManyRejects>,

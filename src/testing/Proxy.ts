@@ -19,7 +19,7 @@ export interface Exchange {
 
 export type ProxyFault = (exchange: Exchange) => Effect.Effect<HttpServerResponse.HttpServerResponse, unknown>
 
-/** With most faults, the service does not get the request. It does with `brokenAnswer` and `…AfterActing`. */
+/** Most faults do not forward the request to the service. `brokenAnswer` and `…AfterActing` do. */
 export const faults = {
   cut: ({ cut }) => cut,
   cutAfterActing: ({ cut, forward }) => Effect.andThen(forward, cut),
@@ -55,7 +55,7 @@ export const make = Effect.fnUntraced(function* (target: string) {
     }).pipe(Effect.uninterruptible)
     const cut = Effect.andThen(NodeServer.cut(request), Effect.never)
     return yield* (faultOf(nth) ?? ((exchange: Exchange) => exchange.forward))({ cut, forward })
-    // Without this, a fault that waits would continue after the client has disconnected.
+    // Interruptible, so that a waiting fault ends when the client disconnects.
   }).pipe(Effect.interruptible)
   const server = yield* Layer.build(NodeServer.layer())
   yield* HttpServer.serveEffect(handle).pipe(Effect.provide(server))
@@ -63,7 +63,7 @@ export const make = Effect.fnUntraced(function* (target: string) {
     origin: HttpServer.formatAddress(Context.get(server, HttpServer.HttpServer).address),
     /** Arrival times of the requests since the last call of `disturb`, in epoch milliseconds. */
     arrivals,
-    /** @param choose returns the fault of a later request, and gets the request's number, from 1 */
+    /** @param choose gets the number of each following request, from 1, and returns the fault of this request */
     disturb: (choose: typeof faultOf) => {
       arrivals.length = 0
       faultOf = choose

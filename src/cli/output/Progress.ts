@@ -48,7 +48,7 @@ const makeRate = () => {
   let samples: Array<{ readonly at: number; readonly done: number }> = []
   return Effect.fnUntraced(function* ({ done, left }: Effect.Success<typeof line>) {
     const at = yield* SteadyClock.now
-    // Before the first result, `done` counts submitted items. From then on, it counts the fewer judged items.
+    // At the first result, `done` becomes smaller: it no longer counts submitted items, but judged items.
     if (done < (samples.at(-1)?.done ?? 0)) samples = []
     samples.push({ at, done })
     const recent = samples.findIndex((sample) => at - sample.at <= rateWindow.max)

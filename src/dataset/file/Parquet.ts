@@ -136,7 +136,7 @@ const keyOf = (bytes: Uint8Array, start: number, length: number): number => {
 /** Returns the same `Uint8Array` for equal texts. The writer then compares references, which takes less time. */
 const makeTexts = () => {
   let group = Symbol()
-  /** A `Text` keeps only an index into this list, because it may outlive the buffer of its group. */
+  /** A `Text` keeps an index into this list, and not a view, because a `Text` may outlive the buffer of the view. */
   let views: Array<Uint8Array> = []
   const known = new Map<number, Uint8Array>()
   let buffer = Buffer.allocUnsafeSlow(minBufferBytes)

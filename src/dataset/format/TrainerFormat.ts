@@ -44,7 +44,7 @@ export interface TrainerFormat {
    * text. Other formats need `tool_calls` here, or they omit pairs with tool calls.
    */
   readonly reads?: ReadonlyArray<"all_bad" | "edited" | "tool_calls" | "tools">
-  /** Set it if the trainer uses the previous row's completion (KTO). Rows with the same prompt are then kept apart. */
+  /** Set it if the trainer combines a row with the previous row's completion (KTO). It separates equal prompts. */
   readonly promptOf?: (row: JsonRow) => string
   /** The columns and their types. */
   readonly features: (options?: FormatOptions) => Features

@@ -1,7 +1,7 @@
 /**
  * Computes agreement and win rates as votes accrue, at up to `maxPoints` points, with 48 bytes per point and model.
- * The intervals are those of a ratio of sums over items, because votes on an item depend on each other (W. G. Cochran,
- * 1977, "Sampling techniques", 3rd edition, 6.3). If all outcomes are equal, the interval is Wilson's.
+ * Votes on one item depend on each other, so the intervals are for a ratio of sums over items (W. G. Cochran, 1977,
+ * "Sampling techniques", 3rd edition, 6.3). If all outcomes are equal, the interval is Wilson's.
  */
 import type { AccrualPoint, Estimate, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import * as Interval from "../../domain/Interval.ts"

@@ -57,7 +57,7 @@ const itemTypes = ({ ends, entries, items, weights }: Comparisons.Comparisons, r
   return { typeOf, ends: types.ends.view(), places: types.places.view(), weights: types.weights.view() }
 }
 
-/** The root mean square, not the standard deviation: the sign of a difference depends on the order of models. */
+/** The root mean square. The standard deviation would depend on signs, and so on the arbitrary order of two models. */
 export const lengthUnit = ({ cells, entries, weights }: Comparisons.Comparisons): number => {
   let squares = 0
   let all = 0
@@ -72,7 +72,7 @@ export interface Options extends Pick<LeaderboardMethod, "controls" | "prior" | 
   readonly units: ReadonlyArray<number>
 }
 
-/** Returns a function that fits a resample. Its item `i` is the item `next(i)`. */
+/** Returns a function that fits a resample. The resample consists of the items `next(0)`, `next(1)`, and so on. */
 export const make = (found: Comparisons.Comparisons, { controls, prior, ties, units }: Options) => {
   const { design, rowOf } = designOf(found, controls, units)
   const { ends, places, typeOf, weights } = itemTypes(found, rowOf)

@@ -1,8 +1,8 @@
 /**
  * Percentile intervals by the bootstrap over items, because votes on one item depend on each other (B. Efron and R. J.
  * Tibshirani, 1993, "An introduction to the bootstrap", 13.3). All statistics use the same resamples. With fewer than
- * `minItems` items, shares have Wilson's interval, and other values have none. If all resamples are equal, means have
- * Wilson's interval for 0 of n, scaled to their possible range.
+ * `minItems` items, shares have Wilson's interval, and other values have none. If all resamples are equal, a mean has
+ * Wilson's interval for 0 of n items, scaled to the possible range of the mean.
  */
 import { Record } from "effect"
 import type { AuditEstimate } from "../../domain/Audit.ts"

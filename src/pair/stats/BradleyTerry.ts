@@ -1,10 +1,10 @@
 /**
  * Estimates abilities λ of players from contests with covariates x (R. A. Bradley and M. E. Terry, 1952; R. R.
- * Davidson, 1970, "On extending the Bradley-Terry model to accommodate ties"). Let η = λ_one − λ_other + β·x. A win of
- * `one`, a win of `other`, and a tie have probabilities in the ratio e^(η/2) : e^(−η/2) : ν. Newton's method with step
- * halving maximizes the log-likelihood, which is concave. With a normal prior of λ and β around 0 (T. Leonard, 1977), a
- * maximum exists. Without a prior, the caller must check that no group of players wins all contests against the rest
- * (L. R. Ford, 1957).
+ * Davidson, 1970, "On extending the Bradley-Terry model to accommodate ties"). For η = λ_one − λ_other + β·x, the
+ * probabilities of a win of `one`, a win of `other`, and a tie are proportional to e^(η/2), e^(−η/2), and ν. Newton's
+ * method with step halving maximizes the log-likelihood, which is concave. With a normal prior of λ and β around 0 (T.
+ * Leonard, 1977), a maximum exists. Without a prior, it exists only if no group wins all its contests against the rest
+ * (L. R. Ford, 1957). The caller must check this.
  */
 import * as Components from "./Components.ts"
 

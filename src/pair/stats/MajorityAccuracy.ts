@@ -20,7 +20,7 @@ export type RightVotes = ReadonlyArray<number>
 export const rightVotes = (voters: ReadonlyArray<Voter>, votes: number): RightVotes => {
   const size = Math.min(votes, voters.length)
   const total = voters.reduce((sum, { weight }) => sum + weight, 0)
-  /** `sums[n][right]` is a sum over all sets of n experts: the set's weight times P(`right` right votes). */
+  /** `sums[n][right]` sums over all sets of n experts: weight of the set × probability of `right` right votes. */
   const sums = Array.from({ length: size + 1 }, (_, n) => Array.from({ length: n + 1 }, () => Number(n === 0)))
   for (const { accuracy, weight } of voters) {
     for (let n = size; n > 0; n--) {
@@ -50,7 +50,7 @@ export const agreementOf = (rights: RightVotes, completions: number): number => 
   )
 }
 
-/** Probability that the right votes win, by generating functions. */
+/** Probability that the right completion wins against `others` wrong completions, by generating functions. */
 const winning = (right: number, wrong: number, others: number): number => {
   if (right === 0) return 0
   const term = (load: number) => others ** -load / factorial(load)

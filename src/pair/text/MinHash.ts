@@ -1,8 +1,8 @@
 /**
  * MinHash signatures of 112 bytes, the same on every machine. The share of equal bytes estimates the Jaccard index J of
- * the texts' shingles, with a standard deviation of at most √((J + ε)(1 − J) / 112), ε = 1/255. A shingle has 5 UTF-16
- * code units, or 3 if it begins with an ideograph, kana, or hangul. Sources: Li, Owen, and Zhang, 2012, "One
- * permutation hashing"; Dahlgaard, Knudsen, and Thorup, 2017 (empty bins); Li and König, 2010 (bytes).
+ * the texts' shingles. Its standard deviation is at most √((J + ε)(1 − J) / 112), where ε = 1/255. A shingle has 5
+ * UTF-16 code units, or 3 if it begins with an ideograph, kana, or hangul. Sources: Li, Owen, and Zhang, 2012, "One
+ * permutation hashing"; for empty bins, Dahlgaard, Knudsen, and Thorup, 2017; for bytes, Li and König, 2010.
  */
 import { mix } from "../stats/Random.ts"
 

@@ -1,8 +1,8 @@
 /**
  * Finds, for each prompt of a sequence, the earlier prompts that it nearly repeats, so later prompts never change the
- * result. Prompts with equal normal forms count as one. Two signatures are compared only if one of their 18 bands of 6
- * bytes is equal. At a Jaccard index of 0.8, the probability of an equal band is 0.996 (Leskovec, Rajaraman, and
- * Ullman, 2020, "Mining of massive datasets", 3.4). A prompt is compared with at most 32 earlier prompts per band.
+ * result. Prompts with equal normal forms count as one. A signature has 18 bands of 6 bytes. Two signatures are
+ * compared only if a band is equal, which has a probability of 0.996 at a Jaccard index of 0.8 (Leskovec, Rajaraman,
+ * and Ullman, 2020, "Mining of massive datasets", 3.4). A prompt is compared with at most 32 earlier prompts per band.
  * Memory: 10 MB, plus 25 bytes per prompt during a search. Disk: 120 bytes per prompt. Limit: 2^26 prompts.
  */
 import { Effect } from "effect"
@@ -31,7 +31,7 @@ export type SearchFailed = ScratchFile.ScratchFileFailed | ThreadFailed
 const bands = 18
 const bandBytes = 6
 const maxInBand = 32
-/** Maximum number of prompts. They are sorted as numbers: 27 bits of a key's hash, then 26 bits of the ordinal. */
+/** Maximum number of prompts. To sort them, 27 bits of a hash and 26 bits of the prompt's ordinal form one number. */
 export const maxCount = 2 ** 26
 const wordsPerSignature = MinHash.signatureBytes / 4
 

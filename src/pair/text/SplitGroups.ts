@@ -1,8 +1,8 @@
 /**
- * Assigns prompts to splits by component: prompts with the same group are in one component, and so are near-duplicates.
- * The splits depend on the seed and the components, not on the order; adding prompts can change them. From the largest
- * component on, each gets a split with enough room, drawn in proportion to the splits' room. An empty split needs only
- * half of the room. If no split has enough, the one with the most room is used. Memory: 60 bytes per prompt and 60 MB.
+ * Assigns prompts to splits by component: prompts with one group are in one component, and so are near-duplicates. The
+ * splits depend on the seed and the components, not on the order; adding prompts can change them. A split's room is the
+ * number of prompts that it lacks. From the largest component on, a split with enough room is drawn, in proportion to
+ * the room. An empty split needs half. If none has enough, the roomiest is used. Memory: 60 bytes per prompt, 60 MB.
  */
 import type { Split } from "../../domain/Split.ts"
 import { maxCount } from "./NearDuplicates.ts"
@@ -46,7 +46,7 @@ export interface GroupSizes {
 }
 
 /**
- * @param roots the earliest ordinal of each prompt's component
+ * @param roots for each prompt, the ordinal of the earliest prompt in its component
  * @param targets the splits that are not empty
  * @param draws for each root, a number from 0 to 1 that depends on the seed and the component
  * @returns the split of each root

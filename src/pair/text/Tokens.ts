@@ -1,6 +1,6 @@
 /**
- * Splits a text in normal form into hashed tokens: runs of letters, marks, and digits; code points of scripts without
- * word boundaries (Han, kana, Thai, Lao, Khmer, Myanmar, Tibetan); symbols, `* / % & # @ \`, and hyphens outside words.
+ * Splits a text in normal form into hashed tokens. A token is a run of letters, marks, and digits, or one code point:
+ * of a script without word boundaries (Thai, Han, …), a symbol, `* / % & # @ \`, or a hyphen that is not inside a word.
  */
 
 const separates = 0

@@ -24,7 +24,7 @@ export const defaults = { minAgreement: 0, minVotes: 1, ties: "drop" } as const
 
 /** One judgment of an item, with the votes that it combines. */
 export interface Consensus {
-  /** The combined judgment, based on that of the first task or of a lead. It has the flags of all tasks. */
+  /** The combined judgment: the judgment of a lead, or else of the first task, with the flags of all tasks. */
   readonly judgment: Judgment
   /** The votes, at least one. */
   readonly votes: ReadonlyArray<ItemVote>
@@ -228,6 +228,6 @@ export const withVotes = (
     : supported.map((pair) => withMembers(pair, { weight: 1 / supported.length }))
 }
 
-/** Changes a pair with bytes in place, because a copy would convert the bytes to texts. */
+/** Changes a pair itself if it has bytes, because a copy would convert these bytes to texts. */
 const withMembers = (pair: PreferencePair, members: Partial<PreferencePair>): PreferencePair =>
   PairBytes.of(pair) === undefined ? { ...pair, ...members } : Object.assign(pair, members)

@@ -17,7 +17,7 @@ interface Pattern {
   items: number
   /** Number of items with a known answer or a person's vote. */
   measured: number
-  /** Number of items that are measured, wait for a person, or were drawn in this selection. */
+  /** Number of items that are `measured`, that wait for a person, or that were drawn in this selection. */
   sampled: number
 }
 

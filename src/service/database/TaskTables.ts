@@ -278,7 +278,7 @@ export const taskTables: ReadonlyArray<string> = [
     expert_no INTEGER NOT NULL,
     PRIMARY KEY (lane, expert_no)
   ) WITHOUT ROWID`,
-  // An expert's position in a lane other than 0. The cursors of lane 0 are in `expert`.
+  // An expert's position in a lane other than 0. The table `expert` has the position in lane 0.
   `CREATE TABLE lane_cursor (
     expert_no INTEGER NOT NULL,
     lane INTEGER NOT NULL,

@@ -70,8 +70,8 @@ const migrations = {
   migrations: {
     "0001_tables": Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      // The vote on item `counted_for` reports the request's cost. Null: no judgment has used the answer. Empty: the
-      // judgment gave no vote, so the next vote of the model reports the cost.
+      // `counted_for` is the item whose vote includes the cost of the request. Null: no judgment has used the answer.
+      // Empty: the judgment gave no vote, so the next vote of the model includes the cost.
       yield* sql`CREATE TABLE answer (
         request TEXT PRIMARY KEY,
         endpoint TEXT NOT NULL,
@@ -196,18 +196,18 @@ export const open = Effect.fn("JudgeAnswers.open")(
         completion_tokens = completion_tokens + excluded.completion_tokens, cost = excluded.cost`
     }, sql.withTransaction)
 
-    /** Lets the vote on `item` report a request's cost. Returns false if another vote reports it. */
+    /** Makes the vote on `item` include the cost of a request. Returns false if another vote already includes it. */
     const count = (request: string, item: string) =>
       Effect.map(
         sql`UPDATE answer SET counted_for = ${item}
           WHERE request = ${request} AND COALESCE(counted_for, '') IN ('', ${item}) RETURNING request`,
         (rows) => rows.length > 0,
       )
-    /** If an item got no vote, the model's next vote reports the costs of the item and of `requests`. */
+    /** For an item without a vote: the model's next vote will include the costs of the item and of `requests`. */
     const uncount = (item: string, requests: Iterable<string>) =>
       Effect.asVoid(sql`UPDATE answer SET counted_for = '' WHERE counted_for = ${item} OR (counted_for IS NULL
         AND request IN (SELECT value FROM json_each(${JSON.stringify([...requests])})))`)
-    /** Lets the vote on `item` report the costs of items without a vote. Returns the tokens of the added requests. */
+    /** Makes the vote on `item` include the costs of items without a vote. Returns the tokens of the added requests. */
     const countOthers = Effect.fnUntraced(function* (model: string, item: string, own: ReadonlyArray<string>) {
       yield* sql`UPDATE answer SET counted_for = ${item} WHERE counted_for = '' AND model = ${model}`
       const rows = yield* sql<Row>`SELECT prompt_tokens, completion_tokens, batched FROM answer

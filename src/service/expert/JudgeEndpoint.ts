@@ -52,7 +52,7 @@ export interface EndpointOptions {
 
 export interface Completion extends Answer {
   readonly request: string
-  /** Whether another vote already counts the cost of the request. */
+  /** Whether another vote includes the cost of the request, because it used the answer first. */
   readonly isCached: boolean
 }
 

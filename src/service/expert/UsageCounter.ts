@@ -1,4 +1,4 @@
-/** Sums a vote's requests. Another vote reports the cost of `cached`. `without_vote`: requests that gave no vote. */
+/** Sums the requests for a vote. `cached`: another vote has their cost. `without_vote`: requests without any vote. */
 import type { Schema } from "effect"
 import * as Cost from "../../domain/Cost.ts"
 import type { RequestTokens } from "../../domain/TokenPrice.ts"

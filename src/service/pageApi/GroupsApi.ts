@@ -19,7 +19,7 @@ export const GroupSummary = Schema.Struct({
   tasks: Schema.Int,
   votes: Schema.Int,
   votes_needed: Schema.Int,
-  /** Items that need votes by people, although all active people have already seen the same content. */
+  /** Items that need votes by people, but whose content all active people have already seen in this or another task. */
   waiting: Schema.Int,
   /** The number of items that only language models may judge, but on which none of them can still vote. */
   waiting_for_judges: Schema.Int,

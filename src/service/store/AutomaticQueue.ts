@@ -203,7 +203,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
         Effect.gen(function* () {
           const rows = yield* activeOf(asking.experts)
           const experts = asking.experts.flatMap((name) => rows.find((row) => row.expert_id === name) ?? [])
-          // If there are no experts, a cursor named "" finds tasks for judges only, which `unanswered` must list.
+          // Without experts, the cursor named "" still finds tasks for judges only, so that `unanswered` lists them.
           const looking =
             experts.length === 0
               ? [cursorOf("")]

@@ -159,7 +159,7 @@ export const make = Effect.gen(function* () {
   /** If all people for whom an item waited are absent, returns it to the queue. Call this when people become absent. */
   const awaitFewer = offerAgain(sql`NOT ${isAwaited}`)
 
-  /** Makes open items repeatable if their prompts have a gold answer. Reads only items that have an equal item. */
+  /** Lets people judge equal items if a prompt has a gold answer. Reads only open items that have an equal item. */
   const allowRepeatsOf = Effect.fnUntraced(function* (
     requests: (typeof TaskRequests)["Service"],
     hasGoldAnswer: (prompt: TaskPrompt) => boolean,

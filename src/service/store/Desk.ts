@@ -211,7 +211,7 @@ const make = Effect.gen(function* () {
       return deleted.length === 0 ? yield* conflict(problem) : {}
     })
 
-  /** Deletes a decision, so that the item's votes decide again. If `operator` is set, they must have made it. */
+  /** Deletes a decision, so that the votes decide again. With `operator`, deletes only a decision by this operator. */
   const withdrawDecision = Effect.fn("Desk.withdrawDecision")(
     (taskId: string, promptIndex: number, operator?: string) =>
       deleteDecision(

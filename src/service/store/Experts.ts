@@ -60,7 +60,7 @@ const make = Effect.gen(function* () {
   })
 
   const insert = Effect.fnUntraced(function* (expert: { expert_id: string; name: string; kind: string }, now: number) {
-    // The cursor starts at the end of `returned_item`, because a new expert reads all items anyway.
+    // A new expert reads all items, including the returned items so far, so `returned_cursor` starts after these.
     const rows = yield* sql<Row>`INSERT INTO expert (expert_id, name, kind, created_at, returned_cursor)
       VALUES (${expert.expert_id}, ${expert.name}, ${expert.kind}, ${now},
         COALESCE((SELECT MAX(n) FROM returned_item), 0))
@@ -149,7 +149,7 @@ const make = Effect.gen(function* () {
           yield* Audit.record(sql, active ? "expert.activate" : "expert.deactivate", expertId, { name: expert.name })
         }
         yield* along
-        // Other experts may have passed the items that waited for this expert, so all items are checked again.
+        // Other experts may have skipped items that waited for this expert, so all items are checked again.
         if (rows.some(({ kind }) => kind !== "person")) queue.reconsiderAll()
         if (rows[0]?.kind === "person" && !active) yield* contents.awaitFewer
         return rows

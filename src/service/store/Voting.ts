@@ -402,7 +402,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
       UPDATE hold SET held_until = NULL WHERE ${items} AND held_until IS NOT NULL
       RETURNING item_id, expert_no`
     yield* contents.unmarkSeen(holds)
-    // People may judge the contents in other tasks. An unanswered task may be opened again, so its votes still count.
+    // Lets people judge equal items in other tasks. An unanswered task may reopen, so its items still count as seen.
     if (!unanswered) {
       yield* contents.unmarkSeen(
         yield* sql<{ item_id: number; expert_no: number }>`SELECT item_id, expert_no FROM vote WHERE ${items}

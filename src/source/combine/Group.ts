@@ -27,7 +27,7 @@ export interface GroupOptions {
 
 type Group = Arr.NonEmptyReadonlyArray<Part>
 
-/** In the scratch file, `key` is `null` if it equals the prompt. */
+/** In the scratch file, a `key` of `null` means that the key equals the prompt. */
 interface Head extends Omit<Part, "place" | "completion" | "key"> {
   readonly key: string | null
   readonly record: ScratchText.Cut | null

@@ -132,7 +132,7 @@ export const resolve = Effect.fnUntraced(function* (
   const model =
     options.modelPath === undefined ? undefined : yield* parseCompletionField("modelPath", options.modelPath)
   const { ignore = [], keep = [] } = options
-  /** `*` also keeps the list of models, because other kept lists may have one value per model. */
+  /** `*` also keeps the list of models, because it explains other kept lists with one value per model. */
   const keptOfPrompts = Metadata.make(metadata, keep, [promptKey, prompt, ...systems, history], gold)
   const keptOfCompletions = Metadata.make(undefined, keep, [completionKey, completion, model])
   const promptFields = [promptKey, prompt, ...systems, history, gold, metadata, models]

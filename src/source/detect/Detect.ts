@@ -228,7 +228,7 @@ const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
   }))
 }
 
-/** Decides by names: if later values changed the detected id, all items would have new ids and be paid for again. */
+/** Chooses the id by member names: if later values changed the choice, all items would be new and be paid for again. */
 const idOf = (sample: Sample.Sample): LayoutOptions => {
   if (isOfDataset(sample)) return {}
   return defined({ id: keyNamed(sample, KnownNames.ids)?.path })

@@ -90,7 +90,7 @@ const refused = `the storage refuses the credentials (401), which may have expir
 const forbidden =
   "these credentials do not permit reading; they need storage.objects.get, and storage.objects.list for folders and patterns"
 
-/** Files share a `GoogleAuth` if these variables are equal, because finding credentials may run a program. */
+/** Files for which these variables are equal share a `GoogleAuth`. A new `GoogleAuth` may have to run a program. */
 const credentialVariables = [
   "GOOGLE_APPLICATION_CREDENTIALS",
   "CLOUDSDK_CONFIG",
@@ -105,7 +105,7 @@ const findCredentials = Effect.fnUntraced(function* (name: string, key: string) 
   const { GoogleAuth } = yield* Remote.client(name, "Google Cloud Storage", "google-auth-library", () =>
     import("google-auth-library").catch(Remote.rethrow),
   )
-  // Without `projectId`, which no request needs, the library runs `gcloud` for each file.
+  // No request needs `projectId`. But if it is not set, the library runs `gcloud` for each file.
   const auth =
     authByEnvironment.get(key) ??
     new GoogleAuth({ projectId: "none", scopes: "https://www.googleapis.com/auth/devstorage.read_only" })

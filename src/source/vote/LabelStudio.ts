@@ -95,7 +95,7 @@ const listOf = (data: Members) =>
       : []
   })[0]
 
-/** Buckets keep their order. Items outside all buckets come last. */
+/** Each bucket of a ranker is a rank, in the order of the export. Items outside all buckets (`_`) come last. */
 const rankingOf = (
   { type, value }: Members,
   ids: ReadonlyArray<unknown>,

@@ -27,7 +27,7 @@ export const withoutVotes = (
     ...(detectedId === undefined ? [] : [detectedId]),
   ]
   const id = candidates.find((path) => namesItems(sample, layoutOptions, path))
-  // Otherwise, layout `items` would use `id`, which may identify votes. This path matches no field.
+  // `[""]` matches no field. Without it, layout `items` would use the field `id`, which may identify votes.
   return { ...layoutOptions, ...(id === undefined ? (layoutOptions.layout === "items" ? { id: '[""]' } : {}) : { id }) }
 }
 

@@ -22,7 +22,7 @@ export const ofIndices = (value: unknown, length: number): Ranking | undefined =
   return Option.getOrUndefined(Option.filter(decodeRanking(groups), (ranking) => isPermutation(ranking.flat(), length)))
 }
 
-/** Refuses numbers that could be an order or ranks, unless `choice` shows that they are an order. */
+/** Refuses numbers that may be an order (best first) or ranks, except if `choice` fits only the order. */
 export const checkOrder = (value: unknown, length: number, choice: number | undefined): Result.Result<void, string> => {
   const isFlat = Array.isArray(value) && value.every((one): one is number => typeof one === "number")
   if (!isFlat || !isPermutation(value, length) || value.every((one, i) => value[one] === i)) return Result.void

@@ -1,6 +1,6 @@
 /**
- * Ends a run after several consecutive lost tasks, refused first tasks, or tasks with the same id. In the next run, the
- * first such failure ends the run, until a task succeeds.
+ * Ends a run after several consecutive lost tasks, refused first tasks, or tasks with the same id. In the next run, one
+ * such failure ends the run if no task has succeeded before it.
  */
 import { AnnotationClientError, TasksRefused, UnusableAnswer } from "./AnnotationClientError.ts"
 
@@ -9,7 +9,7 @@ const maxLostInARow = 5
 /** A run without an accepted task ends after this many refused tasks. Halves of split tasks count, too. */
 const maxFirstRefusals = 20
 
-/** If this many tasks get the same id, it is probably not an id. */
+/** If this many tasks get the same value as their id, the value is probably not an id. */
 const maxTasksPerId = 5
 
 export type FailureStreak = ReturnType<typeof make>

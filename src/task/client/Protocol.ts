@@ -177,7 +177,7 @@ export const make = Effect.fnUntraced(function* (
           const isLost = maybeDone(failure)
           if (turn === undefined || asksTooMuch(failure, patience)) return false
           if (!isLost && failure.reason._tag !== "Unavailable") return false
-          // If the call's first request was certainly not carried out, the caller repeats the call.
+          // If the first request certainly had no effect, the caller repeats the whole call.
           if (wasFirst && !isLost) return false
           if (!isRepeatable && (wasFirst || (isWrite && isLost))) return false
           if (isLost && ++losses > profile.retries) return false

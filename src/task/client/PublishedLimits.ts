@@ -140,7 +140,7 @@ export const read = Effect.fn("PublishedLimits.read")(function* ({
     onNone: () => ({ status: undefined, problem: "no answer", text: "" }),
     onSome: ({ answer: { problem, status, text } }) => ({ status, problem, text }),
   })
-  /** The reason why the document could not be read. A status such as 404 means that there is no document. */
+  /** The reason why the document is unknown. Undefined if the service has no document (a status such as 404). */
   const unread =
     status === undefined || status === 200 ? problem : status === 429 || status >= 500 ? String(status) : undefined
   return { ...(status === 200 && problem === undefined ? publishedIn(text) : nothing), unread }
@@ -233,7 +233,7 @@ const withoutDocument = (profile: ServiceSettings) =>
     taskMembers: profile.taskMembers === "declared" ? nothing.taskMembers : profile.taskMembers,
   })
 
-/** @param hasOwnClient the program sends all requests, so `openapi.json` is not read */
+/** @param hasOwnClient whether the program's own client sends all requests. `openapi.json` is then not read */
 export const layer = <E, R>(
   service: Layer.Layer<ServiceProfile, E, R>,
   hasOwnClient: boolean,

@@ -3,8 +3,8 @@
  * a time, 1 to 30 seconds apart or as `Retry-After` asks. After `patience`, waiting requests fail with `Down`.
  *
  * Without a known task, a probe polls a made-up id, to which a healthy service may answer 500. After a 500, requests
- * are tried one at a time, polls first. If the service ignores keys, a poll must be waiting. (Effect's `CircuitBreaker`
- * would reject calls, and its probe may create a task.)
+ * are tried one at a time, polls first. If the service ignores keys, requests are tried only while a poll waits.
+ * (Effect's `CircuitBreaker` would reject calls, and its probe may create a task.)
  */
 import { Duration, Effect, Result } from "effect"
 import * as Backoff from "../../io/Backoff.ts"

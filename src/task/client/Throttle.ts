@@ -33,24 +33,24 @@ interface Waiter<E> {
   hasTurn: boolean
 }
 
-/** Maximum delay in milliseconds after which requests may be sent faster to make up for it. */
+/** If requests are late by up to this many milliseconds, the next requests are sent faster to make up for the delay. */
 const catchUp = 100
-/** Slots are reserved this many milliseconds before the last reserved slot is reached. */
+/** More slots are reserved this many milliseconds before the time of the last slot. */
 const takeAhead = 50
 /** A time slot that no request used is dropped after this many milliseconds. */
 const maxSlotDelay = 40
 /** Assumed maximum milliseconds from sending to arrival, for example while a connection opens. */
 const maxLateness = 150
-/** Milliseconds added to each second, because requests may arrive closer together than they were sent. */
+/** Milliseconds by which the window is longer: requests may arrive closer together than they were sent. */
 const margin = (requestsPerSecond: number): number => Math.min(50, Math.max(10, 100 / requestsPerSecond))
 
-/** Lower than `requestsPerSecond`, because a late request may arrive together with later ones. */
+/** A late request may arrive together with later requests, so there are fewer slots than `requestsPerSecond`. */
 export const slotsPerSecond = (requestsPerSecond: number): number => (1000 * requestsPerSecond) / (1000 + maxLateness)
 
 const maxRemembered = 10_000
 
 const createsPerPoll = 3
-/** When a run stops, an unfinished creation waits at most this long for its next request. Below the default `grace`. */
+/** Maximum wait for the next request of a half-done creation when the run stops. It is below the default `grace`. */
 const maxStepWait = Duration.millis(10_000)
 /** Seconds in which successful requests raise the rate from 0 to its limit. */
 const recovery = Duration.toSeconds("30 seconds")
@@ -69,13 +69,13 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   /** The failure of a request that would wait longer than `patience` for a quota. */
   readonly usedUp: (millis: number) => E
   readonly budget?: Option.Option<RequestBudget> | undefined
-  /** Time of an earlier request without this throttle, in milliseconds of `SteadyClock`. */
+  /** Time of a request that was sent before this throttle existed, in milliseconds of `SteadyClock`. */
   readonly firstRequest?: number | undefined
 }) {
   const { concurrency, patience, requestsPerSecond, usedUp } = settings
   const budget = Option.getOrUndefined(settings.budget ?? Option.none())
   const slowest = Math.min(requestsPerSecond, 0.2)
-  /** Latest possible arrival of each recent request: `maxLateness` after sending, or `fastest` before its response. */
+  /** Latest arrival of each recent request: `maxLateness` after sending. Once answered: `fastest` before the answer. */
   const departures = new Float64Array(Math.min(Math.ceil(requestsPerSecond), maxRemembered)).fill(-Infinity)
   const window = (1000 * departures.length) / requestsPerSecond + margin(requestsPerSecond)
   const waiting: Readonly<Record<Kind, Array<Waiter<E>>>> = { create: [], poll: [] }
@@ -239,8 +239,8 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     })
 
   /**
-   * @param isNextStep whether an earlier request of the call may have created something. Such a call goes first. When
-   * the run stops, it may still wait for `maxStepWait`, because an unfinished creation puts the task in doubt
+   * @param isNextStep whether an earlier request of this call may have created something. Such a call goes first. When
+   * the run stops, the call may wait for `maxStepWait`, so that the task does not end in doubt
    */
   const turn = <A, E2, R>(kind: Kind, call: (turn: Turn) => Effect.Effect<A, E2, R>, isNextStep = false) =>
     Effect.uninterruptibleMask((restore) =>
@@ -290,7 +290,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
         const latest = departures[place]!
         const millis = now - (latest - maxLateness)
         fastest = Math.min(fastest, millis)
-        // `fastest` is too high at first, because the first requests open connections.
+        // The first requests open connections, so `fastest` is too high at first, and the response's time is used.
         departures[place] = Math.min(latest, permit.ordinal > departures.length ? now - fastest : now)
         changed.openUnsafe()
       }),

@@ -50,7 +50,7 @@ export interface LedgerSharer {
 export interface LedgerSharingOptions {
   /** The process, if it shares the job with others. Default: exclusive access to the job. */
   readonly shared?: LedgerSharer | undefined
-  /** Number of parts of a new job; default `Jobs.defaultPartCount`. Another number fails for an existing job. */
+  /** Number of parts of a new job; default `Jobs.defaultPartCount`. An existing job must have this number. */
   readonly parts?: number | undefined
 }
 

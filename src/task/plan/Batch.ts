@@ -1,6 +1,6 @@
 /**
- * Gathers items into batches, limited by count and bytes. Each batch becomes one or more tasks. Only a single item that
- * is larger than `maxBytes` exceeds a limit. No batch contains a prompt twice. Each item goes into the first open batch
+ * Gathers items into batches, limited by count and bytes. Each batch becomes one or more tasks. A batch exceeds
+ * `maxBytes` only if a single item does. No batch contains a prompt twice. Each item goes into the first open batch
  * with room for it. The order is that of the input, so a restarted run builds the same batches.
  */
 import { Array as Arr } from "effect"

@@ -57,7 +57,7 @@ export class CsvReader {
   #quoteAt = 0
   #openLine = 1
   #isEscaped = false
-  /** Whether a quote in an unquoted cell may end the malformed quotes of an earlier record. */
+  /** Whether the last record has malformed quotes. A later quote within a cell may then be their end. */
   #isDoubtful = false
 
   constructor(options: CsvReaderOptions) {

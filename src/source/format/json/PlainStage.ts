@@ -20,9 +20,9 @@ export interface Ask {
 export interface Answer {
   readonly buffer: Uint8Array<ArrayBuffer>
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** Triples: the number of items before a run of lines that are not plain, and the run's start and end in `bytes`. */
+  /** For each run of lines that are not plain: the number of items before it, its start, and its end in `bytes`. */
   readonly runs: Int32Array<ArrayBuffer>
-  /** For each item: start and end in `bytes`, 1 for a line with spaces, and `starts` after their number. */
+  /** For each item: start and end in `bytes`, whether the line has spaces (0 or 1), length of `starts`, `starts`. */
   readonly places: Int32Array<ArrayBuffer>
   readonly ids: ReadonlyArray<PlainLine.Id>
   readonly prompts: ReadonlyArray<string>

@@ -28,7 +28,7 @@ const maxMessages = 4
 
 const minFileBytes = 8 * 1024 * 1024
 
-/** The thread does not check `maxLineBytes`, so it is used only if all lines that it can hold are shorter. */
+/** The thread does not check `maxLineBytes`. It is used only if the memory for a line is below this limit. */
 export const isWorthwhile = (size: number | undefined, maxLineBytes = Lines.defaultMaxLineBytes): boolean =>
   size !== undefined && size >= minFileBytes && maxLineBytes >= messageBytes + maxHeldBytes
 

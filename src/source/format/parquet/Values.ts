@@ -75,7 +75,7 @@ const ofInteger = (value: bigint): number | string => {
 const bigEndian = (bytes: Uint8Array): bigint =>
   bytes.length === 0 ? 0n : BigInt.asIntN(bytes.length * 8, BigInt(`0x${bufferOf(bytes).toString("hex")}`))
 
-/** In digits. Arrow's maximum is 76. */
+/** Maximum number of digits of a decimal. Arrow's maximum is 76. */
 const maxPrecision = 200
 
 /** A double is exact for decimals of up to this many digits. */

@@ -20,7 +20,7 @@ export interface Charge {
 
 export const votesOfTask = "item_count * asks"
 
-/** SQL for the number of votes of an attempt that count even after another attempt replaces it. */
+/** SQL for the number of votes of an attempt that are counted as paid even if a later attempt replaces it. */
 export const votesOfAttempt = ({ sentAt, state }: Pick<Issue, "sentAt" | "state">): string => {
   const wasUnsent = (state === "planned" || state === "superseded") && sentAt === null
   if (state === "refused" || wasUnsent) return "0"

@@ -30,7 +30,7 @@ const countsOf = (rows: ReadonlyArray<CountRow>): StateCounts => {
   return Record.fromIterableWith(TaskState.literals, (state) => [state, of(state)]) as StateCounts
 }
 
-/** Outcomes of items, the most advanced first. An item has the most advanced outcome of its tasks. */
+/** Outcomes of items. If the tasks of an item have different outcomes, the first of these in this list counts. */
 export const itemOutcomes = [
   "judged",
   "pruned",
@@ -73,7 +73,7 @@ export interface Progress {
   readonly lastResultAt: Option.Option<number>
   readonly lastHour: Arrivals
   readonly lastDay: Arrivals
-  /** Results since the oldest outstanding task was submitted, or of the last day if that is a shorter time. */
+  /** Results since the oldest outstanding task was submitted, or since 24 hours ago if this is later. */
   readonly pace: Option.Option<Arrivals & { readonly since: number; readonly lastAt: number }>
 }
 

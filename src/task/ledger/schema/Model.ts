@@ -70,8 +70,8 @@ export const defaultShuffleSeed = 0
 export interface RunTerms extends CampaignTerms {
   /**
    * Number of votes planned for each new item, each by a different expert. If the service declares `votes`, one task
-   * asks for all of them; otherwise, each vote has its own task. Default: tasks do not ask for a number, and each
-   * counts as one vote, even if the service's default number is higher.
+   * asks for all of them; otherwise, each vote has its own task. Default: tasks do not have `votes`, and each task
+   * counts as one vote, even if the service collects more votes.
    */
   readonly votes?: number | undefined
   /** Maximum number of votes for each new item. Votes above `votes` are planned as results arrive. Default: `votes`. */

@@ -1,7 +1,7 @@
 /**
  * The tables of the ledger, for SQLite and PostgreSQL. Times are epoch milliseconds. A task's `seq` is the ordinal of
- * its first item in the job, over all campaigns, so a task can be split without renumbering others. In a batch, each
- * vote has its own `batch_items` numbers. `item.seq` is an item's number for the first vote.
+ * its first item in the job, over all campaigns, so a task can be split without renumbering others. A batch reserves
+ * `batch_items` ordinals for each vote. `item.seq` is an item's ordinal for the first vote.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -197,7 +197,7 @@ const createTasks = Effect.gen(function* () {
   })
 })
 
-/** An empty `task_id` means all tasks. Since `since_at`, hints made the task due `followed` times. */
+/** An empty `task_id` means all tasks. `followed` counts how often a webhook made the task due since `since_at`. */
 const createDeliveries = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE TABLE delivery (

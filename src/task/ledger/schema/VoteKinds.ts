@@ -11,7 +11,7 @@ import * as Prices from "../../../domain/Prices.ts"
 import * as Voters from "../../../domain/Voters.ts"
 import * as FieldPath from "../../../io/FieldPath.ts"
 
-/** The number of votes that each have one of `kinds`. The kinds are unique and sorted; null is an unknown kind. */
+/** A number of votes, and the kinds that each of them may have, unique and sorted. Null is an unknown kind. */
 const Group = Schema.Struct({ votes: Schema.Int, kinds: Schema.NonEmptyArray(Schema.NullOr(Schema.String)) })
 type Group = typeof Group.Type
 
@@ -50,7 +50,7 @@ export const reader = (path: string): ReadKinds => {
   }
 }
 
-/** The most expensive kind of a group counts. An unknown kind has the price for `voters`. */
+/** Votes with several possible kinds have the highest price of these. An unknown kind has the price of `voters`. */
 export const paidAs = (
   text: string,
   prices: Prices.Prices,

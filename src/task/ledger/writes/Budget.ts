@@ -9,10 +9,10 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { LedgerContext } from "../schema/Model.ts"
 import { databaseClock } from "./Parts.ts"
 
-/** A worker reserves at most one slot, or the slots of this many seconds if there are more. */
+/** A worker reserves the slots of up to this many seconds at once, and always at least one slot. */
 const leaseSeconds = 0.25
 
-/** If the next free slot is further ahead than both limits together, the database's clock was set back. */
+/** If the next free slot is later than these milliseconds plus these slots, the database's clock was set back. */
 const maxMillisAhead = 30_000
 const maxSlotsAhead = 64
 

@@ -187,7 +187,7 @@ export const writeFurtherVotes = (
       ),
     )
 
-  /** Plans another vote on each item that the budget allows. `beyond` is the number of items that exceed the budget. */
+  /** Plans one more vote on each item until the budget is used up. `beyond` counts items that it does not cover. */
   const planFurther = Effect.fn("Ledger.planFurther")(function* (
     places: ReadonlyArray<ItemPlace>,
     options: FurtherVotesOptions,

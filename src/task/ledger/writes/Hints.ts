@@ -44,7 +44,7 @@ export const writeHints = (
   const here = sql`job = ${job}`
   let lastDelivery = Option.none<number>()
   const delivered = Effect.map(SteadyClock.now, (now) => void (lastDelivery = Option.some(now)))
-  /** The last hint for all tasks that this process has followed. */
+  /** The last hint for all tasks (an empty task id) that made the tasks of this process due. */
   let lastHintForAll = { at: never, followed: 0, since: 0 }
 
   let forgotten = -Infinity
@@ -82,7 +82,7 @@ export const writeHints = (
           at = CASE WHEN excluded.at > hint.at THEN excluded.at ELSE hint.at + 1 END`,
     )
 
-  /** Keeps hints for unknown ids only while tasks without an id exist. Returns whether any id is known. */
+  /** Stores hints from webhooks. Drops unknown ids if all tasks have an id. Returns whether any id is known. */
   const addNamed = Effect.fnUntraced(function* (taskIds: ReadonlyArray<string>, now: number) {
     const found = yield* inChunks(
       taskIds,
@@ -119,7 +119,7 @@ export const writeHints = (
       yield* hinted.open
       return outcome
     }),
-    /** Follows hints, except for tasks in flight. Returns the milliseconds until another hint may be followed. */
+    /** Makes hinted tasks due, except tasks in flight. Returns the milliseconds until another hint may take effect. */
     followHints: Effect.fn("Ledger.followHints")(function* (inFlight: ReadonlySet<string>) {
       const now = yield* SteadyClock.now
       const hasToWait = ({ followed, since }: { readonly followed: number; readonly since: number }) =>

@@ -1,7 +1,7 @@
 /**
- * The parts of a job that this process owns. A worker owns the parts that it has taken, a process with exclusive access
- * all parts. Taking a part increases its epoch, so that earlier owners, which may be suspended, cannot claim its tasks.
- * A late response is recorded even if another process owns the part, unless the task was claimed again.
+ * The parts of a job that this process owns. A process with exclusive access owns all parts; a worker owns the parts
+ * that it has taken. Each time, the part's epoch grows, so that earlier owners, which may be suspended, cannot claim
+ * its tasks. A late response is recorded even if another process owns the part, unless the task was claimed again.
  */
 import { Effect, type Latch } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -11,7 +11,7 @@ import type { LedgerContext, PlannedTask } from "../schema/Model.ts"
 import { isAny } from "../schema/Rows.ts"
 import * as Metrics from "../../../telemetry/Metrics.ts"
 
-/** A part without tasks, whose owner reads the input. */
+/** The worker that owns this part reads the input. The part has no tasks. */
 export const readerPart = -1
 
 /** Milliseconds by which a claim outlasts the timeout of its request. */
@@ -30,7 +30,7 @@ interface OwnedPart {
   epoch: number
 }
 
-/** `planned`: new tasks, behind all others. `hinted`: a webhook. `again`: earlier tasks to send or poll. */
+/** `planned`: new tasks, sent after all others. `hinted`: a webhook's tasks. `again`: earlier tasks to send or poll. */
 export type Change = "planned" | "hinted" | "again"
 
 /** @param worker the worker's name; undefined if this process has exclusive access to the job */
@@ -193,8 +193,8 @@ export const writeParts = (
       ),
 
     /**
-     * Renews this worker's parts. Takes back a part if the ledger names another owner in more than `patience` renewals
-     * in a row, because that owner is probably suspended. Times are in milliseconds.
+     * Renews this worker's parts. If more than `patience` consecutive renewals find another owner of a part, takes the
+     * part back, because the other owner is probably suspended. Times are in milliseconds.
      */
     renewParts: Effect.fnUntraced(function* (progressedAgo: number, answeredAgo: number, patience: number) {
       if (owned.worker === undefined || owned.parts.size === 0) return

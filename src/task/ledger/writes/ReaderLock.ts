@@ -1,6 +1,6 @@
 /**
  * The lock of the process that reads input into a shared job. If another process has the lock, a command fails at once.
- * A worker waits for five seconds. It then ends the other session, if a worker has it: that worker may be suspended.
+ * A worker waits for five seconds. If another worker has the lock then, its session is ended: it may be suspended.
  */
 import { Duration, Effect, Option } from "effect"
 import type { SqlClient } from "effect/sql"

@@ -17,7 +17,7 @@ import { inCampaign, priceListSetting, setSetting, settingOf } from "../schema/R
 /** Setting with the number of items that need a further vote, but have none planned. */
 export const wantedVotes = "votes_wanted"
 
-/** Setting with the number of votes whose tasks were no longer open when items were last chosen. */
+/** Setting with the number of votes that had ended when items were last chosen for further votes. */
 export const endedVotesSeen = "votes_ended_seen"
 
 /** Setting with the rule that sends items to people; absent if there is none. */

@@ -356,7 +356,7 @@ export const writeTasks = (
       yield* write(sql`UPDATE task SET due_at = ${latest}
       WHERE ${here} AND state = 'submitted' AND due_at > ${latest} AND ${owned.areMine()}`)
     }),
-    /** Follows hints, and then returns the tasks that are due by `horizon` (default: now), earliest first. */
+    /** Makes hinted tasks due, and then returns the tasks that are due by `horizon` (default: now), earliest first. */
     due: Effect.fn("Ledger.due")(function* (
       limit: number,
       horizon: Option.Option<number>,
