@@ -144,7 +144,7 @@ const loading = (subject: Written, formats: ReadonlyArray<TrainerFormat>, form: 
         ]),
     ...(hasCalls && lines.some(({ reads }) => reads?.includes("tool_calls"))
       ? [
-          "In JSON Lines, a message has only its own members. `datasets` 4.7 and later read tool calls unchanged; earlier versions add null for members that only other messages have.",
+          "In JSON Lines, each message lists only the members that it has. `datasets` 4.7 and later read tool calls unchanged. Earlier versions add the members of other messages, with the value null.",
         ]
       : []),
   ]

@@ -34,7 +34,7 @@ export const fields = {
     Schema.Int,
   ),
   repeated: described(
-    "Whether the person had already voted on this prompt and these completions in another task with the same guidelines. This happens only if the service allows repeated votes, or if it measures people by this prompt.",
+    "Whether the person had already voted on this prompt and these completions in another task with the same guidelines. This happens only if the service allows repeated votes, or if this prompt is a gold item.",
     Schema.Boolean,
   ),
   details: described(

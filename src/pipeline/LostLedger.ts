@@ -8,7 +8,7 @@ import type { SettingInvalid } from "../io/SettingInvalid.ts"
 
 const advice = (group: string | undefined): string =>
   group === undefined
-    ? "If the earlier tasks name a group at the service, also set `group` to that name: a service that honors Idempotency-Key then returns these tasks, and does not bill them again"
+    ? "If the earlier tasks have a group at the service, also set `group` to this group. A service that honors Idempotency-Key then returns the earlier tasks, and does not bill them again"
     : `Then also set \`group: ${JSON.stringify(group)}\`, the group of the last run's tasks: with the same settings, a service that honors Idempotency-Key returns these tasks, and does not bill them again`
 
 /** An earlier run used the job folder, but the ledger has no record of the job. */

@@ -63,7 +63,7 @@ const warnOfShares = Effect.fnUntraced(function* (
   })
   if (missed.length === 0) return
   yield* Effect.logWarning(
-    `the groups of items with the same ${by} are too large for the requested shares: ${missed.join(", ")}. Groups with near-duplicates of each other count as one group`,
+    `the groups of items with the same ${by} are too large for the requested shares: ${missed.join(", ")}. Groups that share near-duplicates count as one group. To come closer to the shares, set \`splitBy\` to a field with smaller groups`,
   )
 })
 

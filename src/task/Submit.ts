@@ -116,7 +116,7 @@ export class VotersNotTaken extends Schema.TaggedError<VotersNotTaken>()("Voters
   override get message() {
     if (this.jury !== undefined) {
       const { maxVotes, votes } = this.jury
-      return `\`peopleWhen\` requires a service where one task can ask for ${votes} votes, so that ${votes} different judges vote on an item, but ${this.service} declares ${maxVotes === 0 ? "no votes" : `at most ${maxVotes}`} for a task in its openapi.json. With one task for each vote, one judge could vote several times. Lower \`votes\`, or raise the service's limit`
+      return `\`peopleWhen\` requires that one task can ask for ${votes} votes, so that ${votes} different judges vote on an item. The openapi.json of ${this.service} declares ${maxVotes === 0 ? "no votes" : `at most ${maxVotes}`} for a task. With one task for each vote, one judge could vote several times. Lower \`votes\`, or raise the service's limit`
     }
     return `\`peopleWhen\` requires a service that declares \`voters\` for a task in its openapi.json, but ${this.service} does not: omit \`peopleWhen\`, or use an annotation service that declares \`voters\`, such as prefstream serve`
   }
@@ -169,7 +169,7 @@ const checkOptions = ({
     [
       "peopleWhen",
       peopleWhen,
-      "`votesUpTo` to be above `votes`, because people give the votes beyond `votes`",
+      "`votesUpTo` to be above `votes`, because judges give the first votes, and people the others",
       peopleWhen === undefined || votesUpTo > votes,
     ],
     ["group", group, groupForm, isGroup(group)],

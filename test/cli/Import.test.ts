@@ -102,7 +102,7 @@ const cameBack = Effect.fnUntraced(function* (
   const { pairs } = yield* exported(again)
   assert.deepStrictEqual(pairs, before)
   const verified = yield* cli(["verify", `${job}/dataset`, "--from-votes", `${folder}/votes.${format}`]).pipe(ends(0))
-  assert.include(verified.stdout, "Rebuilt from ")
+  assert.include(verified.stdout, "Rebuilt ")
   for (const from of [job, again]) {
     assert.deepInclude(yield* importVotes(from), { imported: 0, duplicates: report.imported, votes: 0 })
   }

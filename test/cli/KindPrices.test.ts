@@ -110,7 +110,7 @@ describe("--price KIND=AMOUNT", () => {
       assert.deepStrictEqual([spending?.spent, spending?.kinds.length], [{ votes: 12, cost: "30.00" }, 1])
       assert.include(
         (yield* say("run")).stdout,
-        "by kind    unknown kind, so at the highest price of the experts who could vote: 12 votes (30.00)\n",
+        "by kind    unknown kind (counted at the highest price of the experts who could vote): 12 votes (30.00)\n",
       )
     }
   })

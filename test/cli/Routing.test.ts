@@ -244,7 +244,7 @@ describe("--people-when", () => {
       yield* write(`${dir}/votes`, [stdout.trimEnd()])
       const verified = yield* cli(["verify", `${dir}/job/dataset`, "--from-votes", `${dir}/votes`]).pipe(ends(0))
       assert.notInclude(verified.stdout, "warning")
-      assert.match(verified.stdout, /Rebuilt from \d+ votes: \d+ files with the same rows\.\n$/)
+      assert.match(verified.stdout, /Rebuilt \d+ files from \d+ votes: same rows as in the dataset\.\n$/)
     }
   }, 60_000)
 
@@ -303,7 +303,7 @@ describe("--people-when", () => {
     const small = yield* ScriptedService.make(ScriptedService.obliging, {}, document)
     const ofTwo = ["run", `${dir}/items.jsonl`, "--dir", `${dir}/small`, ...quick]
     yield* cli([...ofTwo, ...rule], to(small)).pipe(
-      ends(2, /--people-when requires a service where one task can ask for 3 votes, .* declares at most 2 for a task/),
+      ends(2, /--people-when requires that one task can ask for 3 votes, .* declares at most 2 for a task/),
     )
     assert.lengthOf(small.received, 0)
   })

@@ -66,7 +66,7 @@ test("votes that only judges may give, and a person", function* () {
   const collected = yield* cli(["collect", "--once", ...dir, ...quick], env).pipe(ends(3))
   assert.match(
     collected.stderr,
-    /3 items of task_\w+ wait for another judge: only language models may vote on them, and none of the service's language models can\. Start/,
+    /3 items of task_\w+ wait for another judge: only language models may vote on them, and the service has no language model left that can vote\. Start/,
   )
   assert.notInclude(collected.stderr, "another expert")
   const { stdout } = yield* cli(["status", ...dir]).pipe(ends(3))

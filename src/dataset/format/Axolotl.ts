@@ -24,7 +24,9 @@ const endsInWhiteSpace =
 const cutProblem = (answer: string): string | undefined => {
   if (endsInWhiteSpace.test(answer))
     return "text without leading or trailing white space (axolotl searches for the text after applying a chat template)"
-  return dummy.includes(answer) ? `text that is not part of ${dummy} (axolotl would find the text there)` : undefined
+  return dummy.includes(answer)
+    ? `text that is not part of ${dummy} (axolotl would start the completion inside that message)`
+    : undefined
 }
 
 const templateTexts = [
@@ -51,7 +53,8 @@ const inTemplates = (row: JsonRow): ReadonlyArray<Problem> =>
       ? [
           {
             field: `${side}.content`,
-            expected: "text that common chat templates do not contain (axolotl would find the text in the template)",
+            expected:
+              "text that common chat templates do not contain (axolotl would start the completion inside the template)",
             found: describeValue(content),
           },
         ]

@@ -27,7 +27,7 @@ export const commonBeginnings =
         field: "chosen",
         expected:
           "completions that differ in their first character (TRL's DPO and KTO trainers end the prompt at the first difference)",
-        found: `the same beginning: ${describeValue(chosen.slice(end))} is cut to ${describeValue(chosen.slice(cut))}`,
+        found: `the same beginning, so TRL would cut ${describeValue(chosen.slice(end))} to ${describeValue(chosen.slice(cut))}`,
       },
     ]
   }

@@ -127,7 +127,7 @@ export const check = (
             {
               field: columns.prompt,
               expected:
-                "a different prompt than in the previous row (KTO trainers combine this prompt with that row's completion)",
+                "a different prompt than in the previous row (KTO trainers combine each prompt with the previous row's completion)",
               found: "the same prompt",
             },
           ]

@@ -86,7 +86,7 @@ const sameNumbers = (features: Features) => {
         : [
             {
               field,
-              expected: "a whole number, as in earlier rows, or decimal points in all rows",
+              expected: "a whole number (as in earlier rows), or numbers with a decimal point in all rows",
               found: describeValue(value),
             },
           ]

@@ -210,7 +210,7 @@ const rationaleOf = (ranked: PairwiseRanking.Ranked, distinct: number): string =
   const won = ofBest.filter((comparison) => PairwiseRanking.winner(comparison) === ranked.best)
   const words = (won[0]?.[0] ?? one).rationale || "The model gave no reason."
   if (distinct > 2) {
-    const count = `Compared with ${ofBest.length} other completions, and preferred to ${won.length} of them in both orders.`
+    const count = `The choice was compared with ${ofBest.length} other completions, and won against ${won.length} of them in both orders of presentation.`
     return won.length === 0 ? count : `${count} ${words}`
   }
   if (won.length > 0) return words

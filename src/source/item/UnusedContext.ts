@@ -162,7 +162,9 @@ const optionsFor = (all: ReadonlyArray<Unused>): string => {
     ...(texts[0] === undefined ? [] : [OptionText.set(at === undefined ? { system: texts[0] } : { prompt: whole })]),
     ...(systems[0] === undefined ? [] : [OptionText.set({ system: systems[0] })]),
     ...(turns[0] === undefined ? [] : [OptionText.set({ history: turns[0] })]),
-    ...(namesOf("ofCompletion").length === 0 ? [] : ["this field in the records of prompts, not of completions"]),
+    ...(namesOf("ofCompletion").length === 0
+      ? []
+      : ["this field in the prompts' records instead of the completions' records"]),
     ...(namesOf("other").length === 0 ? [] : ["`prompt` to a template that contains these fields"]),
   ])
 }

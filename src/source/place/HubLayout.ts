@@ -42,7 +42,7 @@ export const dataFiles = (
       .slice(0, 5)
       .map((one) => `${one.config_name} (${patternsOf(one)[0] ?? "its folder"})`)
     return Result.fail(
-      `the dataset has ${configurations.length} configurations, and none is the default; append the files of one configuration to the name: ${examples.join(", ")}`,
+      `the dataset has ${configurations.length} configurations, and none is the default; append the path of one configuration's files to the dataset's name: ${examples.join(", ")}`,
     )
   }
   const folder = configuration?.data_dir === undefined ? "" : `${normalize(configuration.data_dir).replace(/\/$/, "")}/`

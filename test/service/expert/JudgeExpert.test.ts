@@ -154,7 +154,7 @@ describe("more completions", () => {
     assert.strictEqual(details.usage.requests, 12)
     assert.match(
       vote!.rationale,
-      /^Compared with 3 other completions, and preferred to 2 of them in both orders\. .*Because of: (333|one)$/,
+      /^The choice was compared with 3 other completions, and won against 2 of them in both orders of presentation\. .*Because of: (333|one)$/,
     )
   })
 
@@ -162,7 +162,10 @@ describe("more completions", () => {
     const of = { prompt: "p", completions: ["a", "b", "c"] }
     const { vote } = yield* judged(() => "A", of)
     assert.deepStrictEqual(vote!.ranking, [vote!.order as never])
-    assert.strictEqual(vote!.rationale, "Compared with 2 other completions, and preferred to 0 of them in both orders.")
+    assert.strictEqual(
+      vote!.rationale,
+      "The choice was compared with 2 other completions, and won against 0 of them in both orders of presentation.",
+    )
     assert.isUndefined((yield* judged(() => "A", of, { onDisagreement: "abstain" })).vote)
   })
 

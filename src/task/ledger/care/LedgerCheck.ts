@@ -184,7 +184,7 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
           OR SUM(${sql.literal(votesOfTask)}) > MAX(votes) * MAX(batch_items)
           OR SUM(${sql.literal(votesOfTask)}) < COALESCE(MAX(least_votes), MAX(votes)) * MAX(batch_items) ORDER BY batch`,
       ({ batch }) =>
-        `the batch that begins with task ${batch + 1} has too few or too many tasks for its votes, or tasks with other numbers`,
+        `the tasks of the batch that begins with task ${batch + 1} are too few or too many for its votes, or differ in votes, batch size, or campaign`,
     ),
     yield* finds<{ readonly seq: number; readonly item_id: string }>(
       "items_astray",
