@@ -8,14 +8,14 @@ import type { Page } from "playwright-core"
 import { inBrowser, invited, press } from "../support/browserService.ts"
 import { picture } from "../support/pictures.ts"
 
-const wide = { viewport: { width: 1280, height: 800 } }
+const desktop = { viewport: { width: 1280, height: 800 } }
 
 /** The numbers of the completions that are chosen as the best. */
 const chosenOn = (page: Page) =>
   page.getByRole("button", { name: /is best$/, pressed: true }).evaluateAll((all) => all.map((each) => each.ariaLabel))
 
 inBrowser("nothing can be chosen before the texts are shown", {}, function* (service) {
-  const { link, page } = yield* invited(service, wide)
+  const { link, page } = yield* invited(service, desktop)
   yield* Effect.promise(async () => {
     await service.create({ prompts: [{ prompt: "Which **one**?", completions: ["*One.*", "Two."] }] })
     const worker = Promise.withResolvers<void>()
@@ -54,7 +54,7 @@ rubric:
 `
 
 inBrowser("a digit that no mark and no step has chooses no completion", {}, function* (service) {
-  const { link, page } = yield* invited(service, wide)
+  const { link, page } = yield* invited(service, desktop)
   yield* Effect.promise(async () => {
     const completions = ["a", "b", "c", "d", "e"]
     await service.create({ guidelines: rubric, prompts: [{ prompt: "Which one?", completions }] })
@@ -72,7 +72,7 @@ inBrowser("a digit that no mark and no step has chooses no completion", {}, func
 })
 
 inBrowser("an expert corrects a judgment, by keyboard and on a phone", {}, function* (service) {
-  const { link, operator, page } = yield* invited(service, wide)
+  const { link, operator, page } = yield* invited(service, desktop)
   yield* Effect.promise(async () => {
     const prompts = ["one", "two", "three"].map((name) => ({
       prompt: `Item ${name}: which of these two sentences is the better one, and for whom?`,
@@ -141,7 +141,7 @@ inBrowser(
   "an expert is told which answer is missing, and led to it; guidelines close after the first item",
   {},
   function* (service) {
-    const { link, page } = yield* invited(service, wide)
+    const { link, page } = yield* invited(service, desktop)
     yield* Effect.promise(async () => {
       const prompts = ["one", "two"].map((name) => ({ prompt: `Item ${name}`, completions: ["a", "b"] }))
       await service.create({ guidelines: required, prompts })
@@ -191,7 +191,7 @@ inBrowser(
   // The port of https is left out in addresses.
   { flags: ["--image-host", "images.example.org:443"] },
   function* (service) {
-    const { link, page } = yield* invited(service, wide)
+    const { link, page } = yield* invited(service, desktop)
     yield* Effect.promise(async () => {
       const pixel = Buffer.from(png.slice(png.indexOf(",") + 1), "base64")
       await page.route("https://**/*", (route) => route.fulfill({ contentType: "image/png", body: pixel }))
