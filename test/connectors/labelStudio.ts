@@ -69,7 +69,7 @@ export const make =
         return id
       })
     const problemOf = (body: ReadonlyArray<{ readonly data: Data }>) => {
-      const errors = body.map(({ data: { prompt = refused } }, i) =>
+      const errors = body.map(({ data: { prompt } }, i) =>
         prompt === refused ? `Error at item ${i}: "prompt" key is expected in task data` : {},
       )
       return errors.some((error) => typeof error === "string") ? errors : undefined

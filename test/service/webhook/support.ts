@@ -37,7 +37,10 @@ export interface Receiver {
   react: (request: Received, ordinal: number) => Reaction
 }
 
-export const receiver = Effect.fnUntraced(function* (react: Receiver["react"] = () => ({ status: 204 }), port?: number) {
+export const receiver = Effect.fnUntraced(function* (
+  react: Receiver["react"] = () => ({ status: 204 }),
+  port?: number,
+) {
   let connections = 0
   let open = 0
   const { origin, server } = yield* listening(
