@@ -35,7 +35,7 @@ const killedAt = Effect.fnUntraced(function* (step: BatchStub.Step, moment: "bef
     },
   })
   const database = yield* temporaryFile("service.db")
-  const { base, child } = yield* spawned("serveBatches.ts", database, stub.baseUrl)
+  const { base, child } = yield* spawned("serve.ts", database, stub.baseUrl)
   pid = child.pid
   const { json } = yield* call("POST", `${base}/v1/tasks`, { body })
   yield* Effect.repeat(

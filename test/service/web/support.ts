@@ -19,6 +19,7 @@ import { Operators } from "../../../src/service/account/Operators.ts"
 import { OrganizationAccess } from "../../../src/service/http/OrganizationAccess.ts"
 import { ServiceAddress } from "../../../src/service/http/ServiceAddress.ts"
 import { Tokens } from "../../../src/service/account/Tokens.ts"
+import type { Role } from "../../../src/service/pageApi/OperatorSession.ts"
 import * as Web from "../../../src/service/web/Web.ts"
 import { Webhooks } from "../../../src/service/webhook/Webhooks.ts"
 import { temporaryDirectory } from "../../support/job.ts"
@@ -96,11 +97,11 @@ export const signedIn = Effect.fnUntraced(function* (
 })
 
 /** A browser in which an added operator with that role has signed in. */
-export const signedInAs = Effect.fnUntraced(function* ({ base, services }: Started, role: "viewer" | "manager") {
-  const { link } = yield* Context.get(services, Operators).add(role, role)
-  const operator = browser(base)
-  yield* operator.ask("POST", "/dashboard/api/set-up", { code: link.split("=")[1], name: role, password })
-  return operator
+export const signedInAs = Effect.fnUntraced(function* ({ base, services }: Started, role: Role, name: string = role) {
+  const { link, operator } = yield* Context.get(services, Operators).add(name, role)
+  const { ask, cookies } = browser(base)
+  yield* ask("POST", "/dashboard/api/set-up", { code: link.split("=")[1], name: "anything", password })
+  return { ask, cookies, no: operator.operator_no }
 })
 
 /** A browser in which an expert has accepted an invitation. */
