@@ -3,25 +3,17 @@ import { createHmac } from "node:crypto"
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem, Schedule } from "effect"
 import { freePort } from "../../src/node/Cluster.ts"
-import { cliIn, ends, itemLines, quick, reportOf, write } from "../support/cli.ts"
+import { cliIn, ends, itemLines, quick, recipesFolder, reportOf, write } from "../support/cli.ts"
 import { jsonl, pairsOf } from "../support/datasetReaders.ts"
-import { temporaryDirectory, test } from "../support/job.ts"
+import { test } from "../support/job.ts"
 import { bin, root, runSources, startSources, until } from "../support/process.ts"
 import * as Labeling from "../support/Labeling.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 import { completed, secret, send, signed } from "../support/webhooks.ts"
 
-/** A folder in which the example pipelines find their data, and leave what they write. */
-const workplace = Effect.gen(function* () {
-  const fs = yield* FileSystem.FileSystem
-  const folder = yield* temporaryDirectory
-  for (const name of ["data", "pipelines"]) yield* fs.symlink(`${root}${name}`, `${folder}/${name}`)
-  return folder
-})
-
 describe("the example pipelines run", () => {
   test("quickstart.ts twice, submitting nothing twice; joined.ts, with the same pairs; reannotate.ts, which judges them; merge.ts, which has both", function* () {
-    const folder = yield* workplace
+    const folder = yield* recipesFolder
     const recipe = Effect.fnUntraced(function* (file: string, env: Record<string, string> = {}) {
       const said = yield* cliIn(folder, ["run", file, "--json"], env).pipe(ends(0))
       return reportOf(said)
@@ -71,7 +63,7 @@ describe("the example pipelines run", () => {
   })
 
   test("pipelines/stages.ts, as a program of its own", function* () {
-    const folder = yield* workplace
+    const folder = yield* recipesFolder
     const said = yield* Effect.promise(() => runSources(["pipelines/stages.ts"], { cwd: folder })).pipe(ends(0))
     const pairs = yield* pairsOf(`${folder}/stages`)
     assert.strictEqual(said.stdout, `${pairs.length} pairs in stages/dataset\n`)
@@ -87,7 +79,7 @@ describe("the example pipelines run", () => {
   })
 
   test("pipelines/own-expert.ts, with records and an expert of its own, in a process of its own", function* () {
-    const folder = yield* workplace
+    const folder = yield* recipesFolder
     const said = yield* Effect.promise(() =>
       runSources([bin, "run", "pipelines/own-expert.ts", "--json"], { cwd: folder }),
     ).pipe(ends(0))
@@ -96,7 +88,7 @@ describe("the example pipelines run", () => {
   })
 
   test("pipelines/own-service.ts, with a client of a service of another shape, which is busy at times", function* () {
-    const folder = yield* workplace
+    const folder = yield* recipesFolder
     const service = yield* Labeling.make()
     const said = yield* Effect.promise(() =>
       runSources([bin, "run", "pipelines/own-service.ts", "--json", ...quick], {
@@ -116,7 +108,7 @@ describe("the example pipelines run", () => {
   })
 
   test("pipelines/own-service.ts, killed between a request and its answer: that task is in doubt, and none is paid for twice", function* () {
-    const folder = yield* workplace
+    const folder = yield* recipesFolder
     const service = yield* Labeling.make(2)
     yield* write(`${folder}/small.ts`, [
       'import recipe from "./pipelines/own-service.ts"',
@@ -137,7 +129,7 @@ describe("the example pipelines run", () => {
   })
 
   test("pipelines/promises.ts, as a program without Effect", function* () {
-    const folder = yield* workplace
+    const folder = yield* recipesFolder
     const said = yield* Effect.promise(() => runSources(["pipelines/promises.ts"], { cwd: folder }))
     assert.deepStrictEqual([said.status, said.stdout], [0, "done: 20 pairs, 20 with a number chosen\n"], said.stderr)
   })
@@ -165,7 +157,7 @@ describe("the example pipelines run", () => {
   })
 
   test("pipelines/nightly.ts, which writes the dataset once a webhook has told of the result", function* () {
-    const folder = yield* workplace
+    const folder = yield* recipesFolder
     const fs = yield* FileSystem.FileSystem
     yield* fs.makeDirectory(`${folder}/items`)
     yield* write(`${folder}/items/today.jsonl`, itemLines(3))

@@ -12,7 +12,10 @@ import * as Signals from "../../src/cli/Signals.ts"
 import type { QualityReport } from "../../src/domain/QualityReport.ts"
 import type { VoteRow } from "../../src/domain/VoteRow.ts"
 import type { RunReport } from "../../src/pipeline/RunReport.ts"
+import { browser } from "../service/web/http.ts"
+import { password } from "../service/web/support.ts"
 import { temporaryDirectory } from "./job.ts"
+import { root } from "./process.ts"
 import type { ScriptedService } from "./ScriptedService.ts"
 
 export interface Said {
@@ -148,6 +151,15 @@ export const cliServed = Effect.fnUntraced(function* (
   return { service, env: { PREFSTREAM_BASE_URL: baseUrl, PREFSTREAM_TOKEN: token } }
 })
 
+/** The browser of the first operator of a service that `cliServed` has started. */
+export const firstOperator = Effect.fnUntraced(function* ({ env, service }: Effect.Success<ReturnType<typeof cliServed>>) {
+  const [, code] = /#set-up=(\S+)/.exec(yield* service.talks(/#set-up=\S+\n/)) ?? []
+  const operator = browser(new URL(env.PREFSTREAM_BASE_URL).origin)
+  const { status } = yield* operator.ask("POST", "/dashboard/api/set-up", { code, name: "Op", password })
+  assert.strictEqual(status, 200)
+  return operator
+})
+
 /** Fails the test unless the command ends with this status, and stderr matches. */
 export const ends =
   (status: number, why = /(?:)/) =>
@@ -196,6 +208,14 @@ export const folderWithItems = (lines: number | ReadonlyArray<unknown>) =>
   Effect.tap(temporaryDirectory, (folder) =>
     write(`${folder}/items.jsonl`, typeof lines === "number" ? itemLines(lines) : lines),
   )
+
+/** A folder in which the recipes find their data, and leave what they write. */
+export const recipesFolder = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* temporaryDirectory
+  for (const name of ["data", "pipelines"]) yield* fs.symlink(`${root}${name}`, `${folder}/${name}`)
+  return folder
+})
 
 type Json = ReturnType<typeof JSON.parse>
 
