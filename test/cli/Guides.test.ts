@@ -16,7 +16,7 @@ import { parse } from "yaml"
 import { freePort } from "../../src/node/Cluster.ts"
 import { defaultPath } from "../../src/task/webhook/WebhookReceiver.ts"
 import * as HubServer from "../dataset/HubServer.ts"
-import { cli, cliServed, cliStarted, ends, itemLines, quick, type Said, to } from "../support/cli.ts"
+import { cli, cliServed, cliStarted, ends, entered, itemLines, quick, type Said, to } from "../support/cli.ts"
 import * as Collector from "../support/collector.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import * as JudgeStub from "../support/judgeStub.ts"
@@ -114,6 +114,12 @@ const leaveAttention = Effect.gen(function* () {
   assert.strictEqual((yield* cli(args, to(service))).status, 4)
 })
 
+const commandsBefore = {
+  "a dataset": "run items.jsonl --expert longest --dir quickstart",
+  results: "run items.jsonl --expert shortest --dir week-48",
+  "a pilot": `import testset.json ${[1, 2, 3].map((n) => `--choice-path annotator${n}`).join(" ")} --dir pilot`,
+}
+
 describe("the guides' command lines", () => {
   let server: Server | undefined
   beforeAll(async () => {
@@ -157,19 +163,9 @@ describe("the guides' command lines", () => {
     })
     switch (before) {
       case "a dataset":
-        yield* done(["run", "items.jsonl", "--expert", "longest", "--dir", "quickstart"])
-        return {}
       case "results":
-        yield* done(["run", "items.jsonl", "--expert", "shortest", "--dir", "week-48"])
-        return {}
       case "a pilot":
-        yield* done([
-          "import",
-          "testset.json",
-          ...[1, 2, 3].flatMap((n) => ["--choice-path", `annotator${n}`]),
-          "--dir",
-          "pilot",
-        ])
+        yield* done(argsOf(commandsBefore[before]))
         return {}
       case "tasks that need attention":
         yield* leaveAttention
@@ -195,14 +191,7 @@ describe("the guides' command lines", () => {
   const enter = Effect.gen(function* () {
     const folder = yield* temporaryDirectory
     fill(folder)
-    yield* Effect.acquireRelease(
-      Effect.sync(() => {
-        const before = process.cwd()
-        process.chdir(folder)
-        return before
-      }),
-      (before) => Effect.sync(() => process.chdir(before)),
-    )
+    yield* entered(folder)
   })
 
   /** Carries out a line once its substitutions are made. */

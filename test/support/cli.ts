@@ -4,6 +4,7 @@
  */
 import { Console as NodeConsole } from "node:console"
 import { writeFile } from "node:fs/promises"
+import { DatabaseSync } from "node:sqlite"
 import { Writable } from "node:stream"
 import { assert } from "@effect/vitest"
 import { ConfigProvider, Console, Context, Effect, Fiber, FileSystem, Queue, Sink, Stdio, Stream } from "effect"
@@ -97,15 +98,25 @@ export const cli = (args: ReadonlyArray<string>, env: Record<string, string> = {
 
 /** The same in a folder, which is this process's own meanwhile. */
 export const cliIn = (folder: string, args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
-  Effect.acquireUseRelease(
+  Effect.scoped(Effect.andThen(entered(folder), cli(args, env)))
+
+/** This process's own folder, for the time of a scope. */
+export const entered = (folder: string) =>
+  Effect.acquireRelease(
     Effect.sync(() => {
       const before = process.cwd()
       process.chdir(folder)
       return before
     }),
-    () => cli(args, env),
     (before) => Effect.sync(() => process.chdir(before)),
   )
+
+/** Changes a database behind prefstream's back. */
+export const execute = (file: string, statement: string) => {
+  const database = new DatabaseSync(file)
+  database.exec(statement)
+  database.close()
+}
 
 /** A command while it goes on: stopped as by a signal, and in any case with the test's scope. */
 export const cliStarted = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Record<string, string> = {}) {
