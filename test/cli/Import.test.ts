@@ -307,14 +307,15 @@ describe("prefstream import", () => {
   })
 
   for (const format of ["jsonl", "csv"]) {
-    test(`keeps the definitions of tools and the kinds of experts, by way of ${format}`, function* () {
+    test(`keeps the definitions of tools, and kinds, orders and details, by way of ${format}`, function* () {
       const call = { type: "function", function: { name: "weather", arguments: { city: "Rome" } } }
       const tools = '[ {"type": "function", "function": {"name": "weather"}} ]'
       const completions = [[{ role: "assistant", tool_calls: [call] }], [{ role: "assistant", content: "Who knows?" }]]
-      const given = { choice: 0, order: [0, 1], seconds: 1 }
+      const given = { choice: 0, order: [1, 0], seconds: 1 }
+      const details = { answers: [{ order: [0, 1], choice: null }] }
       const votes = [
         { ...given, expert: "ann", kind: "person" },
-        { ...given, expert: "longest", kind: "automatic" },
+        { ...given, expert: "longest", kind: "automatic", details },
         { ...given, expert: "cy" },
       ]
       const { again, pairs, report } = yield* cameBack(
@@ -330,12 +331,12 @@ describe("prefstream import", () => {
       )
       assert.strictEqual(report.votes, 4)
       assert.deepStrictEqual(
-        (yield* votesOf(again)).map((row) => [row["expert"], row["kind"], row["tools"]]),
+        (yield* votesOf(again)).map((row) => [row.expert, row.kind, row.details, row.order, row.tools]),
         [
-          ["ann", "person", tools],
-          ["longest", "automatic", tools],
-          ["cy", null, tools],
-          ["dan", "student", null],
+          ["ann", "person", null, [1, 0], tools],
+          ["longest", "automatic", details, [1, 0], tools],
+          ["cy", null, null, [1, 0], tools],
+          ["dan", "student", null, null, null],
         ],
       )
       assert.strictEqual(pairs[0]?.["tools"], tools)

@@ -3,18 +3,16 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { afterAll, assert, beforeAll, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import { cli, ends, itemLines, quick, to } from "../support/cli.ts"
-import { temporaryDirectory, test } from "../support/job.ts"
+import { cli, ends, folderWithItems, quick, to } from "../support/cli.ts"
+import { test } from "../support/job.ts"
 import { notInstalled, Server } from "../support/postgres.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 const finished = Effect.gen(function* () {
-  const job = yield* temporaryDirectory
-  const file = `${job}/items.jsonl`
-  writeFileSync(file, `${itemLines(3).join("\n")}\n`)
+  const job = yield* folderWithItems(3)
   const service = yield* ScriptedService.make(ScriptedService.obliging)
   const run = (env: Record<string, string> = {}, ...flags: ReadonlyArray<string>) =>
-    cli(["run", file, "--dir", job, ...quick, ...flags], { ...to(service), ...env })
+    cli(["run", `${job}/items.jsonl`, "--dir", job, ...quick, ...flags], { ...to(service), ...env })
   const requests = () => service.received.filter(ScriptedService.isPost).length
   return { job, service, run, requests }
 })

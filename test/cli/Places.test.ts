@@ -5,8 +5,7 @@ import { Effect, FileSystem } from "effect"
 import * as HubServer from "../dataset/HubServer.ts"
 import * as GoogleServer from "../source/place/GoogleServer.ts"
 import { keeping, serve } from "../source/place/fileServer.ts"
-import { cli, ends } from "../support/cli.ts"
-import { itemLines } from "../support/cli.ts"
+import { cli, ends, itemLines } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 
 const secrets = ["hf_writer", "planted"]
