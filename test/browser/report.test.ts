@@ -117,7 +117,7 @@ inBrowser("every text has contrast enough in the dark, too", () =>
 inBrowser("says first what failed and what to do, then each section in its order", () =>
   opened(reports.full(), wide, async (page) => {
     const verdict = await page.locator(".verdict").innerText()
-    assert.include(verdict, "No dataset was written: 2 of 12 checks failed")
+    assert.include(verdict, "No dataset was written: 2 of 4 checks failed")
     assert.include(verdict, "longer-chosen")
     assert.include(verdict, "Balance the lengths")
     const headings = await page.getByRole("heading", { level: 2 }).allTextContents()
@@ -187,7 +187,7 @@ inBrowser("the table of experts sorts by keyboard, unknown values last", () =>
       falling.toSorted((a, b) => b - a),
     )
     await page.keyboard.press("Enter")
-    assert.strictEqual((await column(1))[0], "Dolores")
+    assert.match((await column(1))[0]!, /^Dolores\b/)
     assert.strictEqual(await table.locator('th[aria-sort="ascending"]').innerText(), "Reliability ↑")
     await table.getByRole("button", { name: "Median time" }).click()
     assert.strictEqual((await column(6)).at(-1), "–")

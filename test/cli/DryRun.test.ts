@@ -73,7 +73,10 @@ describe("--dry-run", () => {
     const folder = yield* temporaryDirectory
     const fs = yield* FileSystem.FileSystem
     const service = yield* ScriptedService.make(ScriptedService.obliging)
-    yield* write(`${folder}/p.jsonl`, [{ id: "a", prompt: "A?" }, { id: "b", prompt: "B?" }])
+    yield* write(`${folder}/p.jsonl`, [
+      { id: "a", prompt: "A?" },
+      { id: "b", prompt: "B?" },
+    ])
     for (const model of ["one", "two"]) {
       const answers = ["a", "b"].map((id) => ({ id, response: `${model} on ${id}` }))
       yield* write(`${folder}/${model}.jsonl`, answers)

@@ -10,7 +10,7 @@ import * as JudgeStub from "../support/judgeStub.ts"
 import { root, sample } from "../support/process.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
-const best = new Map<string, string>(
+const best = new Map<unknown, string>(
   rowsIn(readFileSync(sample, "utf8")).map(({ completions, gold, prompt }) => [
     prompt,
     completions[gold.best_completion_index],
@@ -68,7 +68,7 @@ describe("pipelines/panel.ts", () => {
     assert.strictEqual(reportOf(last).tasks.completed?.items, votes[0])
     const pairs = yield* pairsOf(`${folder}/panel`)
     assert.isNotEmpty(pairs)
-    for (const { chosen, prompt, votes } of pairs) assert.deepStrictEqual([chosen, votes], [best.get(String(prompt)), 3])
+    for (const { chosen, prompt, votes } of pairs) assert.deepStrictEqual([chosen, votes], [best.get(prompt), 3])
     const card = yield* (yield* FileSystem.FileSystem).readFileString(`${folder}/panel/dataset/README.md`)
     assert.include(card, "qwen2.5:7b")
 

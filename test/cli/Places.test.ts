@@ -47,7 +47,7 @@ describe("inputs of other machines", () => {
     )
     const { inputs } = yield* readJson<Manifest>(`${job}/dataset/manifest.json`)
     assert.deepStrictEqual(
-      inputs.map(({ file, records }) => [file, records]),
+      inputs?.map(({ file, records }) => [file, records]),
       [
         ["gs://public/c.jsonl", 4],
         [`hf://datasets/ada/prompts@${commit}/b.jsonl`, 4],

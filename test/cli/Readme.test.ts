@@ -23,7 +23,10 @@ const writesReference = process.env["WRITE_REFERENCE"] !== undefined
 const tableUnder = (heading: string): ReadonlyArray<ReadonlyArray<string>> => {
   const [, rows = ""] = new RegExp(`^\\| *${heading} *\\|.*\n.*\n((?:\\|.*\n)*)`, "m").exec(readme) ?? []
   const cellsOf = (row: string) => row.split("|").slice(1, -1)
-  return rows.trim().split("\n").map((row) => cellsOf(row).map((cell) => cell.trim()))
+  return rows
+    .trim()
+    .split("\n")
+    .map((row) => cellsOf(row).map((cell) => cell.trim()))
 }
 
 const commands = tableUnder("command").map(([command = ""]) => command.replaceAll("`", ""))

@@ -118,7 +118,8 @@ export const lines: { readonly [line: string]: Line | string } = {
   "npx prefstream resolve 21 41 --send-again --dir week-48": attention,
   "npx prefstream resolve --all failed --give-up --dir week-48": attention,
   "npx prefstream collect --dir week-48 --listen 8485": listening,
-  "npx prefstream collect --listen 8485 --webhook-scheme 'header=x-signature; signed={timestamp}.{body}; timestamp=x-timestamp'": listening,
+  "npx prefstream collect --listen 8485 --webhook-scheme 'header=x-signature; signed={timestamp}.{body}; timestamp=x-timestamp'":
+    listening,
   "npx prefstream collect --listen 8485 --webhook-scheme 'stripe; header=x-vendor-signature; tolerance=1h'": listening,
   "prefstream doctor --listen 8485 --webhook-url URL": { ends: 0, before: "a service" },
   // src/telemetry

@@ -163,7 +163,10 @@ export const cliServed = Effect.fnUntraced(function* (
 })
 
 /** The browser of the first operator of a service that `cliServed` has started. */
-export const firstOperator = Effect.fnUntraced(function* ({ env, service }: Effect.Success<ReturnType<typeof cliServed>>) {
+export const firstOperator = Effect.fnUntraced(function* ({
+  env,
+  service,
+}: Effect.Success<ReturnType<typeof cliServed>>) {
   const [, code] = /#set-up=(\S+)/.exec(yield* service.talks(/#set-up=\S+\n/)) ?? []
   const operator = browser(new URL(env.PREFSTREAM_BASE_URL).origin)
   const { status } = yield* operator.ask("POST", "/dashboard/api/set-up", { code, name: "Op", password })

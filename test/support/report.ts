@@ -76,7 +76,9 @@ const drawnItems = (
   const upTo = (most: number) => Math.floor(random() * most)
   return Arr.makeBy(300, (i) => {
     const ranks = Arr.makeBy(i % 4 === 0 ? 4 : 2, (k) => (i + k) % models.length)
-    const completions = ranks.map((rank) => `Answer ${i}. ${"More. ".repeat(20 + upTo(80) + 8 * (models.length - rank))}`)
+    const completions = ranks.map(
+      (rank) => `Answer ${i}. ${"More. ".repeat(20 + upTo(80) + 8 * (models.length - rank))}`,
+    )
     const bestOf = (values: ReadonlyArray<number>) => values.indexOf(Math.max(...values))
     const votes = [0, 1, 2].map((v) => {
       const e = (i + v) % experts.length
@@ -125,7 +127,8 @@ const filled = (...of: Parameters<typeof drawnItems>): QualityReport => {
   return {
     ...report,
     campaign: 3,
-    guidelines: "Choose the answer that helps the person most. Length alone is no merit. Say why in one or two sentences.",
+    guidelines:
+      "Choose the answer that helps the person most. Length alone is no merit. Say why in one or two sentences.",
     service: "https://annotation.example.org",
     spending: {
       price: "0.40",
@@ -172,7 +175,10 @@ export const full = (): QualityReport => filled(models, ["helpfulness", "truthfu
 /** One vote each, no gold items, an order that is not known, no limits. */
 export const minimal = (): QualityReport => {
   const items = Arr.makeBy(40, (i) =>
-    judgedItem([`Answer ${i}`, `Another answer ${i}.`], [{ best: 1 }], { itemId: `item-${i}`, prompt: promptOf(3 * i) }),
+    judgedItem([`Answer ${i}`, `Another answer ${i}.`], [{ best: 1 }], {
+      itemId: `item-${i}`,
+      prompt: promptOf(3 * i),
+    }),
   )
   return { ...reportOn(items), position: empty().position, turnaround: distribution([95]), checks: [] }
 }
