@@ -11,9 +11,8 @@ import type { VoteRow } from "../../src/domain/VoteRow.ts"
 import type { Preview } from "../../src/pipeline/Preview.ts"
 import { build, platform, token } from "../service/support.ts"
 import { cheap, joined, signedIn } from "../service/web/support.ts"
-import { cli, ends, jsonIn, printed, quick, reportOf, to, votesOf, write } from "../support/cli.ts"
+import { cli, ends, folderWithItems, jsonIn, printed, quick, reportOf, to, votesOf, write } from "../support/cli.ts"
 import { liveOver } from "../support/effectTest.ts"
-import { temporaryDirectory } from "../support/job.ts"
 import * as JudgeStub from "../support/judgeStub.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
@@ -75,8 +74,7 @@ const service = Effect.fnUntraced(function* (experts: ReadonlyArray<string> = ju
     yield* Effect.forkScoped(Effect.forever(Effect.delay(work, "20 millis")))
   }
   const env = { PREFSTREAM_BASE_URL: `${base}/v1`, PREFSTREAM_TOKEN: Redacted.value(token) }
-  const dir = yield* temporaryDirectory
-  yield* write(`${dir}/items.jsonl`, lines)
+  const dir = yield* folderWithItems(lines)
   const say = (command: string, ...flags: ReadonlyArray<string>) =>
     cli([command, `${dir}/items.jsonl`, "--dir", `${dir}/job`, "--batch-size", "10", ...quick, ...flags], env)
   return { base, dir, env, say, votes: votesOf(`${dir}/job`) }

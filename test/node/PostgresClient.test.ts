@@ -1,22 +1,17 @@
 import { PgClient } from "@effect/sql-pg"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer, Queue, Redacted } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient } from "effect/sql"
 import * as PostgresClient from "../../src/node/PostgresClient.ts"
 import * as PostgresUrl from "../../src/node/PostgresUrl.ts"
 import * as Logs from "../support/logs.ts"
-import { notInstalled, password, Server } from "../support/postgres.ts"
+import { describePostgres } from "../support/describePostgres.ts"
+import { password } from "../support/postgres.ts"
 import { layer, start } from "./support.ts"
 import { effectTest } from "../support/effectTest.ts"
 
-describe.skipIf(notInstalled)("PostgresClient", () => {
-  let server: Server
-  beforeAll(async () => {
-    server = await Server.make()
-  })
-  afterAll(() => server.close())
-
+describePostgres("PostgresClient", (server) => {
   /** A new schema with a table, and clients of it. */
   const open = Effect.sync(() => {
     const schema = server.newSchema()

@@ -1,6 +1,6 @@
 import { hostname } from "node:os"
 import { PgClient } from "@effect/sql-pg"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Latch, Layer, Redacted } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient, Statement } from "effect/sql"
@@ -9,7 +9,7 @@ import * as PostgresLock from "../../src/node/PostgresLock.ts"
 import * as SqliteClient from "../../src/node/SqliteClient.ts"
 import * as Migrations from "../../src/sql/Migrations.ts"
 import { layer, start } from "../node/support.ts"
-import { notInstalled, Server } from "../support/postgres.ts"
+import { describePostgres } from "../support/describePostgres.ts"
 import { effectTest } from "../support/effectTest.ts"
 
 const testLive = effectTest(it.live)
@@ -80,13 +80,7 @@ describe("Migrations", () => {
   })
 })
 
-describe.skipIf(notInstalled)("Migrations in PostgreSQL", () => {
-  let server: Server
-  beforeAll(async () => {
-    server = await Server.make()
-  })
-  afterAll(() => server.close())
-
+describePostgres("Migrations in PostgreSQL", (server) => {
   it.live("do not change a database that another process uses", () =>
     Effect.gen(function* () {
       const schema = server.newSchema()

@@ -23,6 +23,10 @@ export const isPost = ({ method }: Received) => method === "POST"
 /** The requests that created tasks, or tried to. */
 export const posts = ({ received }: Pick<ScriptedService, "received">) => received.filter(isPost)
 
+/** All prompts that it was asked to judge, once for each request. */
+export const promptsIn = (service: Pick<ScriptedService, "received">) =>
+  posts(service).flatMap(({ body }) => (JSON.parse(body) as TaskRequest).prompts)
+
 /** The id of the task that is polled. */
 export const taskOf = ({ path }: Received): string => path.split("/").at(-1)!
 

@@ -59,13 +59,10 @@ export const deliver = (url: string, payload: unknown, signing?: Signing) =>
   Effect.map(send(url, signed(payload, signing)), ({ status }) => status)
 
 /** Where a process says that it receives webhooks. */
-export const urlOf = ({ child, ended }: Running) =>
-  Effect.callback<string>((resume) => {
-    let said = ""
-    child.stderr?.on("data", (chunk: Buffer) => {
-      said += chunk.toString()
-      const [, found] = /^Webhooks are received at (\S+)$/m.exec(said) ?? []
-      if (found !== undefined) resume(Effect.succeed(found))
-    })
-    void ended.then(({ stderr }) => resume(Effect.die(new Error(`ended without receiving webhooks: ${stderr}`))))
-  })
+export const urlOf = ({ talks }: Pick<Running, "talks">) =>
+  Effect.map(
+    Effect.promise(() => talks(address)),
+    (said) => address.exec(said)![1]!,
+  )
+
+const address = /^Webhooks are received at (\S+)$/m

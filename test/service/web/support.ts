@@ -112,14 +112,15 @@ export const joined = Effect.fnUntraced(function* (base: string, operator: Brows
   return { ...expert, expertId: String(json.expert.expert_id) }
 })
 
-/** The expert votes, on each item that comes, for the completion that begins so. */
+/** The expert votes, on each item that comes, for the completion that begins so. Gives the number of votes. */
 export const judgeAll = Effect.fnUntraced(function* (
   expert: Pick<Browser, "ask">,
   beginsWith: string | ((prompt: string) => string),
   more: object = {},
 ) {
   let work = yield* expert.ask("POST", "/annotate/api/next")
-  while (work.json.item !== null) {
+  let votes = 0
+  for (; work.json.item !== null; votes++) {
     const { completions, item_id, prompt } = work.json.item
     const beginning = typeof beginsWith === "string" ? beginsWith : beginsWith(prompt)
     const best = completions.findIndex((text: string) => text.startsWith(beginning))
@@ -127,6 +128,7 @@ export const judgeAll = Effect.fnUntraced(function* (
     work = yield* expert.ask("POST", `/annotate/api/items/${item_id}/vote`, vote)
     assert.strictEqual(work.status, 200, work.text)
   }
+  return votes
 })
 
 /** The service, and an operator's browser. */

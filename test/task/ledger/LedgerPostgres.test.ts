@@ -10,7 +10,8 @@ import { Ledger, LedgerReader } from "../../../src/task/ledger/Ledger.ts"
 import * as ReaderLock from "../../../src/task/ledger/writes/ReaderLock.ts"
 import * as LedgerMaintenance from "../../../src/task/ledger/care/LedgerMaintenance.ts"
 import * as LedgerLocation from "../../../src/task/ledger/LedgerLocation.ts"
-import { notInstalled, password, Server } from "../../support/postgres.ts"
+import { describePostgres } from "../../support/describePostgres.ts"
+import { password } from "../../support/postgres.ts"
 import { ledgerConformance } from "./ledgerConformance.ts"
 import { openShared, twoWorkers } from "./workers.ts"
 import { newTasks, plan, recordStep } from "../support.ts"
@@ -31,13 +32,7 @@ interface Explained {
   readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: PlanNode }>
 }
 
-describe.skipIf(notInstalled)("PostgreSQL", () => {
-  let server: Server
-  beforeAll(async () => {
-    server = await Server.make()
-  })
-  afterAll(() => server.close())
-
+describePostgres("PostgreSQL", (server) => {
   const newUrl = Effect.sync(() => Redacted.make(server.url(server.newSchema())))
 
   const fresh = Layer.unwrap(Effect.map(newUrl, (url) => PostgresClient.layer({ url })))
