@@ -92,9 +92,19 @@ const start = async () => {
   const child = spawn(
     process.execPath,
     [
-      "--expose-gc", `--import=${reportHeap}`, ...prefstream, "collect", "--dir", scratch,
-      "--requests-per-second", String(perSecond), "--listen", "0", "--concurrency", "32",
-    ], // prettier-ignore
+      "--expose-gc",
+      `--import=${reportHeap}`,
+      ...prefstream,
+      "collect",
+      "--dir",
+      scratch,
+      "--requests-per-second",
+      String(perSecond),
+      "--listen",
+      "0",
+      "--concurrency",
+      "32",
+    ],
     { env, stdio: ["ignore", "ignore", "pipe"] },
   )
   let said = ""

@@ -82,9 +82,17 @@ const measure = async (count: number, perSecond: number, listen = false) => {
     PREFSTREAM_WEBHOOK_SECRET: secret,
   }
   const flags = [
-    "--batch-size", "1", "--concurrency", String(2 * count), "--requests-per-second", String(perSecond),
-    "--poll-min", "1h", "--poll-max", "1h",
-  ] // prettier-ignore
+    "--batch-size",
+    "1",
+    "--concurrency",
+    String(2 * count),
+    "--requests-per-second",
+    String(perSecond),
+    "--poll-min",
+    "1h",
+    "--poll-max",
+    "1h",
+  ]
   const workers = Array.from({ length: count }, (_, i): ChildProcess =>
     spawn(
       process.execPath,
