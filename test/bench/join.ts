@@ -119,7 +119,10 @@ if (first === "child") {
   await write(join(folder, "prompts.jsonl"), rows, 1, (i) => ({ id: key(i), prompt: `${i}: ${text(i, promptBytes)}` }))
   for (const [n, model] of ["a", "b"].entries()) {
     const completion = (i: number) => `${model} ${i}:\n${text(i + n, completionBytes)}`
-    await write(join(folder, `${model}.jsonl`), rows, 1000 * (n + 1), (i) => ({ id: key(i), completion: completion(i) }))
+    await write(join(folder, `${model}.jsonl`), rows, 1000 * (n + 1), (i) => ({
+      id: key(i),
+      completion: completion(i),
+    }))
   }
   const bytes = ["prompts", "a", "b"].reduce((sum, name) => sum + statSync(join(folder, `${name}.jsonl`)).size, 0)
   const run = (...args: ReadonlyArray<string>) => {

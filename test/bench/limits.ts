@@ -68,14 +68,10 @@ const { service, url } = await serveItems(bodies.length, batch, "./arenaItems.ts
 const agent = new Agent({ keepAlive: true, maxSockets: 64 })
 const ask = (method: string, path: string, body?: Buffer) =>
   new Promise<Buffer>((resolve, reject) => {
-    const sent = request(
-      `${url}${path}`,
-      { method, agent, headers: { "content-type": "application/json" } },
-      (got) => {
-        const chunks: Array<Buffer> = []
-        got.on("data", (chunk: Buffer) => chunks.push(chunk)).on("end", () => resolve(Buffer.concat(chunks)))
-      },
-    )
+    const sent = request(`${url}${path}`, { method, agent, headers: { "content-type": "application/json" } }, (got) => {
+      const chunks: Array<Buffer> = []
+      got.on("data", (chunk: Buffer) => chunks.push(chunk)).on("end", () => resolve(Buffer.concat(chunks)))
+    })
     sent.on("error", reject).end(body)
   })
 await stage("send: POST each task, 64 at a time", size, () =>

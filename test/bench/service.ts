@@ -58,7 +58,17 @@ const started = async (args: ReadonlyArray<string>): Promise<Server> => {
 }
 
 const service = (...flags: ReadonlyArray<string>) =>
-  started([path("../../src/bin.ts"), "serve", "--database", database, "--port", "0", "--rate-limit", "100000", ...flags])
+  started([
+    path("../../src/bin.ts"),
+    "serve",
+    "--database",
+    database,
+    "--port",
+    "0",
+    "--rate-limit",
+    "100000",
+    ...flags,
+  ])
 
 // Requests
 

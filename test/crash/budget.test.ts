@@ -60,11 +60,6 @@ const jobsOf = ({ args, check, hasDocument = false, isWithin, name }: Group) => 
     assert.deepStrictEqual(unexpected(report.trace), [])
   })
 
-  const endsUndisturbed = async (it: Recorded.Recorded) => {
-    assert.deepStrictEqual(Recorded.seen(it, await finish(it.job, args)), undisturbed.seen)
-    isWithin(it)
-  }
-
   /** Tests in which the job is killed at some moments of an event. */
   const killed = (
     outcome: string,
@@ -80,12 +75,13 @@ const jobsOf = ({ args, check, hasDocument = false, isWithin, name }: Group) => 
             await kill(it.job, args, moment)
             isWithin(it)
           }
-          await endsUndisturbed(it)
+          assert.deepStrictEqual(Recorded.seen(it, await finish(it.job, args)), undisturbed.seen)
+          isWithin(it)
         }))
     }
   }
 
-  return { endsUndisturbed, killed, recorded }
+  return { killed, recorded, undisturbed: () => undisturbed.seen }
 }
 
 const after = (event: Event, ...times: ReadonlyArray<number>) =>
@@ -207,7 +203,7 @@ describe("run, with prices by kind of expert", { concurrent: true, timeout: 600_
     isWithin(it)
   }
 
-  const { endsUndisturbed, killed, recorded } = jobsOf({ name: "kinds", args, isWithin, check })
+  const { killed, recorded, undisturbed } = jobsOf({ name: "kinds", args, isWithin, check })
 
   killed(
     "and the same votes are planned",
@@ -236,7 +232,8 @@ describe("run, with prices by kind of expert", { concurrent: true, timeout: 600_
       assert.isAtMost(votesIn(it).ledger - 50, Math.floor(left / 20))
       assert.isAbove(votesIn(it).ledger, 50)
       isWithin(it)
-      await endsUndisturbed(it)
+      assert.deepStrictEqual(Recorded.seen(it, await finish(it.job, args)), undisturbed())
+      isWithin(it)
     }))
 })
 

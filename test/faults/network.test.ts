@@ -44,11 +44,7 @@ test(`on a network that fails, ${n} tasks finish, with the same dataset as witho
     forged: cases(0.8, 0.2),
   })
   const faults = { rates, mostInARow: 2, burstEvery: n / 4, outageEvery: (n * 3) / 4 }
-  const { job, listen, proxy, store } = yield* disturbed(
-    { folder: scratch, input, turnaround: "1s" },
-    hooks,
-    faults,
-  )
+  const { job, listen, proxy, store } = yield* disturbed({ folder: scratch, input, turnaround: "1s" }, hooks, faults)
   const flaky = yield* listen("run", "--json")
   const ended = yield* Effect.promise(() => flaky.ended)
   assert.strictEqual(ended.status, 0, ended.stderr + ended.stdout)

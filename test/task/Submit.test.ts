@@ -29,7 +29,7 @@ const ledgerState = Ledger.use((ledger) =>
   Effect.all({ counts: ledger.counts, run: ledger.lastRun, issues: ledger.issues(10) }),
 )
 
-type Odd = ScriptedService.Answer | false | undefined
+type Odd = ScriptedService.Answer | false
 
 /** A job at a service that obliges, unless the test has another answer. Each effect is a process of its own. */
 const job = Effect.fnUntraced(function* (
@@ -246,7 +246,7 @@ describe("submit", () => {
         await full.promise
         await new Promise((resolve) => void setImmediate(resolve))
         underWay--
-        return false
+        return false as const
       },
       { concurrency: 3 },
     )
@@ -409,7 +409,7 @@ test("submit, interrupted finishes and records the request under way, so that no
     async () => {
       received.openUnsafe()
       await answer.promise
-      return false
+      return false as const
     },
     { concurrency: 1 },
   )

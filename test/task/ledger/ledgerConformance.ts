@@ -686,7 +686,7 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
             2 * i,
             `task_${withoutNul(textOf(i))}${i}`,
             items.map(({ item, prompt }) => ({ prompt, completions: item.completions })),
-            items.map(({ item, itemId, origin }) => ({ item_id: itemId, origin, metadata: item.metadata })),
+            items.map(({ item, itemId, origin }) => ({ item_id: itemId, origin, metadata: item.metadata! })),
             resultOf(i),
           ]).filter((_, i) => i % 10 !== 3),
         )
@@ -706,7 +706,6 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           tasks.map(({ items: [{ item }] }, i) => [`reason ${i}`, [[`item-${i}`, item.prompt, item.completions]]]),
         )
       })
-
     })
 
     describe("votes", () => {
