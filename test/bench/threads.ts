@@ -9,8 +9,9 @@
 import { spawnSync } from "node:child_process"
 import { globSync, readFileSync, writeFileSync } from "node:fs"
 import { prepare } from "./arenaRun.ts"
+import { numbers } from "./setup.ts"
 
-const items = Number(process.argv[2] ?? 50_000)
+const [items] = numbers(50_000)
 const file = process.argv[3]
 const { command, scratch, service } = await prepare(items)
 

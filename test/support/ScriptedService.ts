@@ -111,6 +111,13 @@ export const make = (
     })
   })
 
+/** A document that declares these members of a task, and `more` of its creation. */
+export const declaring = (properties: object, more: object = {}) => ({
+  paths: {
+    "/v1/tasks": { post: { ...more, requestBody: { content: { "application/json": { schema: { properties } } } } } },
+  },
+})
+
 /** The result of a task, by the order of creation that its id names: always the given completion. */
 export const resultOf = (requests: ReadonlyArray<Received>, taskId: string, bestIndex = 0) => {
   const creation = requests.filter(({ method }) => method === "POST")[Number(taskId.replace("task_", ""))]

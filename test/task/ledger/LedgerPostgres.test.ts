@@ -500,16 +500,6 @@ describePostgres("PostgreSQL", (server) => {
 describe("LedgerLocation", () => {
   const of = (ledger: string, job?: string) => LedgerLocation.of({ ledger, job, file: "job/ledger.db" })
 
-  test("is the job's own file, unless something else is said", function* () {
-    assert.deepStrictEqual(yield* LedgerLocation.of({ file: "job/ledger.db" }), {
-      _tag: "File",
-      path: "job/ledger.db",
-      job: "default",
-    })
-    assert.deepInclude(yield* of("/elsewhere/x.db", "x"), { path: "/elsewhere/x.db", job: "x" })
-    assert.deepInclude(yield* of("postgresql://host/db"), { _tag: "Postgres" })
-  })
-
   test("shows no password, wherever it stands", function* () {
     for (const url of ["postgres://me:hidden@host:5433/db", "postgres://me@host:5433/db?password=hidden"]) {
       const location = yield* of(url, "x")
