@@ -73,7 +73,12 @@ describe("--split-by", () => {
     const [train, test] = users.map((of) => [...new Set<string>(of)])
     assert.lengthOf(test!, 2)
     assert.lengthOf([...new Set([...train!, ...test!])], 8)
-    const { split_groups, split_shares } = yield* qualityOf(directory)
+    const { split_groups, split_shares, splits } = yield* qualityOf(directory)
+    // Two pairs of each item.
+    assert.deepStrictEqual(
+      splits.map(({ items, pairs, split }) => [split, 2 * items, pairs]),
+      ["train", "test"].map((split, i) => [split, users[i]!.length, users[i]!.length]),
+    )
     assert.deepStrictEqual(split_groups, { field: "user", components: 8, largest: 5, ungrouped: 0, of: 40 })
     assert.deepStrictEqual(split_shares, { test: 0.25, train: 0.75 })
     const fs = yield* FileSystem.FileSystem
