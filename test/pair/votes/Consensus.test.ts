@@ -194,14 +194,14 @@ describe("reliabilities", () => {
   })
 })
 
-const threeTimes = (said: Said): [Said, Said, Said] => [said, said, said]
-
 describe("pairs that more votes contradict than support", () => {
   // Of b, c and d, c has the best mean rank; three of five rank b above it.
   const item = judgedItem(
     ["a", "b", "c", "d"],
     [
-      ...threeTimes({ best: 0, annotations: { ranking: [[0], [1], [2], [3]] } }),
+      { best: 0, annotations: { ranking: [[0], [1], [2], [3]] } },
+      { best: 0, annotations: { ranking: [[0], [1], [2], [3]] } },
+      { best: 0, annotations: { ranking: [[0], [1], [2], [3]] } },
       { best: 0, annotations: { ranking: [[0], [2], [3], [1]] } },
       { best: 0, annotations: { ranking: [[0], [2], [3], [1]] } },
     ],

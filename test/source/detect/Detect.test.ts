@@ -218,12 +218,6 @@ const shapes: ReadonlyArray<Shape> = [
     { prompt: [user("Q")] },
   ],
   [
-    "columns named after models",
-    [{ question: "Q", "response_gpt-4": "A", response_llama: "B", response_length: 4 }],
-    `wide: prompt at "question", completions at "response_gpt-4" and "response_llama", models "gpt-4" and "llama"`,
-    { models },
-  ],
-  [
     "other letters and blanks",
     [{ Prompt: "Q", "Response A": "A", "Response B": "B", Winner: "B" }],
     `wide: prompt at "Prompt", completions at "Response A" and "Response B", gold at "Winner"`,
