@@ -7,6 +7,7 @@ import { exportDataset } from "../../src/pipeline/Export.ts"
 import * as RunReport from "../../src/pipeline/RunReport.ts"
 import { Ledger, LedgerReader } from "../../src/task/ledger/Ledger.ts"
 import { submitted } from "../task/support.ts"
+import { qualityOf } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 
 /** The answer to the task of this item: the first completion. */
@@ -32,8 +33,7 @@ test("exportDataset is of one moment, though results come in between its reads, 
 
   let arriving: Array<number> = []
   const report = Effect.fnUntraced(function* (judged: number) {
-    const report: QualityReport = JSON.parse(yield* fs.readFileString(`${directory}/dataset/report.json`))
-    assert.deepStrictEqual(countsOf(report), [
+    assert.deepStrictEqual(countsOf(yield* qualityOf(directory)), [
       { step: "submitted", count: 6, left: 6 },
       { step: "judged", count: judged, left: judged },
       { step: "kept", count: judged, left: judged },
