@@ -47,6 +47,11 @@ const large = pair(1000, {
   rejected: "x".repeat(cases(500_000, 5_000_000)),
 })
 
+const messages = [
+  { role: "system", content: "" },
+  ...difficultTexts.map((content) => ({ role: "user", content })),
+] as const
+
 const rowReaders = [
   ["DuckDB, Parquet", "parquet", readers.duckdbParquet],
   ["DuckDB, JSONL", "jsonl", readers.duckdbJsonl],
@@ -75,6 +80,7 @@ describe("the dataset's files", () => {
         nulls: [0, 3, 6].map((i) => pair(i, { rationale: null, metadata: null })),
         extremes: [pair(0, { chosen_index: 2 ** 31 - 1, weight: 1e-300, agreement: -1, strength: 1 / 3 })],
         empty: [],
+        ...(shape === "conversational" && { conversation: [pair(0, { prompt: messages })] }),
       }
       for (const [name, pairs] of Object.entries(datasets)) {
         const files = yield* shared(name, pairs, shape)
