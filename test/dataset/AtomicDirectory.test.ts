@@ -62,10 +62,12 @@ describe("a dataset's directory", () => {
     const directory = `${folder}/new/folders/dataset`
     const info = yield* Stream.run(pairs(3), Dataset.write({ directory }))
     const digests = hashes(directory)
-    assert.deepStrictEqual(
-      Object.keys(digests),
-      ["/README.md", "/data/train-00000-of-00001.parquet", "/jsonl/train-00000-of-00001.jsonl", "/manifest.json"],
-    )
+    assert.deepStrictEqual(Object.keys(digests), [
+      "/README.md",
+      "/data/train-00000-of-00001.parquet",
+      "/jsonl/train-00000-of-00001.jsonl",
+      "/manifest.json",
+    ])
     const manifest = manifestOf(directory)
     assert.deepInclude(manifest, { format: "prefstream-dataset", version: 1, shape: "standard", rows: 3 })
     assert.deepStrictEqual(manifest.files, info.files)

@@ -133,7 +133,11 @@ describe("the Parquet file", () => {
   test("has the declared schema, with and without rows", function* () {
     for (const pairs of [[], [pair(0)]]) {
       const { features, schema } = yield* footerOf(pairs, "standard")
-      const columns = schema.map(({ name, type, converted_type, repetition_type }) => [name, converted_type ?? type, repetition_type])
+      const columns = schema.map(({ name, type, converted_type, repetition_type }) => [
+        name,
+        converted_type ?? type,
+        repetition_type,
+      ])
       assert.deepStrictEqual(
         columns,
         Object.keys(pair(0)).map((name) => [name, notTexts[name] ?? "UTF8", "OPTIONAL"]),
@@ -168,51 +172,48 @@ describe("the Parquet file", () => {
     }
   })
 
-  test.each(drawn(shapes))(
-    "has row groups of about 16 MiB of text, in zstd, with page indexes: %s",
-    function* (shape) {
-      // 33 kB a row, of which the chosen completion has 20: more than one page of 8 MB in each full group.
-      const rows = 650
-      const pairs = Array.from({ length: rows }, (_, i) =>
-        pair(i, { chosen: `${i} ${kilobyte.repeat(20)}`, rejected: `${i} ${kilobyte.repeat(12)}` }),
-      )
-      const { parquet } = yield* filesOf(pairs, shape)
-      const { row_groups } = yield* Effect.promise(() => readers.metadata(parquet))
+  test.each(drawn(shapes))("has row groups of about 16 MiB of text, in zstd, with page indexes: %s", function* (shape) {
+    // 33 kB a row, of which the chosen completion has 20: more than one page of 8 MB in each full group.
+    const rows = 650
+    const pairs = Array.from({ length: rows }, (_, i) =>
+      pair(i, { chosen: `${i} ${kilobyte.repeat(20)}`, rejected: `${i} ${kilobyte.repeat(12)}` }),
+    )
+    const { parquet } = yield* filesOf(pairs, shape)
+    const { row_groups } = yield* Effect.promise(() => readers.metadata(parquet))
 
-      assert.strictEqual(row_groups.length, 2)
-      assert.closeTo(Number(row_groups[0]!.total_byte_size) / 1024 / 1024, 16, 0.5)
-      assert.strictEqual(
-        row_groups.reduce((sum, group) => sum + Number(group.num_rows), 0),
-        rows,
-      )
+    assert.strictEqual(row_groups.length, 2)
+    assert.closeTo(Number(row_groups[0]!.total_byte_size) / 1024 / 1024, 16, 0.5)
+    assert.strictEqual(
+      row_groups.reduce((sum, group) => sum + Number(group.num_rows), 0),
+      rows,
+    )
 
-      const chunks = row_groups.flatMap(({ columns }) => columns)
-      assert.isTrue(chunks.every(({ meta_data }) => meta_data?.codec === "ZSTD"))
-      const chosen = row_groups[0]!.columns.find(({ meta_data }) => {
-        const [column, ...path] = meta_data!.path_in_schema
-        return column === "chosen" && path.at(-1) !== "role"
-      })!
-      assert.isBelow(
-        Number(chosen.meta_data!.total_compressed_size),
-        Number(chosen.meta_data!.total_uncompressed_size) / 10,
-      )
-      assert.isAbove(chosen.offset_index_length ?? 0, 0)
-      assert.isAbove(chosen.column_index_length ?? 0, 0)
+    const chunks = row_groups.flatMap(({ columns }) => columns)
+    assert.isTrue(chunks.every(({ meta_data }) => meta_data?.codec === "ZSTD"))
+    const chosen = row_groups[0]!.columns.find(({ meta_data }) => {
+      const [column, ...path] = meta_data!.path_in_schema
+      return column === "chosen" && path.at(-1) !== "role"
+    })!
+    assert.isBelow(
+      Number(chosen.meta_data!.total_compressed_size),
+      Number(chosen.meta_data!.total_uncompressed_size) / 10,
+    )
+    assert.isAbove(chosen.offset_index_length ?? 0, 0)
+    assert.isAbove(chosen.column_index_length ?? 0, 0)
 
-      // Rows are in their order. Through the indexes and the bounds, which are cut short, each row is still found.
-      const idsWhere = (condition: string) =>
-        Effect.map(
-          Effect.promise(() => readers.query(`SELECT item_id FROM read_parquet('${parquet}') WHERE ${condition}`)),
-          (found) => found.map(({ item_id }) => item_id),
-        )
-      const all = Array.from({ length: rows }, (_, i) => `item-${i}`)
-      assert.deepStrictEqual(yield* idsWhere("true"), all)
-      const text = shape === "standard" ? "chosen" : "chosen[1].content"
-      for (const i of [0, 250, rows - 1]) {
-        assert.deepStrictEqual(yield* idsWhere(`${text} = '${pairs[i]!.chosen}'`), [all[i]])
-      }
-    },
-  )
+    // Rows are in their order. Through the indexes and the bounds, which are cut short, each row is still found.
+    const idsWhere = (condition: string) =>
+      Effect.map(
+        Effect.promise(() => readers.query(`SELECT item_id FROM read_parquet('${parquet}') WHERE ${condition}`)),
+        (found) => found.map(({ item_id }) => item_id),
+      )
+    const all = Array.from({ length: rows }, (_, i) => `item-${i}`)
+    assert.deepStrictEqual(yield* idsWhere("true"), all)
+    const text = shape === "standard" ? "chosen" : "chosen[1].content"
+    for (const i of [0, 250, rows - 1]) {
+      assert.deepStrictEqual(yield* idsWhere(`${text} = '${pairs[i]!.chosen}'`), [all[i]])
+    }
+  })
 
   test("lets a reader find text by the bounds of its column", function* () {
     // In UTF-16 order U+E000 comes after the emoji, in the order of bytes before it.
