@@ -120,11 +120,17 @@ describe("a pipeline", () => {
     }
   })
 
-  test("with values that no type check has seen, or that are out of range, is refused with the name of the setting, before anything is sent or made", function* () {
+  test("with values that no type check has seen, or that are out of range, is refused with the name of the setting, before anything is sent", function* () {
     const fs = yield* FileSystem.FileSystem
     const service = yield* ScriptedService.make(ScriptedService.obliging)
     const pipeline = { ...(yield* pipelineOf()), service: service.profile }
-    const cases: ReadonlyArray<readonly [settings: object, message: RegExp]> = [
+    const refused = Effect.fnUntraced(function* (cases: ReadonlyArray<readonly [settings: object, message: RegExp]>) {
+      for (const [settings, message] of cases) {
+        const wrong: typeof pipeline = { ...pipeline, directory: `${pipeline.directory}/new`, ...settings }
+        assert.match((yield* Effect.flip(Pipeline.run(wrong))).message, message)
+      }
+    })
+    yield* refused([
       [
         { guideline: "x" },
         /^guideline \(did you mean guidelines\?\): expected the name of a pipeline setting, found an unknown name$/,
@@ -142,6 +148,9 @@ describe("a pipeline", () => {
       ],
       [{ thresholds: null }, /^thresholds: expected an object, found null$/],
       [{ pairs: "best-against-one" }, /^pairs: expected a function, found/],
+    ])
+    assert.isFalse(yield* fs.exists(`${pipeline.directory}/new`))
+    yield* refused([
       [{ batch: { maxPrompts: 0 } }, /^batch\.maxPrompts: expected a whole number of at least 1, found 0$/],
       [{ batch: { maxBytes: -1 } }, /^batch\.maxBytes: expected a whole number of at least 1, found -1$/],
       [{ maxPlanned: 0 }, /^maxPlanned: expected a whole number of at least 1, or Infinity, found 0$/],
@@ -164,14 +173,8 @@ describe("a pipeline", () => {
       ],
       [{ formats: [{ ...outputs, name: "a/b" }] }, /^formats: expected names of letters .* dot, found "a\/b"$/],
       [{ formats: ["trl", "trl"] }, /^formats: expected different names, found "trl" twice$/],
-    ]
-    for (const [settings, message] of cases) {
-      const wrong: typeof pipeline = { ...pipeline, directory: `${pipeline.directory}/new`, ...settings }
-      const failure = yield* Effect.flip(Pipeline.run(wrong))
-      assert.match(failure.message, message)
-    }
+    ])
     assert.isEmpty(service.received)
-    assert.isFalse(yield* fs.exists(`${pipeline.directory}/new`))
   })
 
   test("with a protocol that calls a task open logs nothing about the status, and reads no document of the contract", function* () {

@@ -2,11 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Random from "../../../src/pair/stats/Random.ts"
 
 describe("Random", () => {
-  it("is xoshiro128**: its first numbers are those of the reference implementation (as in the tests of rand_xoshiro)", () => {
+  it("is xoshiro128**: its first numbers are those that its authors' C code gives from the same state", () => {
     const random = Random.ofState(1, 2, 3, 4)
     assert.deepStrictEqual(
       Array.from({ length: 10 }, random.next),
-      [11520, 0, 5927040, 70819200, 2031721600, 1637235492, 1287239034, 3734860849, 3729100597, 4258142804],
+      [11520, 0, 5927040, 70819200, 2031721883, 1637235492, 1287239034, 3734860849, 3729100597, 4258142804],
     )
   })
 
