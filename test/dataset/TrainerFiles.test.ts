@@ -91,16 +91,18 @@ describe("the dataset's files", () => {
   })
 
   test("do not hold a pair with a lone surrogate, which is counted and named", function* () {
-    const fields = ["prompt", "chosen", "rejected", "rationale", "item_id", "task_id", "metadata"] as const
+    const texts = ["prompt", "chosen", "rejected", "rationale", "item_id", "task_id", "metadata"] as const
+    const fields = [...texts, "chosen_model", "rejected_model", "aspects", "edited", "flags"] as const
     const spoilt = fields.map((field, i) => pair(i, { [field]: "cut \uD83D" }))
-    const inMessage = pair(7, { prompt: [{ role: "user", content: "\uDE00 cut" }] })
+    const inMessage = pair(50, { prompt: [{ role: "user", content: "\uDE00 cut" }] })
     for (const shape of shapes) {
-      const files = yield* filesOf([...spoilt, pair(8), inMessage], shape)
+      const files = yield* filesOf([...spoilt, pair(40), inMessage], shape)
       const [row, ...others] = yield* Effect.promise(() => readers.jsonl(files.jsonl))
-      assert.deepStrictEqual<unknown>([row, others], [rowOf(pair(8), shape), []])
+      assert.deepStrictEqual<unknown>([row, others], [rowOf(pair(40), shape), []])
       assert.strictEqual(files.info.rows, 1)
-      assert.strictEqual(files.info.omitted.count, 8)
-      assert.deepStrictEqual(column(files.info.omitted.first, "field"), [...fields, "prompt"])
+      const { count, first } = files.info.omitted
+      assert.strictEqual(count, fields.length + 1)
+      assert.deepStrictEqual(column(first, "field"), [...fields, "prompt"].slice(0, first.length))
       assert.strictEqual(files.info.omitted.first[0]?.item_id, "item-0")
       assert.include(files.info.omitted.first[0]?.reason, "surrogate")
     }
