@@ -14,31 +14,19 @@ import { test } from "../support.ts"
 import { assistant, encode, findings, sky, system, tool, user, written } from "./support.ts"
 
 /** The richest conversation that a format takes, with the text wherever it may stand. */
-const conversations: { readonly [Name in FormatName]: (text: string) => Prompt } = (() => {
+const conversationOf: (name: FormatName) => (text: string) => Prompt = (() => {
   const any = (text: string): Prompt => [system(text), user(text), assistant(""), tool(text)]
   const question = (text: string): Prompt => [system(text || "."), user(text || ".")]
   const inTurn = (text: string): Prompt => [system(text || "."), user(text), assistant(text), tool(text)]
-  return {
-    trl: any,
-    "trl-conversational": any,
-    "trl-implicit": any,
-    "trl-implicit-conversational": any,
-    "trl-unpaired": any,
-    "trl-unpaired-conversational": any,
-    "trl-tpo": any,
-    "trl-tpo-conversational": any,
-    openrlhf: any,
-    "openrlhf-conversational": any,
+  const special: { readonly [Name in FormatName]?: (text: string) => Prompt } = {
     "llamafactory-alpaca": question,
     "llamafactory-sharegpt": inTurn,
     "llamafactory-kto": inTurn,
-    "axolotl-chat-template": any,
     "axolotl-bradley-terry": question,
-    "nemo-rl": any,
-    verl: any,
     "openai-preference": (text) => [system(text), user(text), assistant(""), user(text)],
     hh: (text) => [user(text), assistant(text), user(text)],
   }
+  return (name) => special[name] ?? any
 })()
 
 /** axolotl's DPO strategy can't take white space at the ends of a completion. */
@@ -58,7 +46,7 @@ const difficult = (name: FormatName): ReadonlyArray<PreferencePair> => [
       rejected: completion(name, `${text}!`),
     }),
     pair(2 * i + 1, {
-      prompt: conversations[name](text),
+      prompt: conversationOf(name)(text),
       chosen: completion(name, `${text}${text}?`),
       rejected: completion(name, `${text}…`),
     }),
