@@ -146,7 +146,7 @@ describe("a row with what the first 10 MB would not show", () => {
   })
 
   test("stays where it is in a small file", function* () {
-    const { read } = yield* written([pair(1), late, pair(2)], withTools)
+    const { read } = yield* written([pair(1, { prompt: "2024-01-31" }), late, pair(2)], withTools)
     assert.deepStrictEqual(itemsIn([yield* read("jsonl/train-00000-of-00001.jsonl")]), [
       ["item-1", "item-1000", "item-2"],
     ])

@@ -9,7 +9,7 @@ import { judgedItem } from "../support/judged.ts"
 
 const [judgment] = judgedItem(["yes", "no"], [{ best: 0 }]).judgments
 
-const text = fc.string({ unit: fc.constantFrom(...Array.from('ab /\\"\b\f\n\r\t\0\u001f\u00a0\u2028é—😀')) })
+const text = fc.string({ unit: fc.constantFrom(...Array.from('ab \\"\n\t\u00a0\u2028é—😀')) })
 const texts = fc.array(text, { minLength: 2, maxLength: 5 })
 
 /** The list as the bytes of a request have it. */

@@ -74,6 +74,25 @@ describe("MinHash", () => {
     })
   }
 
+  it("takes off what bytes agree by chance: of 112 a share of J + (1 − J) / 256", () => {
+    for (const j of [0, 0.3, 0.8, 1]) {
+      assert.approximately(MinHash.fromEqualBytes(MinHash.signatureBytes * (j + (1 - j) / 256)), j, 1e-12)
+    }
+    assert.strictEqual(MinHash.fromEqualBytes(0), 0)
+  })
+
+  it("spreads over all values of a byte: what is unlike agrees in 1 of 256", () => {
+    const { below } = words(7)
+    const unlike = () => Array.from({ length: 300 }, () => String.fromCharCode(97 + below(1_000))).join("")
+    const signatures = Array.from({ length: 200 }, () => signature(unlike()))
+    const counts = new Uint32Array(256)
+    for (const signature of signatures) for (const byte of signature) counts[byte]!++
+    const expected = (200 * MinHash.signatureBytes) / 256
+    const chiSquare = counts.reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0)
+    // 255 degrees of freedom: mean 255, standard deviation √510.
+    assert.isBelow(chiSquare, 255 + 5 * Math.sqrt(510))
+  })
+
   it("tells texts apart that are shorter than a shingle", () => {
     assert.isBelow(estimate("", "a"), 0.1)
     assert.isBelow(estimate("abcd", "abcde"), 0.1)

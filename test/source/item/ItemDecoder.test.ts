@@ -45,6 +45,11 @@ describe("ItemDecoder", () => {
       [{ ...user("Q"), "odd name": 0 }],
       'prompt[0]["odd name"]: expected no members besides role and content, found 0',
     ],
+    [
+      "a part of another type",
+      [user([{ type: "thought" }])],
+      'prompt[0].content[0].type: expected "text", found "thought"',
+    ],
     ["no message", [], "prompt: expected text or a list of messages, found an empty array"],
     ["a text among messages", ["Q"], 'prompt[0]: expected a message, found "Q"'],
     ["null among messages", [user("Q"), null], "prompt[1]: expected a message, found null"],

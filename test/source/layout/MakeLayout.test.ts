@@ -581,5 +581,11 @@ describe("MakeLayout", () => {
         .length,
       5,
     )
+    const [items, long] = [
+      { prompt: deep(50_000), completions: deep(50_000) },
+      { messages: deep(50_000), response: "A" },
+    ]
+    assert.lengthOf(reasons([items]), 1)
+    assert.lengthOf(reasons([long], { layout: "long", prompt: "messages" }), 1)
   })
 })
