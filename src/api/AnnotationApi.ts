@@ -46,9 +46,10 @@ const requestMembers = {
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxVotes })).annotate({
       description:
         "Number of experts who judge each prompt. Default: the service's setting. The completion with the most " +
-        "first-choice votes is best. A vote counts for its choice, or in equal parts for the completions that it ranks " +
-        "together at the top. If several completions have the most, `annotations.tie` is true, and these rules " +
-        "decide in order: the highest mean Borda score, the choice of the earliest vote, the lowest index. The Borda " +
+        "first-choice votes is best. A vote counts for its choice. A vote that ranks several completions together at " +
+        "the top gives each an equal share. If several completions have the most first-choice votes, " +
+        "`annotations.tie` is true. The best of these completions has the highest mean Borda score. If their scores " +
+        "are equal, the choice of the earliest vote is best, and otherwise the lowest index. The Borda " +
         "score of a completion at rank r of m is m - r. Completions that are ranked together share the mean of their " +
         "ranks. `annotations.agreement` is the share of first-choice votes that went to the best completion.",
     }),
@@ -102,7 +103,7 @@ export const warningsOf = (request: ServiceTaskRequest): ReadonlyArray<Issue> =>
 }
 
 const TaskStatus = described(
-  "`cancelled` is final. A `completed` task changes only if its results change.",
+  "If an operator cancels a task, it stays `cancelled`. If no expert can answer a task, it is `cancelled` until the service restarts. If its results change, a `completed` task gets new results, or is `in_progress` again.",
   Schema.Literals(["pending", "in_progress", "completed", "cancelled"]),
 )
 
@@ -125,7 +126,7 @@ export const ServiceTaskResult = Schema.Struct({
   status: TaskStatus,
   waiting_prompts: Schema.optionalKey(
     described(
-      "Number of prompts that wait for another expert. All experts who may judge such a prompt have judged it, or an equal prompt of the same group. With `voters: judges`, no language model of the service can vote on these prompts. Absent if no prompt waits.",
+      "Number of prompts that wait for another expert. A prompt waits if all experts who may judge it have already judged this prompt or an equal prompt of the same group. With `voters: judges`, a prompt waits if no language model of the service can vote on it. Absent if no prompt waits.",
       Schema.Int.check(Schema.isGreaterThan(0)),
     ),
   ),

@@ -52,7 +52,7 @@ const choices: {
   },
 }
 
-export const choiceForm = `${Object.keys(choices).join(", ")}, text, or the labels of the completions in order, without repeats, such as left,right`
+export const choiceForm = `one of ${Object.keys(choices).join(", ")}, and text, or a different label for each completion in order, such as left,right`
 
 /** Returns a function that reads a choice as an index (from 0) or as a text. Returns undefined if `form` is invalid. */
 export const choiceOf = (form: string) => {

@@ -1,7 +1,6 @@
 /**
  * Guidelines can have a rubric in their front matter. Services that do not know rubrics show the front matter as text.
- * Guidelines without a `rubric` are plain text. `parse` fails if `rubric` is misspelled, or if the front matter is
- * invalid YAML with a line that begins with `rubric`.
+ * Guidelines without a `rubric` are plain text.
  *
  * ```
  * ---
@@ -170,7 +169,6 @@ const split = (guidelines: string, file?: string): Split => {
 
 const underRubric = (yaml: Yaml) => (Predicate.isObject(yaml.value) ? yaml.value["rubric"] : undefined)
 
-/** Parses guidelines. Fails with a message if the rubric is invalid. @param file the file's name, for messages */
 export const parse = (guidelines: string | undefined, file?: string): Result.Result<Guidelines, string> => {
   if (guidelines === undefined) return Result.succeed({ rubric: none, text: undefined })
   const { text, yaml } = split(guidelines, file)
@@ -181,15 +179,12 @@ export const parse = (guidelines: string | undefined, file?: string): Result.Res
   )
 }
 
-/** Returns the rubric in the guidelines; `none` if there is no rubric or it is invalid. */
 export const rubricOf = (guidelines: string | undefined): Rubric =>
   Result.getOrElse(parse(guidelines), () => ({ rubric: none })).rubric
 
-/** Returns the guidelines without front matter that contains a `rubric`, even if this rubric is invalid. */
 export const textOf = (guidelines: string | undefined): string | undefined =>
   guidelines === undefined ? undefined : split(guidelines).text
 
-/** Adds a rubric. Fails if it is invalid, or the guidelines have one. @param file the rubric's file, for messages */
 export const withRubric = (
   guidelines: string | undefined,
   rubric: string,

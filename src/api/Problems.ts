@@ -25,7 +25,6 @@ export class Unauthorized extends Problem<Unauthorized>()(
   "A valid organization token is required.",
 ) {}
 
-/** The `Host` header does not name this service. Pages also get it if a link, an origin, or a role is not accepted. */
 export class Forbidden extends Problem<Forbidden>()("Forbidden", 403, "This is not allowed.") {}
 
 export class EndpointNotFound extends Problem<EndpointNotFound>()(

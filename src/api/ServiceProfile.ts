@@ -176,10 +176,9 @@ export class ServiceSettingsError extends Schema.TaggedError<ServiceSettingsErro
   }
 }
 
-/** The required form of a base URL, for messages. */
 export const baseUrlForm = "http://… or https://…, without user, password, query, or fragment"
 
-/** Rejects passwords, because messages show base URLs, and queries, because paths are appended to base URLs. */
+/** Messages show the base URL, so it must not contain a password. */
 export const isBaseUrl = (text: string): boolean =>
   /^https?:\/\/[^/@?#\s]+(\/[^@?#\s]*)?$/i.test(text) && URL.canParse(text)
 

@@ -5,7 +5,6 @@ import * as IdLimit from "../domain/IdLimit.ts"
 export const one = (json: unknown, paths: ReadonlyArray<string>): Option.Option<string> =>
   Option.fromNullishOr(paths.flatMap((path) => valuesAt(json, path)).flatMap(idOf)[0])
 
-/** Returns the distinct ids at all paths, and in arrays there. None: no path leads to an id or to an empty array. */
 export const all = (json: unknown, paths: ReadonlyArray<string>): Option.Option<ReadonlyArray<string>> => {
   const values = paths.flatMap((path) => valuesAt(json, path.replace(/\[\*\]$/, "")))
   const ids = new Set(values.flat().flatMap(idOf))

@@ -119,7 +119,7 @@ export class InvalidWebhookSetting extends Schema.TaggedError<InvalidWebhookSett
 /** The default for `tolerance`, 5 minutes. */
 export const defaultTolerance: Duration.Input = "5 minutes"
 
-/** Maximum of `tolerance`. A delivery dated 1 hour ahead is valid for 2 hours, so receivers remember ids that long. */
+/** Maximum of `tolerance`. Receivers remember delivery ids for twice this time, so no delivery is accepted twice. */
 export const maxTolerance: Duration.Input = "1 hour"
 
 export const layerMac: Layer.Layer<Mac.Mac> = Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto))

@@ -36,9 +36,8 @@ const program = Effect.gen(function* () {
 const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
   fiber.addObserver((exit) =>
     teardown(exit, (status) => {
-      // After a signal, exits without waiting for the output, because nobody may read the output any longer.
       if (isStopped) process.exit(status)
-      // Without `exit`, unfinished work would keep the process alive, such as a request that a timeout abandoned.
+      // Without `exit`, an abandoned request would keep the process alive.
       Stdout.whenWritten((isLost) => process.exit(isLost ? ExitStatus.failure : status))
     }),
   )

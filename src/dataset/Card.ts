@@ -1,4 +1,4 @@
-/** Only Parquet files are configurations, because `datasets` reads all configurations of a folder in one format. */
+/** Writes the dataset card. It lists only Parquet files, because `datasets` reads all listed files in one format. */
 import { Number, Option, Record } from "effect"
 import { parse, stringify } from "yaml"
 import * as Judge from "../domain/Judge.ts"
@@ -144,7 +144,7 @@ const loading = (subject: Written, formats: ReadonlyArray<TrainerFormat>, form: 
         ]),
     ...(hasCalls && lines.some(({ reads }) => reads?.includes("tool_calls"))
       ? [
-          "In JSON Lines, a message has only its own members. `datasets` 4.7 and later read tool calls unchanged; earlier versions add null for members that only other messages have.",
+          "In JSON Lines, each message lists only the members that it has. `datasets` 4.7 and later read tool calls unchanged. Earlier versions add the members of other messages, with the value null.",
         ]
       : []),
   ]

@@ -1,4 +1,4 @@
-/** Call arguments and `tools` are JSON text. A message's missing member is absent in JSON Lines, null in Parquet. */
+/** The columns of a dataset. Call arguments and `tools` are JSON text. */
 import { Record, Schema, Struct } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
 import { Message, usesTools } from "../domain/Message.ts"

@@ -121,8 +121,8 @@ const defaultShardBytes = 500_000_000
  * manifest.json
  * ```
  *
- * The directory must be new, be empty, or contain an earlier dataset, which is replaced when all files are complete. It
- * stays unchanged if the stream or an option fails, if there are no pairs, or if the write is interrupted.
+ * The directory must be new, be empty, or contain an earlier dataset. The earlier dataset is replaced when all files
+ * are complete. If the write fails or is interrupted, the directory does not change.
  */
 export const write = <E = never, R = never>(
   options: Options<E, R>,

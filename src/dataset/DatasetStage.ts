@@ -23,7 +23,7 @@ export interface Rows {
   readonly output: number
   readonly count: number
   readonly columns: ReadonlyArray<readonly [name: string, values: ColumnContent]>
-  /** Start and end in `texts`, by row and by column of `PairBytes.texts`. Both are 0 if `columns` has the value. */
+  /** For each row and name in `PairBytes.texts`: start and end in `texts`. 0 and 0 mean that `columns` has the text. */
   readonly places?: Int32Array<ArrayBuffer> | undefined
 }
 

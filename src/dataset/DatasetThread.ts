@@ -17,7 +17,7 @@ const ahead = 24
 
 const messageBytes = 512 * 1024
 
-/** If a message had more rows, they would live so long that V8 moves them to its old generation. */
+/** Maximum rows of a message. Rows of a larger message would live so long that V8 moves them to its old generation. */
 const messageRows = 256
 
 const rowBytes = 200

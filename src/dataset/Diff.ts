@@ -1,8 +1,7 @@
 /**
- * Compares the pairs of two datasets. A pair of A and a pair of B match if their item ids and both texts are equal.
- * `same + changed + flipped + gone` is `a.rows`, and `same + changed + flipped + added` is `b.rows`. Memory is constant
- * up to 100 million pairs; the temporary file takes 0.2 kB per pair. If the input has no ids, an item's id is a hash of
- * its content, so a changed text makes another item.
+ * Compares the pairs of two datasets by item id and texts. A pair is flipped if the second dataset chooses the text
+ * that the first one rejects. Memory is constant up to 100 million pairs. The temporary file takes 0.2 kB per pair. If
+ * the input has no ids, an item's id is a hash of its content, so a changed text makes another item.
  */
 import { Effect, FileSystem, Option, Path, Record, Schema, Stream } from "effect"
 import { type Split, splits } from "../domain/Split.ts"
@@ -135,10 +134,7 @@ const expertsOf = Effect.fnUntraced(function* (directory: string) {
   return new Map(rows.flatMap(({ expert, votes }) => (expert === null ? [] : [[expert, votes] as const])))
 })
 
-/**
- * Returns the experts with votes in `a` who are not in `b`. If the datasets have no expert in common, returns none,
- * because their pseudonyms may differ.
- */
+/** Returns the experts of `a` that `b` lacks. If `b` lacks all of them, returns none: the pseudonyms may differ. */
 export const lostExperts = Effect.fnUntraced(function* (a: string, b: string) {
   const [before, after] = [yield* expertsOf(a), yield* expertsOf(b)]
   const lost = [...before].filter(([expert, votes]) => votes > 0 && !after.has(expert))

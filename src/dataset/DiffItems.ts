@@ -1,7 +1,4 @@
-/**
- * Matches each pair of A with an equal pair of B. If there is none, matches a pair of the same texts with the same
- * choice, or else with the opposite choice.
- */
+/** Matches pairs of two datasets: equal pairs, then pairs with equal texts and choice, then pairs with equal texts. */
 import { inputColumns } from "../domain/PreferencePair.ts"
 
 /** Indexes in a record. `low` is the smaller one of the hashes of `chosen` and `rejected`, `high` the other one. */
@@ -32,7 +29,6 @@ export interface Drawn {
 
 const lossesByVotes = new Set(["not_judged", "too_few_votes", "tie", "low_agreement", "against_votes", "no_pair"])
 
-/** Settings that are not in this set affect which pairs exist, or the answers of the experts. */
 // prettier-ignore
 const otherSettings = new Set([
   "votes", "shuffle_seed", "gold_mixed_in", "thresholds", "splits", "conversational", "margin", "margin_from", "edited",

@@ -1,6 +1,6 @@
 /**
- * Orders rows so that neighbors have different prompts, because a KTO trainer combines each prompt with the completion
- * of the previous row to estimate the KL divergence. TRL 1.10 does so within a batch (trl/trainer/kto_trainer.py),
+ * Orders rows so that neighbors have different prompts. To estimate the KL divergence, a KTO trainer combines each
+ * prompt with the completion of the previous row: TRL 1.10 within a batch (trl/trainer/kto_trainer.py), and
  * LLaMA-Factory 0.9.6 within 1,000 rows (data/processor/feedback.py). Memory holds 32 MB of rows. Batches that are
  * spread over several processes are not considered.
  */
@@ -55,7 +55,7 @@ export const make = <Row>() => {
     const prompt = choose()
     if (prompt === undefined) return undefined
     const { key, rows } = prompt
-    // If the row did not depend on the key, every prompt's first row would have the same label.
+    // A prompt's first row is its chosen completion. With a fixed index, all chosen completions would come first.
     const drawn = key % rows.length
     const { row, size } = rows[drawn]!
     const end = rows.pop()!
@@ -117,7 +117,6 @@ const separate = <Row>(entries: Array<Entry<Row>>, offset: number): void => {
   const costOfTwo = (start: number, end: number): { readonly near: number; readonly neighbors: number } => {
     const size = end - start + 1
     let neighbors = size === 2 ? 1_000_000 : 0
-    // Trainers rotate a batch, so its first and last row are neighbors, too. The file's last batch can be shorter.
     for (let batch = size; batch <= (end === last ? maxDistance : size); batch++) {
       if (start % batch === 0) neighbors += isCommonBatchSize(batch) ? 1000 : 2
     }

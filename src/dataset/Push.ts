@@ -161,7 +161,7 @@ const decodeExperts = Schema.decodeUnknownOption(
   ),
 )
 
-/** Earlier versions wrote names to a report without the setting `expert_names`, so the report is checked, too. */
+/** Reports of earlier versions may contain names even if the setting `expert_names` is not set. */
 const namesExperts = (report: string): boolean =>
   Option.exists(decodeExperts(report), ({ experts }) =>
     experts.some(({ expert }) => expert !== null && !Pseudonym.isPseudonym(expert)),

@@ -1,7 +1,4 @@
-/**
- * A shard ends after the item with which it reaches the limit, so that an item's pairs are in one shard. The limit is a
- * size in memory, as in `datasets`.
- */
+/** All pairs of an item are in one shard. A shard ends after the item that fills it. */
 import type { Split } from "../domain/Split.ts"
 import * as OutputFile from "../node/OutputFile.ts"
 import { type EncodedRow, Text } from "./file/EncodedRow.ts"
@@ -32,7 +29,6 @@ interface Shard {
   size: number
 }
 
-/** A split without rows has one empty shard. */
 export const make = (
   directory: string,
   split: Split,

@@ -102,7 +102,8 @@ export const problemOf = (requested: ReadonlyArray<unknown>) => {
     const name = describeValue(format.name)
     if (!/^[\w-][\w.-]*$/.test(format.name))
       return {
-        expected: "names of letters (a to z), digits, hyphens, underscores, and dots, not beginning with a dot",
+        expected:
+          "a name that has only ASCII letters, digits, hyphens, underscores, and dots, and does not begin with a dot",
         found: name,
       }
     if (names.has(format.name)) return { expected: "different names", found: `${name} twice` }

@@ -1,4 +1,4 @@
-/** Compares JSON Lines, as text, with the lines that the Parquet rows give. Leading lines can belong to later rows. */
+/** Compares the lines of JSON Lines files, as text, with the rows of the Parquet files. */
 import { Array as Arr, Effect, Option, Path, Schema, Sink, Stream } from "effect"
 import type { SchemaElement } from "hyparquet"
 import { type Split, splits } from "../domain/Split.ts"
@@ -202,7 +202,11 @@ const differenceOf = (row: JsonRow, line: string): Pick<Finding, "field" | "expe
   const isSame = (column: string) => JSON.stringify(row[column]) === JSON.stringify(parsed.value[column])
   const field = [...Object.keys(row), ...Object.keys(parsed.value)].find((column) => !isSame(column))
   return field === undefined
-    ? { field: null, expected: "columns in the dataset's order, without spaces", found: "another order, or spaces" }
+    ? {
+        field: null,
+        expected: "the columns in the dataset's order, and no spaces between JSON tokens",
+        found: "the same values in another order or notation",
+      }
     : {
         field,
         expected: `the value in Parquet, ${Findings.describe(row[field])}`,

@@ -1,8 +1,7 @@
 /**
  * The parts of a vote besides the choice and flags. `read` leaves out a member with an unexpected shape and never
  * fails. A new part also needs a field in `annotate/Judgment` or `annotate/Rubric`, an empty value in `annotate/entry`,
- * and a row in the guide of the service. For a part that only some tasks ask for, see also `Rubric`, `Guidelines`, and
- * `store/Assessments`.
+ * and a row in the guide of the service.
  */
 import { Predicate, Schema, Struct } from "effect"
 import { firstOfText } from "./CompletionTexts.ts"
@@ -31,7 +30,7 @@ export const names = Struct.keys(fields)
 
 export const columns = {
   strength: described(
-    "Mean strength of the votes for `chosen`; 1 is the smallest difference to the other completions. Null if no vote has a strength, or `chosen` is not the best completion.",
+    "Mean strength of the votes for `chosen`, from 1 (the smallest difference to the other completions). Null if no vote has a strength, or another completion of the item is the best.",
     Schema.NullOr(Schema.Finite),
   ),
   all_bad: described(
@@ -43,7 +42,7 @@ export const columns = {
     Schema.NullOr(Schema.String),
   ),
   edited: described(
-    "`chosen`, as edited by an expert: the first edit among the votes for `chosen`. Null if there is no edit, or `chosen` is not the best completion.",
+    "`chosen`, as edited by an expert: the first edit in the votes for `chosen`. Null if there is no edit, or another completion of the item is the best.",
     Schema.NullOr(Schema.String),
   ),
 }
@@ -77,15 +76,13 @@ export const read = (members: { readonly [name: string]: unknown }, best: number
 const mean = (numbers: ReadonlyArray<number>): number =>
   numbers.reduce((sum, number) => sum + number, 0) / numbers.length
 
-/** Describes for guides how `combine` makes each part. */
 export const combined: { readonly [Name in keyof typeof fields]: string } = {
-  strength: "is the mean over the votes for the best completion that have a strength",
+  strength: "is the mean strength of the votes for the best completion",
   all_bad: "is true if more than half of the votes say so",
-  edited: "is from the earliest vote for the best completion that has an edit",
+  edited: "is the first edit in the votes for the best completion",
   aspects: "has mean ratings",
 }
 
-/** A vote that ranks several texts first has no strength here. The result has only parts that a vote has. */
 export const combine = (
   completions: ReadonlyArray<string>,
   best: number,

@@ -1,6 +1,6 @@
 /**
  * An audit shows how often automatic judges agree with people, and what it would cost to use the judges. A value that
- * cannot be computed is `null`, for example the interval of a kappa from too few items.
+ * cannot be computed is `null`.
  */
 import type { Estimate } from "./Leaderboard.ts"
 
@@ -36,7 +36,7 @@ export interface AuditRater {
   readonly votes: number
   /** Agreement of the rater with a person. For `people`, it is the agreement of two people on an item. */
   readonly agreement: AuditAgreement | null
-  /** The rater's agreement on parts of the rater's votes: by `models`, `length`, `position`, or a metadata field. */
+  /** `agreement` on some of the items, such as those of two models or of one value of a metadata field. */
   readonly slices: ReadonlyArray<AuditSlice>
   /** Share of comparisons with the same answer in both orders of the completions. */
   readonly swap_consistency: AuditEstimate | null
@@ -66,11 +66,11 @@ export interface AuditPolicy {
 
 /** A comparison of policies. It covers the items that have a reference, a vote of a judge, and a vote of a person. */
 export interface AuditPolicies {
-  /** `gold`: the item's known answer. `people`: the majority of the other people, with each person left out in turn. */
+  /** `gold`: the item's known answer. `people`: for each person's vote, the majority of the other people's votes. */
   readonly reference: "gold" | "people"
   /** Number of compared items. If there are fewer than 10, differences have no interval. */
   readonly items: number
-  /** The accepted loss of accuracy against people. */
+  /** Maximum by which a policy's accuracy may be below the accuracy of people, from 0 to 1. */
   readonly within: number
   /** The cheapest policy whose `difference` is at least −`within`. Without prices, the fewest `people_votes` win. */
   readonly cheapest: string | null

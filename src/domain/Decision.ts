@@ -1,7 +1,4 @@
-/**
- * A lead's decision on an item, which replaces its votes. The votes stay in the result: `agreement` is the share of
- * first choices for the decided completion, and the assessment combines the votes as if it were their best.
- */
+/** A lead's decision on an item. The votes stay in the result: `agreement` is the share of votes for this decision. */
 import { Option, Predicate, Schema, Struct } from "effect"
 import * as Assessment from "./Assessment.ts"
 import { firstOfText } from "./CompletionTexts.ts"
@@ -31,7 +28,7 @@ export const readIn = (annotations: Annotations, best: number): Decision | undef
   return Option.getOrElse(asDecision(told), () => ({ ...told, by: null, at: null }))
 }
 
-/** Returns the service's choice if the votes have another majority. Call it only if no lead decided on the item. */
+/** Call it only if no lead decided on the item. */
 export const ofService = (
   { rationale }: Annotations,
   best: number,

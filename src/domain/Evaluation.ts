@@ -16,7 +16,7 @@ export interface EvaluationSlice {
   readonly longer: AuditEstimate
 }
 
-/** Pairs with similar predicted probabilities that the completion with the higher score is preferred. */
+/** The pairs whose predicted probability is between `from` and `from` + 0.1. */
 export interface CalibrationBin {
   /** Lower bound of the probability, at least 0.5. The upper bound is 0.1 higher. */
   readonly from: number
@@ -32,7 +32,7 @@ export interface Disagreement {
   readonly item_id: string
   readonly chosen_index: number
   readonly rejected_index: number
-  /** Score of the rejected completion minus that of the chosen one. */
+  /** Score of the rejected completion minus the score of the chosen one. */
   readonly difference: number
   /** Share of the item's votes that prefer its best completion; null if there is one vote. */
   readonly agreement: number | null

@@ -13,11 +13,9 @@ export const of = (value: unknown): string | null => {
   return name === "" || name.length > maxLength ? null : name
 }
 
-/** The kind that the annotations themselves have. The kinds of their votes are ignored. */
 export const inWhole = (annotations: unknown, at: (members: object) => unknown): string | null =>
   Predicate.isObject(annotations) ? of(at(annotations)) : null
 
-/** The kind of each vote. A vote without one has the annotations' kind, which is also the result without votes. */
 export const inAnnotations = (annotations: unknown, at: (members: object) => unknown): ReadonlyArray<string | null> => {
   if (!Predicate.isObject(annotations)) return [null]
   const whole = inWhole(annotations, at)

@@ -1,7 +1,6 @@
 /**
- * An item as a task's `prompts` contain it, in UTF-8 bytes. Small items share blocks of memory, because allocating a
- * buffer for each takes more time than encoding it. Code that keeps an item for long copies it with `detached`, because
- * the item would keep its whole block in memory.
+ * An item as a task's `prompts` contain it, in UTF-8 bytes. Small items share a block of memory, because one buffer per
+ * item is slower. A long-lived item must be copied with `detached`, because it keeps its whole block in memory.
  */
 export interface ItemBytes {
   /** The bytes of the item, with the completions in the order of the input. */

@@ -18,7 +18,6 @@ export interface Bytes extends Uint8Array {
 const backslash = 0x5c
 const u = 0x75
 
-/** The code of the character that an escape stands for, by the code of the letter after the backslash. */
 const unescaped = new Uint8Array(128)
 for (const [letter, text] of Object.entries({
   '"': '"',

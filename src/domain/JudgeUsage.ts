@@ -1,7 +1,6 @@
 /**
- * The token costs of a language model's vote, undefined if the judge had no prices. `paid` is the cost of the vote's
- * requests and of earlier requests that led to no vote, so each request counts once. `whole` is the cost of the vote's
- * requests, including those that a cache answered.
+ * The token costs of a language model's vote; undefined without prices. `whole` includes requests that a cache
+ * answered. `paid` does not, but includes earlier requests that led to no vote.
  */
 import { Option, Schema } from "effect"
 import * as Cost from "./Cost.ts"
@@ -44,6 +43,5 @@ export const read = (details: unknown): Option.Option<JudgeUsage> =>
     return { paid: plus(own, exact(without_vote?.cost)), whole: own && plus(own, exact(cached?.cost)) }
   })
 
-/** The sum of two costs. An undefined cost counts as 0, but two of them give an undefined sum. */
 export const plus = (a: Cost.Decimal | undefined, b: Cost.Decimal | undefined): Cost.Decimal | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Cost.plus(a, b)

@@ -18,7 +18,7 @@ export interface LedgerItem {
   readonly completions: ReadonlyArray<string>
   /** The name of the model that wrote each completion, in the same order. */
   readonly models?: ReadonlyArray<string> | undefined
-  /** Whether each completion was messages with tool calls. `completions` has their text. Absent if none was. */
+  /** For each completion, whether the input had it as messages with tool calls. Absent if none had. */
   readonly asMessages?: ReadonlyArray<boolean>
   /** The definitions of the tools that the model had, as JSON text; absent if there are none. */
   readonly tools?: string
@@ -37,7 +37,7 @@ export interface NoJudgment extends Pick<Judgment, "taskId" | "itemId" | "isChec
   readonly reason: "withdrawn" | "unanswered" | "unusable"
 }
 
-/** The result of a task for one item or, if the task asks for several votes, one vote in this result. */
+/** The result of a task for one item. If the task asks for several votes, each vote is one judgment. */
 export interface Judgment extends LedgerItem {
   /** The task's id at the service. */
   readonly taskId: string

@@ -38,8 +38,8 @@ export interface LeaderboardRow {
   /** 1 plus the number of models in the group whose interval lies above this model's interval. */
   readonly rank: number
   /**
-   * 400 more points mean odds of 10 to 1. The mean of a group is 1000. `low` is null if `extreme` is `never_won`, and
-   * `high` is null if it is `never_lost`.
+   * 400 more points mean odds of 10 to 1. The mean of a group is 1000. `low` is null for `never_won`, `high` for
+   * `never_lost`.
    */
   readonly rating: Estimate
   /** The rating that the model would have if both completions of each comparison were equally long. */
@@ -49,7 +49,7 @@ export interface LeaderboardRow {
   /** Number of items on which the model was compared with another model. */
   readonly items: number
   /**
-   * Comparisons that the model won. A vote with a ranking compares every two completions in it; a vote without one
+   * Comparisons that the model won. A vote with a ranking compares every two completions in the ranking. Another vote
    * compares the chosen completion with all others.
    */
   readonly wins: number
@@ -58,23 +58,23 @@ export interface LeaderboardRow {
   /** Comparisons that the model lost. */
   readonly losses: number
   /**
-   * Models that all beat each other, directly or through others, form a component. If the model's component never lost
-   * (`never_lost`) or never won (`never_won`) against models outside it, the rating depends on the prior.
+   * `never_lost` if the model only won, `never_won` if it only lost. The rating then depends on the prior. Models that
+   * beat each other in a circle count as one model.
    */
   readonly extreme: "never_lost" | "never_won" | null
 }
 
 /** The effect of a property, other than the model, on the odds that a completion is preferred. */
 export interface ControlRow {
-  /** `length`: effect of (a − b) / (a + b) for a and b characters. `position`: effect of being shown first. */
+  /** `length`: the difference of the two lengths in characters, divided by their sum. `position`: being shown first. */
   readonly control: "length" | "position"
   /** The effect, in natural log-odds. */
   readonly coefficient: Estimate
-  /** `coefficient` is the effect of this difference: the root mean square for `length`, and 1 for `position`. */
+  /** `coefficient` is the effect of this value of the property: the root mean square for `length`, 1 for `position`. */
   readonly unit: number
 }
 
-/** The estimates from the first votes only, in the order of the ledger's items. */
+/** The estimates from the first `votes` votes. The votes have the order of their items in the ledger. */
 export interface AccrualPoint {
   /** Number of votes so far. */
   readonly votes: number
@@ -92,7 +92,7 @@ export interface Accrual {
   readonly models: ReadonlyArray<string>
   /** The estimates after increasing numbers of votes. */
   readonly points: ReadonlyArray<AccrualPoint>
-  /** With n votes today, `votes` more make intervals `factor` = √(n / (n + votes)) times as wide. */
+  /** After `votes` more votes, each interval is about `factor` times as wide as now. */
   readonly next: { readonly votes: number; readonly factor: number }
 }
 
@@ -108,7 +108,7 @@ export interface Leaderboard {
   readonly comparisons: number
   /** Comparisons without a winner. */
   readonly ties: number
-  /** Davidson's ν: the odds of a tie to a win of one of two equal models. Null if no or every comparison is a tie. */
+  /** Davidson's ν: between equal models, a tie is ν times as likely as a win of one. Null if all or none are ties. */
   readonly tie_parameter: number | null
   /** The models by group, then by rating. */
   readonly models: ReadonlyArray<LeaderboardRow>

@@ -1,7 +1,4 @@
-/**
- * Preference pairs whose completions stay bytes until they are read. A pair from `make` has the same members in the
- * same order as any other pair. Its copies contain strings.
- */
+/** Preference pairs that keep their completions as UTF-8 bytes. A completion is decoded each time it is read. */
 import * as Attached from "./Attached.ts"
 import * as JsonText from "./JsonText.ts"
 import type { PreferencePair } from "./PreferencePair.ts"

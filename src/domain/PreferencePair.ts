@@ -1,7 +1,7 @@
 /**
  * One row of the dataset. `chosen` and `rejected` differ, indices refer to the input, and the weights of an item's rows
- * add up to 1. A member here is a column, with its position, type, and description in files, card, and guide.
- * `pair/PairStrategy` computes its value. A dataset that lacks the column is read with null, if null is allowed.
+ * add up to 1. Each member is a column. A new column must be nullable: in datasets without it, it is read as null.
+ * `fromInput` marks columns that depend only on the input, for `diff`.
  */
 import { Record, Schema } from "effect"
 import * as Assessment from "./Assessment.ts"
@@ -11,7 +11,6 @@ import { Message, Prompt } from "./Message.ts"
 const text = Schema.NullOr(Schema.String)
 const number = Schema.NullOr(Schema.Finite)
 
-/** A column that differs only if the input differs. */
 const fromInput = <S extends Schema.Top>(description: string, schema: S): S["Rebuild"] =>
   described(description, schema.annotate({ isFromInput: true }))
 
@@ -40,7 +39,7 @@ const struct = Schema.Struct({
     number,
   ),
   decided_votes: described(
-    "Number of votes that prefer one of `chosen` and `rejected`. Other votes are ties, or name only a third completion as the best. Null if there is one vote.",
+    "Number of votes that prefer `chosen` to `rejected`, or the reverse. The other votes are ties, or only say that a completion outside the pair is the best. Null if there is one vote.",
     Schema.NullOr(Schema.Int),
   ),
   ...Assessment.columns,

@@ -1,7 +1,4 @@
-/**
- * The price of a vote, by the kind of expert who gives it. A vote is reserved at the highest price, and never costs
- * more.
- */
+/** The price of a vote, by the kind of expert who gives it. */
 import { Option, Predicate } from "effect"
 import * as Cost from "./Cost.ts"
 

@@ -48,7 +48,7 @@ const itemOf = (text: typeof WellFormedText) => {
     id: Schema.optionalKey(filled),
     prompt,
     completions,
-    /** Whether each completion was messages with tool calls. `completions` has their text. Absent if none was. */
+    /** For each completion, whether the input had it as messages with tool calls. Absent if none had. */
     as_messages: Schema.optionalKey(Schema.Array(Schema.Boolean)),
     /** The model's tools, as the text of a JSON array. Not shown to experts. */
     tools: Schema.optionalKey(text),
@@ -79,7 +79,7 @@ const itemOf = (text: typeof WellFormedText) => {
 /** A record of the `items` layout. Completions that are messages are rendered as text. */
 export const PromptItem = itemOf(WellFormedText)
 
-/** For texts decoded from UTF-8, which have no lone surrogates. Without the search, reading takes a tenth less time. */
+/** Does not check texts for lone surrogates, because a text decoded from UTF-8 has none. */
 export const WellFormedPromptItem = itemOf(Schema.String)
 export type PromptItem = typeof PromptItem.Type
 
@@ -99,15 +99,13 @@ export interface SourceItem {
   readonly identity?: ItemIdentity | undefined
 }
 
-/** The JSON of the texts of the item in `of`. It is not valid for a modified copy, which can have other texts. */
+/** The JSON texts of one item. A modified copy of the item must not use them. */
 export interface ItemTexts {
   readonly of: PromptItem
   readonly json: ReadonlyArray<string>
 }
 
-/** The result of `TaskRequests.identify`. */
 export interface ItemIdentity {
-  /** The item with this identity. A modified copy of it can have another identity. */
   readonly of: PromptItem
   readonly bytes: ItemBytes
   /** SHA-256 of `bytes`, in hexadecimal. */
@@ -115,10 +113,7 @@ export interface ItemIdentity {
   readonly itemId: string
 }
 
-/**
- * The item as JSON, as in a task's `prompts`, with a conversation as text. Its hash identifies the item's content. The
- * content excludes `id`, `tools`, `models`, `gold`, and `metadata`.
- */
+/** The item as JSON, as in a task's `prompts`. Its hash identifies the item's content. */
 export const content = (item: Pick<PromptItem, "prompt" | "completions">): string => JSON.stringify(toTaskPrompt(item))
 
 /** The completions of an item: messages if they call tools, otherwise text. */

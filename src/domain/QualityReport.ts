@@ -31,7 +31,7 @@ export interface Agreement {
   readonly items: number
   /** Items whose votes all prefer the same completion. */
   readonly unanimous: number
-  /** Items with several best completions (votes are weighted with `dawid-skene`), except those that a lead decided. */
+  /** Items for which `method` finds several best completions. Items that a lead has decided do not count. */
   readonly ties: number
   /** Mean share of an item's votes that prefer the chosen completion. */
   readonly mean_agreement: number | null
@@ -45,7 +45,7 @@ export interface Agreement {
   readonly compared_items: number
   /** The method by which votes became a choice. */
   readonly method: "majority" | "dawid-skene"
-  /** Items whose choice is not the majority's, by its cause: the service's result, a lead, or reliabilities. */
+  /** Items whose choice is not the majority's. `by` tells what decided: the service, a lead, or reliabilities. */
   readonly not_majority: ReadonlyArray<{ readonly by: "service" | "lead" | "reliability"; readonly items: number }>
 }
 
@@ -61,7 +61,7 @@ export interface ExpertRow {
   readonly mixed_in_votes: number
   /** Token cost of a language model's votes, as an exact decimal; null if no vote has a cost. */
   readonly token_cost: string | null
-  /** The expert's votes on items on which the votes of all other experts have a majority. */
+  /** Votes that prefer one completion, on items on which the other experts' votes have a majority. */
   readonly compared: number
   /** Votes among `compared` that agree with the majority of the other experts. */
   readonly with_others: number
@@ -114,7 +114,7 @@ export interface GoldReport {
   readonly mixed_in: number
   /** Judged items of the input that have a known answer. */
   readonly in_input: number
-  /** Results on all of these items, mixed in or from the input. Each result was paid for once. */
+  /** Results on the items of `mixed_in` and `in_input`. Each result was paid for once. */
   readonly results: number
   /** Votes that prefer one completion; others are neither right nor wrong. */
   readonly votes: number
@@ -145,11 +145,11 @@ export interface Position {
   /** `chosen` contains, for each position, the number of votes for the completion that was shown there. */
   readonly by_completions: ReadonlyArray<{ readonly completions: number; readonly chosen: ReadonlyArray<number> }>
   /**
-   * Items with more votes for the first half of the order shown. Each item counts once, because its votes are not
-   * independent. A middle position is in neither half. An item with equally many votes in both halves does not count.
+   * Items with more votes for the first half of the order shown. A middle position is in neither half. An item with
+   * equally many votes in both halves does not count.
    */
   readonly first_half: number
-  /** Items on which more votes chose a completion from the second half of the order shown than from the first half. */
+  /** Items with more votes for the second half of the order shown. */
   readonly second_half: number
   /** P-value of a two-sided exact binomial test of `first_half` and `second_half` for equal probability. */
   readonly p_value: number | null
@@ -157,7 +157,7 @@ export interface Position {
   readonly known: number
 }
 
-/** Kept items by whether they have a ranking. For an item without one, `full-ranking` equals `best-against-rest`. */
+/** Kept items with and without a ranking. Without it, `full-ranking` makes the same pairs as `best-against-rest`. */
 export interface Rankings {
   /** Kept items with a ranking of their completions. */
   readonly ranked_items: number
@@ -175,11 +175,11 @@ export interface FlagReport {
 
 /** Lengths of prompts and completions in code points, and whether the longer completion is chosen. */
 export interface Length {
-  /** Pairs in which the longer completion was chosen. If an item has n pairs, each of them counts 1/n. */
+  /** Pairs in which the longer completion was chosen. If an item has n pairs, each pair counts 1/n. */
   readonly longer_chosen: number
-  /** Pairs whose completions have the same length. If an item has n pairs, each of them counts 1/n. */
+  /** Pairs whose completions have the same length. If an item has n pairs, each pair counts 1/n. */
   readonly equal: number
-  /** Pairs in which the shorter completion was chosen. If an item has n pairs, each of them counts 1/n. */
+  /** Pairs in which the shorter completion was chosen. If an item has n pairs, each pair counts 1/n. */
   readonly shorter_chosen: number
   /** `longer_chosen` divided by the sum of `longer_chosen` and `shorter_chosen`; null if the sum is 0. */
   readonly share_longer: number | null

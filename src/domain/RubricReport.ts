@@ -16,7 +16,7 @@ export interface StrengthReport {
     readonly items: number
     readonly mean: number
   }>
-  /** Krippendorff's alpha for interval data, over votes for the best completion; null if no item has two such votes. */
+  /** Krippendorff's alpha for interval data, over the strengths of votes for the best completion; null without data. */
   readonly krippendorff_alpha: number | null
 }
 
@@ -42,7 +42,7 @@ export interface RubricReport {
   readonly votes: number
   /** How strongly experts prefer their choices; null if no vote gives a strength. */
   readonly strength: StrengthReport | null
-  /** Items with a vote that answers (`answered`), and items on which more than half of all votes say yes (`items`). */
+  /** `answered`: items with a vote on whether all completions are bad. `items`: more than half of all votes say yes. */
   readonly all_bad: { readonly answered: number; readonly items: number }
   /** Items whose best completion an expert edited, and by how many characters the edits changed its length. */
   readonly edited: { readonly items: number; readonly length_change: Distribution }

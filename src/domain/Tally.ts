@@ -13,19 +13,18 @@ export interface Ballot {
 type Choice = Pick<Ballot, "choice" | "ranking">
 
 export interface Tally {
-  /** Index of the best completion. If several completions have the best text, the earliest vote decides among them. */
+  /** Index of the best completion. If several completions have the best text, the earliest vote for it decides. */
   readonly best: number
   /** Share of the first-choice votes for the best text, 0 to 1. */
   readonly agreement: number
   /** Whether several texts have the most first-choice votes. */
   readonly tie: boolean
-  /** All completions, ranked by rules 2 and 3 of `tally`; ties share a group. Undefined if a vote has no ranking. */
+  /** The completions from best to worst. Equal completions share a group. Undefined if a vote has no ranking. */
   readonly ranking: Ranking | undefined
   /** The first rationale among the votes for the best text. */
   readonly rationale: string | undefined
 }
 
-/** Replaces each index by `first[index]`. Completions with the same text get the best of their ranks. */
 export const rankTexts = (ranking: Ranking, first: ReadonlyArray<number>): Ranking => {
   const seen = new Set<number>()
   return ranking.flatMap((group) => {
@@ -38,9 +37,8 @@ export const rankTexts = (ranking: Ranking, first: ReadonlyArray<number>): Ranki
  * Counts votes by these rules:
  * 1. Completions with the same text are one choice, at the best rank among them.
  * 2. The text with the most first choices is best. A vote that ranks several texts first is split equally among them.
- * 3. If several texts have the most first choices, the one with the highest mean Borda score is best. The mean is over
- *    the votes with a ranking. In a ranking of m texts, rank r (1 to m) scores m − r; texts with the same rank share
- *    the mean.
+ * 3. If several texts have the most first choices, the one with the highest mean Borda score is best. In a ranking of m
+ *    texts, rank r (1 to m) scores m − r. Texts with the same rank get the mean of their scores.
  * 4. If several texts are equal by rules 2 and 3, the earliest vote that chose one of them decides. If no vote chose
  *    one of them, the lowest index is best.
  *
@@ -54,7 +52,6 @@ export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray
   const borda = first.map(() => 0)
   for (const { ranking } of ofTexts) addBorda(borda, distinct, ranking)
 
-  /** The result is negative if `a` is better than `b` by votes and Borda scores. */
   const compare: Order.Order<number> = (a, b) => {
     const [one, other] = [first[a]!, first[b]!]
     return Order.BigInt(votes[other]!, votes[one]!) || Order.Number(borda[other]!, borda[one]!)
@@ -77,9 +74,7 @@ export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray
   }
 }
 
-/**
- * Whether each vote agrees with the others' majority. Undefined if there is none, or if the vote ranks several first.
- */
+/** For each vote; undefined if the other votes have no majority, or this vote ranks several completions first. */
 export const agreesWithOthers = (
   completions: ReadonlyArray<string>,
   ballots: ReadonlyArray<Choice>,
@@ -97,14 +92,13 @@ export const agreesWithOthers = (
   })
 }
 
-/** The indices with the most first choices, in order. @param tops for each vote, the indices that it ranks first */
+/** @param tops for each vote, the indices that it ranks first */
 export const leadersOf = (tops: ReadonlyArray<ReadonlyArray<number>>): ReadonlyArray<number> => {
   const { votes } = firstChoices(Math.max(-1, ...tops.flat()) + 1, tops)
   const most = votes.reduce((most, count) => (count > most ? count : most), 0n)
   return votes.flatMap((count, index) => (count === most ? [index] : []))
 }
 
-/** Counts first choices. A vote counts `unitsPerVote`, which can be divided equally among texts without fractions. */
 const firstChoices = (completions: number, tops: ReadonlyArray<ReadonlyArray<number>>) => {
   const unitsPerVote = tops.reduce((common, top) => leastCommonMultiple(common, BigInt(top.length)), 1n)
   const votes = Array.from({ length: completions }, () => 0n)
@@ -112,7 +106,6 @@ const firstChoices = (completions: number, tops: ReadonlyArray<ReadonlyArray<num
   return { votes, unitsPerVote }
 }
 
-/** Replaces each completion's index by the index of the first completion with the same text. */
 export const withFirstIndices = <Vote extends Choice>(vote: Vote, first: ReadonlyArray<number>): Vote => ({
   ...vote,
   choice: first[vote.choice]!,
@@ -123,7 +116,7 @@ const hasText = (text: string | undefined): boolean => text !== undefined && tex
 
 export const topOf = ({ choice, ranking }: Choice): ReadonlyArray<number> => ranking?.[0] ?? [choice]
 
-/** Adds twice a ranking's Borda scores, which are integers. All rankings are complete, so sums order like means. */
+/** Adds doubled Borda scores, so that all scores are integers. */
 const addBorda = (scores: Array<number>, completions: number, ranking: Ranking | undefined) => {
   let below = completions
   for (const group of ranking ?? []) {

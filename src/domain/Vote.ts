@@ -34,7 +34,7 @@ export const fields = {
     Schema.Int,
   ),
   repeated: described(
-    "Whether the person had already voted on this prompt and these completions in another task with the same guidelines. This happens only if the service allows repeated votes, or if it measures people by this prompt.",
+    "Whether the person had already voted on this prompt and these completions in another task with the same guidelines. This happens only if the service allows repeated votes, or if this prompt is a gold item.",
     Schema.Boolean,
   ),
   details: described(
@@ -66,7 +66,7 @@ export interface ImportedVote extends Partial<Omit<Vote, "choice" | "expert" | "
   readonly judged_at?: string | number
 }
 
-/** The members that must be valid. `Assessment` reads other members, and ignores invalid ones. */
+/** Only these members must be valid: `Assessment` ignores other members that are invalid. */
 const Listed = Schema.StructWithRest(
   Schema.Struct({
     ...Struct.pick(Vote.fields, ["choice", "ranking", "rationale"]),
@@ -90,7 +90,6 @@ const fits =
 const isPermutation = (indices: ReadonlyArray<number>, length: number): boolean =>
   indices.length === length && new Set(indices).size === length && indices.every((index) => index < length)
 
-/** A vote of a list. Members that `Listed` does not have may have any shape. */
 export type ListedVote = ImportedVote & typeof Listed.Type
 
 /** The list of votes; none if there is no list, or if a vote does not fit the completions. */

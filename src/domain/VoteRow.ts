@@ -1,6 +1,6 @@
 /**
- * One vote as a record of a vote table. Each record has all columns, in the same order. In CSV, lists and objects are
- * JSON, and null is an empty cell. In CSV without the column `raw`, `io/SpreadsheetCell` neutralizes formulas.
+ * One vote as a record of a vote table. In CSV, lists and objects are JSON, and null is an empty cell. Formulas are
+ * neutralized (`io/SpreadsheetCell`) unless the file has the column `raw`.
  */
 import { Schema, Struct } from "effect"
 import * as Assessment from "./Assessment.ts"
@@ -77,7 +77,6 @@ export type Format = (typeof formats)[number]
 
 const ordered = (row: VoteRow): object => Object.fromEntries(columns.map((name) => [name, row[name]]))
 
-/** The column that marks CSV with unchanged texts, even formulas. Its value is always `true`. */
 export const rawColumn = "raw"
 
 const lineOf: { readonly [format in Format]: (row: VoteRow) => string } = {

@@ -40,13 +40,13 @@ export const VotedAnnotations = Schema.Struct({
   ),
   unanswered: Schema.optionalKey(
     described(
-      "True if no expert who may vote on the prompt has an answer: there is no judgment, and `best_completion_index` is null. Another task may ask other experts.",
+      "True if none of the experts who may vote on the prompt could judge it. There is no judgment, and `best_completion_index` is null. Another task may ask other experts.",
       Schema.Literal(true),
     ),
   ),
   kind: Schema.optionalKey(
     described(
-      "The kind of the missing votes. Present if the prompt has fewer votes than the task asks for, and all experts who may vote on it have this kind.",
+      "The kind of expert that would give the missing votes. Present if the prompt has fewer votes than the task asks for, and only experts of this kind may vote.",
       Schema.String,
     ),
   ),

@@ -13,7 +13,7 @@ const kinds = {
   409: "conflict",
   410: "notFound",
   413: "tooLarge",
-  // The service did not carry out the request, as for 429.
+  // Like 429, this status means that the service did not carry out the request.
   425: "tooEarly",
   426: "blocked",
   429: "rateLimited",

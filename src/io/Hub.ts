@@ -22,5 +22,4 @@ export const token = Effect.gen(function* () {
   return text === "" ? undefined : Redacted.make(text)
 })
 
-/** The Hub's client refuses all other tokens. */
 export const isToken = (token: Redacted.Redacted): boolean => Redacted.value(token).startsWith("hf_")

@@ -1,4 +1,4 @@
-/** Parses JSON. Engines' messages differ, so invalid text is scanned again. Refuses nesting beyond 100,000 levels. */
+/** Parses JSON. A second scan finds the place of an error, because the messages of JavaScript engines differ. */
 import { Result } from "effect"
 
 export const parse = (text: string, end = "the end of the line"): Result.Result<unknown, string> => {

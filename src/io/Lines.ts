@@ -47,7 +47,7 @@ export const fromBytes = (file: string, options?: LinesOptions) => split(() => n
 
 const LF = 10
 
-/** One character beyond Latin-1 doubles the memory of a decoded text, so long lines are decoded one by one. */
+/** Longer lines are decoded one by one, because one character beyond Latin-1 doubles the memory of a decoded text. */
 const minLongLine = 1024
 
 /** If a caller reads a line itself, it must call `skip` to keep the numbers right. */

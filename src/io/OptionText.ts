@@ -3,7 +3,7 @@ import { isObject } from "./Values.ts"
 
 export const of = (name: string): string => `\`${name}\``
 
-/** Several completion paths are another flag of the command line (`--completion-path`), hence ` path`. */
+/** With the word "path", the command line names the flag `--completion-path` (`cli/output/Flags`). */
 export const ofPath = (name: string, value: unknown): string =>
   `${of(name)}${name === "completions" && Array.isArray(value) ? " path" : ""}`
 

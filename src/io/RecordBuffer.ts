@@ -1,4 +1,4 @@
-/** Collects a record from chunks. Of an oversized record, only the first 64 KiB are kept, for its reject. */
+/** Collects a record from chunks. An oversized record is cut to 64 KiB, for its reject. */
 import { Result } from "effect"
 import * as Base64 from "effect/encoding/Base64"
 import type { Reject } from "../domain/Reject.ts"

@@ -1,4 +1,4 @@
-/** The kinds of settings, checked because programs may run without a type check. Steps check the ranges. */
+/** Checks the types of settings, because programs may run without a type check. */
 import { Duration, Effect, Layer, Option, Predicate, Redacted, Stream } from "effect"
 import { SettingInvalid } from "./SettingInvalid.ts"
 import * as OptionText from "./OptionText.ts"

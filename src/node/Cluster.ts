@@ -1,6 +1,6 @@
 /**
- * Adapter: Effect Cluster. A singleton runs on one connected runner. A suspended runner has lost its locks, but may go
- * on for a moment when it resumes; the epochs of `task/ledger/writes/Parts` keep it from claiming tasks.
+ * Adapter: Effect Cluster. A singleton runs on one connected runner. A suspended runner may resume work without its
+ * locks. `task/ledger/writes/Parts` then refuses its claims.
  */
 import { createSocket } from "node:dgram"
 import { lookup } from "node:dns"
@@ -17,7 +17,7 @@ export interface ClusterOptions extends Login {
   readonly prefix: string
   readonly host: string
   readonly port: number
-  /** Time without an answer after which another runner starts the singletons. At least `minLease`. */
+  /** Another runner takes over if a runner does not answer for this time. At least `minLease`. */
   readonly lease: Duration.Duration
 }
 

@@ -11,7 +11,7 @@ export class CorruptData extends Schema.TaggedError<CorruptData>()("CorruptData"
 export type Step = Data.TaggedEnum<{
   Output: { readonly bytes: Uint8Array }
   NeedsInput: {}
-  /** `unused` is the end of the last write, with which the next member begins. */
+  /** `unused` is the rest of the last `write`, which the decoder did not need. */
   Ended: { readonly unused: Uint8Array }
 }>
 export const Step = Data.taggedEnum<Step>()
@@ -19,7 +19,6 @@ export const Step = Data.taggedEnum<Step>()
 export interface Decoder {
   /** Call it only after `NeedsInput`. */
   readonly write: (bytes: Uint8Array) => void
-  /** If the data is truncated, `next` then fails. */
   readonly end: () => void
   readonly next: Effect.Effect<Step, CorruptData>
   readonly close: () => void

@@ -1,7 +1,7 @@
 /**
- * Adapter: lets only one process use a file, by an exclusive `node:sqlite` transaction on `FILE.lock`, which ends with
- * the process. The file is never removed: two processes could lock two files of that name. `FILE.lock.json` names the
- * holder, for a moment the previous one. A network file system must have working locks.
+ * Adapter: lets only one process use a file. The lock is an exclusive `node:sqlite` transaction on `FILE.lock`, so it
+ * ends with the process at the latest. Never delete `FILE.lock`: another process could then lock a new `FILE.lock`. A
+ * network file system must support locks.
  */
 import { readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { hostname } from "node:os"
@@ -138,7 +138,6 @@ const isAlive = (pid: number) =>
     Effect.catch(({ cause }) => Effect.succeed(!(Predicate.hasProperty(cause, "code") && cause.code === "ESRCH"))),
   )
 
-/** Tests the lock only if it has a holder's file, because a test blocks others. `unknown` if the file is unreadable. */
 export const holder = Effect.fn("FileLock.holder")(function* (
   path: string,
 ): Effect.fn.Return<Option.Option<LockHolder | "unknown">> {

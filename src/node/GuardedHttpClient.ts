@@ -31,7 +31,7 @@ export interface GuardedHttpClientOptions {
   readonly onPermitted?: ((host: string, address: string) => void) | undefined
 }
 
-/** The timeout also ends attempts whose request was abandoned. */
+/** An abandoned request does not end its attempt to connect. This timeout ends it. */
 const connectTimeoutMillis = 15_000
 
 /** `node:net` expects an IPv6 address without brackets. */

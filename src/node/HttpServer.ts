@@ -35,9 +35,8 @@ type Answerer = (request: IncomingMessage) => FirstAnswer
 const answerers = new WeakMap<HttpServer.HttpServer["Service"], { current: Answerer | undefined }>()
 
 /**
- * Answers requests before Effect's server gets them, while the scope is open. The application answers if `answer`
- * yields undefined (required for a request with a body), fails, or does not end at once, which interrupts it. Without
- * this module's server, it has no effect.
+ * Calls `answer` before Effect's server gets a request. The application answers if `answer` yields undefined, fails, or
+ * is asynchronous. For a request with a body, `answer` must yield undefined.
  */
 export const answerFirst = Effect.fnUntraced(function* (
   answer: (request: IncomingMessage) => Effect.Effect<FirstAnswer, unknown> | undefined,
@@ -83,7 +82,7 @@ const make = Effect.fnUntraced(function* (options: ServerOptions) {
   node.on("request", (request, response) => {
     answers.set(request.socket, response)
     if (node.listenerCount("request") > 1) return
-    // Otherwise, a client that is still sending would not see the response.
+    // Without this, a client that is still sending its body would not see the response.
     request.resume()
     answer(response, 503)
   })
@@ -125,7 +124,6 @@ const make = Effect.fnUntraced(function* (options: ServerOptions) {
   return server
 })
 
-/** Node checks this itself, but not if `problem` is set. */
 export const lacksHost = (request: HttpServerRequest.HttpServerRequest): boolean =>
   request.headers["host"] === undefined && NodeHttpServerRequest.toIncomingMessage(request).httpVersion === "1.1"
 

@@ -1,4 +1,4 @@
-/** Adapter: bytes that can be read once. Interrupting a wait loses none; only a wait keeps the process running. */
+/** Adapter: bytes that can be read once. An interrupted wait loses no bytes. */
 import { constants, openSync } from "node:fs"
 import { Socket } from "node:net"
 import type { Readable } from "node:stream"
@@ -55,7 +55,7 @@ export const StandardInput = Context.Reference<IncomingBytes>("prefstream/node/S
   defaultValue: () => fromReadable(() => process.stdin),
 })
 
-/** A named pipe, or one of a shell's `<(command)`. Opening does not wait for a writer. */
+/** A named pipe, such as that of the shell's `<(command)`. Opening it does not wait for a writer. */
 export const pipe = (path: string): IncomingBytes =>
   fromReadable(() => {
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)

@@ -1,4 +1,4 @@
-/** Adapter: a new file with its digest. `finish` syncs it, and checks its name: a removed file stays writable. */
+/** Adapter: a new file with its digest. `finish` syncs the file, and fails if the file was removed. */
 import { closeSync, fsyncSync, mkdirSync, openSync, readSync, renameSync, rmSync, statSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import * as Sha256 from "./Sha256.ts"
@@ -33,7 +33,7 @@ const makeFolder = (path: string) => {
 
 export const create = (directory: string, path: string): OutputFile => {
   const absolute = join(directory, path)
-  // Not recursive: if `directory` was removed, that would create it again, without its earlier files.
+  // With `recursive`, a removed `directory` would be created again, without its earlier files.
   const [, ...folders] = path.split("/").map((_, i, parts) => parts.slice(0, i).join("/"))
   for (const folder of folders) makeFolder(join(directory, folder))
   const fd = openSync(absolute, "wx")

@@ -4,7 +4,7 @@ import { brotliDecompressSync, crc32, gunzipSync } from "node:zlib"
 const chunkMin = 1024
 const chunkMax = 4 * 1024 * 1024
 
-/** Outputs of up to 4 MiB get a single buffer; `node:zlib` would join several by a copy. */
+/** With one buffer for the whole output, `node:zlib` need not join several buffers. */
 const options = (limit: number) => ({
   maxOutputLength: Math.max(limit, 1),
   chunkSize: Math.min(Math.max(limit + 1, chunkMin), chunkMax),

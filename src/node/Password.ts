@@ -1,4 +1,4 @@
-/** Adapter: scrypt. At most two hashes run at once, 64 MiB each. Callers limit the length: normalizing is quadratic. */
+/** Adapter: scrypt. Callers limit a password's length, because `normalize` takes quadratic time. */
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto"
 import { Context, Effect, Semaphore } from "effect"
 
@@ -8,7 +8,7 @@ interface Costs {
   readonly p: number
 }
 
-/** OWASP's costs. N = 2^17 and p = 1 would need twice the memory. A hash takes about 0.3 s. */
+/** OWASP's costs. A hash takes 64 MiB and about 0.3 s. */
 export const Cost = Context.Reference<Costs>("prefstream/node/Password/Cost", {
   defaultValue: () => ({ log2N: 16, r: 8, p: 2 }),
 })
@@ -36,7 +36,7 @@ export const hash = Effect.fn("Password.hash")(function* (password: string) {
   return toText(cost, salt, yield* derive(password, salt, cost))
 })
 
-/** If `stored` is undefined, the password is hashed too, so that the check takes the same time. */
+/** Without a stored hash, the check takes as long as with one, so that its duration reveals nothing. */
 export const verify = Effect.fn("Password.verify")(function* (password: string, stored: string | undefined) {
   const parts = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([\w-]+)\$([\w-]+)$/.exec(stored ?? "")
   if (parts === null) {

@@ -1,8 +1,7 @@
 /**
  * Adapter: an Effect `SqlClient` over `@effect/sql-pg`. All transactions run in the session that holds `lock`. If the
- * session is lost, the server rolls back and releases the lock, and later transactions fail; after a machine dies, this
- * takes about a minute. No message contains the password. A pooler must be in `session` mode: another mode is refused
- * before anything is written. Text with a NUL character cannot be stored.
+ * session is lost, the server rolls back and releases the lock, and later transactions fail. No message contains the
+ * password. A pooler must be in `session` mode. Text with a NUL character cannot be stored.
  */
 import type { PgConnection, PgTypes } from "@effect/sql-pg"
 import { Deferred, Effect, Layer, Queue, Redacted, Result, Schedule, Schema, type Scope, Stream } from "effect"
@@ -37,7 +36,6 @@ const named = (where: string) => (error: SqlError.SqlError) => {
   return new SqlError.SqlError({ reason: new Reason(fields) })
 }
 
-/** The server ended or refused the session, for example because it shuts down. */
 const isSessionEnd = Schema.is(Schema.Struct({ code: Schema.String.check(Schema.isPattern(/^57P0/)) }))
 
 const isProtocolViolation = Schema.is(Schema.Struct({ code: Schema.Literal("08P01") }))
@@ -54,7 +52,7 @@ const namedConnection = (
   executeUnprepared: (...of) => Effect.mapError(connection.executeUnprepared(...of), name),
 })
 
-/** If the session is lost, ROLLBACK succeeds, because the server has rolled back. */
+/** Lets ROLLBACK succeed if the session is lost, because the server has already rolled back. */
 const writerConnection = (connection: SqlConnection.Connection): SqlConnection.Connection => ({
   ...connection,
   execute: (sql, ...rest) =>
@@ -173,7 +171,7 @@ const numbersIn = ({ decode, encode, makeRegistry, OID }: typeof PgTypes) => {
   return registry
 }
 
-/** With workers, a session idle in a transaction ends after 5 seconds: a suspended one would keep rows locked. */
+/** If workers share a job, a transaction may be idle for 5 seconds: a suspended worker must not keep rows locked. */
 const configureSession = (
   sql: SqlClient.SqlClient,
   {
@@ -181,7 +179,7 @@ const configureSession = (
     readonly = false,
     sharedBy,
   }: Pick<PostgresClientConfig, "readonly" | "sharedBy"> & {
-    /** In a session with another `pg_backend_pid()`, the statement changes nothing and returns no rows. */
+    /** Process id of the session to configure. In another session, the statement changes and returns nothing. */
     readonly process?: number | undefined
   } = {},
 ) => sql`

@@ -1,4 +1,4 @@
-/** Adapter: PostgreSQL's advisory locks, released with the holder's session. No process changes tables in use. */
+/** Adapter: PostgreSQL's advisory locks, which end with the holder's session. */
 import { hostname } from "node:os"
 import { Duration, Effect, Option, Schedule } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -18,7 +18,6 @@ const holderOf = ({ name, since }: { readonly name: string | null; readonly sinc
 const keyOf = (sql: SqlClient.SqlClient, lock: string) =>
   sql`hashtextextended('prefstream ' || current_schema() || ' ' || ${lock}::text, 0)`
 
-/** `pg_locks` has the 64-bit key in two halves. */
 const holders = (sql: SqlClient.SqlClient, lock: string) => sql`
   FROM pg_locks JOIN pg_stat_activity USING (pid)
   WHERE locktype = 'advisory' AND granted AND objsubid = 1
@@ -32,7 +31,7 @@ export const holder = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, loc
   return Option.map(Option.fromNullishOr(rows[0]), holderOf)
 })
 
-/** Takes a lock if it is free, in the session that runs transactions: without the session, nothing can be committed. */
+/** The lock and the transactions share a session, so a process that loses the lock cannot commit. */
 export const tryTake = (sql: SqlClient.SqlClient, lock: string) =>
   Effect.map(
     sql.withTransaction(sql<{ taken: boolean }>`SELECT pg_try_advisory_lock(${keyOf(sql, lock)}) AS taken`),
@@ -42,11 +41,10 @@ export const tryTake = (sql: SqlClient.SqlClient, lock: string) =>
 export const release = (sql: SqlClient.SqlClient, lock: string) =>
   Effect.asVoid(sql.withTransaction(sql`SELECT pg_advisory_unlock(${keyOf(sql, lock)})`))
 
-/** Ends the session of the worker that holds the lock, even if the worker is suspended. */
 export const endWorker = (sql: SqlClient.SqlClient, lock: string) =>
   sql`SELECT pg_terminate_backend(pid) ${holders(sql, lock)} AND application_name LIKE 'prefstream worker %'`
 
-/** Waits up to a second for the session of a process that just died. Released when the session of `sql` ends. */
+/** Waits for a second, because the session of a process that just died may still hold the lock. */
 export const take = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   lock: string,
@@ -75,17 +73,14 @@ const interval = Duration.millis(100)
 export const shareTables = (sql: SqlClient.SqlClient) =>
   sql.withTransaction(sql`SELECT pg_advisory_lock_shared(${keyOf(sql, tablesLock)})`)
 
-/**
- * Changes nothing if other processes use the tables, and returns some of them (`process 7 on host`). `isDone` tells
- * whether another process has made the same change in the meantime.
- */
+/** Returns up to 5 processes that prevent `change` by using the tables. Empty if `change` ran, or `isDone` is true. */
 export const changeTables = Effect.fnUntraced(function* <E, R, E2, R2>(
   sql: SqlClient.SqlClient,
   change: Effect.Effect<unknown, E, R>,
   isDone: Effect.Effect<boolean, E2, R2>,
 ) {
   const key = keyOf(sql, tablesLock)
-  // Releases this process's shared lock first, because another process may want to make the same change.
+  // Two processes that want to make the same change would otherwise block each other with their shared locks.
   const [own] = yield* sql.withTransaction(sql<{ shared: boolean }>`SELECT pg_advisory_unlock_shared(${key}) AS shared`)
   const tried = sql.withTransaction(
     Effect.gen(function* () {

@@ -1,20 +1,18 @@
-/** Adapter: refuses a PostgreSQL pooler in transaction or statement mode, if 16 rounds show that sessions change. */
+/** Adapter: refuses a PostgreSQL pooler that gives a connection another session between two statements. */
 import { Effect, Option, Predicate } from "effect"
 import { type SqlClient, type SqlConnection, SqlError } from "effect/sql"
 
 const rounds = 16
 
-/** Connections of a ledger for reads. Writes use one more. */
 export const readConnections = 4
 
 export const clusterConnections = 4
 
-/** Connections of a worker besides its ledger's: the cluster's, and one for notifications. */
 export const workerConnections = clusterConnections + 1
 
 const maxWait = "10 seconds"
 
-/** The process id that the connection received at its start; 0 if unknown. A pooler's id differs from the server's. */
+/** The process id that a connection got at its start; 0 if unknown. Through a pooler, it is not the server's id. */
 export const processOf = (sql: SqlClient.SqlClient): Effect.Effect<number, SqlError.SqlError> =>
   Effect.scoped(
     Effect.map(sql.reserve, (connection) => {

@@ -8,7 +8,7 @@ export interface Login {
   readonly password?: Redacted.Redacted<string> | undefined
 }
 
-/** Leaves out the parameters, too, because they may contain a password. */
+/** Removes the password and all parameters, because a parameter may contain a password. */
 export const redact = (url: Redacted.Redacted<string>): string =>
   Result.match(
     Result.try(() => new URL(Redacted.value(url))),

@@ -1,4 +1,4 @@
-/** Adapter: a temporary file that only its owner can read. Reads and writes block; promises would take more time. */
+/** Adapter: a temporary file that only its owner can read. Promises would take more time than blocking calls. */
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -39,7 +39,6 @@ export const open = (path: string): ScratchFile => {
   return {
     append: (bytes) => {
       const start = end
-      // If the disk fills up, a write first writes only some of the bytes.
       for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at, bytes.length - at, start + at)
       end = start + bytes.length
       return start
@@ -68,7 +67,6 @@ export const attempt = <A>(evaluate: () => A): Effect.Effect<A, ScratchFileFaile
 
 const prefix = "prefstream-scratch-"
 
-/** Closed with the scope. If the system permits, the file is removed from its folder while it is open. */
 export const temporary = (directory: string = tmpdir()): Effect.Effect<ScratchFile, never, Scope.Scope> => {
   const guarded = <A>(evaluate: () => A): A => {
     try {

@@ -1,8 +1,7 @@
 /**
  * Adapter: an Effect `SqlClient` over `node:sqlite`. A connection runs one statement, stream, or transaction at a time,
  * on the main thread; `reserve` opens another connection. NaN and objects are refused as parameters, because SQLite or
- * Node would change them silently; so is a second statement in a text. New files are private. Reading an integer beyond
- * 2^53 fails without `SqlClient.SafeIntegers`.
+ * Node would change them silently. Reading an integer beyond 2^53 fails without `SqlClient.SafeIntegers`.
  */
 import { accessSync, constants } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
@@ -44,7 +43,6 @@ const PRIMARY_KEY = 1555
 const ROWID = 2579
 const UNIQUE = 2067
 
-/** `node:sqlite` has the result code in `errcode`; Effect reads it from `errno`. */
 const sqlError = (path: string, cause: unknown, operation: string, failed: string): SqlError.SqlError => {
   const error = cause as Error & { readonly errcode?: number }
   const errno = error.errcode === PRIMARY_KEY || error.errcode === ROWID ? UNIQUE : error.errcode
@@ -79,7 +77,7 @@ const open = Effect.fnUntraced(function* (config: SqliteClientConfig) {
   )
   const { cacheBytes, pageBytes, walBytes } = config
   if (pageBytes !== undefined) yield* opening(() => db.exec(`PRAGMA page_size = ${pageBytes}`))
-  // SQLite opens files lazily. The next statement detects a file that is not a database.
+  // SQLite opens files lazily: only the next statement detects a file that is not a database.
   yield* opening(() => db.exec(config.readonly ? "PRAGMA schema_version" : "PRAGMA journal_mode = WAL"))
   yield* opening(() => db.exec(`PRAGMA synchronous = ${config.synchronous ?? "full"}`))
   if (cacheBytes !== undefined) yield* opening(() => db.exec(`PRAGMA cache_size = -${Math.ceil(cacheBytes / 1024)}`))
@@ -92,7 +90,7 @@ const open = Effect.fnUntraced(function* (config: SqliteClientConfig) {
   return db
 })
 
-/** On a read-only file system, SQLite would try to create a file next to the database unless it is immutable. */
+/** On a read-only file system, SQLite can only read a database that is marked as immutable. */
 const readable = (filename: string): string | URL => {
   try {
     accessSync(filename, constants.W_OK)
@@ -102,7 +100,6 @@ const readable = (filename: string): string | URL => {
   return filename
 }
 
-/** Some versions of Node read text only up to its first NUL; `bind` then refuses it. */
 const cutsTextAtNul = (db: DatabaseSync): boolean => db.prepare("SELECT 'a' || char(0) AS text").get()?.text === "a"
 
 const bind = (params: ReadonlyArray<unknown>, refuseNul: boolean): Array<SQLInputValue> =>
@@ -213,7 +210,7 @@ const makeConnection = Effect.fnUntraced(function* (
     )
 
   const stream = Effect.fnUntraced(function* (sql: string, params: ReadonlyArray<unknown>) {
-    // A cached statement may run again in the same transaction while the stream is read.
+    // Not cached, because the same query may run again while this stream is read.
     const statement = yield* prepare(sql)
     const iterator = yield* Effect.acquireRelease(
       use(
@@ -247,10 +244,7 @@ const makeConnection = Effect.fnUntraced(function* (
   }
 })
 
-/**
- * A stream outside a transaction holds the connection until it ends: a statement of its consumer waits forever. Collect
- * the stream, read page by page, or run both in one transaction.
- */
+/** Outside a transaction, an open stream keeps the connection. A statement in its consumer would wait forever. */
 export const make = Effect.fnUntraced(function* (
   config: SqliteClientConfig,
 ): Effect.fn.Return<SqlClient.SqlClient, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity> {

@@ -1,9 +1,7 @@
 /**
- * Adapter: commits of an SQLite file in WAL mode that do not block the main thread, because libuv syncs the log. A
- * transaction is on disk when `withTransaction` succeeds, and another statement when it has run. Others can read
- * committed data before it is on disk. After a failed sync, each later write fails, because the system reports lost
- * data only once. SQLite itself still syncs the log before a checkpoint, the header of a restarted log, and the folder
- * of a new log.
+ * Adapter: commits to an SQLite file in WAL mode without blocking the main thread. A transaction is on disk when
+ * `withTransaction` succeeds. Other connections see it earlier. After a failed sync, all later writes fail, because the
+ * system reports the failure only once.
  */
 import { closeSync, fdatasync, openSync } from "node:fs"
 import type { DatabaseSync, StatementSync } from "node:sqlite"
@@ -26,10 +24,7 @@ const isFull = ({ code }: NodeJS.ErrnoException): boolean => code === "ENOSPC" |
 
 export const isPossible = (db: DatabaseSync): boolean => db.prepare("PRAGMA journal_mode").get()?.journal_mode === "wal"
 
-/**
- * The connection must be in WAL mode, and stay open until the scope closes, because SQLite keeps the log only that
- * long. Closing the log's descriptor releases no lock, because SQLite has no locks on the log.
- */
+/** Keep the connection open until the scope closes, because SQLite removes the log with the last connection. */
 export const make = Effect.fnUntraced(function* (
   db: DatabaseSync,
   toError: (cause: Error) => SqlError,

@@ -1,7 +1,7 @@
 /**
  * Adapter: runs a stage in a separate thread, or in the calling one if the stage's file is missing, as in a bundled
- * program. A stage exports `start`; importing Effect would slow the thread's start. Messages are answered in order.
- * System errors keep their code and path; other errors are defects. After a failure, no further message is processed.
+ * program. A stage imports no Effect, which would slow the thread's start. Messages are answered in order. After a
+ * failure, no further message is processed.
  */
 import { existsSync } from "node:fs"
 import { availableParallelism } from "node:os"
@@ -57,7 +57,6 @@ export interface Thread<Ask> {
 
 const values: { readonly [value: string]: "always" | "never" | undefined } = { "0": "never", "1": "always" }
 
-/** Default: `PREFSTREAM_THREADS`, or else `large` (stages with `room`), or `never` with a single core. */
 export const Threads = Context.Reference<"always" | "large" | "never">("prefstream/node/Threads", {
   defaultValue: () =>
     values[process.env["PREFSTREAM_THREADS"] ?? ""] ?? (availableParallelism() > 1 ? "large" : "never"),
@@ -79,10 +78,7 @@ const causeOf = (error: Failure) =>
     ? Cause.fail(new ThreadFailed({ cause: error }))
     : Cause.die(error)
 
-/**
- * Messages are held until `room`, which starts the thread. If `drain` is first, they are few and run in the calling
- * thread, because starting a thread blocks for a tenth of a second.
- */
+/** Starts a thread only when `room` is first awaited: a start blocks for 0.1 s, too long for a few messages. */
 export const make = Effect.fnUntraced(function* <Setup, Ask, Answer>(
   module: StageModule<Setup, Ask, Answer>,
   setup: Setup,

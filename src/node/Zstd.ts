@@ -5,14 +5,14 @@ const options = { params: { [constants.ZSTD_c_compressionLevel]: 3 } }
 
 export const maxOutputBytes = 256 * 1024 * 1024
 
-/** One pass saves a tenth of the time, if the options give zstd the sizes. */
+/** With both sizes, zstd compresses in one pass, which saves a tenth of the time. */
 export const compress = (bytes: Uint8Array): Uint8Array =>
   zstdCompressSync(bytes, { ...options, chunkSize: maxCompressedBytes(bytes.length), pledgedSrcSize: bytes.length })
 
-/** zstd compresses in one pass only with this output size (`ZSTD_compressBound`). */
+/** `ZSTD_compressBound`. With a smaller buffer, zstd cannot compress in one pass. */
 const maxCompressedBytes = (size: number): number => size + (size >> 8) + 1024
 
-/** @throws if `bytes` are not Zstandard, end too soon (since Node 24.20 and 26.7), or exceed `limit` */
+/** @throws if `bytes` are not Zstandard or exceed `limit`; since Node 24.20 and 26.7, also if they end too soon */
 export const decompress = (bytes: Uint8Array, limit: number = maxOutputBytes): Uint8Array => unpack(bytes, limit)
 
 export const decompressText = (bytes: Uint8Array): string => unpack(bytes, maxOutputBytes).toString("utf8")
@@ -24,7 +24,7 @@ const CHUNK_MIN = 1024
 const CHUNK_UNKNOWN = 64 * 1024
 const CHUNK_MAX = 4 * 1024 * 1024
 
-/** The size in the frame's header (RFC 8878, 3.1.1.1). One buffer of it is a third faster than several of 64 kB. */
+/** The frame's header may contain the decompressed size (RFC 8878, 3.1.1.1). One buffer of this size saves time. */
 const chunkSizeOf = (bytes: Uint8Array): number => {
   const descriptor = bytes[4] ?? 0
   const isSingleSegment = (descriptor & 0x20) !== 0

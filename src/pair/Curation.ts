@@ -1,8 +1,7 @@
 /**
- * Turns judged items into the pairs of a dataset, with its quality report. An item without pairs is counted under the
- * first of `lossReasons` that applies. Gold items that were mixed in (`isCheck`) give no pairs, and count only in the
- * accuracy on gold items and per expert. The same items in the same order give the same pairs and numbers. Memory: a
- * few bytes per item, and 20 to 30 bytes per rationale. Prompts to compare are in scratch files.
+ * Turns judged items into the pairs of a dataset, with its quality report. Gold items that were mixed in (`isCheck`)
+ * give no pairs. The same items in the same order give the same pairs and numbers. Memory: a few bytes per item, and 20
+ * to 30 bytes per rationale. Prompts to compare are in scratch files.
  */
 /* oxlint-disable max-lines -- one pass over the items: its counters share one state */
 import { Array as Arr, Effect, Option, Predicate, Schema, type Scope, Stream } from "effect"
@@ -84,7 +83,7 @@ export interface CurationContext {
   readonly languageOf?: ((text: string) => string) | undefined
   /** Share of items, 0 to 1, whose language is detected. Detection is slow, so items are sampled by id. Default: 1. */
   readonly languageShare?: number | undefined
-  /** Whether an item may occur several times, judged by several campaigns. By default, each occurrence is an item. */
+  /** Whether an item that occurs again, as in another campaign, is the same item. Default: false. */
   readonly mayRepeat?: boolean | undefined
   /** The directory for scratch files. Default: the system's temporary directory. */
   readonly scratchDirectory?: string | undefined
@@ -102,7 +101,6 @@ const kinds: Kinds.Kinds = {
 
 const maxExamples = 8
 const maxFindings = 5
-/** Number of resamples for the leaderboard. With 200, intervals vary by a few percent of their width. */
 const resamples = 200
 
 /** Keeps the examples with the smallest hashes of their ids, which are a random sample. */
@@ -137,7 +135,7 @@ const excerpt = (text: string): string => Values.excerpt(text, 120)
 
 const drawKey = ({ itemId }: JudgedItem): string => Sha256.hex(itemId)
 
-/** Numbers items from 0. If items may repeat, a repeated item keeps its number. */
+/** Gives each item a number, starting at 0. With `mayRepeat`, a repeated item gets its earlier number. */
 const makeNumbers = (mayRepeat: boolean) => {
   const known = HashNumbers.make()
   let count = 0
@@ -269,9 +267,7 @@ const makeState = (
   const languages = new Map<string, number>()
   const contamination = Contamination.make(evaluationPrompts)
   const numberOf = makeNumbers(mayRepeat)
-  /** The overlaps by item number; used only if items may repeat. */
   const overlapsFound = new Map<number, Contamination.Overlap>()
-  /** Ordinals among the compared prompts, by item number; used only if items may repeat. */
   const comparedBefore = new Map<number, number>()
   let comparedCount = 0
   const contaminationTally = makeTally()
@@ -280,10 +276,9 @@ const makeState = (
   const copiedTally = makeTally()
   /** The number of results with a list of judgments in an unknown form, and the place of the first such list. */
   let unread: { readonly place: string; readonly itemId: string; readonly count: number } | undefined
-  /** Missing votes: `missing` is for results without a list of votes, `short` for results with one. */
+  /** Missing votes of results without a list of votes. `short` has the missing votes of results with such a list. */
   const missing = { results: 0, votes: 0 }
   const short = { results: 0, votes: 0 }
-  /** Votes that do not count, because the expert had already voted on the item. */
   let repeatedVotes = 0
   let judged = 0
   let kept = 0

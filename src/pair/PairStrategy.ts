@@ -38,14 +38,13 @@ export const named = (
 
 const builtIn = new WeakSet<PairStrategy>()
 
-/** Makes a built-in strategy, which its settings describe fully. */
 const ownNamed: typeof named = (settings, strategy) => {
   const own = named(settings, strategy)
   builtIn.add(own)
   return own
 }
 
-/** Whether a strategy is built in. The settings of other strategies may not describe them fully. */
+/** Whether a strategy is built in. Only then do its settings certainly determine the pairs. */
 export const isBuiltIn = (strategy: PairStrategy): boolean => builtIn.has(strategy)
 
 export const settingsOf = (strategy: PairStrategy): StrategySettings =>
@@ -53,7 +52,6 @@ export const settingsOf = (strategy: PairStrategy): StrategySettings =>
 
 export type IndexPair = readonly [chosen: number, rejected: number]
 
-/** The completions that are ranked below the best, one index per distinct text. */
 export const restOf = (judgment: Judgment): ReadonlyArray<number> => {
   const top: ReadonlyArray<number> = Option.getOrElse(rankingOf(judgment), (): Ranking => [])[0] ?? []
   return [...new Set(representatives(judgment))].filter(
@@ -66,7 +64,6 @@ export const differ =
   ([chosen, rejected]: IndexPair): boolean =>
     first[chosen] !== first[rejected] && !isBlankAt(completions, chosen) && !isBlankAt(completions, rejected)
 
-/** Makes pairs of those indices whose texts differ and are not blank. A blank rationale becomes null. */
 export const make = (judgment: Judgment, indices: ReadonlyArray<IndexPair>): ReadonlyArray<PreferencePair> => {
   const { annotations, asMessages, bestCompletionIndex, completions, itemId, metadata, models, prompt, taskId, tools } =
     judgment

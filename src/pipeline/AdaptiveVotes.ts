@@ -33,7 +33,6 @@ export const furtherTermsOf = ({
   return votesUpTo > votes ? Option.some({ confidence, bound }) : Option.none()
 }
 
-/** Maximum number of further votes: all remaining votes of each item that needs one now or waits for a result. */
 export const furtherVotesLeft = Effect.fn("AdaptiveVotes.furtherVotesLeft")(function* (
   settings: ReadSettings,
   campaign: number,
@@ -70,7 +69,6 @@ export const choose = ({ annotationPaths }: ReadSettings): ChooseItems =>
           const isSettled = isCheck || isWithdrawn || course === undefined || course.isWaiting || course.left === 0
           const draw = bound === undefined ? 0 : drawOf(itemId)
           if (item === undefined) {
-            // The item was withdrawn, nobody answered, or the result is unusable.
             const waits = course?.waitsForPeople === true ? "waiting" : "none"
             if (isUnanswered && !hasGold) {
               items.push({ seq, batch, isSettled, completions: 2, votes: [], pattern: undefined, people: waits, draw })
@@ -106,7 +104,6 @@ export const choose = ({ annotationPaths }: ReadSettings): ChooseItems =>
     keepNames,
   )
 
-/** Plans a round of further votes whenever all results have arrived. Runs in a worker, and never ends. */
 export const planRounds = Effect.fn("AdaptiveVotes.planRounds")(function* (
   { annotationPaths, shuffleSeed }: Pick<RunTerms, "shuffleSeed"> & ReadSettings,
   interval: Duration.Duration,

@@ -1,8 +1,8 @@
 /**
  * Runs a job on a cron schedule in one process. Runs never overlap: a run that is due during another run is skipped. If
  * the machine slept, or its clock was set forward, only one of the missed runs starts, within 30 seconds. Skipped and
- * late runs are logged. A new process knows of no missed runs. Daylight saving time: a run in the skipped hour starts
- * after this hour. In the repeated hour, a run starts only the first time, unless the schedule has every hour.
+ * late runs are logged. A new process knows of no missed runs. If daylight saving time skips the hour of a run, the run
+ * starts after this hour. If the hour occurs twice, the run starts twice only if the schedule's hour field is `*`.
  */
 import { Clock, Cron, DateTime, Duration, Effect, Option, Result, Schema } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"
@@ -31,7 +31,6 @@ export interface Options {
 /** Maximum time between two reads of the clock, because timers do not advance while the machine sleeps. */
 const maxSleepMillis = Duration.toMillis("30 seconds")
 
-/** A start that is delayed by this time or more is logged as late. */
 const maxLateMillis = Duration.toMillis("1 minute")
 
 /** A smaller change of the clock, for example by NTP, does not change the schedule. */
@@ -100,11 +99,11 @@ export const parse = (expression: string, timeZone?: string): Result.Result<Cron
 }
 
 /** Milliseconds by which the wall clock was set back since this process began. */
-const setBack = Effect.gen(function* () {
+const backwardShift = Effect.gen(function* () {
   return (yield* SteadyClock.now) - (yield* Clock.currentTimeMillis)
 })
 
-/** Runs the job at each scheduled time until it fails. Setting the clock back does not make the wait longer. */
+/** Runs the job at each scheduled time. Fails as soon as a run fails. */
 export const run = Effect.fn("CronJob.run")(function* <A, E, R>(
   job: Effect.Effect<A, E, R>,
   options: Options,
@@ -114,16 +113,15 @@ export const run = Effect.fn("CronJob.run")(function* <A, E, R>(
   const format = (time: number) =>
     DateTime.formatIsoOffset(DateTime.makeZonedUnsafe(time, { timeZone })).replace(/\.\d+/, "")
   const nextAfter = (time: number): number => Cron.next(cron, time).getTime()
-  /** The value of `setBack` when `due` was computed. */
-  let before = yield* setBack
+  let shiftWhenPlanned = yield* backwardShift
   const started = yield* Clock.currentTimeMillis
   let due = now ? started : nextAfter(started)
 
   const waitUntilDue = Effect.gen(function* () {
     while (true) {
-      const millis = (yield* setBack) - before
+      const millis = (yield* backwardShift) - shiftWhenPlanned
       if (millis >= minSetBackMillis) {
-        before += millis
+        shiftWhenPlanned += millis
         due = nextAfter(due - millis - 1)
         yield* Effect.logWarning(
           `the clock was set back by ${Duration.format(Duration.seconds(Math.round(millis / 1000)))}: next run at ${format(due)}`,
@@ -145,7 +143,7 @@ export const run = Effect.fn("CronJob.run")(function* <A, E, R>(
       )
     }
     yield* job
-    const end = (yield* SteadyClock.now) - before
+    const end = (yield* SteadyClock.now) - shiftWhenPlanned
     const skipped = timesBetween(cron, start, end)
     const [first, last] = [skipped[0], skipped.at(-1)]
     if (first !== undefined && last !== undefined) {

@@ -1,6 +1,7 @@
 /**
  * Settings of a dataset. To add a setting that leaves out items, extend `CurationOptions` in `pair/Curation`. For
  * another setting, extend the interface here. Then add the setting to `table`, and a flag to `cli/flags/DatasetFlags`.
+ * In the manifest, a new setting must be absent at its default (`undefined`), so that earlier manifests can be read.
  */
 import { Effect, Record, Schema, Struct } from "effect"
 import * as AnnotationPaths from "../api/AnnotationPaths.ts"
@@ -25,8 +26,8 @@ type ToManifest = (settings: DatasetSettings) => Schema.Json | undefined
 /** Settings that turn judgments into a dataset. */
 export interface DatasetSettings extends CurationOptions {
   /**
-   * How several votes become one choice: by `majority`, weighted by the experts' reliability (Dawid & Skene, 1979), or
-   * `jury`: weighted, with the votes of an item's judges as one. Default `majority`, or `jury` with `peopleWhen`.
+   * How several votes become one choice. `dawid-skene` weights votes by the experts' reliability. `jury` does this too,
+   * but counts the votes of all judges on an item as one vote. Default `majority`, or `jury` with `peopleWhen`.
    */
   readonly aggregate?: Consensus.Aggregation | undefined
   /** Paths of annotations that the service reports in other fields, such as `{ strength: "preference.strength" }`. */
@@ -61,13 +62,11 @@ export interface ResultsSettings extends Pick<DatasetSettings, "annotationPaths"
   readonly campaign?: number | "all" | undefined
 }
 
-/** Gives the rest of the items to `train`, unless its share is set. */
 export const wholeShares = (shares: Shares): Shares => {
   const rest = 1 - Object.values(shares).reduce<number>((sum, share) => sum + (share ?? 0), 0)
   return shares.train === undefined && rest > 1e-9 ? { ...shares, train: Number(rest.toFixed(9)) } : shares
 }
 
-/** For each setting: its kind, a function for its value in the manifest, and a schema to read this value back. */
 const table: {
   readonly [Name in keyof Required<DatasetSettings>]: readonly [
     kind: Kinds.SettingKind,

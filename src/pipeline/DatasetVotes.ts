@@ -1,7 +1,6 @@
 /**
- * Turns a dataset's pairs into input for a leaderboard. Each item counts as one vote, which compares only completions
- * that form a pair. A dataset does not show ties, votes against the choice, or experts. The rows of an item must be
- * adjacent. Only one item at a time is in memory.
+ * Turns a dataset's pairs into input for a leaderboard, with one item at a time in memory. Each item is one vote on
+ * the completions in its pairs. A dataset has no ties, minority votes, or experts. Rows of an item must be adjacent.
  */
 import { Effect, FileSystem, Option, Path, Result, Schema, Stream, Struct } from "effect"
 import * as Manifest from "../dataset/Manifest.ts"
@@ -47,7 +46,6 @@ interface Row extends Omit<typeof Row.Type, "chosen" | "rejected"> {
 const columns = Object.keys(Row.fields)
 const decodeRow = Schema.decodeUnknownResult(Row)
 
-/** The completion as the text that the ledger stores, including tool calls. */
 const textOf = (completion: typeof Completion.Type, column: string): Result.Result<string, string> =>
   typeof completion === "string"
     ? Result.succeed(completion)

@@ -1,7 +1,4 @@
-/**
- * Evaluates a reward model on the pairs of a dataset (`pair/evaluation`), and writes the items on which the model
- * disagrees with the experts. The digests of the dataset are checked.
- */
+/** Evaluates a reward model on the pairs of a dataset (`pair/evaluation`). Checks the digests of the dataset. */
 import { Effect, Option, Stream } from "effect"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import type { Split } from "../domain/Split.ts"
@@ -24,10 +21,7 @@ export interface EvaluateOptions extends Pick<Scored.EvaluationOptions, "disagre
   readonly split?: Split | undefined
   /** A field of the items' metadata, or a path such as `source.name`. The evaluation has a slice for each value. */
   readonly by?: string | undefined
-  /**
-   * A file to write, which `run` can read. It has the items with a pair whose rejected completion has the higher score,
-   * greatest difference first. Items with tools are left out. Default: no file.
-   */
+  /** A file to write, with the items on which model and experts disagree, except items with tools. Default: no file. */
   readonly disputed?: string | undefined
 }
 
@@ -92,6 +86,6 @@ export const evaluate = Effect.fn("Pipeline.evaluate")(function* (place: string,
     })
   }
   if (items !== undefined) yield* items.write
-  // If one split is read, scores of other splits have no pair, and are not reported.
+  // If only one split is read, the score file may contain items of other splits.
   return ids.length === 0 || split !== undefined ? evaluation : { ...evaluation, unmatched }
 }, Effect.scoped)

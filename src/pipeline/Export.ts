@@ -1,9 +1,7 @@
 /**
  * Turns the judgments of the ledger into pairs, checks them, and writes the dataset. Others can write to the ledger
- * meanwhile. A dataset that exceeds a threshold, or is empty without `allowEmpty`, never replaces an existing one. Its
- * report is in the folder `refused`. Memory per item: 20 to 30 bytes with a rationale, 9 with splits, and 25 at the end
- * for near-duplicates. Splits, weighted votes, and leaving out near-duplicates each read the ledger once more. Scratch
- * files in the job's folder take 0.1 to 0.3 kB per item.
+ * meanwhile. A dataset that exceeds a threshold never replaces an existing one. An empty dataset replaces an existing
+ * one only with `allowEmpty`. Memory: at most 64 bytes per item. Scratch files: 0.1 to 0.3 kB per item.
  */
 import { type Array as Arr, Effect, FileSystem, Option, Schema, Stream, Struct } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
@@ -242,7 +240,6 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
   (effect, { expertNames: keep = false }) => Effect.provideService(effect, ExpertNames, { keep, voters: new Map() }),
 )
 
-/** A text such as `strength (12 pairs), edited (1 pair)`. */
 const describeUnwritten = (unwritten: { readonly [column: string]: number }): string =>
   Object.entries(unwritten)
     .map(([column, pairs]) => `${column} (${pairs} ${plural(pairs, "pair")})`)
@@ -251,7 +248,6 @@ const describeUnwritten = (unwritten: { readonly [column: string]: number }): st
 const hasSystem = ({ prompt }: JudgedItem): boolean =>
   typeof prompt !== "string" && prompt.some(({ role }) => role === "system")
 
-/** Whether prompts are conversations. If the ledger did not record this, the first item decides. */
 const hasConversations = Effect.gen(function* () {
   const ledger = yield* LedgerReader
   if (yield* ledger.hasConversations) return true

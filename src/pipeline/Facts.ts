@@ -23,7 +23,6 @@ const sentences = (...texts: ReadonlyArray<string | false>): string => texts.fil
 
 const rounded = (value: number): string => value.toFixed(2)
 
-/** Experts who voted on other items than mixed-in gold items. */
 const votersOf = (experts: QualityReport["experts"]) =>
   experts.filter(({ mixed_in_votes, votes }) => votes > mixed_in_votes)
 
@@ -39,7 +38,7 @@ const choiceBy = ({ items, method, not_majority }: QualityReport["agreement"]): 
     service > 0 && `the service's choice${service === items ? "" : ` (${number(service)})`}`,
     lead > 0 && `a lead's decision${lead === items ? "" : ` (${number(lead)})`}`,
   ].filter((way) => way !== false)
-  return `${ways.join(" or ")} counts${different === 0 ? "" : ` (it differs from the majority on ${count(different, "item")})`}`
+  return `${ways.join(" or ")} counts${different === 0 ? "" : ` (this choice differs from the majority on ${count(different, "item")})`}`
 }
 
 const methodsOf = (
@@ -63,9 +62,9 @@ const methodsOf = (
       text: sentences(
         `${count(judged, "item")} ${plural(judged, "was", "were")} judged with ${count(votes, "vote")}${who === "" ? "" : ` from ${who}`}.`,
         agreement.items > 0 &&
-          `If several experts judged an item (${count(agreement.items, "item")}), ${choiceBy(agreement)}. The mean share of votes for the choice is ${percent(agreement.mean_agreement ?? 0)}${agreement.free_marginal_kappa === null ? "" : `, the free-marginal kappa (Randolph) ${rounded(agreement.free_marginal_kappa)}`}.`,
+          `On ${count(agreement.items, "item")} with several votes, ${choiceBy(agreement)}. The mean share of votes for the choice is ${percent(agreement.mean_agreement ?? 0)}${agreement.free_marginal_kappa === null ? "" : `, the free-marginal kappa (Randolph) ${rounded(agreement.free_marginal_kappa)}`}.`,
         gold.accuracy !== null &&
-          `Of ${count(gold.votes, "vote")} for one completion of an item with a known answer, ${percent(gold.accuracy)} were correct.`,
+          `Of ${count(gold.votes, "vote")} on items with a known answer, ${percent(gold.accuracy)} were correct (ties are not counted).`,
       ),
     },
     {
@@ -79,7 +78,7 @@ const methodsOf = (
         length.share_longer !== null &&
           `The longer completion is the chosen one in ${percent(length.share_longer)} of the pairs with different lengths${length.cohens_d === null ? "" : ` (Cohen's d ${rounded(length.cohens_d)})`}. Each item counts once.`,
         position.p_value !== null &&
-          `On ${count(position.first_half, "item")}, the completions in the first half of the order shown got more votes, and on ${number(position.second_half)}, those in the second half (p = ${position.p_value.toPrecision(2)}).`,
+          `The completions shown in the first half got more votes on ${count(position.first_half, "item")}, and the completions shown in the second half on ${count(position.second_half, "item")} (p = ${position.p_value.toPrecision(2)}).`,
       ),
     },
     ...(splits.length < 2
@@ -115,13 +114,12 @@ const methodsOf = (
   ]
 }
 
-/** The dataset lists languages from this share on, because rarer ones are mostly detection errors. */
+/** Languages with a smaller share of the items are mostly detection errors. */
 const minLanguageShare = 0.01
 
 export const of = Effect.fnUntraced(function* (
   campaign: ResultsSettings["campaign"],
   settings: DatasetSettings,
-  /** Maps real names to pseudonyms. Only real names tell people, rules, gold files, and models apart. */
   names: ReadonlyMap<string, string>,
   report: QualityReport,
 ) {

@@ -27,8 +27,7 @@ export const run = Effect.fn("Pipeline.run")(function* <E, R>(settings: Settings
       let stopped = true
       const settled = yield* Latch.make()
       const once = settings.once === true
-      // A run that waits plans further votes only after all results, so the choice does not depend on stops and
-      // restarts.
+      // Without `once`, `thenFurtherVotes` plans after the last result, so that a restart leads to the same votes.
       const chooseFurther = once ? choose(settings) : undefined
       const submitting = readAndSubmit({ ...settings, settled, chooseFurther }).pipe(
         Effect.tap(() => Effect.sync(() => void (stopped = false))),
@@ -77,7 +76,7 @@ export const submit = Effect.fn("Pipeline.submit")(function* <E, R>(settings: Se
   })
 })
 
-/** The settings that `collect` uses, and whether to poll completed tasks once more. */
+/** Settings of `collect`. */
 export interface CollectSettings
   extends
     Pick<Settings, "timeout" | "grace" | "webhook" | "annotationPaths" | "once">,
@@ -94,9 +93,6 @@ export const collect = Effect.fn("Pipeline.collect")(function* (options: Collect
   return yield* RunReport.make({ elapsed })
 })
 
-/**
- * Interrupts the effect after the timeout, and returns none. A supervisor gets the grace time and the work in flight.
- */
 const stoppable =
   ({ grace, timeout }: Pick<Settings, "timeout" | "grace">) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<Option.Option<A>, E, R | Ledger | ServiceProfile> =>

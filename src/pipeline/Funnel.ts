@@ -1,8 +1,4 @@
-/**
- * Counts records, items, and pairs at each step, with the losses. Each item of the campaign counts once. Runs that read
- * the same file find the same rejects and duplicates. So that these count once, a reject counts only if no later run
- * has read its file. A run's duplicates and further votes count only if no later run has read any of the run's files.
- */
+/** Counts and losses at each step. If two runs read a file, its rejects and duplicates count only in the later run. */
 import { Array as Arr, Effect, Option, Stream } from "effect"
 import type { Written } from "../dataset/Dataset.ts"
 import type { FunnelStep } from "../domain/QualityReport.ts"
@@ -18,7 +14,6 @@ const sumOf = (losses: Losses): number => losses.reduce((sum, { count }) => sum 
 
 const present = (losses: Losses): Losses => losses.filter(({ count }) => count > 0)
 
-/** Without `campaign`, counts all campaigns. */
 export const make = Effect.fnUntraced(function* (
   campaign: Option.Option<number>,
   items: OutcomeCounts,

@@ -64,7 +64,7 @@ export interface Inspection {
   readonly drawn: number
   /** Records of an item that appeared earlier in this input, and `reordered` records. */
   readonly duplicates: number
-  /** Records with the completions of another item in another order. The other item may be from an earlier run. */
+  /** Records that have an item's completions in another order. An earlier run may have read the item. */
   readonly reordered: number
   /** Records that cannot be used. */
   readonly rejected: number

@@ -1,4 +1,4 @@
-/** The tasks that need attention, with their earlier attempts and the places of their items. */
+/** The tasks that need attention. */
 import { Effect, Option } from "effect"
 import { Ledger, LedgerReader } from "../task/ledger/Ledger.ts"
 import { issueStates } from "../task/ledger/reads/Status.ts"
@@ -7,7 +7,7 @@ import { type IssueReport, issueReport } from "./RunReport.ts"
 
 /** A task that needs attention, with its items and its earlier attempts. */
 export interface ListedTask extends IssueReport {
-  /** The places of the task's items in the input; null if `ledger prune` removed the request. */
+  /** Where each item of the task is in the input; null if `ledger prune` removed the request. */
   readonly places: ReadonlyArray<Pick<ItemDetails, "item_id"> & ItemDetails["origin"]> | null
   /** The attempts that a decision or a retry replaced, oldest first. */
   readonly attempts_before: ReadonlyArray<
@@ -41,10 +41,7 @@ export const issuesOf = Effect.fn("Job.issuesOf")(function* (numbers: ReadonlyAr
   )
 })
 
-/**
- * All tasks that wait for a decision, tasks in doubt first. With exclusive access to the job, tasks that a killed
- * process was sending are included.
- */
+/** Tasks in doubt, and then all other tasks that wait for a decision or that a killed process left unsent. */
 export const issues = Effect.gen(function* () {
   const reader = yield* LedgerReader
   const isAlone = Option.exists(yield* Effect.serviceOption(Ledger), ({ isShared }) => !isShared)

@@ -67,7 +67,7 @@ export const layerAlongsideWorkers = (settings: JobSettings) =>
 /** Opens the job's ledger for reading. Fails with `LedgerMissing` if there is none. */
 export const layerReadonly = (settings: JobSettings) => located(settings, LedgerLocation.layerReadonly)
 
-/** The status of the job, as `prefstream status` prints it. If a process runs the job, the status names it. */
+/** The status of the job, as `prefstream status` prints it. It names the process that runs the job, if any. */
 export const status = Effect.fn("Job.status")(function* (settings: JobSettings) {
   const location = yield* LostLedger.locate(settings)
   return yield* JobStatus.make(yield* LedgerLocation.holder(location)).pipe(

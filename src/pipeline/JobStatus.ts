@@ -1,7 +1,4 @@
-/**
- * The status of a job: its report, outstanding tasks, the rate of results, and the expected end. Times are ISO 8601 in
- * UTC.
- */
+/** The status of a job: its report, outstanding tasks, rate of results, and expected end. Times are ISO 8601, UTC. */
 import { Clock, Duration, Effect, Option } from "effect"
 import type { LockHolder } from "../node/FileLock.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
@@ -41,10 +38,7 @@ export interface Estimate {
 export interface JobStatus extends RunReport.RunReport {
   /** When the ledger was read: ISO 8601, UTC. */
   readonly at: string
-  /**
-   * The last run. `ended_at` is null if the run still reads or submits, or was killed. `failure` is its error.
-   * `read_finished` says whether it read its input to the end.
-   */
+  /** The last run. `ended_at` is null while the run reads or submits, or if it was killed. `failure` is its error. */
   readonly last_run: {
     readonly run: number
     readonly started_at: string
@@ -61,9 +55,9 @@ export interface JobStatus extends RunReport.RunReport {
     readonly submitted_at: string
     readonly age_seconds: number
   } | null
-  /** At the last poll, these items waited for experts: all who may judge them have judged them or equal items. */
+  /** Items that waited for another expert at the last poll, and their tasks. */
   readonly waiting_for_experts: { readonly tasks: number; readonly items: number }
-  /** These items wait for another judge (language model): all judges of the service, if any, have already voted. */
+  /** Items that waited for another judge (a language model) at the last poll, and their tasks. */
   readonly waiting_for_judges: { readonly tasks: number; readonly items: number }
   /** When an outstanding task will next be polled; the present time if a poll is due. */
   readonly next_poll_at: string | null
@@ -96,11 +90,9 @@ export interface JobStatus extends RunReport.RunReport {
   }>
   /** The limits that all workers share for their requests. */
   readonly request_budget: {
-    /** Number of seconds for which the workers have already reserved the whole rate. 0 if a request may be sent now. */
+    /** Seconds until the next request may be sent, because the workers have reserved the rate until then. 0: now. */
     readonly reserved_seconds: number
-    /**
-     * Share of the request rate, 0 to 1, that is allowed now. A refusal because of load lowers it for half a minute.
-     */
+    /** Share of the request rate that is allowed now, 0 to 1. An overloaded service lowers it for half a minute. */
     readonly rate_share: number
     /** The time until which the service asked clients to wait. */
     readonly paused_until: string | null
@@ -109,10 +101,9 @@ export interface JobStatus extends RunReport.RunReport {
 
 const day = Duration.toMillis("1 day")
 
-/** Results count as stopped if none arrived for this multiple of the mean time between two results. */
 const stoppedAfterGaps = 10
 
-/** Results count as stopped only after this time, because one round of polls brings many results at once. */
+/** Minimum time without results until the estimate ends. One round of polls brings many results at once. */
 const stoppedAfter = Duration.toMillis("15 minutes")
 
 const estimateOf = ({ counts, pace }: Progress, now: number): Option.Option<Estimate> => {
@@ -120,7 +111,6 @@ const estimateOf = ({ counts, pace }: Progress, now: number): Option.Option<Esti
   if (left === 0 || Option.isNone(pace) || pace.value.items === 0) return Option.none()
   const { items, lastAt, since, tasks } = pace.value
   if (now - lastAt > Math.max(stoppedAfter, (stoppedAfterGaps * (lastAt - since)) / tasks)) return Option.none()
-  // If all results arrived at the same moment, there is no rate.
   const window = now - since
   if (window <= 0) return Option.none()
   const millis = left * (window / items)

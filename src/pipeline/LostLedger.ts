@@ -1,7 +1,4 @@
-/**
- * Detects that a used job folder (with `settings.yaml` or a dataset) has lost its ledger, because the ledger was
- * emptied, deleted, or renamed. With a new ledger, a run would submit all items again, and they would be billed again.
- */
+/** Detects that a used job folder has lost its ledger. With a new ledger, all items would be billed again. */
 import { Effect, FileSystem, Predicate, Schema } from "effect"
 import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
 import * as Kinds from "../io/SettingKinds.ts"
@@ -9,10 +6,9 @@ import * as Manifest from "../dataset/Manifest.ts"
 import * as JobFolder from "./JobFolder.ts"
 import type { SettingInvalid } from "../io/SettingInvalid.ts"
 
-/** A task's idempotency key depends on its group. The default group depends on the campaign's number, which is lost. */
 const advice = (group: string | undefined): string =>
   group === undefined
-    ? "If the earlier tasks name a group at the service, also set `group` to that name: a service that honors Idempotency-Key then returns these tasks, and does not bill them again"
+    ? "If the earlier tasks have a group at the service, also set `group` to this group. A service that honors Idempotency-Key then returns the earlier tasks, and does not bill them again"
     : `Then also set \`group: ${JSON.stringify(group)}\`, the group of the last run's tasks: with the same settings, a service that honors Idempotency-Key returns these tasks, and does not bill them again`
 
 /** An earlier run used the job folder, but the ledger has no record of the job. */
@@ -54,11 +50,9 @@ const placeKinds: Kinds.Kinds = {
   job: Kinds.anyText,
 }
 
-/** Checks these settings, for programs without a type check. */
 export const checkPlace = (settings: object): Effect.Effect<void, SettingInvalid> =>
   Kinds.check(settings, placeKinds, ["directory"], "settings")
 
-/** Locates the ledger, which need not exist yet. Fails with `LedgerLost` if an earlier ledger is gone. */
 export const locate = Effect.fn("LostLedger.locate")(function* (
   settings: LedgerLocation.LedgerSettings & { readonly directory: string; readonly newLedger?: boolean | undefined },
 ) {

@@ -1,8 +1,4 @@
-/**
- * Reads a dataset's settings back from its manifest. The schemas here are for settings without a schema in
- * `DatasetSettings`. Thresholds are not read, because they change no rows. Fails if rows depend on something that the
- * manifest only names: a custom pair strategy, or other evaluation prompts than the given ones.
- */
+/** Reads a dataset's settings from its manifest. Thresholds are not read, because they change no rows. */
 import { Effect, Schema } from "effect"
 import { DatasetUnreadable } from "../dataset/file/DatasetError.ts"
 import * as Manifest from "../dataset/Manifest.ts"

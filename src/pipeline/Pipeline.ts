@@ -76,7 +76,7 @@ export const make = <E, R, E1 = never, R1 = never, E2 = never, R2 = never>(
 export const layer = <E1, R1, E2 = never, R2 = never>(pipeline: Places<E1, R1, E2, R2>) =>
   layerOver(LedgerLocation.layer, pipeline)
 
-/** Like `layer`, but also while workers process the job. `submit` then reads the input, and the workers send. */
+/** Like `layer`, for a job that workers also process. `submit` then only reads, and the workers send the tasks. */
 export const layerAlongsideWorkers = <E1, R1, E2 = never, R2 = never>(pipeline: Places<E1, R1, E2, R2>) =>
   layerOver(LedgerLocation.layerAlongsideWorkers, pipeline)
 

@@ -30,7 +30,7 @@ export interface Preview extends Omit<Inspection.Inspection, "first"> {
   readonly requests: number
   /** Minimum time to send the requests at the rate limit. Null without a limit. */
   readonly sending_seconds: number | null
-  /** Totals with the further votes that items, also of earlier runs, may still need. Null if none are possible. */
+  /** Totals that include possible further votes. Null if no further votes are possible. */
   readonly in_all: {
     readonly votes: Range<number>
     readonly requests: Range<number>
@@ -45,7 +45,7 @@ export interface Preview extends Omit<Inspection.Inspection, "first"> {
     /** Prices of the kinds of expert that have their own price. */
     readonly prices: { readonly [kind: string]: string }
     readonly budget: string | null
-    /** Votes of earlier runs that count, including the `planned` tasks. */
+    /** Votes of earlier runs, including the votes of the `planned` tasks. */
     readonly before: VotesCost
     /** The new votes, at the highest price that the service may charge. */
     readonly new: VotesCost
@@ -83,7 +83,6 @@ const furtherOf = Effect.fnUntraced(function* (
   })
 })
 
-/** Upper bound of the votes that the budget allows. With prices by kind, the lowest price counts. */
 const maxVotes = ({ budget, prices }: Terms, votesLeft: number): number =>
   Option.getOrElse(
     Option.zipWith(budget, prices, (budget, prices) =>
@@ -92,7 +91,6 @@ const maxVotes = ({ budget, prices }: Terms, votesLeft: number): number =>
     () => Infinity,
   )
 
-/** Upper bound of the further votes. If items go from judges to people, only people give them, at their price. */
 const maxFurther = (
   terms: Terms,
   { isRouted, newVotes, votesLeft }: { isRouted: boolean; newVotes: number; votesLeft: number },
@@ -131,7 +129,7 @@ export const preview = Effect.fn("Preview.preview")(function* (
   const { requestsPerSecond } = settings
   const priceOf = (prices: Prices.Prices) => Voters.priceOf(prices, voters)
   const { votesUpTo = votes } = settings
-  // Items with a known answer get no further votes. If new items exceed the budget, no further votes are left anyway.
+  // Gold items get no further votes.
   const uncertain = inspection.items - over_budget - (over_budget > 0 ? 0 : inspection.gold)
   const furtherOfNew = uncertain * Math.max(0, votesUpTo - votes)
   const wanted =

@@ -81,10 +81,7 @@ export const readAndSubmit = Effect.fnUntraced(function* <E, R>(
   )
 })
 
-/**
- * A default name for the job: the last two folder names, because the default folder is the same for all jobs.
- * Idempotency keys depend on this name, so it does not depend on the ledger, which may be lost.
- */
+/** Idempotency keys depend on this name, so it must stay the same even if the ledger is lost. */
 const nameOf = (directory: string) =>
   FileSystem.FileSystem.use((fs) => fs.realPath(directory)).pipe(
     Effect.orElseSucceed(() => directory),
@@ -99,7 +96,6 @@ const nameOf = (directory: string) =>
     ),
   )
 
-/** A warning for each file whose records were all rejected, unless this holds for all files: the report says so. */
 const rejectedFiles = (
   files: ReadonlyArray<InputFile>,
   rejects: ReadonlyMap<string, { readonly count: number; readonly first: Reject }>,

@@ -2,7 +2,7 @@
  * Rebuilds a dataset's rows from its vote table and its manifest, and compares the SHA-256 of each file with rows. If
  * only Parquet files differ, this is a warning, because another version of Node compresses differently. Custom formats
  * are not rebuilt. Card and report are not rebuilt either, because only the original ledger has their times, costs, and
- * rejects. If planned prompts have no votes, splits are read from the dataset, with a warning.
+ * rejects. The vote table lacks prompts without votes. If there are any, splits are read from the dataset (a warning).
  */
 import { Effect, FileSystem } from "effect"
 import * as Findings from "../dataset/Findings.ts"
@@ -72,7 +72,7 @@ export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
       Effect.fnUntraced(function* ({ items }) {
         const table = planned > items ? yield* SplitTable.ofDataset(directory, manifest) : undefined
         if (table !== undefined) {
-          const actual = `votes on ${items}: the splits were not assigned again, but read from the dataset`
+          const actual = `votes on ${items} items, so the splits were read from the dataset instead of assigned again`
           add(Manifest.fileName, `votes on all ${planned} planned items`, actual, "warning")
         }
         const unvoted = { tools: manifest.tools === true, table }

@@ -1,8 +1,8 @@
 /**
  * The rejects file, which is complete or absent. It has one JSON object per line, in this order:
- * - records that were rejected in the last run that read input
- * - items of this run's campaign, once each, whose votes were all refused by the service or given up by a person
- * - rejected records of earlier runs, in files that no later run has read
+ * - rejected records of the last run that read input
+ * - items of this run's campaign whose votes were all refused or given up, once each
+ * - rejected records of earlier runs, unless a later run has read the same file
  */
 import { Effect, FileSystem, Option, PlatformError, Stream } from "effect"
 import { toJson } from "../domain/PromptItem.ts"
@@ -50,7 +50,6 @@ const streams = Effect.gen(function* () {
 /** The content of the rejects file. */
 export const rejects = Stream.unwrap(Effect.map(streams, ({ earlier, last }) => Stream.concat(last, earlier)))
 
-/** Removes the file if nothing was rejected. Returns the counts of the last run by reason. */
 export const write = Effect.fn("RejectsFile.write")(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const { earlier, last } = yield* streams

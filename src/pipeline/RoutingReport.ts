@@ -12,7 +12,7 @@ export interface RoutingReport {
   readonly known_answers: number
   readonly to_people: number
   readonly people_votes: number
-  /** The cost of `people_votes`, at the highest price for votes without a result. Null without a price. */
+  /** The cost of `people_votes`. A vote without a result counts at its highest price. Null without a price. */
   readonly people_cost: string | null
 }
 

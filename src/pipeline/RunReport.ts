@@ -32,7 +32,7 @@ export type RunStatus =
 
 /** Counts of earlier runs. Files that a later run has read are left out. */
 export interface EarlierCounts {
-  /** Records that earlier runs read. A run counts only if no later run has read any of its files. */
+  /** Records that earlier runs read. A run does not count if a later run has read one of its files. */
   readonly read: number
   /** Rejected records of files that no later run has read; `rejects.jsonl` lists them. */
   readonly rejected: number
@@ -81,7 +81,7 @@ export interface RunReport {
   readonly votes: number
   /** Number of gold items that were mixed in, over all campaigns. A gold item that was mixed in twice counts twice. */
   readonly gold: number
-  /** Items for which the next run would plan another vote within the budget, when a command last chose items. */
+  /** Items that needed another vote, within the budget, when items for further votes were last chosen. */
   readonly wanted_votes: number
   /** The cost of the votes; null without a price. */
   readonly spending: SpendingReport.SpendingReport | null
@@ -145,7 +145,6 @@ const unsentStates: ReadonlyArray<TaskState> = ["planned", "submitting", "supers
 
 const waitingFor = (tasks: StateCounts): number => tasks.planned.tasks + tasks.submitting.tasks + tasks.submitted.tasks
 
-/** Open tasks: planned, being submitted, or waiting for results. */
 export const outstanding = LedgerReader.use((ledger) => Effect.map(ledger.counts, waitingFor))
 
 /** Tasks in doubt and open tasks count in all campaigns. Failed and invalid tasks count only in the run's campaign. */
@@ -177,9 +176,7 @@ const statusOf = (
 export const make = Effect.fn("RunReport.make")(function* (options: {
   /** Number of the run to report on. Default: the last run that has read anything. */
   readonly run?: number | undefined
-  /** Whether the run was stopped before everything was read and submitted. */
   readonly stopped?: boolean | undefined
-  /** Whether a process runs the job, and may still read input. */
   readonly isRunning?: boolean
   readonly sharedWithWorkers?: boolean
   readonly progress?: Progress
@@ -194,7 +191,6 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   const progress = options.progress ?? (yield* ledger.progress)
   const tasks = progress.counts
   const last = yield* options.run === undefined ? ledger.lastRun : ledger.runOf(options.run)
-  // If the newest run has read nothing, it ended early, was killed, or has just begun.
   const newest = options.run === undefined ? yield* ledger.newestRun : Option.none()
   const hasFinishedReading = Option.match(newest, {
     onNone: () => options.run !== undefined,

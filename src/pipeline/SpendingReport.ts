@@ -21,13 +21,9 @@ export const textOf = ({ cost, votes }: Charges.Charge): VotesCost => ({ votes, 
 type GoldVotes = Pick<GoldReport, "results" | "right">
 type GoldKinds = GoldVotes & Pick<GoldReport, "kinds">
 
-/** The cost per right vote of one kind of expert. A result costs the kind's mean price. */
 const costPerRight = ({ cost, votes }: Charges.Charge, { results, right }: GoldVotes): string | null =>
   Cost.dividedBy(Cost.times(cost, results), votes * right)
 
-/**
- * Cost per right vote of all kinds. A result costs its kind's mean price, or that of all votes if its kind has none.
- */
 const costPerRightOf = (
   spent: Charges.Charge,
   kinds: Spending["kinds"],
@@ -57,14 +53,12 @@ export interface ExportCounts {
   readonly experts?: ReadonlyArray<Pick<ExpertRow, "kind" | "token_cost">> | undefined
 }
 
-/** New items of a run that were not planned, and the votes per item. */
 interface OverBudget {
   readonly items: number
   readonly votes: number
   readonly voters: Voters.Voters | null
 }
 
-/** Returns none if no price is set. @param over default: the counts of the last run */
 export const read = Effect.fn("SpendingReport.read")(function* (dataset: ExportCounts, over?: OverBudget) {
   const ledger = yield* LedgerReader
   const last = Option.match(yield* ledger.lastRun, {

@@ -1,8 +1,8 @@
 /**
- * Assigns a split to each item before any row is written. The split depends only on the item's prompt and on the
- * prompts planned before it, judged or not. New data and results do not change it, except for near-duplicates of pruned
- * items. With a metadata field, new data can change it (`SplitGroups`). Memory: 8 bytes per item, plus that of
- * `Splits`. A table belongs to the ledger snapshot from which it was made.
+ * Assigns a split to each item before any row is written. An item's split depends on its prompt and on earlier
+ * prompts, so it stays when data and results are added. Exceptions are near-duplicates of pruned items, and splits by a
+ * metadata field (`SplitGroups`). Memory: 8 bytes per item, plus that of `Splits`. A table belongs to the ledger
+ * snapshot from which it was made.
  */
 import { Effect, Stream } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
@@ -33,7 +33,7 @@ export interface SplitReport extends Pick<
 > {}
 
 export interface SplitTable {
-  /** A table from `make` expects the items in the order of planning. */
+  /** If `make` made the table, call this function in the order in which the items were planned. */
   readonly splitOf: (item: Planned) => Split
   readonly planned: number
   readonly report: SplitReport
@@ -63,11 +63,10 @@ const warnOfShares = Effect.fnUntraced(function* (
   })
   if (missed.length === 0) return
   yield* Effect.logWarning(
-    `the groups of items with the same ${by} are too large for the requested shares: ${missed.join(", ")}. Groups with near-duplicates of each other count as one group`,
+    `the groups of items with the same ${by} are too large for the requested shares: ${missed.join(", ")}. Groups that share near-duplicates count as one group. To come closer to the shares, set \`splitBy\` to a field with smaller groups`,
   )
 })
 
-/** Fails with `SplitsInvalid` for bad shares, and with `SettingInvalid` if `by` is no field path or no item has it. */
 export const make = Effect.fnUntraced(function* ({ by, ...options }: SplitTableOptions) {
   const ledger = yield* LedgerReader
   const table = yield* Splits.make(options)

@@ -7,10 +7,7 @@ import { Context, Duration, Effect, type Exit, Fiber, Option } from "effect"
 import { defaults, ServiceProfile } from "../api/ServiceProfile.ts"
 import * as Readiness from "../telemetry/Readiness.ts"
 
-/**
- * The default grace time exceeds the request timeout, so that requests can finish. After an interrupted request, it may
- * be unknown whether the service created the task.
- */
+/** The grace time exceeds the request timeout, because an interrupted request may have created a task. */
 const longerThan = (requestTimeout: Duration.Input) =>
   Duration.sum(Duration.fromInputUnsafe(requestTimeout), Duration.seconds(5))
 
@@ -35,7 +32,6 @@ export const makeOptions = (): StopOptions => ({
   isNormalEnd: false,
 })
 
-/** Options that a supervisor provides, and that the work may change. */
 export const CurrentOptions = Context.Reference<StopOptions>("prefstream/pipeline/StopOptions", {
   defaultValue: makeOptions,
 })
@@ -55,7 +51,6 @@ export const withOptions =
       ),
     )
 
-/** A shorter wait is not announced. */
 const shortWait = Duration.millis(500)
 
 /** The query times out, because the ledger may not respond. */
@@ -75,10 +70,7 @@ export const describeUnfinished = (options: StopOptions): Effect.Effect<string> 
     }),
   )
 
-/**
- * Runs an effect to its end, or until `stop` returns a reason. `exit` is undefined if the effect did not end before the
- * grace time or `abandon` did.
- */
+/** If the effect still runs after the grace time or after `abandon`, `exit` is undefined. */
 export const until = Effect.fnUntraced(function* <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   {

@@ -1,6 +1,6 @@
 /**
  * Estimates accuracy, agreement, and cost for each number of votes per item (`MajorityAccuracy`). The experts' accuracy
- * is assumed, or from a pilot. All items of the input count, even if a job already has them, but not gold items.
+ * is assumed, or from a pilot. Gold items do not count. All other items count, even if a job already has them.
  */
 import { Effect, Option, Schema, Stream } from "effect"
 import * as Cost from "../domain/Cost.ts"
@@ -107,7 +107,7 @@ export interface VotePlan extends Pick<
   readonly price: string | null
   /** The expected results for 1 to 7 votes per item. */
   readonly plan: ReadonlyArray<VotePlanRow>
-  /** Null without a target. `reached` is for the fewest votes that reach it, or null if more than 25 are needed. */
+  /** Null without a target. `reached` is the smallest number of votes that reaches the target; null if 25 do not. */
   readonly target: { readonly accuracy: number; readonly reached: VotePlanRow | null } | null
 }
 

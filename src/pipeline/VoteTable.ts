@@ -1,7 +1,7 @@
 /**
  * All votes of a ledger as JSON Lines or CSV, with real names or `pseudonyms`. From this table, `prefstream import`
- * makes a ledger that gives the same pairs. For a result with several votes, the table has flags, a lead's decision,
- * and the service's choice if it differs, but no other annotations. Only one batch at a time is in memory.
+ * makes a ledger that gives the same pairs. If a result has several votes, its annotations are left out, except flags
+ * and decisions. Only one batch at a time is in memory.
  */
 import { Array as Arr, Effect, Stream } from "effect"
 import * as Decision from "../domain/Decision.ts"
@@ -21,7 +21,6 @@ import { isoOf } from "./RunReport.ts"
 
 const isShuffled = (order: ReadonlyArray<number>): boolean => order.some((index, at) => index !== at)
 
-/** The lead's decision. Without one, the service's choice, if it decides the item and differs from the votes. */
 const decisionIn = (judgment: Judgment, { judgments }: Pick<JudgedItem, "judgments">) => {
   const { annotations, bestCompletionIndex, completions } = judgment
   const decision = Decision.readIn(annotations, bestCompletionIndex)
@@ -81,11 +80,7 @@ const rowsBy = ({ annotationPaths, campaign, pseudonyms = false }: TableSettings
     Stream.provideService(ExpertNames, { keep: !pseudonyms }),
   )
 
-/**
- * The table as text, in chunks.
- *
- * @param isRaw whether CSV keeps a text unchanged even if a spreadsheet would read it as a formula. Default false.
- */
+/** @param isRaw whether CSV keeps a text unchanged even if a spreadsheet would read it as a formula. Default false. */
 export const text = (format: VoteRow.Format, settings: TableSettings & { readonly isRaw?: boolean } = {}) =>
   Stream.unwrap(Effect.map(Kinds.check(settings, {}), () => textBy(format, settings)))
 

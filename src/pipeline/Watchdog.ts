@@ -1,8 +1,4 @@
-/**
- * Detects a worker without progress. The watchdog fails with `WorkerStalled` if, for longer than `limit`, the worker's
- * tasks were always due, and it sent no request or the service answered only other workers. If the ledger does not
- * answer, tasks count as due. If the machine sleeps, at most 40 seconds of the sleep count.
- */
+/** Fails if, for `limit`, tasks are due, but this worker sends no requests, or only other workers get answers. */
 import { Duration, Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as SteadyClock from "../io/SteadyClock.ts"
@@ -26,20 +22,16 @@ export class WorkerStalled extends Schema.TaggedError<WorkerStalled>()("WorkerSt
 const interval = Duration.seconds(20)
 const maxCheckInterval = 2 * Duration.toMillis(interval)
 
-/** If no other worker got a response at least this much later than this worker, the service may be down. */
+/** Another worker must get an answer at least this much later. Otherwise, the service may be down for all workers. */
 const minLeadMillis = 60_000
 
 export const watch = Effect.fnUntraced(function* (worker: {
   readonly done: { readonly requests: number; readonly answers: number }
   readonly isDue: Effect.Effect<boolean, SqlError>
-  /** Whether the service has answered other workers in this time. */
   readonly othersAnsweredWithin: (millis: number) => Effect.Effect<boolean, SqlError>
   /** Maximum time without progress. It must be longer than a request can take. */
   readonly limit: Duration.Duration
-  /**
-   * Called after each check. `answeredAt` is the time of the last check with a new response. `progressedAt` is the time
-   * of the last check with a new response or without due tasks. Both are milliseconds of `SteadyClock`.
-   */
+  /** Called with milliseconds of `SteadyClock`. While no task is due, `progressedAt` grows, too. */
   readonly onCheck: (answeredAt: number, progressedAt: number) => void
 }) {
   const limit = Duration.toMillis(worker.limit)
@@ -47,9 +39,7 @@ export const watch = Effect.fnUntraced(function* (worker: {
   let last = yield* SteadyClock.now
   let answeredAt = 0
   let progressedAt = last
-  /** Milliseconds that tasks have been due without a request. */
   let silent = 0
-  /** Milliseconds that tasks have been due without an expected response. */
   let unanswered = 0
   while (true) {
     yield* Effect.sleep(interval)

@@ -1,12 +1,9 @@
 /**
- * A worker is one of several processes that share a job in PostgreSQL. One worker at a time reads the input, and plans
- * further votes when all results have arrived, so tasks and dataset are the same as with one process. Each part of the
- * tasks has one owner, which claims, sends, and polls them (`task/ledger/writes/Parts`). If a worker is lost, others
- * take its parts. All workers share the limits of requests per second and of concurrent requests, but each may always
- * have one request in flight. A worker runs until it is stopped, even without work. It then releases its parts and
- * finishes its requests. It fails if a newer prefstream has changed the ledger.
+ * A worker is one of several processes that share a job in PostgreSQL. One worker at a time reads the input and plans
+ * votes, so tasks and dataset are the same as with one process. Each part of the tasks belongs to one worker, which
+ * sends and polls these tasks (`task/ledger/writes/Parts`). If a worker is lost, others take its parts. All workers
+ * share the limit of requests per second. A worker runs until it is stopped. It then finishes its requests.
  */
-/* oxlint-disable max-lines -- one process, whose loops share parts, limits, and stop */
 import {
   Cause,
   Deferred,
@@ -55,9 +52,7 @@ export { WorkerStalled } from "./Watchdog.ts"
 
 /** Options of `run`. */
 export interface WorkerOptions {
-  /**
-   * The address of this worker for other workers. Default: the local address of its database connection, any free port.
-   */
+  /** The worker's address for other workers. Default: the address of its database connection, and any free port. */
   readonly address?: { readonly host?: string | undefined; readonly port?: number | undefined } | undefined
   /** Time that a worker may be silent before others take its parts, at least 5 seconds. Default: `defaultLease`. */
   readonly lease?: Duration.Input | undefined
@@ -65,9 +60,7 @@ export interface WorkerOptions {
   readonly parts?: number | undefined
   /** Called with the worker's name before it joins the others. */
   readonly onBegin?: ((name: string) => Effect.Effect<void>) | undefined
-  /**
-   * Called if the worker stalls. By default, it fails after the hanging operation; to stop at once, exit the process.
-   */
+  /** Called if the worker stalls. The default fails after hanging operations end. Exiting the process is faster. */
   readonly onStalled?: ((failure: Watchdog.WorkerStalled) => Effect.Effect<never, Watchdog.WorkerStalled>) | undefined
 }
 
@@ -83,7 +76,6 @@ const maxRestartInterval = Duration.minutes(5)
 
 const restartSendingInterval = Duration.seconds(30)
 
-/** A worker without progress for the request timeout plus this time counts as stalled. */
 const stallLimit = Duration.minutes(10)
 
 const renewInterval = Duration.seconds(5)
@@ -129,7 +121,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
   const leaseRenewals = Math.ceil(Duration.toMillis(cluster.lease) / Duration.toMillis(renewInterval)) + 1
   const lost = yield* Deferred.make<never, Failure | E>()
   const logLevel = yield* References.MinimumLogLevel
-  /** An effect for a singleton, which one worker at a time runs. If the effect fails, the worker fails. */
+  /** Makes the worker fail if the effect fails. */
   const task = <R>(effect: Effect.Effect<unknown, Failure | E, R>) =>
     Effect.catchCause(effect, (cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.asVoid(Deferred.failCause(lost, cause)),
@@ -164,7 +156,6 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
     const messages = yield* PostgresClient.listen(cluster, yield* ledger.channel)
     while (true) yield* ledger.onNotification((yield* Queue.take(messages)).payload)
   })
-  // Sends tasks again that stayed planned after a failed request.
   const restarting = Effect.repeat(ledger.restartSending, Schedule.spaced(restartSendingInterval))
   let [answeredAt, progressedAt] = [0, yield* SteadyClock.now]
   const renewing = Effect.gen(function* () {
@@ -217,8 +208,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
       ),
     ),
   )
-  // The cluster's locks apply to all schemas of a database, and the channel's name is unique to this job in this
-  // schema.
+  // The cluster's locks apply to a whole database, but only this job has this channel.
   const prefix = `prefstream_job_${ledger.job}_${(yield* ledger.channel).slice(-8)}`
   const singletons = Layer.mergeAll(reader, ...parts).pipe(Layer.provide(Cluster.layer({ ...cluster, prefix })))
   if (settings.webhook !== undefined) yield* Layer.build(WebhookReceiver.layer(settings.webhook))
@@ -226,12 +216,11 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
     concurrency: "unbounded",
     discard: true,
   }).pipe(Effect.forkScoped)
-  // The singletons open last and close first, so that other workers take the parts while in-flight requests finish.
+  // This layer is built last and closed first: others take the parts while requests in flight finish.
   yield* Layer.build(singletons)
   return yield* Effect.raceFirst(Fiber.join(loops), Deferred.await(lost))
 }, Effect.scoped)
 
-/** A worker waits for the service without a time limit. */
 const patient = Layer.effect(
   ServiceProfile,
   Effect.map(ServiceProfile, (profile) => ({ ...profile, patience: Duration.infinity })),
@@ -277,7 +266,7 @@ const runUnchecked = Effect.fn("Worker.run")(function* <E, R, E1, R1, E2 = never
   const isLost = (cause: Cause.Cause<unknown>) => {
     const failure = Cause.squash(cause)
     if (isSqlError(failure)) return hasJoined && !finalReasons.includes(failure.reason._tag)
-    // A command may have locked the ledger while no worker was connected.
+    // After a lost connection, a command may have locked the ledger. The worker then waits for the end of the command.
     return hasJoined && isFileLockError(failure)
   }
   return yield* Effect.sync(() => void (hasJoined = true)).pipe(

@@ -56,24 +56,17 @@ export interface ServiceOptions {
   readonly votes?: number | undefined
   /** How long an item stays reserved for a person who is idle. Default 30 minutes. */
   readonly hold?: Duration.Input | undefined
-  /**
-   * How long a task with all its votes stays open after a person's last vote, so that people can undo votes. A task on
-   * which no person voted is completed immediately. Default 30 seconds.
-   */
+  /** How long a complete task stays open after a person's last vote, so that people can undo it. Default 30 seconds. */
   readonly undoGrace?: Duration.Input | undefined
   /** The path of a file of prompt items whose `gold` is the right answer. Experts are measured by these items. */
   readonly gold?: string | undefined
   /**
-   * Whether the service ends tasks that need votes which no expert can give. A prompt to which an expert had no answer
-   * is then closed with the votes that it has. A task without any vote, or with too few experts, is canceled until the
-   * service next starts. If this option is false, the default, the prompts wait for other experts. The embedded service
-   * sets it to true, because its client would otherwise wait forever.
+   * Whether to end tasks that need votes which no expert can give. A prompt is then closed with the votes that it
+   * has. A task without any vote, or with too few experts, is canceled, and opened again when the service next starts.
+   * Default false: the prompts wait for other experts.
    */
   readonly cancelUnanswered?: boolean | undefined
-  /**
-   * Whether a person who has judged an item may judge an equal item in another task of the same group, if nobody else
-   * is left. Such votes are marked `repeated`. If false, the default, the item waits for another person.
-   */
+  /** Whether a person may judge equal items of a group if nobody else is left (`repeated` votes). Default false. */
   readonly allowRepeatedVotes?: boolean | undefined
   /** A token that the service accepts in addition to those made in the dashboard. */
   readonly token?: Redacted.Redacted<string> | undefined

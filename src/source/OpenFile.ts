@@ -29,7 +29,7 @@ export interface SampledFile {
   readonly sample: ReadonlyArray<Row>
 }
 
-/** Only the first 16 MiB of a pipe can be read again, so large records make the sample shorter. */
+/** A pipe can be read again only up to `Pipe.memoryLimitBytes`, so the sample must be smaller. */
 const maxSampleCharacters = 4 * 1024 * 1024
 
 /** With more members, detection would take seconds. */

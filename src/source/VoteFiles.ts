@@ -68,7 +68,7 @@ export const votes = (names: string | ReadonlyArray<string>, allOptions: VotesOp
         const tool = ToolExports.recognize(rows)
         const rewritten = tool === undefined ? rows : rows.map((row) => ({ ...row, value: rewriteBy(tool)(row.value) }))
         const sample = Sample.of(rewritten)
-        // A tool's list of votes is complete: labels outside it are part of the item.
+        // A tool's export lists all votes of a record. Labels in other fields are not votes.
         const isListed =
           tool?.isTextual !== true && rewritten.some(({ value }) => tool !== undefined && hasVotes(value))
         const fieldOptions =

@@ -1,7 +1,7 @@
 /**
- * Writes that arrive during a commit share the next transaction. A write is durable when its effect succeeds. Unless
- * the disk fails after the commit, a failed transaction rolls all its writes back; deadlocks and serialization errors
- * are retried up to five times. A queued write runs before the scope closes, even if nobody waits for it.
+ * Writes that arrive during a commit share the next transaction. A write is durable when its effect succeeds. A failed
+ * transaction rolls back all its writes, unless the disk fails after the commit. Deadlocks and serialization errors are
+ * retried up to five times. A queued write runs before the scope closes, even if nobody waits for it.
  */
 import { type Cause, Deferred, Effect, Exit, Fiber, Queue, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"

@@ -19,7 +19,7 @@ export class DatabaseTooNew extends Schema.TaggedError<DatabaseTooNew>()("Databa
   }
 }
 
-/** A migration has another name in this prefstream, so an unreleased version has written the database. */
+/** An unreleased version of prefstream with other migrations has written the database. */
 export class DatabaseForeign extends Schema.TaggedError<DatabaseForeign>()("DatabaseForeign", {
   /** The name of the database in messages, such as `the ledger`. */
   what: Schema.String,

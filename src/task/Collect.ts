@@ -1,12 +1,9 @@
 /**
  * Polls outstanding tasks until their results have arrived. It can be stopped at any point and started again. A result
  * is stored as received before its task counts as completed. A result that does not fit its task is kept as well, and
- * affects no other task. The time between polls of a task grows with the task's age. A task that a webhook names is
- * polled at once. While webhooks arrive, other polls are less frequent, but they never stop. After three unusable
- * responses, a task is invalid, or failed if the service does not know it. While the service is down, all polls wait
- * (`ServiceHealth`).
+ * affects no other task. A task that a webhook names is polled at once. While webhooks arrive, other polls are less
+ * frequent, but they never stop. While the service is down, all polls wait (`ServiceHealth`).
  */
-/* oxlint-disable max-lines -- one loop: polls, warnings, and retries share its state */
 import { Duration, Effect, Latch, Option, Result } from "effect"
 import * as Backoff from "../io/Backoff.ts"
 import * as Kinds from "../io/SettingKinds.ts"
@@ -26,16 +23,11 @@ import * as TaskPool from "./TaskPool.ts"
 
 type Polling = Pick<ServiceSettings, "pollInterval">
 
-/** Milliseconds until the first poll of a new task. */
 export const firstPollDelay = (profile: Polling): number => Duration.toMillis(profile.pollInterval.min)
 
-/** Milliseconds after a webhook in which further webhooks are expected, so that tasks are polled less often. */
+/** For this time after a webhook, tasks are polled less often, because more webhooks are expected. */
 const hintedSpan = Duration.toMillis("1 hour")
 
-/**
- * Milliseconds until the next poll: half the task's age, but within `pollInterval`. If `hinted`, the delay is at least
- * `pollInterval.max`, and at most `hintedSpan` or `pollInterval.max`, whichever is longer.
- */
 export const pollDelay = (profile: Polling, age: number, hinted = false): number => {
   const max = Duration.toMillis(profile.pollInterval.max)
   return hinted
@@ -43,7 +35,6 @@ export const pollDelay = (profile: Polling, age: number, hinted = false): number
     : Math.min(Math.max(age / 2, firstPollDelay(profile)), max)
 }
 
-/** Maximum milliseconds until the first retry of a poll that a webhook caused. */
 const maxHintedRetryDelay = Duration.toMillis("2 seconds")
 
 const pageSize = 256
@@ -94,14 +85,9 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const kindsIn = VoteKinds.reader(profile.kindPath)
   const known = new Set([...profile.openStatuses, ...profile.completedStatuses, ...profile.failedStatuses])
   const maxPollInterval = Duration.toMillis(Duration.fromInputUnsafe(profile.pollInterval.max))
-  /**
-   * Consecutive failed polls of each task: all (`times`), those with an unusable response (`useless`), and those since
-   * a webhook or a person asked for a poll (`sinceHint`).
-   */
   const failures = new Map<number, { readonly times: number; readonly useless: number; readonly sinceHint: number }>()
   const repeats = RepeatedExperts.make(ledger)
   let warnings = 0
-  /** Polls that were due before this time may be late because the service was unavailable. */
   let undisturbedSince = started
   const reported = { delay: false, waiting: new Set<boolean>() }
 
@@ -119,7 +105,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     reported.waiting.add(forJudges)
     if (forJudges) {
       return yield* Effect.logWarning(
-        `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another judge: only language models may vote on ${plural(waiting, "it", "them")}, and none of the service's language models can. Start the service with more language models. Until then, no item goes to people`,
+        `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another judge: only language models may vote on ${plural(waiting, "it", "them")}, and the service has no language model left that can vote. Start the service with more language models. Until then, people get no items of the job`,
       )
     }
     yield* Effect.logWarning(
@@ -127,7 +113,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     )
   })
 
-  /** Retries with backoff, but no later than the next poll by age, because the result may already be available. */
+  /** The delay is at most that of a regular poll, because the result may already be available. */
   const retrySoon = Effect.fnUntraced(function* (task: OpenTask, times: number, first = firstPollDelay(profile)) {
     const now = yield* SteadyClock.now
     const delay = Backoff.millisAfter(times, first, pollDelay(profile, now - task.submittedAt))

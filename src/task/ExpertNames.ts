@@ -1,8 +1,7 @@
 /**
  * Replaces experts' names in votes, flags, and decisions with pseudonyms. Only the job's ledger has the key of the
- * pseudonyms. A pseudonym hides whether an expert is automatic, so a vote of an automatic expert gets a kind if it has
- * none. Unknown members of flags are left out, because they may contain a name. Texts by experts and data from the
- * input stay unchanged.
+ * pseudonyms. Unknown members of flags are left out, because they may contain a name. Texts by experts and data from
+ * the input stay unchanged.
  */
 import { Context, Effect, Option, Predicate, Schema } from "effect"
 import * as ExpertKind from "../domain/ExpertKind.ts"
@@ -42,10 +41,7 @@ const votersIn = ({ expert, votes }: Annotations): ReadonlyArray<string> =>
     Predicate.isString,
   )
 
-/**
- * The kind of an automatic expert, found by the name, because a pseudonym will hide the name. Empty for a person, or if
- * the vote or its annotations already have a kind.
- */
+/** An automatic expert's name shows its kind. A pseudonym hides the name, so the kind is added. */
 const kindByName = ({ expert, kind }: { readonly expert: unknown; readonly kind?: unknown }, ofAll?: unknown) => {
   const role =
     Predicate.isString(expert) && (ExpertKind.of(kind) ?? ExpertKind.of(ofAll)) === null

@@ -1,10 +1,8 @@
 /**
- * Imports votes that were given elsewhere. The ledger records them as completed tasks, which are never sent. Votes that
- * are imported again are duplicates, so a killed import can be started again. Equal votes of a named expert on an item
- * count once. Equal votes without a name count separately, unless an earlier import had them. A lead's last decision on
- * an item counts. One step is one transaction of about 1,024 records or 4 million characters. Its last item moves to
- * the next step, so that an item with adjacent votes is written once. Memory grows by about 100 bytes per flag and per
- * vote without an expert.
+ * Imports votes that were given elsewhere. The ledger records them as completed tasks, which are never sent. A killed
+ * import can be started again: votes that the ledger has are duplicates. If an expert has several equal votes on an
+ * item, they count once. Without an expert's name, each vote counts. A lead's last decision on an item counts. Memory
+ * grows by about 100 bytes per flag and per vote without an expert.
  */
 import { Effect, Equal, Exit, Option, Result, Stream } from "effect"
 import { flagsIn } from "../domain/Flag.ts"
@@ -72,10 +70,7 @@ const identified = (record: VoteRecord): Identified =>
     },
   })
 
-/**
- * Number of records before those of the last item, because more records of this item may follow. If there is only one
- * item, this is the number of all records.
- */
+/** Number of records to import now. The last item waits, because more of its records may follow. */
 const wholeItems = (records: ReadonlyArray<Identified>): number => {
   const itemId = records.at(-1)?.item?.itemId
   const last = itemId === undefined ? -1 : records.findLastIndex(({ item }) => item?.itemId !== itemId)
@@ -116,9 +111,7 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
   let counts: ReadCounts = nothingRead
   let votes = 0
   let ties = 0
-  /** How often this import has read each vote without an expert. */
   const unnamed = new Map<string, number>()
-  /** The source tasks whose flags were read, and (`flagsRead`) how often each flag of an item was read. */
   const flagged = new Set<string>()
   const flagsRead = new Map<string, number>()
 

@@ -17,7 +17,6 @@ export interface ImportedItem {
   /** The task's number in the ledger, or -1 if it does not have the task yet. */
   readonly seq: number
   readonly taskId: string
-  /** Task id of the item's pairs: the task that the record of the first votes names, or `taskId` if it names none. */
   readonly sourceTaskId: string
   readonly prompt: TaskPrompt
   readonly votes: Array<ImportedVote>

@@ -36,11 +36,11 @@ export interface PlanOptions extends RunTerms, DrawOptions {
   readonly batch?: Batch.BatchLimits | undefined
 }
 
-/** Number of records that make a step. Smaller steps would write the same pages of the items' index more often. */
+/** Records per step. Smaller steps would write the same pages of the items' index more often. */
 export const stepRecords = 4096
 const stepBytes = 4 * 1024 * 1024
 
-/** After this many milliseconds, the next records make a step even if they are few, as from a slow source. */
+/** After this many milliseconds, a step begins even with few records, so that a slow source's items are sent soon. */
 const stepMillis = Duration.toMillis("5 seconds")
 
 export const plan = Effect.fnUntraced(function* <E, R>(
@@ -61,7 +61,6 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   const maxBytes = stepBytes / (options.votes ?? 1)
   let counts = nothingRead
   const batches = Batch.make(options.batch)
-  /** New items that exceed the budget. The ledger does not record them. */
   const beyondBudget = SeenItems.make()
   let overBudget = 0
 
@@ -144,7 +143,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   let gathered: Array<Result.Result<BatchItem, Reject>> = []
   let bytes = 0
   let flushedAt = yield* SteadyClock.now
-  /** Reading waits after this many records. One wait may be skipped, so this number is half of `maxPlanned`. */
+  /** Reading waits for sending after this many records. If it skips one wait, it reads twice as many: `maxPlanned`. */
   const maxAhead = ledger.isShared ? Infinity : (options.maxPlanned ?? Infinity) / 2
   let ahead = 0
   const flush = Effect.fnUntraced(function* () {

@@ -31,7 +31,6 @@ const kinds: Kinds.Kinds = {
   annotationPaths: Kinds.recordOf("an object with field paths", Kinds.anyText),
 }
 
-/** For speed, one call matches many tasks, because a task may have only one item. */
 const ofTasks = Effect.fnUntraced(function* (
   campaign: number | "all" | undefined,
   annotationPaths: AnnotationPaths.AnnotationPaths | undefined,
@@ -160,7 +159,6 @@ const placedOf = (batch: number, tasks: Arr.NonEmptyReadonlyArray<JudgedTask>): 
   })
 }
 
-/** Flattens the arrays. All arrays of a chunk become one chunk. */
 const inArrays = <A, E, R>(arrays: Stream.Stream<ReadonlyArray<A>, E, R>): Stream.Stream<A, E, R> =>
   arrays.pipe(
     Stream.chunks,
@@ -195,7 +193,7 @@ export interface UnjudgedCounts {
   readonly unusable: number
 }
 
-/** Like `items`. `unjudged` counts the items read so far without a judgment, except gold items that were mixed in. */
+/** Like `items`. `unjudged` counts the items without a judgment that were read so far, except added gold items. */
 export const counted = (campaign?: number | "all", paths?: AnnotationPaths.AnnotationPaths) => {
   let withdrawn = 0
   let unanswered = 0

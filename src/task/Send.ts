@@ -1,11 +1,9 @@
 /**
  * Sends planned tasks until the input is read and no planned task is left. A task is claimed just before its request is
- * sent. It is _in doubt_ if the request may have arrived without a usable response. A task that the service may have
- * created is sent again only if the service still remembers its idempotency key.
+ * sent. A task that the service may have created is sent again only if the service still remembers its key.
  *
- * After a 400, 413, or 422, a task of several items is split in two, so that only the item at fault is refused. After a
- * 413, later tasks of at least the same size are split before they are sent. The run ends if there is no service at the
- * address, or if the service refuses the token, all requests, or the run's first tasks (`FailureStreak`).
+ * After a 400, 413, or 422, a task of several items is split in two, so that only the item at fault is refused. The run
+ * ends if a failure would affect every task, or if the service refuses the run's first tasks (`FailureStreak`).
  */
 import { Data, Deferred, Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -29,7 +27,7 @@ class AlreadyClaimed extends Data.TaggedError("AlreadyClaimed") {}
 /** The task may exist, but the service may have forgotten the old idempotency key. */
 class KeyExpired extends Data.TaggedError("KeyExpired") {}
 
-/** An earlier request may have created the task, and the service is assumed to ignore idempotency keys. */
+/** The task may exist, and the service ignores idempotency keys, so it could create the task twice. */
 class KeyIgnored extends Data.TaggedError("KeyIgnored") {}
 
 const stoppedBetween = "the run was stopped between the first and the last of the requests that create the task"
@@ -48,10 +46,7 @@ export interface SendOptions {
   readonly starved?: Latch.Latch | undefined
 }
 
-/**
- * Fails `halt` after a failure that would affect every task. If `earlier` failures have ended a run, tasks are sent one
- * by one until the service accepts one.
- */
+/** Fails `halt` if a failure would affect every task. If `earlier` ended a run, tasks are first sent one by one. */
 export const send = Effect.fnUntraced(function* <E>(
   readingDone: Latch.Latch,
   halt: Deferred.Deferred<never, E | SendError | RejectLimit.TooManyRejects>,
@@ -65,13 +60,12 @@ export const send = Effect.fnUntraced(function* <E>(
   const timeLimit = Duration.toMillis(Duration.fromInputUnsafe(profile.requestTimeout))
   const lifetime = Duration.fromInputUnsafe(profile.idempotencyKeyLifetime)
 
-  /** On interruption, a request in flight is finished and recorded, but a wait for a turn stops. */
+  /** A stopped run sends no waiting task. A request in flight is finished and recorded. */
   const sendOne: (task: PlannedTask) => Effect.Effect<void, SqlError> = Effect.fnUntraced(
     function* (task) {
       if (yield* Deferred.isDone(halt)) return
       const body = yield* ledger.requestBody(task.seq)
-      // The claim happens at the task's turn, so that only a task that is being sent can become in doubt. Queries for
-      // planned tasks also return the halves of a split task, so another fiber may claim them.
+      // A task is claimed only at its turn, so that a kill puts no waiting task in doubt.
       let claimed = false
       /** Whether an earlier request of this attempt, even in an earlier run, may have created the task. */
       let doubtful = task.sentAt !== undefined
@@ -108,7 +102,6 @@ export const send = Effect.fnUntraced(function* <E>(
       yield* client
         .create(body, task.idempotencyKey, { isDoubtful: task.wasDoubted, claim, beforeRetry, doubt, release })
         .pipe(
-          // If the ledger cannot be updated, the claim ends at its time limit.
           Effect.onInterrupt(() => {
             if (!claimed) return Effect.void
             const isDoubt = doubtful && profile.idempotencyKey !== "honored"
@@ -130,7 +123,6 @@ export const send = Effect.fnUntraced(function* <E>(
       ),
   )
 
-  /** The `seq` of tasks that wait for their turn or are being sent. Queries for planned tasks may return them again. */
   const inFlight = new Set<number>()
   const sendTask = (task: PlannedTask) =>
     Effect.ensuring(
@@ -142,7 +134,6 @@ export const send = Effect.fnUntraced(function* <E>(
   const isTooLarge = (items: number, bytes: number) =>
     tooLarge.some((refused) => items >= refused.items && bytes >= refused.bytes)
 
-  /** The last failure of a task that is left for the next run. */
   let leftFailure: AnnotationClientError | undefined
 
   const end = (failure: AnnotationClientError | undefined) =>

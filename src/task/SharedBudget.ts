@@ -7,7 +7,7 @@ import { RequestBudget } from "./client/RequestBudget.ts"
 import { slotsPerSecond } from "./client/Throttle.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 
-/** If the ledger fails, the worker gets no slots, and asks again after a second. */
+/** If the ledger fails, the worker sends nothing, and asks again after a second. */
 const noSlots = { count: 0, first: 0, spacing: 0, pause: 1000, halvings: 0 }
 
 const layerBudget = Layer.effect(

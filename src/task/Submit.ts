@@ -3,7 +3,7 @@
  * plans and sends concurrently. It can be stopped at any point. After a failure, requests in flight are finished, and
  * the ledger records them and the reason of the failure.
  */
-/* oxlint-disable max-lines -- options, their checks, and the run that has them */
+/* oxlint-disable max-lines -- options, their checks, and the run */
 import {
   Cause,
   Deferred,
@@ -116,7 +116,7 @@ export class VotersNotTaken extends Schema.TaggedError<VotersNotTaken>()("Voters
   override get message() {
     if (this.jury !== undefined) {
       const { maxVotes, votes } = this.jury
-      return `\`peopleWhen\` requires a service where one task can ask for ${votes} votes, so that ${votes} different judges vote on an item, but ${this.service} declares ${maxVotes === 0 ? "no votes" : `at most ${maxVotes}`} for a task in its openapi.json. With one task for each vote, one judge could vote several times. Lower \`votes\`, or raise the service's limit`
+      return `\`peopleWhen\` requires that one task can ask for ${votes} votes, so that ${votes} different judges vote on an item. The openapi.json of ${this.service} declares ${maxVotes === 0 ? "no votes" : `at most ${maxVotes}`} for a task. With one task for each vote, one judge could vote several times. Lower \`votes\`, or raise the service's limit`
     }
     return `\`peopleWhen\` requires a service that declares \`voters\` for a task in its openapi.json, but ${this.service} does not: omit \`peopleWhen\`, or use an annotation service that declares \`voters\`, such as prefstream serve`
   }
@@ -135,7 +135,6 @@ export const spendingTerms = Effect.fnUntraced(function* (
 
 export const groupForm = "a text of 1 to 255 characters, not blank"
 
-/** prefstream's annotation service has the same limits. */
 export const isGroup = (text: string): boolean => text.trim() !== "" && text.length <= 255
 
 const kinds = {
@@ -170,7 +169,7 @@ const checkOptions = ({
     [
       "peopleWhen",
       peopleWhen,
-      "`votesUpTo` to be above `votes`, because people give the votes beyond `votes`",
+      "`votesUpTo` to be above `votes`, because judges give the first votes, and people the others",
       peopleWhen === undefined || votesUpTo > votes,
     ],
     ["group", group, groupForm, isGroup(group)],
@@ -219,13 +218,13 @@ export interface Submitted extends ReadCounts {
 }
 
 export interface RunOptions extends SubmitOptions {
-  /** Opens when the interrupted tasks of earlier runs are planned or in doubt, so that polling may start. */
+  /** Opens after the run has decided about interrupted tasks of earlier runs. Polling may then start. */
   readonly settled?: Latch.Latch | undefined
   /** Chooses the items of earlier runs that get another vote. Default: no item gets one. */
   readonly chooseFurther?: ChooseItems | undefined
-  /** Without `group`, the tasks' group is this name with the campaign's number, if the service knows groups. */
+  /** The default group is this name with the campaign's number, if the service declares groups. */
   readonly jobName?: string | undefined
-  /** Called with the tasks' group, or undefined without a group, before any task of the run is planned. */
+  /** Called before the run plans tasks. Without a group, `group` is undefined. */
   readonly onGroup?: ((group: string | undefined) => Effect.Effect<void>) | undefined
 }
 

@@ -1,4 +1,4 @@
-/** A separate address, because clients of the annotation service must not see metrics. No authentication, no TLS. */
+/** Serves health and metrics at a separate address, so that clients of the service cannot see the metrics. */
 import { type Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"

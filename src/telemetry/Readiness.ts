@@ -1,4 +1,4 @@
-/** The process can work (`/readyz`) if each open database answers within two seconds, and it is not stopping. */
+/** The process is ready (`/readyz`) unless it is stopping or an open database does not answer within two seconds. */
 import { Context, Effect, identity } from "effect"
 import { SqlClient } from "effect/sql"
 

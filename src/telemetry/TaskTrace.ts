@@ -1,4 +1,4 @@
-/** Each attempt at a task has one trace, even across processes, with the first half of its idempotency key as id. */
+/** An attempt at a task has one trace in all processes. The trace's id is the first half of the idempotency key. */
 import { Effect, Option, Tracer } from "effect"
 
 export const span = (name: string, idempotencyKey: string, attributes: Record<string, unknown>) => {

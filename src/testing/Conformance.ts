@@ -44,7 +44,7 @@ export interface Counts {
   readonly runs: number
   /** Number of prompts that the fake was paid for. Each run has four prompts. */
   readonly paid: number
-  /** Number of tasks that were in doubt (perhaps created) until they were resolved. */
+  /** Number of tasks for which it was unknown whether the service had created them (state `in_doubt`). */
   readonly doubts: number
   /** Number of prompts that were sent again, because the id of their task was unknown, or their result invalid. */
   readonly sentAgain: number
@@ -68,7 +68,7 @@ const withSettings = (subject: Subject, settings: Subject["settings"]): Subject 
 const trial = <A, E, R>(subject: Subject, body: (trial: Trial) => Effect.Effect<A, E, R>) =>
   Effect.scoped(Effect.flatMap(Trial.make(subject), body))
 
-/** Runs one trial per request that creates a task. `isIt` tells whether the request to test has this number, from 1. */
+/** Repeats a test for each request that creates a task. `isIt(n)` tells whether request n gets the fault. */
 const atEachRequest = Effect.fnUntraced(function* <E, R>(
   subject: Subject,
   body: (trial: Trial, isIt: (nth: number) => boolean) => Effect.Effect<Omit<Counts, "runs">, E, R>,
@@ -121,7 +121,6 @@ const killAt = (acts: boolean) =>
     )
   })
 
-/** Runs `body` after tasks were created without a fault. */
 const afterCreation =
   <E, R>(body: (trial: Trial) => Effect.Effect<unknown, E, R>) =>
   (subject: Subject) =>
@@ -152,7 +151,7 @@ const webhooks = (options: WebhookReceiver.RouteOptions) => (subject: Subject) =
 
 const judgedTasks = Ledger.use(({ counts }) => Effect.map(counts, ({ completed }) => completed.tasks))
 
-/** The cases that apply to a subject. */
+/** Returns the cases for a subject. */
 export const cases = (subject: Subject): ReadonlyArray<Case> => {
   const definitions = {
     "no fault, the same items twice": afterCreation((it) => it.submit),

@@ -1,7 +1,4 @@
-/**
- * An HTTP proxy on loopback between prefstream and a fake service, which can disturb each request. A request that is
- * passed on reaches the service completely and once, even if the client disconnects.
- */
+/** An HTTP proxy that can disturb requests. It forwards a request completely even if the client disconnects. */
 import { Context, Effect, Layer } from "effect"
 import {
   HttpBody,
@@ -17,13 +14,12 @@ import * as NodeServer from "../node/HttpServer.ts"
 
 export interface Exchange {
   readonly forward: Effect.Effect<HttpServerResponse.HttpServerResponse, unknown>
-  /** Breaks the client's connection. */
   readonly cut: Effect.Effect<never>
 }
 
 export type ProxyFault = (exchange: Exchange) => Effect.Effect<HttpServerResponse.HttpServerResponse, unknown>
 
-/** Faults of one request, which the service receives only with `brokenAnswer` and the faults named `…AfterActing`. */
+/** Most faults do not forward the request to the service. `brokenAnswer` and `…AfterActing` do. */
 export const faults = {
   cut: ({ cut }) => cut,
   cutAfterActing: ({ cut, forward }) => Effect.andThen(forward, cut),
@@ -59,8 +55,7 @@ export const make = Effect.fnUntraced(function* (target: string) {
     }).pipe(Effect.uninterruptible)
     const cut = Effect.andThen(NodeServer.cut(request), Effect.never)
     return yield* (faultOf(nth) ?? ((exchange: Exchange) => exchange.forward))({ cut, forward })
-    // By default, the server runs handlers uninterruptibly. A fault that waits would then continue after the client has
-    // disconnected.
+    // Interruptible, so that a waiting fault ends when the client disconnects.
   }).pipe(Effect.interruptible)
   const server = yield* Layer.build(NodeServer.layer())
   yield* HttpServer.serveEffect(handle).pipe(Effect.provide(server))
@@ -68,7 +63,7 @@ export const make = Effect.fnUntraced(function* (target: string) {
     origin: HttpServer.formatAddress(Context.get(server, HttpServer.HttpServer).address),
     /** Arrival times of the requests since the last call of `disturb`, in epoch milliseconds. */
     arrivals,
-    /** @param choose returns the fault of each later request, by the number of the request from 1 */
+    /** @param choose gets the number of each following request, from 1, and returns the fault of this request */
     disturb: (choose: typeof faultOf) => {
       arrivals.length = 0
       faultOf = choose

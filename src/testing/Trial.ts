@@ -1,7 +1,6 @@
 /**
- * One run of a case: a new fake, a proxy in front of it, and a new ledger. `settle` fails unless each task gets right
- * results, `issues` lists every task in doubt, and no prompt is paid for too often. A prompt may be paid for once, and
- * once more each time `resolve` sends it again.
+ * One run of a case: a new fake, a proxy in front of it, and a new ledger. `settle` checks the results, the tasks in
+ * doubt, and the payments. A prompt may be paid for once, and once more each time `resolve` sends it again.
  */
 import { Effect, FileSystem, Stream } from "effect"
 import { ChildProcess } from "effect/process"
@@ -24,14 +23,13 @@ export const make = Effect.fnUntraced(function* (subject: Subject) {
   const path = new URL(fake.baseUrl).pathname.replace(/\/$/, "")
   const job: Job.TrialJob = { ...subject, ledger, baseUrl: `${proxy.origin}${path}`, token: fake.token }
   const prompts = Job.itemsOf(subject).map(({ prompt }) => prompt)
-  /** Prompts that `resolve` sent again. A prompt that was sent again twice occurs twice. */
+  /** Prompts that `resolve` sent again, with one entry for each time. */
   const sentAgain: Array<string> = []
 
   const submit = Job.submit(job)
   const judge = (options?: JudgingOptions) =>
     Effect.sync(() => fake.judge((_, completions) => completions.indexOf(Job.best), options))
 
-  /** Decides on the tasks that need attention, as a person does with `prefstream resolve`. */
   const resolve = Effect.gen(function* () {
     const ledger = yield* Ledger
     const issues = yield* ledger.issues(100)
@@ -79,7 +77,6 @@ export const make = Effect.fnUntraced(function* (subject: Subject) {
   })
 
   return {
-    /** Submits in a child process, and kills the process when `arrival` completes. */
     submitAndKill: Effect.fnUntraced(function* (arrival: Effect.Effect<void>) {
       const child = yield* ChildProcess.make(process.execPath, Job.command(job), { stdin: "ignore", stdout: "ignore" })
       const failure = Effect.flatMap(Stream.mkString(Stream.decodeText(child.stderr)), (text) =>

@@ -99,7 +99,6 @@ describe("Guidelines", () => {
 
   it.each([
     ["strength: {a: [", 'rubric.yaml:1: expected YAML such as "strength: true", found an error: '],
-    ["edit: true\nflags: [", 'rubric.yaml:2: expected YAML such as "strength: true"'],
     ["", "rubric.yaml:1: expected a map with strength, all_bad, flags, edit, rationale, aspects, found nothing"],
     ["# none\n", "found nothing"],
     ["edit: true\nstrenght: true\n", "rubric.yaml:2: unknown member strenght (did you mean strength?)"],
@@ -120,7 +119,5 @@ describe("Guidelines", () => {
       whole,
     )
     assert.isTrue(Result.isFailure(Guidelines.withRubric(whole, "edit: true")))
-    assert.isTrue(Result.isFailure(Guidelines.withRubric("Text", "strenght: true")))
-    assert.isTrue(Result.isFailure(Guidelines.withRubric("Text", "{")))
   })
 })

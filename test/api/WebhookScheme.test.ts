@@ -7,7 +7,6 @@ import type { SignatureSettings } from "../../src/api/HmacSignature.ts"
 import * as WebhookScheme from "../../src/api/WebhookScheme.ts"
 import * as WebhookSignature from "../../src/api/WebhookSignature.ts"
 import { standard, standardHeaders, stripeHeaders } from "../support/webhookVectors.ts"
-import { clockTest } from "../support/job.ts"
 import { testOver } from "../support/effectTest.ts"
 
 const test = testOver(WebhookSignature.layerMac)
@@ -83,10 +82,9 @@ const standardWith = (more: object) => ({ ...standardHeaders("webhook"), ...more
 const signedBy = (signature: string) => standardHeaders("webhook", signature)
 const sentAt = (timestamp: string) => standardWith({ "webhook-timestamp": timestamp })
 
-/** Of 24 bytes. */
-const otherSecret = `whsec_${Buffer.alloc(24, 7).toString("base64")}`
+const ofBytes = (length: number) => `whsec_${Buffer.alloc(length, 7).toString("base64")}`
 
-describeVerdicts("standard-webhooks", [otherSecret, standard.secret], { body: standard.body, now: at }, [
+describeVerdicts("standard-webhooks", [ofBytes(24), standard.secret], { body: standard.body, now: at }, [
   ["any of several secrets", signedBy(right)],
   ["a fraction of a second", sentAt(`${at}.5`), "timestamp_malformed"],
   ["a negative timestamp", sentAt(`-${at}`), "timestamp_malformed"],
@@ -102,14 +100,8 @@ const signed = (secret: string, body: string | Uint8Array, at = now) =>
 const hourAgo = `t=${now - 3600},${signed(one, binary, now - 3600)}`
 
 describeVerdicts("stripe", [one, two], { body: binary, now }, [
-  ["one signature", stripeHeaders(`t=${now},${signed(one, binary)}`)],
   ["a signature by the other secret", stripeHeaders(`t=${now},${signed(two, binary)}`)],
-  [
-    "several signatures, one of them ours",
-    stripeHeaders(`t=${now},${signed(stranger, binary)},${signed(two, binary)},v1=zz`),
-  ],
   ["the time after the signature, and spaces", stripeHeaders(`${signed(one, binary)} , t=${now}`)],
-  ["a header that came twice", stripeHeaders(`t=${now},${signed(stranger, binary)}, t=${now},${signed(one, binary)}`)],
   ["the oldest time that is taken", stripeHeaders(`t=${now - 300},${signed(one, binary, now - 300)}`)],
   ["the latest time that is taken", stripeHeaders(`t=${now + 300},${signed(one, binary, now + 300)}`)],
   [
@@ -119,11 +111,9 @@ describeVerdicts("stripe", [one, two], { body: binary, now }, [
     { header: "x-vendor-signature", tolerance: "1 hour" },
   ],
   ["older than a custom tolerance", stripeHeaders(hourAgo), "too_old", { tolerance: "59 minutes" }],
-  ["no header", {}, missing],
   ["no time", stripeHeaders(signed(one, binary)), malformed],
   ["two times", stripeHeaders(`t=${now},t=${now - 1},${signed(one, binary)}`), malformed],
   ["a time in milliseconds", stripeHeaders(`t=${now}000,${signed(one, binary)}`), "timestamp_malformed"],
-  ["another version", stripeHeaders(`t=${now},${signed(one, binary).replace("v1", "v0")}`), malformed],
 ])
 
 const iso = (time: string) =>
@@ -141,19 +131,10 @@ describeVerdicts(
   ].map(([what, time, reason]) => [what!, iso(time!), reason, { unit: "iso" }]),
 )
 
-clockTest("stripe tells the time that was signed", function* () {
-  const headers = stripeHeaders(`t=${now - 9},${signed(one, binary, now - 9)}`)
-  const verified = yield* verify({ scheme: "stripe" }, [one], { headers, body: binary, now })
-  assert.deepStrictEqual(verified, { timestamp: now - 9 })
-})
-
 const hub = (value: string) => ({ "x-hub-signature-256": value })
 
 describeVerdicts("github", [one, two], { body: binary }, [
-  ["hexadecimal digits", hub(`sha256=${hmac(one, binary)}`)],
   ["upper-case digits", hub(`sha256=${hmac(one, binary).toUpperCase()}`)],
-  ["the other secret", hub(`sha256=${hmac(two, binary)}`)],
-  ["a header that came twice", hub(`sha256=${hmac(stranger, binary)}, sha256=${hmac(two, binary)}`)],
   [
     "digits alone in a header of another name",
     { "linear-signature": hmac(one, binary) },
@@ -166,7 +147,6 @@ describeVerdicts("github", [one, two], { body: binary }, [
     undefined,
     { header: "x-shopify-hmac-sha256", prefix: "", encoding: "base64" },
   ],
-  ["no header", {}, missing],
   ["nothing after the name", hub("sha256="), malformed],
   ["the signature twice over", hub(`sha256=${hmac(one, binary)}${hmac(one, binary)}`), malformed],
   ["another hash", hub(`sha1=${createHmac("sha1", one).update(binary).digest("hex")}`), malformed],
@@ -201,8 +181,9 @@ test("a shared secret is refused before there is a body", function* () {
 
 describe("secrets", () => {
   const problems: ReadonlyArray<readonly [WebhookScheme.SchemeName, string, RegExp]> = [
-    ["standard-webhooks", "hunter2", /begin with whsec_/],
     ["svix", "hunter2", /begin with whsec_/],
+    ["standard-webhooks", ofBytes(15), /16 to 64 bytes, found 15/],
+    ["standard-webhooks", ofBytes(65), /16 to 64 bytes, found 65/],
     ["stripe", " \n", /it is empty/],
     ["github", "", /it is empty/],
     ["shared-secret", "Bearer ", /it is empty/],
@@ -214,9 +195,13 @@ describe("secrets", () => {
       const failure = yield* Effect.flip(verify({ scheme }, [secret], { headers: {}, body: "" }))
       assert.strictEqual(failure._tag, "MalformedSecret")
       assert.match(failure.message, problem)
-      assert.notInclude(failure.message, "hunter")
+      assert.notMatch(failure.message, /hunter|Bwc/)
     })
   }
+
+  test("of 16 and 64 bytes are read, also from a line with its end", function* () {
+    yield* WebhookScheme.make({ secrets: [ofBytes(16), `${ofBytes(64)}\n`] })
+  })
 
   test("stand in nothing that is printed", function* () {
     for (const scheme of WebhookScheme.names) {

@@ -18,13 +18,11 @@
 import { NodeServices } from "@effect/platform-node"
 import { Duration, Effect, FileSystem, Stream } from "effect"
 import { spawnSync } from "node:child_process"
-import { once } from "node:events"
-import { createReadStream, createWriteStream, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { createReadStream, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
-import { fileURLToPath } from "node:url"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
+import { congruential, path, scratchFolder, writeLines } from "./setup.ts"
 
 /** Reads `input`, writes under `output`. */
 type Contender = (input: string, output: string) => Promise<void>
@@ -175,11 +173,8 @@ const contenders: { readonly [name: string]: Contender } = {
 }
 
 const generator = (bytesPerRow: number) => {
-  let seed = 1
-  const random = (below: number) => {
-    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0
-    return Math.floor((seed / 2 ** 32) * below)
-  }
+  const next = congruential(1)
+  const random = (below: number) => Math.floor((next() / 2 ** 32) * below)
   const letters = "etaoinshrdlucmfwypvbgkqjxz"
   const vocabulary = Array.from({ length: 20_000 }, () =>
     Array.from({ length: 2 + random(9) }, () => letters[Math.min(random(26), random(26))]!).join(""),
@@ -214,16 +209,6 @@ const generator = (bytesPerRow: number) => {
   })
 }
 
-const generate = async (path: string, rows: number, bytesPerRow: number) => {
-  const pair = generator(bytesPerRow)
-  const file = createWriteStream(path)
-  for (let i = 0; i < rows; i++) {
-    if (!file.write(JSON.stringify(pair(i)) + "\n")) await once(file, "drain")
-  }
-  file.end()
-  await once(file, "finish")
-}
-
 interface Measured {
   readonly seconds: number
   readonly peakMb: number
@@ -237,7 +222,7 @@ const measure = async (name: string, input: string, output: string): Promise<Mea
 /** In a process of its own, whose output is removed. */
 const apart = (name: string, input: string, scratch: string) => {
   const output = mkdtempSync(join(scratch, "out-"))
-  const { stdout, stderr } = spawnSync(process.execPath, [fileURLToPath(import.meta.url), name, input, output], {
+  const { stdout, stderr } = spawnSync(process.execPath, [path("dataset.ts"), name, input, output], {
     encoding: "utf8",
   })
   const files = readdirSync(output, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
@@ -249,43 +234,40 @@ const apart = (name: string, input: string, scratch: string) => {
 }
 
 const compare = async (rows: number, bytesPerRow: number) => {
-  const scratch = mkdtempSync(join(tmpdir(), "prefstream-bench-"))
-  try {
-    const [few, all] = [Math.ceil(rows / 10), rows]
-    const inputs = await Promise.all(
-      [few, all].map(async (rows) => {
-        const input = join(scratch, `${rows}.jsonl`)
-        await generate(input, rows, bytesPerRow)
-        return input
-      }),
-    )
-    console.log(
-      `${all} rows, ${(statSync(inputs[1]!).size / 1e9).toFixed(2)} GB of JSON Lines, Node ${process.version}\n`,
-    )
-    console.log(`| | rows a second | seconds | peak MB, ${few} rows | peak MB, ${all} rows | GB written |`)
-    console.log("| --- | ---: | ---: | ---: | ---: | ---: |")
-    const took = new Map<string, number>()
-    for (const name of Object.keys(contenders)) {
-      const before = apart(name, inputs[0]!, scratch)
-      const after = apart(name, inputs[1]!, scratch)
-      if (before === undefined || after === undefined) {
-        console.log(`| ${name} | fails | | ${before === undefined ? "" : Math.round(before.peakMb)} | | |`)
-        continue
-      }
-      const { bytes, peakMb, seconds } = after
-      const cells = [name, Math.round(all / seconds), seconds.toFixed(1), Math.round(before.peakMb), Math.round(peakMb)]
-      console.log(`| ${[...cells, (bytes / 1e9).toFixed(2)].join(" | ")} |`)
-      took.set(name, seconds)
+  const scratch = scratchFolder()
+  const [few, all] = [Math.ceil(rows / 10), rows]
+  const inputs = await Promise.all(
+    [few, all].map(async (rows) => {
+      const input = join(scratch, `${rows}.jsonl`)
+      const pair = generator(bytesPerRow)
+      await writeLines(input, rows, (i) => JSON.stringify(pair(i)))
+      return input
+    }),
+  )
+  console.log(
+    `${all} rows, ${(statSync(inputs[1]!).size / 1e9).toFixed(2)} GB of JSON Lines, Node ${process.version}\n`,
+  )
+  console.log(`| | rows a second | seconds | peak MB, ${few} rows | peak MB, ${all} rows | GB written |`)
+  console.log("| --- | ---: | ---: | ---: | ---: | ---: |")
+  const took = new Map<string, number>()
+  for (const name of Object.keys(contenders)) {
+    const before = apart(name, inputs[0]!, scratch)
+    const after = apart(name, inputs[1]!, scratch)
+    if (before === undefined || after === undefined) {
+      console.log(`| ${name} | fails | | ${before === undefined ? "" : Math.round(before.peakMb)} | | |`)
+      continue
     }
-    const ratio = (name: string) => took.get("DuckDB COPY")! / took.get(name)!
-    const [parquet, dataset] = [ratio("prefstream, Parquet"), ratio("prefstream, dataset")]
-    console.log(
-      `\nthroughput compared with DuckDB: Parquet ${parquet.toFixed(2)} (at least 0.6), dataset ${dataset.toFixed(2)} (at least 0.5)`,
-    )
-    process.exitCode = parquet >= 0.6 && dataset >= 0.5 ? 0 : 1
-  } finally {
-    rmSync(scratch, { recursive: true, force: true })
+    const { bytes, peakMb, seconds } = after
+    const cells = [name, Math.round(all / seconds), seconds.toFixed(1), Math.round(before.peakMb), Math.round(peakMb)]
+    console.log(`| ${[...cells, (bytes / 1e9).toFixed(2)].join(" | ")} |`)
+    took.set(name, seconds)
   }
+  const ratio = (name: string) => took.get("DuckDB COPY")! / took.get(name)!
+  const [parquet, dataset] = [ratio("prefstream, Parquet"), ratio("prefstream, dataset")]
+  console.log(
+    `\nthroughput compared with DuckDB: Parquet ${parquet.toFixed(2)} (at least 0.6), dataset ${dataset.toFixed(2)} (at least 0.5)`,
+  )
+  process.exitCode = parquet >= 0.6 && dataset >= 0.5 ? 0 : 1
 }
 
 const [first = "", input, output] = process.argv.slice(2)

@@ -13,39 +13,17 @@
  * nothing, by the medians. Throughput is by the clock, so the machine must have
  * nothing else to do; the processor's time, main thread and whole process, is printed, too.
  */
-import { spawn, spawnSync } from "node:child_process"
-import { once } from "node:events"
-import { createWriteStream, mkdtempSync, rmSync, statSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { spawnSync } from "node:child_process"
+import { rmSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { itemOf } from "./durabilityItems.ts"
-import { median } from "./median.ts"
+import { median, numbers, path, scratchFolder, serveItems, writeLines } from "./setup.ts"
 
-const [tasks, prompts, rounds] = [2_000, 50, 5].map((usual, i) => Number(process.argv[i + 2] ?? usual)) as [
-  number,
-  number,
-  number,
-]
-const scratch = mkdtempSync(join(tmpdir(), "prefstream-bench-"))
+const [tasks, prompts, rounds] = numbers(2_000, 50, 5)
+const scratch = scratchFolder()
 const input = join(scratch, "items.jsonl")
-const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
-
-const out = createWriteStream(input)
-for (let i = 0; i < tasks * prompts; i++) {
-  if (!out.write(`${JSON.stringify(itemOf(i))}\n`)) await once(out, "drain")
-}
-out.end()
-await once(out, "finish")
-
-const service = spawn(process.execPath, [path("durabilityService.ts"), String(tasks), String(prompts)], {
-  stdio: ["ignore", "pipe", "inherit"],
-})
-process.on("exit", () => {
-  service.kill()
-  rmSync(scratch, { recursive: true })
-})
-const [address] = (await once(service.stdout, "data")) as [Buffer]
+await writeLines(input, tasks * prompts, (i) => JSON.stringify(itemOf(i)))
+const { service, url } = await serveItems(tasks, prompts)
 
 interface Run {
   readonly seconds: number
@@ -61,7 +39,7 @@ const run = (side: "ledger" | "memory" | "stream") => {
   const { status, stderr, stdout } = spawnSync(
     process.execPath,
     ["--conditions=prefstream-source", path("durabilityRun.ts")].concat(
-      [side, address.toString().trim(), input, directory, String(prompts)], // prettier-ignore
+      [side, url, input, directory, String(prompts)], // prettier-ignore
     ),
     { encoding: "utf8" },
   )

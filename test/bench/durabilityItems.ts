@@ -3,11 +3,10 @@
  * them. Made of 20,000 words, the frequent ones much more often than the rare, so that they
  * compress about as prose does. The same ordinal always gives the same item.
  */
-let state = 1
-const random = (below: number) => {
-  state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-  return Math.floor((state / 2 ** 32) * below)
-}
+import { congruential } from "./setup.ts"
+
+let next = congruential(1)
+const random = (below: number) => Math.floor((next() / 2 ** 32) * below)
 
 const letters = "etaoinshrdlucmfwypvbgkqjxz"
 const vocabulary = Array.from({ length: 20_000 }, () =>
@@ -15,7 +14,7 @@ const vocabulary = Array.from({ length: 20_000 }, () =>
 )
 
 const prose = (seed: number, length: number) => {
-  state = Math.imul(seed, 0x9e3779b1) >>> 0
+  next = congruential(Math.imul(seed, 0x9e3779b1) >>> 0)
   let text = ""
   while (text.length < length) {
     const end = random(12) === 0 ? ". " : random(60) === 0 ? " — " : " "

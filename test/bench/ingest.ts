@@ -10,22 +10,16 @@
  * - Polars: `scanJson`, whose table is read as rows; only after `npm install --no-save nodejs-polars@0.26.1`
  */
 import { open } from "node:fs/promises"
-import { createWriteStream, mkdtempSync, rmSync, statSync } from "node:fs"
-import { once } from "node:events"
-import { tmpdir } from "node:os"
+import { statSync } from "node:fs"
 import { join } from "node:path"
 import { DuckDBInstance } from "@duckdb/node-api"
 import { NodeServices } from "@effect/platform-node"
 import { Effect, Stream } from "effect"
 import * as Source from "../../src/source/Source.ts"
 import { polars } from "../support/datasetReaders.ts"
-import { median } from "./median.ts"
+import { median, numbers, scratchFolder, writeLines } from "./setup.ts"
 
-const [megabytes, bytesPerLine, rounds] = [200, 2_000, 5].map((usual, i) => Number(process.argv[i + 2] ?? usual)) as [
-  number,
-  number,
-  number,
-]
+const [megabytes, bytesPerLine, rounds] = numbers(200, 2_000, 5)
 const target = 0.6
 
 const words = "the quick brown fox jumps over a lazy dog and then — “naïve” as ever — sleeps 12 hours".split(" ")
@@ -36,12 +30,12 @@ const prose = (seed: number, length: number) => {
 }
 
 const line = (i: number) =>
-  `${JSON.stringify({
+  JSON.stringify({
     id: `item-${i}`,
     prompt: prose(i, bytesPerLine * 0.2),
     completions: [prose(i + 1, bytesPerLine * 0.4), prose(i + 2, bytesPerLine * 0.4)],
     metadata: { row: i, topic: "bench" },
-  })}\n`
+  })
 
 const bareLoop = async (file: string) => {
   const handle = await open(file)
@@ -93,33 +87,25 @@ const readers = {
   ...(polars === undefined ? {} : { Polars: readPolars }),
 } as const satisfies Record<string, (file: string) => Promise<number>>
 
-const scratch = mkdtempSync(join(tmpdir(), "prefstream-bench-"))
-try {
-  const file = join(scratch, "bench.jsonl")
-  const rows = Math.ceil((megabytes * 1e6) / line(0).length)
-  const out = createWriteStream(file)
-  for (let i = 1; i <= rows; i++) if (!out.write(line(i))) await once(out, "drain")
-  out.end()
-  await once(out, "finish")
-  const size = statSync(file).size
-  const times = new Map<string, Array<number>>()
-  // The first round warms up.
-  for (let round = 0; round <= rounds; round++) {
-    for (const [name, read] of Object.entries(readers)) {
-      const begun = performance.now()
-      const found = await read(file)
-      if (found !== rows) throw new Error(`${name} read ${found} of ${rows} rows`)
-      if (round > 0) times.set(name, [...(times.get(name) ?? []), (performance.now() - begun) / 1000])
-    }
+const file = join(scratchFolder(), "bench.jsonl")
+const rows = Math.ceil((megabytes * 1e6) / (line(0).length + 1))
+await writeLines(file, rows, (i) => line(i + 1))
+const size = statSync(file).size
+const times = new Map<string, Array<number>>()
+// The first round warms up.
+for (let round = 0; round <= rounds; round++) {
+  for (const [name, read] of Object.entries(readers)) {
+    const begun = performance.now()
+    const found = await read(file)
+    if (found !== rows) throw new Error(`${name} read ${found} of ${rows} rows`)
+    if (round > 0) times.set(name, [...(times.get(name) ?? []), (performance.now() - begun) / 1000])
   }
-  const speed = (name: string) => size / 1e6 / median(times.get(name)!)
-  const own = speed("prefstream")
-  const others = [...times.keys()].filter((name) => name !== "prefstream")
-  console.log(`${rows} lines, ${(size / 1e6).toFixed(0)} MB; medians of ${rounds} rounds`)
-  for (const name of times.keys()) console.log(`${name.padEnd(10)} ${speed(name).toFixed(0).padStart(5)} MB/s`)
-  const ratios = others.map((name) => `${(own / speed(name)).toFixed(2)} of ${name}`)
-  console.log(`throughput ${ratios.join(", ")} (at least ${target} of the bare loop)`)
-  process.exitCode = own / speed("bare loop") >= target ? 0 : 1
-} finally {
-  rmSync(scratch, { recursive: true })
 }
+const speed = (name: string) => size / 1e6 / median(times.get(name)!)
+const own = speed("prefstream")
+const others = [...times.keys()].filter((name) => name !== "prefstream")
+console.log(`${rows} lines, ${(size / 1e6).toFixed(0)} MB; medians of ${rounds} rounds`)
+for (const name of times.keys()) console.log(`${name.padEnd(10)} ${speed(name).toFixed(0).padStart(5)} MB/s`)
+const ratios = others.map((name) => `${(own / speed(name)).toFixed(2)} of ${name}`)
+console.log(`throughput ${ratios.join(", ")} (at least ${target} of the bare loop)`)
+process.exitCode = own / speed("bare loop") >= target ? 0 : 1

@@ -13,13 +13,12 @@
  * more than 500 MB.
  */
 import { spawnSync } from "node:child_process"
-import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { rmSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { NodeServices } from "@effect/platform-node"
 import { Effect, Result, Stream } from "effect"
 import * as Source from "../../src/source/Source.ts"
+import { path, scratchFolder, writeLines } from "./setup.ts"
 
 const words =
   "the of and to in is you that it he was for on are as with his they at be this have from or one had by word but not what all were".split(
@@ -37,26 +36,13 @@ const isPrime = (n: number): boolean => {
   return true
 }
 
-/** All numbers below `count`, in an order that looks like none. */
-const shuffled = function* (count: number, seed: number) {
-  let step = Math.floor(count * 0.618) + seed
-  while (!isPrime(step) || count % step === 0) step++
-  for (let i = 0; i < count; i++) yield (i * step + seed) % count
-}
-
 const key = (i: number) => `item-${String(i).padStart(9, "0")}`
 
+/** Writes the rows of all numbers below `count`, in an order that looks like none. */
 const write = (file: string, count: number, seed: number, rowOf: (i: number) => object) => {
-  const out = openSync(file, "w")
-  let lines: Array<string> = []
-  for (const i of shuffled(count, seed)) {
-    lines.push(`${JSON.stringify(rowOf(i))}\n`)
-    if (lines.length < 1000) continue
-    writeSync(out, lines.join(""))
-    lines = []
-  }
-  writeSync(out, lines.join(""))
-  closeSync(out)
+  let step = Math.floor(count * 0.618) + seed
+  while (!isPrime(step) || count % step === 0) step++
+  return writeLines(file, count, (i) => JSON.stringify(rowOf((i * step + seed) % count)))
 }
 
 interface Joined {
@@ -129,15 +115,18 @@ if (first === "child") {
   console.log(JSON.stringify(joined))
 } else {
   const [rows, promptBytes, completionBytes] = [first, second, third].map(Number) as [number, number, number]
-  const folder = mkdtempSync(join(fourth ?? tmpdir(), "prefstream-bench-"))
-  write(join(folder, "prompts.jsonl"), rows, 1, (i) => ({ id: key(i), prompt: `${i}: ${text(i, promptBytes)}` }))
+  const folder = scratchFolder(fourth)
+  await write(join(folder, "prompts.jsonl"), rows, 1, (i) => ({ id: key(i), prompt: `${i}: ${text(i, promptBytes)}` }))
   for (const [n, model] of ["a", "b"].entries()) {
     const completion = (i: number) => `${model} ${i}:\n${text(i + n, completionBytes)}`
-    write(join(folder, `${model}.jsonl`), rows, 1000 * (n + 1), (i) => ({ id: key(i), completion: completion(i) }))
+    await write(join(folder, `${model}.jsonl`), rows, 1000 * (n + 1), (i) => ({
+      id: key(i),
+      completion: completion(i),
+    }))
   }
   const bytes = ["prompts", "a", "b"].reduce((sum, name) => sum + statSync(join(folder, `${name}.jsonl`)).size, 0)
   const run = (...args: ReadonlyArray<string>) => {
-    const child = spawnSync(process.execPath, [fileURLToPath(import.meta.url), "child", folder, ...args], {
+    const child = spawnSync(process.execPath, [path("join.ts"), "child", folder, ...args], {
       encoding: "utf8",
       stdio: ["ignore", "pipe", "inherit"],
     })
@@ -158,7 +147,6 @@ if (first === "child") {
   console.log(`3 files of ${rows} rows, ${Math.round(bytes / 1e6)} MB`)
   const own = run("prefstream", "prompts'", "javascript")
   console.table([own, ...duckDbs])
-  rmSync(folder, { recursive: true })
   const throughput = duckDbs[0]!.seconds! / own.seconds!
   console.log(`throughput ${throughput.toFixed(2)} of DuckDB's (at least 0.7), ${own["peak RSS MB"]} MB (at most 500)`)
   process.exitCode = throughput >= 0.7 && own["peak RSS MB"]! <= 500 ? 0 : 1

@@ -13,13 +13,9 @@ import * as Leaderboard from "../../src/pair/rating/Leaderboard.ts"
 import * as BradleyTerry from "../../src/pair/stats/BradleyTerry.ts"
 import type { ItemVote } from "../../src/pair/votes/ItemVotes.ts"
 import { seeded } from "../pair/stats/support.ts"
-import { median } from "./median.ts"
+import { median, numbers } from "./setup.ts"
 
-const [votes, models, resamples] = [100_000, 50, 1_000].map((usual, i) => Number(process.argv[i + 2] ?? usual)) as [
-  number,
-  number,
-  number,
-]
+const [votes, models, resamples] = numbers(100_000, 50, 1_000)
 const [rounds, loops] = [3, 2]
 const prior = Leaderboard.defaultPrior
 

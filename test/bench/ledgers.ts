@@ -12,9 +12,9 @@ import { spawnSync } from "node:child_process"
 import { rmSync } from "node:fs"
 import { Server } from "../support/postgres.ts"
 import { prepare } from "./arenaRun.ts"
-import { median } from "./median.ts"
+import { median, numbers } from "./setup.ts"
 
-const [items, rounds] = [20_000, 3].map((usual, i) => Number(process.argv[i + 2] ?? usual)) as [number, number]
+const [items, rounds] = numbers(20_000, 3)
 const { command, job, service } = await prepare(items)
 const server = await Server.makeDurable()
 

@@ -6,26 +6,19 @@
  *
  * Seconds, microseconds an item, and MB of input a second.
  */
-import { spawn } from "node:child_process"
 import { createHash } from "node:crypto"
-import { once } from "node:events"
-import { closeSync, fsyncSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from "node:fs"
+import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs"
 import { Agent, request } from "node:http"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { fileURLToPath } from "node:url"
 import { constants, zstdCompressSync } from "node:zlib"
 import { itemOf } from "./arenaItems.ts"
+import { numbers, scratchFolder, serveItems, writeLines } from "./setup.ts"
 
-const items = Number(process.argv[2] ?? 50_000)
+const [items] = numbers(50_000)
 const batch = 50
-const scratch = mkdtempSync(join(tmpdir(), "prefstream-bench-"))
-process.on("exit", () => rmSync(scratch, { recursive: true }))
-
-const written = openSync(join(scratch, "items.jsonl"), "w")
-for (let i = 0; i < items; i++) writeSync(written, `${JSON.stringify(itemOf(i))}\n`)
-closeSync(written)
+const scratch = scratchFolder()
+await writeLines(join(scratch, "items.jsonl"), items, (i) => JSON.stringify(itemOf(i)))
 
 const rows: Array<object> = []
 const stage = async <A>(name: string, bytes: number, work: () => A | Promise<A>): Promise<A> => {
@@ -71,29 +64,14 @@ await stage("ledger: store each request", size, () => {
   for (const [seq, body] of bodies.entries()) insert.run(seq, body)
 })
 
-const service = spawn(
-  process.execPath,
-  [
-    fileURLToPath(new URL("durabilityService.ts", import.meta.url)),
-    String(bodies.length),
-    String(batch),
-    "./arenaItems.ts",
-  ],
-  { stdio: ["ignore", "pipe", "inherit"] },
-)
-const [address] = (await once(service.stdout, "data")) as [Buffer]
-const origin = address.toString().trim()
+const { service, url } = await serveItems(bodies.length, batch, "./arenaItems.ts")
 const agent = new Agent({ keepAlive: true, maxSockets: 64 })
 const ask = (method: string, path: string, body?: Buffer) =>
   new Promise<Buffer>((resolve, reject) => {
-    const sent = request(
-      `${origin}${path}`,
-      { method, agent, headers: { "content-type": "application/json" } },
-      (got) => {
-        const chunks: Array<Buffer> = []
-        got.on("data", (chunk: Buffer) => chunks.push(chunk)).on("end", () => resolve(Buffer.concat(chunks)))
-      },
-    )
+    const sent = request(`${url}${path}`, { method, agent, headers: { "content-type": "application/json" } }, (got) => {
+      const chunks: Array<Buffer> = []
+      got.on("data", (chunk: Buffer) => chunks.push(chunk)).on("end", () => resolve(Buffer.concat(chunks)))
+    })
     sent.on("error", reject).end(body)
   })
 await stage("send: POST each task, 64 at a time", size, () =>

@@ -10,13 +10,11 @@
  */
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
+import { path, scratchFolder } from "./setup.ts"
 
-const scratch = mkdtempSync(join(tmpdir(), "prefstream-bench-"))
-const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
+const scratch = scratchFolder()
 const reportMaxRss =
   "data:text/javascript,process.on('exit',()=>process.stderr.write(`maxRSS ${process.resourceUsage().maxRSS}\\n`))"
 
@@ -76,7 +74,8 @@ const plot = (samples: ReadonlyArray<Sample>, title: string) => {
       `<text x="${left - 6}" y="${Number(y(megabytes)) + 4}" text-anchor="end">${megabytes}</text>`,
   )
   const columns = Array.from({ length: 7 }, (_, i) => (seconds / 6) * i).map(
-    (at) => `<text x="${x(at)}" y="${height - bottom + 16}" text-anchor="middle">${Math.round(at)} s</text>`,
+    (at, i) =>
+      `<text x="${x(at)}" y="${height - bottom + 16}" text-anchor="${i === 6 ? "end" : "middle"}">${Math.round(at)} s</text>`,
   )
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12" fill="#333">` +
@@ -89,7 +88,6 @@ const [small = "100000", large = "1000000", file] = process.argv.slice(2)
 const { row: few } = await measure(Number(small))
 const { row: many, samples } = await measure(Number(large))
 console.table([few, many])
-rmSync(scratch, { recursive: true })
 if (file !== undefined) writeFileSync(file, plot(samples, `Resident memory in MB, a run over ${large} items`))
 const time = few["items/s"] / many["items/s"]
 const memory = many["peak RSS MB"] / few["peak RSS MB"]

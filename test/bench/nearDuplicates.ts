@@ -10,9 +10,9 @@ import { Effect } from "effect"
 import * as NearDuplicates from "../../src/pair/text/NearDuplicates.ts"
 import * as NormalizedPrompt from "../../src/pair/text/NormalizedPrompt.ts"
 import { edited, words } from "../pair/text/support.ts"
-import { median } from "./median.ts"
+import { median, numbers } from "./setup.ts"
 
-const [count, rounds] = [1_000, 3].map((usual, i) => Number(process.argv[i + 2] ?? usual)) as [number, number]
+const [count, rounds] = numbers(1_000, 3)
 const threshold = 0.8
 const surely = 0.9
 const surelyNot = 0.7

@@ -13,30 +13,24 @@
  */
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
+import { readFileSync, statSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import { fileURLToPath } from "node:url"
 import { NodeServices } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as SqliteClient from "../../src/node/SqliteClient.ts"
 import { Ledger } from "../../src/task/ledger/Ledger.ts"
 import { secret, signed } from "../support/webhooks.ts"
-import { batchItem, newTask, nothing } from "../task/support.ts"
+import { newTasks, nothing } from "../task/support.ts"
+import { numbers, path, scratchFolder } from "./setup.ts"
 
-const [tasks, perSecond, seconds] = [100_000, 500, 240].map((usual, i) => Number(process.argv[2 + i] ?? usual)) as [
-  number,
-  number,
-  number,
-]
-const scratch = mkdtempSync(join(tmpdir(), "prefstream-bench-"))
+const [tasks, perSecond, seconds] = numbers(100_000, 500, 240)
+const scratch = scratchFolder()
 const filename = join(scratch, "ledger.db")
-const bin = fileURLToPath(new URL("../../src/bin.ts", import.meta.url))
-const prefstream = ["--conditions=prefstream-source", bin]
+const prefstream = ["--conditions=prefstream-source", path("../../src/bin.ts")]
 
 /** What a collector's heap holds when it was just cleared, in MB, every ten seconds. */
 const reportHeap =
@@ -66,14 +60,7 @@ const filled = Effect.gen(function* () {
   const run = yield* ledger.startRun()
   const step = 5_000
   for (let first = 0; first < tasks; first += step) {
-    const planned = Array.from({ length: Math.min(step, tasks - first) }, (_, i) =>
-      newTask([
-        batchItem({
-          item: { id: `item-${first + i}`, prompt: `prompt ${first + i}`, completions: ["a", "b"] },
-          origin: { file: "memory", line: first + i + 1 },
-        }),
-      ]),
-    )
+    const planned = newTasks(Math.min(step, tasks - first), first)
     const counts = { ...nothing, read: first + planned.length, new: first + planned.length }
     yield* ledger.record(run, { tasks: planned, known: [], rejects: [], counts, finished: first + step >= tasks })
   }
@@ -115,9 +102,9 @@ const start = async () => {
       String(perSecond),
       "--listen",
       "0",
-    ].concat(
-      ["--concurrency", "32"], // prettier-ignore
-    ),
+      "--concurrency",
+      "32",
+    ],
     { env, stdio: ["ignore", "ignore", "pipe"] },
   )
   let said = ""
@@ -234,4 +221,3 @@ console.log(
 )
 server.close()
 server.closeAllConnections()
-rmSync(scratch, { recursive: true })

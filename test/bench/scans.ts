@@ -13,36 +13,26 @@
  * - `verify`: digests, and Parquet compared with JSON Lines, of the dataset that `export` made
  */
 import { spawnSync } from "node:child_process"
-import { once } from "node:events"
-import { createWriteStream, mkdtempSync, openSync, closeSync, rmSync, statSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { openSync, closeSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { seeded } from "../pair/stats/support.ts"
-import { median } from "./median.ts"
+import { median, numbers, path, scratchFolder, writeLines } from "./setup.ts"
 
-const [items, votesPerItem, rounds] = [200_000, 5, 3].map((usual, i) => Number(process.argv[i + 2] ?? usual)) as [
-  number,
-  number,
-  number,
-]
+const [items, votesPerItem, rounds] = numbers(200_000, 5, 3)
 const most = 5
 const models = 50
-const scratch = mkdtempSync(join(tmpdir(), "prefstream-bench-"))
-process.on("exit", () => rmSync(scratch, { recursive: true }))
+const scratch = scratchFolder()
 const [votes, job, database] = ["votes.jsonl", "job", "votes.duckdb"].map((name) => join(scratch, name)) as [
   string,
   string,
   string,
 ]
-const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 
 const random = seeded(1)
 const below = (limit: number) => Math.floor(random() * limit)
 const words = "the quick brown fox jumps over a lazy dog and then sleeps twelve hours".split(" ")
 const prose = (length: number) => Array.from({ length }, () => words[below(words.length)]).join(" ")
-const out = createWriteStream(votes)
-for (let i = 0; i < items; i++) {
+await writeLines(votes, items, (i) => {
   const one = below(models)
   const other = (one + 1 + below(models - 1)) % models
   const record = {
@@ -53,14 +43,13 @@ for (let i = 0; i < items; i++) {
     model_a: `model-${one}`,
     model_b: `model-${other}`,
   }
-  for (let vote = 0; vote < votesPerItem; vote++) {
+  const votes = Array.from({ length: votesPerItem }, (_, vote) => {
     const isTie = random() < 0.125
     const winner = isTie ? "tie" : random() < 1 / (1 + Math.exp((one - other) / 10)) ? "model_a" : "model_b"
-    if (!out.write(`${JSON.stringify({ ...record, annotator: `expert-${vote}`, winner })}\n`)) await once(out, "drain")
-  }
-}
-out.end()
-await once(out, "finish")
+    return JSON.stringify({ ...record, annotator: `expert-${vote}`, winner })
+  })
+  return votes.join("\n")
+})
 
 /** Seconds of a process, and what it printed, if that does not go to a file. */
 const run = (name: string, args: ReadonlyArray<string>, to?: string): readonly [number, string] => {

@@ -12,19 +12,16 @@
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
+import { readFileSync, statSync } from "node:fs"
 import { Agent, request } from "node:http"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
-import { fileURLToPath } from "node:url"
+import { congruential, numbers, path, scratchFolder } from "./setup.ts"
 
-const [tasks, prompts] = [Number(process.argv[2] ?? 20_000), Number(process.argv[3] ?? 50)]
+const [tasks, prompts] = numbers(20_000, 50)
 const clients = 64
 const token = "bench-token"
-const scratch = mkdtempSync(join(tmpdir(), "prefstream-bench-"))
-const database = join(scratch, "service.db")
-const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
+const database = join(scratchFolder(), "service.db")
 
 // Processes
 
@@ -161,11 +158,8 @@ const alone = async (what: string, times: number, call: (i: number) => Promise<A
 const words = "the of and to in is you that it he was for on are as with his they at be this have from or one".split(
   " ",
 )
-let state = 42
-const random = (n: number) => {
-  state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-  return state % n
-}
+const next = congruential(42)
+const random = (n: number) => next() % n
 const text = (length: number) => Array.from({ length }, () => words[random(words.length)]).join(" ")
 
 const taskBody = (task: number) =>
@@ -281,7 +275,6 @@ console.table(rows)
 console.table(memory)
 console.log(`${tasks} tasks of ${prompts} prompts: ${Math.round(statSync(database).size / 1e6)} MB`)
 agent.destroy()
-rmSync(scratch, { recursive: true })
 
 /** Of the median round. */
 const p99 = (how: string) =>

@@ -7,16 +7,12 @@
  * Exits with 1 where the median time in the small heap is more than 1.3 times the other one, or a run fails.
  */
 import { spawnSync } from "node:child_process"
-import { createWriteStream, mkdtempSync, rmSync, statSync } from "node:fs"
-import { once } from "node:events"
-import { tmpdir } from "node:os"
+import { rmSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
-import { median } from "./median.ts"
+import { median, numbers, path, scratchFolder, writeLines } from "./setup.ts"
 
-const [items, rounds] = [1_000, 5].map((usual, i) => Number(process.argv[i + 2] ?? usual)) as [number, number]
-const scratch = mkdtempSync(join(tmpdir(), "prefstream-bench-"))
-process.on("exit", () => rmSync(scratch, { recursive: true }))
+const [items, rounds] = numbers(1_000, 5)
+const scratch = scratchFolder()
 const input = join(scratch, "items.jsonl")
 const job = join(scratch, "job")
 
@@ -29,20 +25,17 @@ const prose = (seed: number) => {
   return text
 }
 
-const out = createWriteStream(input)
-for (let i = 0; i < items; i++) {
+await writeLines(input, items, (i) => {
   const completions = Array.from({ length: 64 }, (_, completion) => prose(i * 64 + completion))
-  if (!out.write(`${JSON.stringify({ prompt: `${i}: which is best?`, completions })}\n`)) await once(out, "drain")
-}
-out.end()
-await once(out, "finish")
+  return JSON.stringify({ prompt: `${i}: which is best?`, completions })
+})
 
 const run = (flags: ReadonlyArray<string>) => {
   const begun = performance.now()
   const { status, stderr } = spawnSync(
     process.execPath,
     [
-      ...flags, fileURLToPath(new URL("../../dist/bin.js", import.meta.url)),
+      ...flags, path("../../dist/bin.js"),
       "run", input, "--dir", job, "--expert", "longest", "--max-completions", "64", "--poll-min", "10ms",
     ],
     { encoding: "utf8" },

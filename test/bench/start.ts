@@ -7,15 +7,11 @@
  * Exits with 1 where a ratio of the medians misses its target.
  */
 import { spawnSync } from "node:child_process"
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
-import { median } from "./median.ts"
+import { median, numbers, path, scratchFolder } from "./setup.ts"
 
-const rounds = Number(process.argv[2] ?? 11)
-const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
-const scratch = mkdtempSync(join(tmpdir(), "prefstream-bench-"))
+const [rounds] = numbers(11)
+const scratch = scratchFolder()
 const job = join(scratch, "job")
 const bin = path("../../dist/bin.js")
 const importing = (name: string) => ["--input-type=module", "--eval", `import ${JSON.stringify(name)}`]
@@ -58,7 +54,6 @@ for (let round = 0; round <= rounds; round++) {
     if (round > 0) millis[name].push(took)
   }
 }
-rmSync(scratch, { recursive: true })
 
 const rows = targets.map(({ program, peer: peerName, ratio }) => {
   const [own, peer] = [median(millis[program]), median(millis[peerName])]

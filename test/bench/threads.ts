@@ -9,8 +9,9 @@
 import { spawnSync } from "node:child_process"
 import { globSync, readFileSync, writeFileSync } from "node:fs"
 import { prepare } from "./arenaRun.ts"
+import { numbers } from "./setup.ts"
 
-const items = Number(process.argv[2] ?? 50_000)
+const [items] = numbers(50_000)
 const file = process.argv[3]
 const { command, scratch, service } = await prepare(items)
 
@@ -97,7 +98,7 @@ const plot = () => {
   })
   const marks = Array.from({ length: 7 }, (_, i) => {
     const at = left + (i / 6) * (width - left - 10)
-    return `<text x="${at.toFixed(1)}" y="${height - 6}" text-anchor="middle">${((seconds * i) / 6).toFixed(0)} s</text>`
+    return `<text x="${at.toFixed(1)}" y="${height - 6}" text-anchor="${i === 6 ? "end" : "middle"}">${((seconds * i) / 6).toFixed(0)} s</text>`
   })
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12" fill="#333">` +

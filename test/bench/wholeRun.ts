@@ -10,11 +10,10 @@
 import { spawnSync } from "node:child_process"
 import { readdirSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { batchSize, prepare } from "./arenaRun.ts"
-import { median } from "./median.ts"
+import { median, numbers, path } from "./setup.ts"
 
-const [items, rounds] = [50_000, 5].map((usual, i) => Number(process.argv[i + 2] ?? usual)) as [number, number]
+const [items, rounds] = numbers(50_000, 5)
 const { command, input, job, service, url } = await prepare(items)
 
 /** Writes what the process took to descriptor 3 in the end. */
@@ -23,14 +22,7 @@ const measuring = `data:text/javascript,${encodeURIComponent(`
   process.on("exit", () => writeSync(3, JSON.stringify(process.resourceUsage())))`)}`
 
 const sides = {
-  script: [
-    "--conditions=prefstream-source",
-    fileURLToPath(new URL("script.ts", import.meta.url)),
-    url,
-    input,
-    job,
-    String(batchSize),
-  ],
+  script: ["--conditions=prefstream-source", path("script.ts"), url, input, job, String(batchSize)],
   prefstream: command,
 }
 

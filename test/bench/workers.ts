@@ -10,31 +10,23 @@
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
-import { fileURLToPath } from "node:url"
-import { median } from "./median.ts"
+import { median, numbers, path, scratchFolder, writeLines } from "./setup.ts"
 import { Server } from "../support/postgres.ts"
 
-const seconds = Number(process.argv[2] ?? 20)
-const scratch = mkdtempSync(join(tmpdir(), "prefstream-bench-"))
-const program = fileURLToPath(new URL("../../dist/bin.js", import.meta.url))
+const [seconds] = numbers(20)
+const scratch = scratchFolder()
+const program = path("../../dist/bin.js")
+const lineOf = (i: number) => JSON.stringify({ id: `${i}`, prompt: `Question ${i}?`, completions: ["a", "b"] })
 const input = join(scratch, "items.jsonl")
-const items = Array.from({ length: 40_000 }, (_, i) => ({
-  id: `${i}`,
-  prompt: `Question ${i}?`,
-  completions: ["a", "b"],
-}))
-writeFileSync(input, items.map((item) => `${JSON.stringify(item)}\n`).join(""))
+await writeLines(input, 40_000, lineOf)
 
 /** Few enough to be sent before the first webhook comes: what is measured is not the queue of requests. */
 const few = join(scratch, "few.jsonl")
-const fewItems = items.slice(0, 100)
-writeFileSync(few, fewItems.map((item) => `${JSON.stringify(item)}\n`).join(""))
+await writeLines(few, 100, lineOf)
 
 const answerAfter = 50
 let requests: Array<number> = []
@@ -176,7 +168,6 @@ const delay = median(delays)
 
 await server.close()
 service.close()
-rmSync(scratch, { recursive: true })
 const above = most / (10 * limit)
 const { times: speedup } = rows.at(-1)!
 console.log(

@@ -2,12 +2,11 @@
  * A lead works through the queue of disagreements by keyboard alone, and invites a list of people. `SCREENSHOTS=DIR` keeps
  * pictures.
  */
-import { readFileSync } from "node:fs"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Browser, browser } from "../service/web/http.ts"
 import { joined, judgeAll } from "../service/web/support.ts"
-import { fillIn, inBrowser, lead, signIn } from "../support/browserService.ts"
+import { downloaded, fillIn, inBrowser, lead, press as pressOn, signIn } from "../support/browserService.ts"
 import { picture, screenshot } from "../support/pictures.ts"
 
 const guidelines = "---\nrubric: { strength: true }\n---\nChoose what helps most."
@@ -34,10 +33,7 @@ inBrowser(
     yield* judge(origin, operator, "Ann", "The")
     yield* judge(origin, operator, "Bob", "Another")
 
-    const press = (...keys: ReadonlyArray<string>) =>
-      Effect.promise(async () => {
-        for (const key of keys) await page.keyboard.press(key)
-      })
+    const press = (...keys: ReadonlyArray<string>) => Effect.promise(() => pressOn(page, ...keys))
     const shows = (color: string) =>
       Effect.promise(async () => {
         await page.locator(".text strong", { hasText: color }).waitFor()
@@ -227,10 +223,8 @@ inBrowser("a lead invites a list of people, and renames one", {}, function* ({ l
     await page.getByText("Copied").waitFor()
     const copied = await page.evaluate(() => navigator.clipboard.readText())
     assert.strictEqual(copied, `Ada Lovelace\t${links[0]}\n=Grace "G" Hopper\t${links[1]}\nZoë\t${links[2]}`)
-    const download = page.waitForEvent("download")
-    await page.getByRole("link", { name: "Download CSV" }).click()
     assert.strictEqual(
-      readFileSync(await (await download).path(), "utf8"),
+      await downloaded(page, "Download CSV"),
       `name,link\r\nAda Lovelace,${links[0]}\r\n"'=Grace ""G"" Hopper",${links[1]}\r\nZoë,${links[2]}\r\n`,
     )
     await page.getByRole("button", { name: "Done" }).click()

@@ -2,11 +2,10 @@
  * Three people on one desk: a list of invitations, a job with `--votes 3`, and a second campaign. Each item gets three votes
  * by three people in both, in the service's table of votes and in the job's. `SCREENSHOTS=DIR` keeps pictures.
  */
-import { readFileSync } from "node:fs"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
-import { inBrowser, jobOf, signIn } from "../support/browserService.ts"
+import { downloaded, inBrowser, jobOf, rowsIn, signIn } from "../support/browserService.ts"
 import { picture } from "../support/pictures.ts"
 
 const names = ["Ada Lovelace", "Maximiliana Wolfeschlegelsteinhausenbergerdorff", "Zoë"]
@@ -34,26 +33,15 @@ const judge = async (page: Page, person: number, atFour: () => Promise<void>) =>
   await page.getByRole("heading", { name: "Nothing to judge right now" }).waitFor()
 }
 
-interface Vote {
-  readonly prompt: unknown
-  readonly expert: string
-}
-
-/** Asserts that each item has three votes by three people. */
-const assertThreeEach = (votes: ReadonlyArray<Vote>) => {
-  const byItem = Map.groupBy(votes, ({ prompt }) => JSON.stringify(prompt))
+/** Asserts that in JSON Lines of votes, each item has three votes by three people. */
+const assertThreeEach = (votes: string) => {
+  const byItem = Map.groupBy(rowsIn(votes), ({ prompt }) => JSON.stringify(prompt))
   assert.strictEqual(byItem.size, items.length)
   for (const [item, ofItem] of byItem) {
     assert.lengthOf(ofItem, 3, item)
     assert.strictEqual(new Set(ofItem.map(({ expert }) => expert)).size, 3, item)
   }
 }
-
-const parsed = (lines: string): ReadonlyArray<Vote> =>
-  lines
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line))
 
 inBrowser(
   "three people judge a job's items, and judge them again in its second campaign: three votes by three people in both",
@@ -94,16 +82,14 @@ inBrowser(
       const ended = yield* Effect.promise(() => run.ended)
       assert.strictEqual(ended.status, 0, ended.stderr)
       const exported = yield* job.prefstream("export-votes", "--campaign", String(campaign))
-      assertThreeEach(parsed(exported.stdout))
+      assertThreeEach(exported.stdout)
 
       yield* Effect.promise(async () => {
         await lead.goto(`${origin}/dashboard/#/tasks`)
         await lead.getByRole("link", { name: `job, campaign ${campaign}` }).click()
         await lead.getByRole("heading", { name: new RegExp(`^Group .*job, campaign ${campaign}$`) }).waitFor()
         await lead.getByRole("link", { name: "Decide 2 disagreements" }).waitFor()
-        const download = lead.waitForEvent("download")
-        await lead.getByRole("link", { name: "JSON Lines" }).click()
-        assertThreeEach(parsed(readFileSync(await (await download).path(), "utf8")))
+        assertThreeEach(await downloaded(lead, "JSON Lines"))
       })
     }
     yield* Effect.promise(async () => {

@@ -5,26 +5,17 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
-import { inBrowser, invite, press, type Service, signIn } from "../support/browserService.ts"
+import { inBrowser, invited, press } from "../support/browserService.ts"
 import { picture } from "../support/pictures.ts"
 
-/** The link for an expert, and a page on which to follow it. */
-const invited = Effect.fnUntraced(function* (service: Service, options: Parameters<Service["open"]>[0] = {}) {
-  const operator = yield* service.open()
-  const page = yield* service.open({ viewport: { width: 1280, height: 800 }, ...options })
-  const link = yield* Effect.promise(async () => {
-    await signIn(operator, service.link)
-    return invite(operator, "Grace Hopper")
-  })
-  return { link, operator, page }
-})
+const desktop = { viewport: { width: 1280, height: 800 } }
 
 /** The numbers of the completions that are chosen as the best. */
 const chosenOn = (page: Page) =>
   page.getByRole("button", { name: /is best$/, pressed: true }).evaluateAll((all) => all.map((each) => each.ariaLabel))
 
 inBrowser("nothing can be chosen before the texts are shown", {}, function* (service) {
-  const { link, page } = yield* invited(service)
+  const { link, page } = yield* invited(service, desktop)
   yield* Effect.promise(async () => {
     await service.create({ prompts: [{ prompt: "Which **one**?", completions: ["*One.*", "Two."] }] })
     const worker = Promise.withResolvers<void>()
@@ -63,7 +54,7 @@ rubric:
 `
 
 inBrowser("a digit that no mark and no step has chooses no completion", {}, function* (service) {
-  const { link, page } = yield* invited(service)
+  const { link, page } = yield* invited(service, desktop)
   yield* Effect.promise(async () => {
     const completions = ["a", "b", "c", "d", "e"]
     await service.create({ guidelines: rubric, prompts: [{ prompt: "Which one?", completions }] })
@@ -81,7 +72,7 @@ inBrowser("a digit that no mark and no step has chooses no completion", {}, func
 })
 
 inBrowser("an expert corrects a judgment, by keyboard and on a phone", {}, function* (service) {
-  const { link, operator, page } = yield* invited(service)
+  const { link, operator, page } = yield* invited(service, desktop)
   yield* Effect.promise(async () => {
     const prompts = ["one", "two", "three"].map((name) => ({
       prompt: `Item ${name}: which of these two sentences is the better one, and for whom?`,
@@ -150,7 +141,7 @@ inBrowser(
   "an expert is told which answer is missing, and led to it; guidelines close after the first item",
   {},
   function* (service) {
-    const { link, page } = yield* invited(service)
+    const { link, page } = yield* invited(service, desktop)
     yield* Effect.promise(async () => {
       const prompts = ["one", "two"].map((name) => ({ prompt: `Item ${name}`, completions: ["a", "b"] }))
       await service.create({ guidelines: required, prompts })
@@ -200,7 +191,7 @@ inBrowser(
   // The port of https is left out in addresses.
   { flags: ["--image-host", "images.example.org:443"] },
   function* (service) {
-    const { link, page } = yield* invited(service)
+    const { link, page } = yield* invited(service, desktop)
     yield* Effect.promise(async () => {
       const pixel = Buffer.from(png.slice(png.indexOf(",") + 1), "base64")
       await page.route("https://**/*", (route) => route.fulfill({ contentType: "image/png", body: pixel }))

@@ -4,22 +4,19 @@
  */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { inBrowser, invite, press, signIn } from "../support/browserService.ts"
+import { inBrowser, invited, press } from "../support/browserService.ts"
 import { picture } from "../support/pictures.ts"
 
 const rubric = "---\nrubric:\n  all_bad: true\n---\n\n"
 
 inBrowser("a lead edits the guidelines, and the expert hears of it before the next item", {}, function* (service) {
-  const page = yield* service.open({ refusals: [409] })
-  const at = yield* service.open()
+  const { link, operator: page, page: at } = yield* invited(service, {}, { refusals: [409] })
   yield* Effect.promise(async () => {
-    await signIn(page, service.link, "Lea")
-    const invitation = await invite(page, "Grace Hopper")
     const prompts = ["one", "two", "three"].map((name) => ({ prompt: `Item ${name}`, completions: ["a", "b"] }))
     const guidelines = `${rubric}Prefer the **shorter** answer.\n\nNever mind spelling.`
     const taskId = await service.create({ guidelines, prompts })
 
-    await at.goto(invitation)
+    await at.goto(link)
     await at.getByText("Prefer the shorter answer.").waitFor()
     await at.getByText("Item one").waitFor()
 
@@ -35,7 +32,7 @@ inBrowser("a lead edits the guidelines, and the expert hears of it before the ne
     await page.getByRole("button", { name: "Save version 2" }).click()
     await page.getByRole("heading", { name: "Guidelines, version 2" }).waitFor()
     await page.getByRole("button", { name: "What changed" }).click()
-    await page.getByText("Version 2 by Lea").waitFor()
+    await page.getByText("Version 2 by Ada").waitFor()
     await page.locator("ins", { hasText: "kinder" }).waitFor()
     await page.locator("del", { hasText: "shorter" }).waitFor()
     await picture(page, "guidelines-2-versions")
@@ -48,7 +45,7 @@ inBrowser("a lead edits the guidelines, and the expert hears of it before the ne
     assert.isTrue((await page.request.put(path, { headers: { "x-prefstream": "1" }, data: change })).ok())
     const mine = page.getByRole("button", { name: "Save version 3" })
     if (await mine.isVisible()) await mine.click()
-    await page.getByText("Lea saved version 3 in the meantime.").waitFor()
+    await page.getByText("Ada saved version 3 in the meantime.").waitFor()
     await page.locator("del", { hasText: "truer" }).waitFor()
     await picture(page, "guidelines-3-conflict")
     assert.strictEqual(await text.inputValue(), "Prefer the **kinder** answer. Mind spelling.")

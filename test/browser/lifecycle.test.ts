@@ -2,11 +2,10 @@
  * A manager's work while experts judge, by clicks: a group is paused and goes on, a prompt is withdrawn and restored, a task
  * reopened, and the votes are downloaded. `SCREENSHOTS=DIR` keeps pictures.
  */
-import { readFileSync } from "node:fs"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { browser } from "../service/web/http.ts"
-import { colorItems, inBrowser, lead } from "../support/browserService.ts"
+import { colorItems, downloaded, inBrowser, lead, rowsIn } from "../support/browserService.ts"
 import { picture } from "../support/pictures.ts"
 
 /** A name whose characters mean something else in an address. */
@@ -117,15 +116,8 @@ inBrowser(
     yield* Effect.promise(async () => {
       await page.getByRole("link", { name: "Items", exact: true }).click()
       await page.getByRole("table", { name: "Items" }).waitFor()
-      const [download] = await Promise.all([
-        page.waitForEvent("download"),
-        page.getByRole("link", { name: "JSON Lines" }).click(),
-      ])
-      const rows = readFileSync(await download.path(), "utf8")
-        .trimEnd()
-        .split("\n")
       assert.deepStrictEqual(
-        rows.map((row) => (JSON.parse(row) as { readonly prompt: string }).prompt),
+        rowsIn(await downloaded(page, "JSON Lines")).map(({ prompt }) => prompt),
         ["Which is **red**?", "Which is **green**?", "Which is **blue**?"],
       )
     })

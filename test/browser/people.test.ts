@@ -1,10 +1,9 @@
 /**
  * Operators and their roles in the dashboard, by keyboard where a person would use it. `SCREENSHOTS=DIR` keeps pictures.
  */
-import { readFileSync } from "node:fs"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { fillIn, inBrowser, invite, press, signIn } from "../support/browserService.ts"
+import { downloaded, fillIn, inBrowser, invited, press, rowsIn, signIn } from "../support/browserService.ts"
 import { picture } from "../support/pictures.ts"
 
 // The service refuses the wrong password, the removal of the last admin, and the ended session.
@@ -86,13 +85,8 @@ inBrowser(
       await page.getByLabel("Who").selectOption("Vic")
       await page.getByRole("row", { name: /operator\.password/ }).waitFor()
       await page.getByRole("row", { name: /operator\.remove/ }).waitFor({ state: "detached" })
-      const download = page.waitForEvent("download")
-      await page.getByRole("link", { name: "Export as JSON Lines" }).click()
-      const lines = readFileSync(await (await download).path(), "utf8")
-        .trimEnd()
-        .split("\n")
       assert.deepStrictEqual(
-        lines.map((line) => (JSON.parse(line) as { readonly action: string }).action),
+        rowsIn(await downloaded(page, "Export as JSON Lines")).map(({ action }) => action),
         ["operator.set-up", "operator.password"],
       )
 
@@ -106,11 +100,8 @@ inBrowser(
   "a manager's change of priority and experts is the order of the queue, which says what waits for another expert",
   { flags: ["--votes", "2"] },
   function* (service) {
-    const page = yield* service.open()
-    const expert = yield* service.open()
+    const { link, operator: page, page: expert } = yield* invited(service)
     yield* Effect.promise(async () => {
-      await signIn(page, service.link)
-      const invitation = await invite(page, "Grace Hopper")
       for (const group of ["nightly", "release"]) {
         await service.create({ group, prompts: [{ prompt: `Of ${group}`, completions: ["a", "b"] }] })
       }
@@ -137,7 +128,7 @@ inBrowser(
         .waitFor()
       assert.deepStrictEqual(await groups.allTextContents(), ["release", "nightly"])
 
-      await expert.goto(invitation)
+      await expert.goto(link)
       await expert.getByText("Of release").waitFor()
       await press(expert, "1", "Enter")
       await expert.getByText("Of nightly").waitFor()

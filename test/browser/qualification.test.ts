@@ -4,17 +4,14 @@
  */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { colorItems, inBrowser, invite, press, signIn } from "../support/browserService.ts"
+import { colorItems, inBrowser, invited, press } from "../support/browserService.ts"
 import { picture } from "../support/pictures.ts"
 
 const gold = colorItems.map((item) => ({ ...item, gold: { best_completion_index: 0 } }))
 
 inBrowser("a lead asks for a qualification, an expert fails it and is let in", { gold }, function* (service) {
-  const page = yield* service.open({ refusals: [409] })
-  const at = yield* service.open()
+  const { link, operator: page, page: at } = yield* invited(service, {}, { refusals: [409] })
   yield* Effect.promise(async () => {
-    await signIn(page, service.link, "Lea")
-    const invitation = await invite(page, "Grace Hopper")
     await page.getByRole("button", { name: "Done" }).click()
     await page.getByText("New people get work immediately, and nobody is paused.").waitFor()
     await page.getByRole("button", { name: "Change the qualification" }).focus()
@@ -33,7 +30,7 @@ inBrowser("a lead asks for a qualification, an expert fails it and is let in", {
 
     await service.create({ prompts: [{ prompt: "Real work", completions: ["a", "b"] }] })
 
-    await at.goto(invitation)
+    await at.goto(link)
     await at.getByText("Qualification: item 1 of 2").waitFor()
     await at.getByText("These 2 items are your qualification").waitFor()
     await at.getByText("Prefer the one that is the color.").waitFor()

@@ -4,7 +4,7 @@
  */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { inBrowser, invite, jobOf, press, signIn } from "../support/browserService.ts"
+import { inBrowser, invited, jobOf, press } from "../support/browserService.ts"
 import { picture } from "../support/pictures.ts"
 
 const call = (name: string, id: string, args: unknown) => ({
@@ -48,19 +48,14 @@ inBrowser(
   "an expert sees calls and results of tools as turns, and the question at the end of a long conversation",
   { flags: ["--undo-grace", "0s"] },
   function* (service) {
-    const operator = yield* service.open()
-    const page = yield* service.open()
-    const invitation = yield* Effect.promise(async () => {
-      await signIn(operator, service.link)
-      return invite(operator, "Grace Hopper")
-    })
+    const { link, page } = yield* invited(service)
     const { pairs, started } = jobOf(service)
     const items = service.writeItems([item, long])
     const pipeline = yield* started(["run", items, "--poll-min", "100ms", "--poll-max", "100ms"])
     yield* Effect.promise(async () => {
       // A browser may announce that a dialog has closed after the next key: here, too late for all of them.
       await page.addInitScript(() => addEventListener("close", (event) => event.stopImmediatePropagation(), true))
-      await page.goto(invitation)
+      await page.goto(link)
       await page.getByRole("heading", { name: "Item 1 of 2", level: 1 }).waitFor()
       const turns = page.getByRole("region", { name: "Prompt" }).getByRole("listitem")
       assert.strictEqual(await turns.count(), 4)

@@ -111,7 +111,7 @@ describe("prefstream audit", () => {
     assert.match(stdout, /^ {2}jury, people below 0\.6 +46 +81\.5%.* +0\.2635$/m)
     assert.match(
       stdout,
-      /^Within 2\.0% of people: jury, people below 0\.6, at 0\.2635 per item; .* 0\.8435\. The interval/m,
+      /^Cheapest policy at most 2\.0 percentage points less accurate than people: jury, people below 0\.6, at 0\.2635 per item; .* 0\.8435\. The interval/m,
     )
   })
 
@@ -144,16 +144,17 @@ describe("prefstream audit", () => {
     const { stdout } = yield* cli(args).pipe(ends(0))
     assert.include(
       stdout,
-      "Policies on 29 items: votes per item, and accuracy against the majority of the other people on the item",
+      "Policies on 29 items: votes per item, and accuracy against the majority of the other people who voted on the item",
     )
     assert.notInclude(stdout, "accuracy against known answers")
-    assert.include(stdout, "No policies compared with known answers: 6 items are too few.")
+    assert.include(stdout, "6 items are too few to compare policies with known answers.")
   })
 
   test("says that few items have no interval", function* () {
     const few = records().filter((record) => "item_id" in record && /-[0-8]$/.test(String(record.item_id)))
     const { stdout } = yield* cli([...(yield* jobOf(few)), "--within", "1"]).pipe(ends(0))
-    const doubt = /^Within [\d.]+% of people: (.*), at .* Only (\d) items were compared: too few for an interval\.$/m
+    const doubt =
+      /^Cheapest policy at most [\d.]+ percentage points less accurate than people: (.*), at .* Only (\d) items were compared: too few for an interval\.$/m
     assert.match(stdout, doubt)
     // Few votes of one judge are doubted, too, if the other policies have many.
     const right = records().flatMap((record) => {

@@ -1,7 +1,7 @@
 /** What Dockerfile and compose.yaml say, against the files and the command line: their commands are carried out as processes would be. */
 import { execFileSync } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync } from "node:fs"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Schema } from "effect"
 import { parse } from "yaml"
 import manifest from "../../package.json" with { type: "json" }
@@ -10,7 +10,7 @@ import { parseDuration } from "../../src/cli/flags/Values.ts"
 import { defaultGrace } from "../../src/pipeline/Stop.ts"
 import { cli, cliStarted, ends } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
-import { notInstalled, Server } from "../support/postgres.ts"
+import { describePostgres } from "../support/describePostgres.ts"
 import { bin, root, spawned } from "../support/process.ts"
 
 const read = (file: string) => readFileSync(`${root}${file}`, "utf8")
@@ -132,13 +132,7 @@ describe("compose.yaml", () => {
     assert.isTrue(grace._tag === "Some" && Duration.isGreaterThan(grace.value, defaultGrace))
   })
 
-  describe.skipIf(notInstalled)("with PostgreSQL", () => {
-    let server: Server
-    beforeAll(async () => {
-      server = await Server.make()
-    })
-    afterAll(() => server.close())
-
+  describePostgres("with PostgreSQL", (server) => {
     test("has a worker send the sample to the service, and exports the dataset", function* () {
       const folder = yield* temporaryDirectory
       mkdirSync(`${folder}/service`)

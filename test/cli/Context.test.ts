@@ -1,7 +1,6 @@
 /** Fields that experts may have to see: what commands say of them, and that nothing is sent or written before that. */
 import { existsSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
-import { Effect } from "effect"
 import { cli, cliIn, ends, folderWithItems, reportOf, to } from "../support/cli.ts"
 import { test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
@@ -14,11 +13,6 @@ const records = [
   { prompt: "Who lost?", baseline: "Reds", candidate: "Blues", winner: "baseline", gold: 0, topic: "sport" },
 ]
 
-const folderWith = Effect.fnUntraced(function* (all: ReadonlyArray<object>) {
-  const folder = yield* folderWithItems(all)
-  return folder
-})
-
 describe("fields that experts may have to see", () => {
   for (const [command, ...args] of [
     ["inspect"],
@@ -30,7 +24,7 @@ describe("fields that experts may have to see", () => {
     ["import", "--dir", "job"],
   ] as const) {
     test(`${[command, ...args].join(" ")} asks about them before it does anything`, function* () {
-      const folder = yield* folderWith(records)
+      const folder = yield* folderWithItems(records)
       const { status, stderr } = yield* cliIn(folder, [command, "items.jsonl", ...args])
       assert.include(stderr, `items.jsonl: ${asked}\n`)
       assert.strictEqual(status, 2)
@@ -40,7 +34,7 @@ describe("fields that experts may have to see", () => {
   }
 
   test("submit sends nothing until it is told, and lists what it does not use", function* () {
-    const folder = yield* folderWith(records)
+    const folder = yield* folderWithItems(records)
     const service = yield* ScriptedService.make(ScriptedService.obliging)
     const submit = (...flags: ReadonlyArray<string>) =>
       cli(["submit", `${folder}/items.jsonl`, "--dir", `${folder}/job`, ...flags], to(service))
@@ -54,7 +48,7 @@ describe("fields that experts may have to see", () => {
   })
 
   test("--ignore-field holds for gold files, too", function* () {
-    const folder = yield* folderWith(
+    const folder = yield* folderWithItems(
       records.map(({ baseline, candidate, ...record }) => ({ ...record, completions: [baseline, candidate] })),
     )
     const run = ["run", "items.jsonl", "--dir", "job", "--expert", "gold:items.jsonl", "--json"]
@@ -63,7 +57,7 @@ describe("fields that experts may have to see", () => {
   })
 
   test("pictures are rejects of their records, with the flag that has experts judge without", function* () {
-    const folder = yield* folderWith(
+    const folder = yield* folderWithItems(
       records.map((record, i) => ({ ...record, context: "", images: i === 0 ? ["a.png"] : [] })),
     )
     const run = ["run", "items.jsonl", "--expert", "first", "--json"]

@@ -1,5 +1,4 @@
 /** What the command line can ask of a dataset: filters, thresholds, splits, formats; and what it says of it. */
-import { createHash } from "node:crypto"
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import type { QualityReport } from "../../src/domain/QualityReport.ts"
@@ -18,17 +17,13 @@ const items = Array.from({ length: 40 }, (_, i) => ({
   metadata: { user: `user-${i % 8}`, all: "same", ...(i < 4 && { few: `few-${i}` }) },
 }))
 
-const writeItems = (directory: string) => write(`${directory}/items.jsonl`, items)
-
-const job = Effect.tap(temporaryDirectory, writeItems)
-
-/** Has the items judged by the embedded service: the longest is best. */
-const judge = Effect.fnUntraced(function* (directory: string) {
-  yield* writeItems(directory)
-  yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, "--expert", "longest", ...quick]).pipe(ends(0))
-})
-
-const judged = copiesOf(judge)
+/** The items, judged by the embedded service: the longest is best. */
+const judged = copiesOf(
+  Effect.fnUntraced(function* (directory: string) {
+    yield* write(`${directory}/items.jsonl`, items)
+    yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, "--expert", "longest", ...quick]).pipe(ends(0))
+  }),
+)
 
 const rowsOf = (directory: string, split: string) =>
   Effect.promise(() => jsonl(`${directory}/dataset/jsonl/${split}-00000-of-00001.jsonl`))
@@ -64,25 +59,6 @@ test("a --threshold that is exceeded leaves the dataset as it was, ends with 6, 
   assert.isFalse(yield* fs.exists(`${directory}/refused`))
   const unmeasured = ["export", "--dir", directory, "--threshold", "kappa=0.3"]
   yield* cli(unmeasured).pipe(ends(6, /kappa has no data to measure \(threshold: at least 0\.3\)/))
-})
-
-describe("--split", () => {
-  test("parts the items; all of an item is in one, and each says so in the report", function* () {
-    const directory = yield* judged
-    yield* cli(["export", "--dir", directory, "--split", "test=0.3", "--split", "validation=0.2"]).pipe(ends(0))
-    const parts = yield* Effect.forEach(["train", "validation", "test"], (split) => rowsOf(directory, split))
-    const ids = parts.map((rows) => new Set(rows.map(({ item_id }) => item_id)))
-    assert.strictEqual(
-      ids.reduce((sum, { size }) => sum + size, 0),
-      items.length,
-    )
-    assert.strictEqual(new Set(ids.flatMap((ids) => [...ids])).size, items.length)
-    const { splits } = yield* qualityOf(directory)
-    assert.deepStrictEqual(
-      splits.map(({ items, pairs, split }) => [split, items, pairs]),
-      ["train", "validation", "test"].map((split, i) => [split, ids[i]!.size, parts[i]!.length]),
-    )
-  })
 })
 
 describe("--split-by", () => {
@@ -206,42 +182,4 @@ describe("filters", () => {
       ends(2, /evaluation\.jsonl:2: .*prompt: expected a string, found 3/),
     )
   })
-})
-
-/** Experts who choose by chance, and differ from task to task; nobody says who they are. */
-const arbitrary = ScriptedService.make(
-  ScriptedService.judging(({ completions, prompt }, taskId) => ({
-    best_completion_index:
-      createHash("sha256").update(`${taskId}${prompt}`).digest().readUInt32LE() % completions.length,
-  })),
-)
-
-test("several votes and gold items are in the report; gold items that were mixed in are not in the dataset", function* () {
-  const directory = yield* job
-  const gold = Array.from({ length: 7 }, (_, i) => ({
-    id: `gold-${i}`,
-    prompt: `What is ${i} plus ${i * 13}?`,
-    completions: [`${i * 14}`, `${i * 14 + 1}`],
-    gold: { best_completion_index: 0 },
-  }))
-  yield* write(`${directory}/gold.jsonl`, gold)
-  const asking = ["--votes", "3", "--gold", `${directory}/gold.jsonl`, "--gold-rate", "0.4", "--batch-size", "7"]
-  const flags = ["--ties", "keep", ...asking]
-  const service = to(yield* arbitrary)
-  yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, ...flags, ...quick], service).pipe(ends(0))
-  const report = yield* qualityOf(directory)
-  const rows = yield* rowsOf(directory, "train")
-  assert.strictEqual(new Set(rows.map(({ item_id }) => item_id)).size, items.length)
-  assert.isTrue(rows.every(({ votes }) => votes === 3))
-  assert.isFalse(rows.some(({ prompt }) => gold.some((item) => item.prompt === prompt)))
-  assert.isAbove(report.gold.mixed_in, 5)
-  assert.strictEqual(report.gold.in_input, 0)
-  assert.strictEqual(report.gold.votes, 3 * report.gold.mixed_in)
-  assert.deepStrictEqual(report.agreement.votes_per_item, [{ votes: 3, items: 40 }])
-  assert.strictEqual(report.position.known, 3 * 40)
-  // Each number of a pair again, from those of the others of its item.
-  for (const { agreement, vote_margin } of rows) {
-    assert.include([1 / 3, 2 / 3, 1], agreement)
-    assert.isAtLeast(agreement!, vote_margin!)
-  }
 })

@@ -37,26 +37,26 @@ describe("doctor", () => {
   test("tells a right token from a wrong one, and a service from something else", function* () {
     const service = yield* guarded
     const env = { ...to(service), PREFSTREAM_TOKEN: "t" }
-    assert.match((yield* findings([], env)).service ?? "", /^ok: .*accepts the token$/)
-    assert.match(
-      (yield* findings([], { ...env, PREFSTREAM_TOKEN: "u" })).service ?? "",
-      /^failed: .*refuses the token \(401\)/,
-    )
-    assert.match((yield* findings([], { ...env, PREFSTREAM_TOKEN: "" })).service ?? "", /^failed: .*PREFSTREAM_TOKEN/)
-    const open = yield* ScriptedService.make(() => ({ status: 404, body: {} }))
-    assert.match(
-      (yield* findings([], to(open))).service ?? "",
-      /^warning: .*gives the same answer with and without a token: either the service needs no token, or the base URL is wrong; .*must end/,
-    )
-    const any = yield* ScriptedService.make(({ headers }) => ({
-      status: headers["authorization"] === undefined ? 401 : 404,
-      body: {},
-    }))
-    assert.match((yield* findings([], to(any))).service ?? "", /^warning: .*accepts any token, even a wrong one$/)
-    const down = yield* ScriptedService.make(() => ({ status: 503, body: {} }))
-    assert.match((yield* findings([], to(down))).service ?? "", /^failed: .*503 Service Unavailable/)
-    const nobody = { ...env, PREFSTREAM_BASE_URL: "http://127.0.0.1:1/v1" }
-    assert.match((yield* findings([], nobody)).service ?? "", /^failed: .*ECONNREFUSED/)
+    const answering = (status: number, toAnyToken = status) =>
+      ScriptedService.make(({ headers }) => ({
+        status: headers["authorization"] === undefined ? status : toAnyToken,
+        body: {},
+      }))
+    for (const [environment, expected] of [
+      [env, /^ok: .*accepts the token$/],
+      [{ ...env, PREFSTREAM_TOKEN: "u" }, /^failed: .*refuses the token \(401\)/],
+      [{ ...env, PREFSTREAM_TOKEN: "" }, /^failed: .*PREFSTREAM_TOKEN/],
+      [
+        to(yield* answering(404)),
+        /^warning: .*gives the same answer with and without a token: either the service needs no token, or the base URL is wrong; .*must end/,
+      ],
+      [to(yield* answering(401, 404)), /^warning: .*accepts any token, even a wrong one$/],
+      [to(yield* answering(503)), /^failed: .*503 Service Unavailable/],
+      [to(yield* answering(402)), /^failed: .*refuses every request \(402 Payment/],
+      [{ ...env, PREFSTREAM_BASE_URL: "http://127.0.0.1:1/v1" }, /^failed: .*ECONNREFUSED/],
+    ] as const) {
+      assert.match((yield* findings([], environment)).service ?? "", expected)
+    }
     // Nothing was asked of the service but one task that it cannot have.
     assert.deepStrictEqual(
       [...new Set(service.received.map(({ method, path }) => `${method} ${path}`))],

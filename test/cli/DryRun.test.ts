@@ -73,14 +73,16 @@ describe("--dry-run", () => {
     const folder = yield* temporaryDirectory
     const fs = yield* FileSystem.FileSystem
     const service = yield* ScriptedService.make(ScriptedService.obliging)
-    const lines = (...rows: ReadonlyArray<object>) => rows
-    yield* write(`${folder}/p.jsonl`, lines({ id: "a", prompt: "A?" }, { id: "b", prompt: "B?" }))
+    yield* write(`${folder}/p.jsonl`, [
+      { id: "a", prompt: "A?" },
+      { id: "b", prompt: "B?" },
+    ])
     for (const model of ["one", "two"]) {
       const answers = ["a", "b"].map((id) => ({ id, response: `${model} on ${id}` }))
-      yield* write(`${folder}/${model}.jsonl`, lines(...answers))
+      yield* write(`${folder}/${model}.jsonl`, answers)
     }
     const long = ["a", "b"].flatMap((id) => [1, 2].map((n) => ({ prompt: `${id}?`, completion: `${n} of ${id}` })))
-    yield* write(`${folder}/long.jsonl`, lines(...long))
+    yield* write(`${folder}/long.jsonl`, long)
     const joined = ["p.jsonl", "--completions", `${folder}/one.jsonl`, "--completions", `${folder}/two.jsonl`]
     for (const [file, ...flags] of [joined, ["long.jsonl", "--layout", "long"]]) {
       const args = [`${folder}/${file}`, ...flags, "--dir", `${folder}/job`, "--dry-run", "--json"]

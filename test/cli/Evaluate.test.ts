@@ -209,7 +209,10 @@ test("refuses scores that it cannot use, with line and field", function* () {
       [1, 2].map((score) => ({ ...id, completion_index: 0, score })),
       /bad\.jsonl:2: a completion has two scores: 1 in an earlier record, and 2 in this one/,
     ],
-    [[{ chosen_score: 1, rejected_score: 0 }], new RegExp(`expected ${rows.length} records, found 1 record`)],
+    [
+      [{ chosen_score: 1, rejected_score: 0 }],
+      new RegExp(`expected ${rows.length} records, one per pair .*; found 1 record`),
+    ],
     [
       [{ item_id: "another", scores: [1, 2] }],
       /no pair of the dataset has scores: expected records with .* of its pairs, found 1 item, such as another/,
@@ -321,7 +324,7 @@ test("records in the order of the pairs need a single split, whose order they ha
   yield* cli(["evaluate", `${directory}/dataset`, "--scores", file]).pipe(
     ends(
       1,
-      /order\.jsonl: records without item_id are .* of one split, but the dataset has train and test: set --split, or/,
+      /order\.jsonl: records without item_id must .* of one split, and the dataset has the splits train and test: set --split, or/,
     ),
   )
   const flags = ["--split", "test", "--scores"]

@@ -102,7 +102,7 @@ const cameBack = Effect.fnUntraced(function* (
   const { pairs } = yield* exported(again)
   assert.deepStrictEqual(pairs, before)
   const verified = yield* cli(["verify", `${job}/dataset`, "--from-votes", `${folder}/votes.${format}`]).pipe(ends(0))
-  assert.include(verified.stdout, "Rebuilt from ")
+  assert.include(verified.stdout, "Rebuilt ")
   for (const from of [job, again]) {
     assert.deepInclude(yield* importVotes(from), { imported: 0, duplicates: report.imported, votes: 0 })
   }
@@ -307,14 +307,15 @@ describe("prefstream import", () => {
   })
 
   for (const format of ["jsonl", "csv"]) {
-    test(`keeps the definitions of tools and the kinds of experts, by way of ${format}`, function* () {
+    test(`keeps the definitions of tools, and kinds, orders and details, by way of ${format}`, function* () {
       const call = { type: "function", function: { name: "weather", arguments: { city: "Rome" } } }
       const tools = '[ {"type": "function", "function": {"name": "weather"}} ]'
       const completions = [[{ role: "assistant", tool_calls: [call] }], [{ role: "assistant", content: "Who knows?" }]]
-      const given = { choice: 0, order: [0, 1], seconds: 1 }
+      const given = { choice: 0, order: [1, 0], seconds: 1 }
+      const details = { answers: [{ order: [0, 1], choice: null }] }
       const votes = [
         { ...given, expert: "ann", kind: "person" },
-        { ...given, expert: "longest", kind: "automatic" },
+        { ...given, expert: "longest", kind: "automatic", details },
         { ...given, expert: "cy" },
       ]
       const { again, pairs, report } = yield* cameBack(
@@ -330,12 +331,12 @@ describe("prefstream import", () => {
       )
       assert.strictEqual(report.votes, 4)
       assert.deepStrictEqual(
-        (yield* votesOf(again)).map((row) => [row["expert"], row["kind"], row["tools"]]),
+        (yield* votesOf(again)).map((row) => [row.expert, row.kind, row.details, row.order, row.tools]),
         [
-          ["ann", "person", tools],
-          ["longest", "automatic", tools],
-          ["cy", null, tools],
-          ["dan", "student", null],
+          ["ann", "person", null, [1, 0], tools],
+          ["longest", "automatic", details, [1, 0], tools],
+          ["cy", null, null, [1, 0], tools],
+          ["dan", "student", null, null, null],
         ],
       )
       assert.strictEqual(pairs[0]?.["tools"], tools)
@@ -454,41 +455,30 @@ describe("prefstream import", () => {
 
   test("rejects what is meant as a lead's decision, but is none on the record's completions", function* () {
     const told = { chosen_index: 1, rationale: null, by: "Lea", at: null }
-    const decided = (decision: unknown, i: number) => ({
-      prompt: `P${i}`,
-      completions: ["a", "b"],
-      expert: "ann",
-      chosen_index: 0,
-      decision,
-    })
-    const { chosen_index: _, ...unchosen } = told
-    const { folder, job, report } = yield* imported(
-      [
-        told,
-        { ...told, chosen_index: 2 },
-        { ...told, chosen_index: -1 },
-        { ...told, chosen_index: "1" },
-        { ...told, by: 7 },
-        { chosen_index: 1 },
-        unchosen,
-        // Of another tool, or none.
-        { accepted: true, by: "x" },
-        {},
-        "accept",
-        null,
-      ].map(decided),
+    const noIndex = "decision.chosen_index: expected an index below 2, found "
+    const decisions: ReadonlyArray<readonly [decision: unknown, reason?: string]> = [
+      [told],
+      [{ ...told, chosen_index: 2 }, `${noIndex}2`],
+      [{ ...told, chosen_index: -1 }, `${noIndex}-1`],
+      [{ ...told, chosen_index: "1" }, `${noIndex}"1"`],
+      [{ ...told, by: 7 }, "decision.by: expected text or null, found 7"],
+      [{ chosen_index: 1 }, "decision.rationale: expected text or null, found nothing"],
+      [{ ...told, chosen_index: undefined }, `${noIndex}nothing`],
+      // Of another tool, or none.
+      [{ accepted: true, by: "x" }],
+      [{}],
+      ["accept"],
+      [null],
+    ]
+    const { job, report } = yield* imported(
+      decisions.map(([decision], i) => {
+        return { prompt: `P${i}`, completions: ["a", "b"], expert: "ann", chosen_index: 0, decision }
+      }),
     )
     assert.deepInclude(report, { rejected: 6, items: 5, votes: 5 })
     assert.deepStrictEqual(
-      (yield* readRows(`${folder}/job/rejects.jsonl`)).map((reject) => `${reject["line"]}: ${reject["reason"]}`),
-      [
-        "2: decision.chosen_index: expected an index below 2, found 2",
-        "3: decision.chosen_index: expected an index below 2, found -1",
-        '4: decision.chosen_index: expected an index below 2, found "1"',
-        "5: decision.by: expected text or null, found 7",
-        "6: decision.rationale: expected text or null, found nothing",
-        "7: decision.chosen_index: expected an index below 2, found nothing",
-      ],
+      (yield* readRows(`${job}/rejects.jsonl`)).map(({ line, reason }) => [line, reason]),
+      decisions.flatMap(([, reason], i) => (reason === undefined ? [] : [[i + 1, reason]])),
     )
     assert.deepStrictEqual(
       (yield* exported(job)).pairs.map(({ chosen }) => chosen),

@@ -5,10 +5,7 @@ import { parse } from "yaml"
 import { AtTerminal, cliIn, ends, folderWithItems, itemLines, reportOf, write } from "../support/cli.ts"
 import { test } from "../support/job.ts"
 
-const folderOfItems = Effect.gen(function* () {
-  const folder = yield* folderWithItems([...itemLines(5), "not JSON"])
-  return folder
-})
+const folderOfItems = folderWithItems([...itemLines(5), "not JSON"])
 
 /** Types these words, each with Enter after it, at the questions of a terminal. */
 const typing =

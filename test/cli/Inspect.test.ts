@@ -125,10 +125,10 @@ describe("inspect", () => {
     assert.notMatch(first.stderr, /name no models/)
     yield* batch(2)
     const unnamed = yield* cli(["inspect", `${folder}/*.jsonl`])
-    assert.match(unnamed.stderr, /Models: none\. .* Here, 0 of 4 do: set/)
+    assert.match(unnamed.stderr, /Models: none\. .* Here, 0 of 4 prompts do: set/)
     assert.match(unnamed.stdout, /models +none/)
     const second = yield* run()
-    assert.match(second.stderr, /Models: none\. .* Here, 0 of 4 do: set/)
+    assert.match(second.stderr, /Models: none\. .* Here, 0 of 4 prompts do: set/)
     assert.match(second.stderr, /the items in this run name no models, unlike items in an earlier run/)
   })
 
@@ -148,7 +148,7 @@ describe("inspect", () => {
     assert.match(said.stdout, /3 = 3 items \+ 0 duplicates \+ 0 rejected/)
     assert.match(
       said.stdout,
-      /3 completions \(1 item\), 4 completions \(2 items\)\n +sampled from more completions in 2 of 3 items/,
+      /3 completions \(1 item\), 4 completions \(2 items\)\n +a sample of the completions in 2 of 3 items/,
     )
     assert.match((yield* cli(["inspect", file, "--completions-seed", "1"])).stderr, /requires --completions-per-item/)
 

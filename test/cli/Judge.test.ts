@@ -18,6 +18,11 @@ const items = (n: number) =>
 
 const length = JudgeStub.byValue((completion) => completion.length)
 
+const refusing = ScriptedService.make((request) => {
+  const question = JudgeStub.questionOf(request)
+  return question.prompt === "prompt 1" ? JudgeStub.says("Hm.") : JudgeStub.verdict(length(question))
+})
+
 const withKey = { PREFSTREAM_JUDGE_API_KEY: key }
 
 describe("run --expert judge:MODEL", () => {
@@ -65,11 +70,7 @@ describe("run --expert judge:MODEL", () => {
 
   test("asks the next expert where a judge has no answer", function* () {
     const job = yield* folderWithItems(items(3))
-    const model = yield* ScriptedService.make((request) =>
-      JudgeStub.questionOf(request).prompt === "prompt 1"
-        ? JudgeStub.says("I would rather not say.")
-        : JudgeStub.verdict(length(JudgeStub.questionOf(request))),
-    )
+    const model = yield* refusing
     const args = ["run", `${job}/items.jsonl`, "--dir", job, "--expert", "judge:m", "--expert", "shortest"]
     yield* cli([...args, "--judge-base-url", model.baseUrl]).pipe(ends(0))
     const chosen = (yield* pairsOf(job)).map(({ chosen_index, item_id }) => `${item_id}: ${chosen_index}`)
@@ -79,15 +80,14 @@ describe("run --expert judge:MODEL", () => {
 
 test("a prompt without a usable answer is left out, and takes no other prompt of its task with it", function* () {
   const job = yield* folderWithItems(items(3))
-  const model = yield* ScriptedService.make((request) =>
-    JudgeStub.questionOf(request).prompt === "prompt 1"
-      ? JudgeStub.says("Hm.")
-      : JudgeStub.verdict(length(JudgeStub.questionOf(request))),
-  )
+  const model = yield* refusing
   const args = ["run", `${job}/items.jsonl`, "--dir", job, "--expert", "judge:m", "--judge-base-url", model.baseUrl]
   const { stderr } = yield* cli(args).pipe(ends(0))
   assert.sameMembers([...new Set((yield* pairsOf(job)).map(({ item_id }) => item_id))], ["item-0", "item-2"])
-  assert.match(stderr, /has fewer votes: .* on 1 of 3 prompts .*; these prompts are done with the votes that they have/)
+  assert.match(
+    stderr,
+    /has fewer votes: .* on 1 of 3 prompts .*; these prompts are completed without the missing votes/,
+  )
   assert.notMatch(stderr, /cancelled|asks the automatic experts again/)
 })
 

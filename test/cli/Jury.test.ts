@@ -1,8 +1,7 @@
 /** `run --expert … --expert … --votes N`: a jury of automatic experts, from its votes to all that tells who voted. */
-import { readFileSync, writeFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import { Struct } from "effect"
-import type { VoteRow } from "../../src/domain/VoteRow.ts"
 import {
   cli,
   ends,
@@ -80,19 +79,6 @@ describe("a jury", () => {
       ],
     )
     assert.include(readFileSync(`${job}/dataset/README.md`, "utf8"), "the language models `first` and `length`")
-
-    // What the table says of a vote comes back by an import, in both forms.
-    for (const as of ["jsonl", "csv"]) {
-      const file = `${job}/votes.${as}`
-      writeFileSync(file, (yield* cli(["export-votes", "--dir", job, "--as", as]).pipe(ends(0))).stdout)
-      yield* cli(["import", file, "--dir", `${job}/${as}`]).pipe(ends(0))
-      const again = yield* votesOf(`${job}/${as}`)
-      const partsOf = (row: VoteRow) => Struct.pick(row, ["chosen_index", "details", "expert", "kind", "order"])
-      assert.deepStrictEqual(
-        again.map((vote) => partsOf(vote)),
-        votes.map((vote) => partsOf(vote)),
-      )
-    }
   })
 
   test("that is evenly split gives the same data with and without names, and a tie if no judge is more reliable", function* () {

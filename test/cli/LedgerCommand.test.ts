@@ -1,8 +1,7 @@
+import { DatabaseSync } from "node:sqlite"
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
-import { SqlClient } from "effect/sql"
-import * as SqliteClient from "../../src/node/SqliteClient.ts"
-import { cli, ends } from "../support/cli.ts"
+import { cli, ends, execute } from "../support/cli.ts"
 import { copiesOf, temporaryDirectory, test } from "../support/job.ts"
 import * as SmallDisk from "../support/smallDisk.ts"
 
@@ -38,9 +37,7 @@ describe("prefstream ledger", () => {
     const { file, ledger } = yield* job
     const whole = yield* ledger("check").pipe(ends(0))
     assert.match(whole.stdout, /ledger\.db has no integrity errors: 72 items in 15 tasks, 15 results \([\d.]+ s\)\.\n$/)
-    yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql`DELETE FROM task_result WHERE seq = 5`).pipe(
-      Effect.provide(SqliteClient.layer({ filename: file })),
-    )
+    execute(file, "DELETE FROM task_result WHERE seq = 5")
     const spoilt = yield* ledger("check", "--quick").pipe(ends(1))
     assert.match(
       spoilt.stdout,
@@ -169,29 +166,27 @@ describe("trouble with the ledger's file", () => {
     })
   }
 
-  test("where a newer version wrote it", function* () {
-    const { args, dir, file } = yield* job
-    yield* Effect.flatMap(
-      SqlClient.SqlClient,
-      (sql) => sql`INSERT INTO prefstream_migration ${sql.insert({ migration_id: 9, name: "of_the_future" })}`,
-    ).pipe(Effect.provide(SqliteClient.layer({ filename: file })))
-    for (const { line, status } of yield* tell(args, dir)) {
-      assert.strictEqual(status, 1)
-      assert.match(line, /version 9.* install a newer prefstream/)
-    }
-  })
-
-  test("where an unreleased version wrote it, with other tables or another form of the votes' kinds", function* () {
-    const { args, dir, file } = yield* job
-    yield* Effect.flatMap(
-      SqlClient.SqlClient,
-      (sql) => sql`UPDATE prefstream_migration SET name = 'spending' WHERE migration_id = 2`,
-    ).pipe(Effect.provide(SqliteClient.layer({ filename: file })))
-    for (const { line, status } of yield* tell(args, dir)) {
-      assert.strictEqual(status, 1)
-      assert.match(line, /the ledger has the tables of another, unreleased version of prefstream/)
-    }
-  })
+  for (const [whose, statement, expected] of [
+    [
+      "a newer version",
+      "INSERT INTO prefstream_migration (migration_id, name) VALUES (9, 'of_the_future')",
+      /version 9.* install a newer prefstream/,
+    ],
+    [
+      "an unreleased version, with other tables or another form of the votes' kinds,",
+      "UPDATE prefstream_migration SET name = 'spending' WHERE migration_id = 2",
+      /the ledger has the tables of another, unreleased version of prefstream/,
+    ],
+  ] as const) {
+    test(`where ${whose} wrote it`, function* () {
+      const { args, dir, file } = yield* job
+      execute(file, statement)
+      for (const { line, status } of yield* tell(args, dir)) {
+        assert.strictEqual(status, 1)
+        assert.match(line, expected)
+      }
+    })
+  }
 
   test("where it is another program's database", function* () {
     const fs = yield* FileSystem.FileSystem
@@ -207,15 +202,10 @@ describe("trouble with the ledger's file", () => {
 
   test("where another program has locked it: the same command goes on when that is done", function* () {
     const { args, file } = yield* job
-    yield* Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql.withTransaction(
-        Effect.gen(function* () {
-          yield* sql`UPDATE run SET run = run`
-          yield* cli(args).pipe(ends(1, /ledger\.db: another program has locked the file/))
-        }),
-      )
-    }).pipe(Effect.provide(SqliteClient.layer({ filename: file })))
+    const other = new DatabaseSync(file)
+    other.exec("BEGIN IMMEDIATE")
+    yield* cli(args).pipe(ends(1, /ledger\.db: another program has locked the file/))
+    other.close()
     assert.strictEqual((yield* cli(args)).status, 0)
   })
 

@@ -1,20 +1,18 @@
 /** A used job folder whose ledger is gone: nothing is sent, or billed, again unless it is asked for. */
 import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
-import { afterAll, assert, beforeAll, describe } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import { cli, ends, itemLines, quick, to } from "../support/cli.ts"
-import { temporaryDirectory, test } from "../support/job.ts"
-import { notInstalled, Server } from "../support/postgres.ts"
+import { cli, ends, folderWithItems, quick, to } from "../support/cli.ts"
+import { test } from "../support/job.ts"
+import { describePostgres } from "../support/describePostgres.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 const finished = Effect.gen(function* () {
-  const job = yield* temporaryDirectory
-  const file = `${job}/items.jsonl`
-  writeFileSync(file, `${itemLines(3).join("\n")}\n`)
+  const job = yield* folderWithItems(3)
   const service = yield* ScriptedService.make(ScriptedService.obliging)
   const run = (env: Record<string, string> = {}, ...flags: ReadonlyArray<string>) =>
-    cli(["run", file, "--dir", job, ...quick, ...flags], { ...to(service), ...env })
+    cli(["run", `${job}/items.jsonl`, "--dir", job, ...quick, ...flags], { ...to(service), ...env })
   const requests = () => service.received.filter(ScriptedService.isPost).length
   return { job, service, run, requests }
 })
@@ -115,13 +113,7 @@ describe("a first run that was killed while it created the ledger", () => {
   })
 })
 
-describe.skipIf(notInstalled)("a ledger in PostgreSQL", () => {
-  let server: Server
-  beforeAll(async () => {
-    server = await Server.make()
-  })
-  afterAll(() => server.close())
-
+describePostgres("a ledger in PostgreSQL", (server) => {
   test("that was emptied is refused by run and worker, too", function* () {
     const { job, requests, run, service } = yield* finished
     const schema = server.newSchema()

@@ -174,7 +174,7 @@ describe("a service's own choice", () => {
     )
     assert.include(
       card,
-      "If several experts judged an item (3 items), the choice of the majority or the service's choice (2) counts (it differs from the majority on 2 items).",
+      "On 3 items with several votes, the choice of the majority or the service's choice (2) counts (this choice differs from the majority on 2 items).",
     )
     assert.include(card, "Left out: 2 against votes.")
     assert.match(
@@ -329,7 +329,7 @@ test("votes whose rankings tie give a pair with the chosen best, and the summary
     vote(20, "judge:a", [[0, 1]]),
     vote(20, "ann", [[0, 1]]),
   ])
-  const noPreference = /left out +1 item: 1 tie \(no vote prefers a completion, or --ties drop\)/
+  const noPreference = /left out +1 item: 1 tie \(no vote prefers a completion, or --ties is set to drop\)/
   const kept = yield* exported(job, "--ties", "keep")
   assert.lengthOf(kept.pairs, 20)
   assert.match(kept.stdout, noPreference)

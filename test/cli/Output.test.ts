@@ -1,7 +1,7 @@
 /** Output that can't be written, and output that nobody wants to read to its end. */
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import { cli, ends, folderWithItems, itemLines, quick, reportOf, write } from "../support/cli.ts"
+import { cli, ends, folderWithItems, itemLines, quick, reportOf, rowsIn, write } from "../support/cli.ts"
 import { copiesOf, test } from "../support/job.ts"
 import { spawned } from "../support/process.ts"
 import { prefstream, run, started } from "../support/program.ts"
@@ -23,19 +23,13 @@ const redirected = (args: ReadonlyArray<string>, how: string) =>
     return spawned("sh", ["-c", command, ...prefstream, ...args]).ended
   })
 
-const parsed = (stderr: string): ReadonlyArray<{ time: string; level: string; message: string }> =>
-  stderr
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line))
-
 describe("standard output", () => {
   test("that is full is a failure, and said, also in JSON", function* () {
     const job = yield* finished
     const said = yield* redirected(["status", "--json", "--dir", job], ">/dev/full")
     assert.match(said.stderr, /^prefstream: cannot write to standard output: ENOSPC.*\nstatus 1\n$/)
     const inJson = yield* redirected(["export", "--json", "--force", "--log-format=json", "--dir", job], ">/dev/full")
-    const { level, message } = parsed(inJson.stderr.replace(/status 1\n$/, "")).at(-1)!
+    const { level, message } = rowsIn(inJson.stderr.replace(/status 1\n$/, "")).at(-1)!
     assert.strictEqual(level, "error")
     assert.include(message, "cannot write to standard output: ENOSPC")
   })
@@ -62,7 +56,7 @@ describe("--log-format json", () => {
     const args = ["run", `${job}/items.jsonl`, "--dir", job, "--expert", "first", "--json", "--log-format", "json"]
     const done = yield* Effect.promise(() => run(args))
     assert.strictEqual(reportOf(done).read, 4)
-    const lines = parsed(done.stderr)
+    const lines = rowsIn(done.stderr)
     assert.include(
       lines.map(({ message }) => message),
       `Reading ${job}/items.jsonl; the job folder is ${job}/`,
@@ -78,7 +72,7 @@ describe("--log-format json", () => {
       }),
     )
     assert.isAbove(refused.status ?? 0, 0)
-    const last = parsed(refused.stderr).at(-1)
+    const last = rowsIn(refused.stderr).at(-1)
     assert.strictEqual(last?.level, "error")
     assert.include(last?.message, "missing.jsonl")
   })
@@ -90,14 +84,14 @@ describe("--log-format json", () => {
     yield* Effect.promise(() => running.talks(/0 of 3 items judged/))
     running.child.kill("SIGTERM")
     const { stderr } = yield* Effect.promise(() => running.ended)
-    const progress = parsed(stderr).filter(({ message }) => message.startsWith("0 of 3 items judged, 3 submitted"))
+    const progress = rowsIn(stderr).filter(({ message }) => message.startsWith("0 of 3 items judged, 3 submitted"))
     assert.isNotEmpty(progress)
 
     // Node warns where a package.json does not say what kind of modules these are.
     yield* write(`${job}/package.json`, ["{}"])
     yield* write(`${job}/pipeline.ts`, ["export default 1"])
     const typeless = yield* Effect.promise(() => run(["run", `${job}/pipeline.ts`, "--log-format", "json"]))
-    assert.include(parsed(typeless.stderr).find(({ level }) => level === "warning")?.message, "Warning: ")
+    assert.include(rowsIn(typeless.stderr).find(({ level }) => level === "warning")?.message, "Warning: ")
   })
 
   test("reaches the runs of a schedule, and log lines have their level", function* () {
@@ -108,7 +102,7 @@ describe("--log-format json", () => {
           "--", "ledger", "check", "--dir", "nowhere",
         ]), // prettier-ignore
     )
-    const lines = parsed(said.stderr)
+    const lines = rowsIn(said.stderr)
     assert.match(lines[0]?.message ?? "", /^starting: ledger check/)
     assert.isTrue(lines.some(({ level, message }) => level === "error" && message.includes("nowhere")))
   })
@@ -116,7 +110,7 @@ describe("--log-format json", () => {
   test("is text or json", function* () {
     const env = { PREFSTREAM_LOG_FORMAT: "json" }
     const said = yield* Effect.promise(() => run(["status", "--log-format", "xml"], env)).pipe(ends(2))
-    const [{ level, message } = {}] = parsed(said.stderr)
+    const [{ level, message } = {}] = rowsIn(said.stderr)
     assert.deepStrictEqual([level, message], ["error", '--log-format: expected text or json, found "xml"'])
   })
 })

@@ -1,13 +1,13 @@
 /** Inputs of other machines: from the command line to the manifest, and no credential in anything that is written. */
-import { globSync, readFileSync, statSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
-import { Effect, FileSystem } from "effect"
+import { Effect } from "effect"
+import type { Manifest } from "../../src/dataset/Dataset.ts"
 import * as HubServer from "../dataset/HubServer.ts"
 import * as GoogleServer from "../source/place/GoogleServer.ts"
 import { keeping, serve } from "../source/place/fileServer.ts"
-import { cli, ends } from "../support/cli.ts"
-import { itemLines } from "../support/cli.ts"
+import { cli, ends, itemLines, readJson } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
+import { traces } from "../support/traces.ts"
 
 const secrets = ["hf_writer", "planted"]
 const content = Buffer.from(`${itemLines(4).join("\n")}\n`)
@@ -34,28 +34,20 @@ const servers = Effect.gen(function* () {
 })
 
 /** The files in the folder that have one of the secrets. */
-const leaksIn = (folder: string): ReadonlyArray<string> =>
-  globSync("**/*", { cwd: folder })
-    .filter((path) => statSync(`${folder}/${path}`).isFile())
-    .filter((path) => {
-      const bytes = readFileSync(`${folder}/${path}`)
-      return secrets.some((secret) => bytes.includes(secret))
-    })
+const leaksIn = (folder: string) =>
+  traces(folder).flatMap(([file, text]) => (secrets.some((secret) => text.includes(secret)) ? [file] : []))
 
 describe("inputs of other machines", () => {
   test("are read, named in the manifest with their commit, and leave no credential behind", function* () {
-    const fs = yield* FileSystem.FileSystem
     const { commit, env, home, http } = yield* servers
     const job = `${home}/job`
     const files = ["hf://datasets/ada/prompts", `${http.url}/d.jsonl?signature=planted`, "gs://public/c.jsonl"]
     const run = yield* cli(["run", ...files, "--expert", "longest", "--dir", job, "--log-level", "all"], env).pipe(
       ends(0),
     )
-    const { inputs } = JSON.parse(yield* fs.readFileString(`${job}/dataset/manifest.json`)) as {
-      readonly inputs: ReadonlyArray<{ readonly file: string; readonly records: number }>
-    }
+    const { inputs } = yield* readJson<Manifest>(`${job}/dataset/manifest.json`)
     assert.deepStrictEqual(
-      inputs.map(({ file, records }) => [file, records]),
+      inputs?.map(({ file, records }) => [file, records]),
       [
         ["gs://public/c.jsonl", 4],
         [`hf://datasets/ada/prompts@${commit}/b.jsonl`, 4],

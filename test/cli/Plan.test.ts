@@ -93,7 +93,7 @@ An accuracy of 94.2% takes 5 votes per item: 5,000 votes (2000.00).
     assert.deepStrictEqual(plan.target?.reached?.total, { votes: 7000, cost: "700.0" })
     const said = yield* cli(args)
     assert.include(said.stdout, "80.0% of the votes are correct, estimated from 1 expert in the pilot")
-    assert.include(said.stdout, "1 expert estimated from known answers only (at least 10 votes each)")
+    assert.include(said.stdout, "1 expert: accuracy from known answers only (at least 10 votes on gold items)")
     assert.deepStrictEqual(yield* ledger, before)
   })
 
@@ -126,7 +126,7 @@ An accuracy of 94.2% takes 5 votes per item: 5,000 votes (2000.00).
     const { stdout } = yield* cli(args)
     assert.include(
       stdout,
-      "estimated from 3 experts in the pilot\n             3 experts estimated from all votes and known answers",
+      "estimated from 3 experts in the pilot\n             3 experts: accuracy from all votes and known answers",
     )
     assert.include(stdout, "1 more expert left out: no votes on items with several votes or a known answer")
   })

@@ -20,24 +20,16 @@ const guides = allGuides.filter((file) => !/^(CONTRIBUTING|test\/)/.test(file))
 const readme = guides.map((file) => readFileSync(`${root}${file}`, "utf8")).join("\n")
 const writesReference = process.env["WRITE_REFERENCE"] !== undefined
 /** The rows of the Markdown table whose first heading is this, as arrays of cells. */
-const tableUnder = (text: string, heading: string): ReadonlyArray<ReadonlyArray<string>> => {
-  const lines = text.split("\n").map((line) => line.replace(/^ \* /, "").trim())
-  const head = lines.findIndex((line) => new RegExp(`^\\| *${heading} *\\|`).test(line))
-  const rows = lines.slice(head + 2)
+const tableUnder = (heading: string): ReadonlyArray<ReadonlyArray<string>> => {
+  const [, rows = ""] = new RegExp(`^\\| *${heading} *\\|.*\n.*\n((?:\\|.*\n)*)`, "m").exec(readme) ?? []
+  const cellsOf = (row: string) => row.split("|").slice(1, -1)
   return rows
-    .slice(
-      0,
-      rows.findIndex((line) => !line.startsWith("|")),
-    )
-    .map((row) =>
-      row
-        .split("|")
-        .slice(1, -1)
-        .map((cell) => cell.trim()),
-    )
+    .trim()
+    .split("\n")
+    .map((row) => cellsOf(row).map((cell) => cell.trim()))
 }
 
-const commands = tableUnder(readme, "command").map(([command = ""]) => command.replaceAll("`", ""))
+const commands = tableUnder("command").map(([command = ""]) => command.replaceAll("`", ""))
 
 const found = (text: string, pattern: RegExp): ReadonlyArray<string> => [...new Set(text.match(pattern))].toSorted()
 const flagsIn = (text: string) => found(text, /(?<![\w-])--[a-z][a-z-]+/g)
@@ -158,7 +150,7 @@ describe("README.md", () => {
   })
 
   test("has the exit statuses of src/cli/output/ExitStatus.ts", function* () {
-    const promised = tableUnder(readme, "exit status")
+    const promised = tableUnder("exit status")
     assert.deepStrictEqual(
       promised.map(([status]) => Number(status)),
       Object.values(ExitStatus)

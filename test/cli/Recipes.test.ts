@@ -3,25 +3,21 @@ import { createHmac } from "node:crypto"
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem, Schedule } from "effect"
 import { freePort } from "../../src/node/Cluster.ts"
-import { cliIn, ends, itemLines, quick, reportOf, write } from "../support/cli.ts"
+import { cliIn, ends, itemLines, quick, recipesFolder, reportOf, write } from "../support/cli.ts"
 import { jsonl, pairsOf } from "../support/datasetReaders.ts"
-import { temporaryDirectory, test } from "../support/job.ts"
+import { test } from "../support/job.ts"
 import { bin, root, runSources, startSources, until } from "../support/process.ts"
 import * as Labeling from "../support/Labeling.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 import { completed, secret, send, signed } from "../support/webhooks.ts"
 
-/** A folder in which the example pipelines find their data, and leave what they write. */
-const workplace = Effect.gen(function* () {
-  const fs = yield* FileSystem.FileSystem
-  const folder = yield* temporaryDirectory
-  for (const name of ["data", "pipelines"]) yield* fs.symlink(`${root}${name}`, `${folder}/${name}`)
-  return folder
-})
+/** A program of its own, which imports the sources. */
+const ran = (cwd: string, args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
+  Effect.promise(() => runSources(args, { cwd, env }))
 
 describe("the example pipelines run", () => {
   test("quickstart.ts twice, submitting nothing twice; joined.ts, with the same pairs; reannotate.ts, which judges them; merge.ts, which has both", function* () {
-    const folder = yield* workplace
+    const folder = yield* recipesFolder
     const recipe = Effect.fnUntraced(function* (file: string, env: Record<string, string> = {}) {
       const said = yield* cliIn(folder, ["run", file, "--json"], env).pipe(ends(0))
       return reportOf(said)
@@ -59,20 +55,18 @@ describe("the example pipelines run", () => {
       assert.strictEqual(chosen_index === 0, before.has(chosen), "0 where both agree")
     }
 
-    const merging = Effect.promise(() => runSources(["pipelines/merge.ts"], { cwd: folder }))
+    const merging = ran(folder, ["pipelines/merge.ts"])
     const merged = new Set(textsOf([...pairs, ...judgedAgain]))
     assert.strictEqual((yield* ends(0)(merging)).stdout, `${merged.size} pairs in merged, 0 findings\n`)
-    const one = Effect.promise(() =>
-      runSources(["pipelines/merge.ts", "joined/dataset", "joined/dataset", "again"], { cwd: folder }),
-    )
+    const one = ran(folder, ["pipelines/merge.ts", "joined/dataset", "joined/dataset", "again"])
     assert.strictEqual((yield* ends(0)(one)).stdout, "144 pairs in again, 0 findings\n")
     const again = yield* Effect.promise(() => jsonl(`${folder}/again/jsonl/test-00000-of-00001.jsonl`))
     assert.deepStrictEqual(again, test, "in its split")
   })
 
   test("pipelines/stages.ts, as a program of its own", function* () {
-    const folder = yield* workplace
-    const said = yield* Effect.promise(() => runSources(["pipelines/stages.ts"], { cwd: folder })).pipe(ends(0))
+    const folder = yield* recipesFolder
+    const said = yield* ran(folder, ["pipelines/stages.ts"]).pipe(ends(0))
     const pairs = yield* pairsOf(`${folder}/stages`)
     assert.strictEqual(said.stdout, `${pairs.length} pairs in stages/dataset\n`)
     assert.isNotEmpty(pairs)
@@ -87,23 +81,17 @@ describe("the example pipelines run", () => {
   })
 
   test("pipelines/own-expert.ts, with records and an expert of its own, in a process of its own", function* () {
-    const folder = yield* workplace
-    const said = yield* Effect.promise(() =>
-      runSources([bin, "run", "pipelines/own-expert.ts", "--json"], { cwd: folder }),
-    ).pipe(ends(0))
+    const folder = yield* recipesFolder
+    const said = yield* ran(folder, [bin, "run", "pipelines/own-expert.ts", "--json"]).pipe(ends(0))
     assert.deepStrictEqual([reportOf(said).read, reportOf(said).dataset?.rows], [20, 20])
     for (const { chosen } of yield* pairsOf(`${folder}/own-expert`)) assert.match(chosen, /^\d+$/)
   })
 
   test("pipelines/own-service.ts, with a client of a service of another shape, which is busy at times", function* () {
-    const folder = yield* workplace
+    const folder = yield* recipesFolder
     const service = yield* Labeling.make()
-    const said = yield* Effect.promise(() =>
-      runSources([bin, "run", "pipelines/own-service.ts", "--json", ...quick], {
-        cwd: folder,
-        env: { LABELING_URL: service.url, LABELING_KEY: Labeling.apiKey },
-      }),
-    ).pipe(ends(0))
+    const env = { LABELING_URL: service.url, LABELING_KEY: Labeling.apiKey }
+    const said = yield* ran(folder, [bin, "run", "pipelines/own-service.ts", "--json", ...quick], env).pipe(ends(0))
     assert.deepStrictEqual([reportOf(said).submitted, reportOf(said).dataset?.rows], [72, 144])
     assert.isAbove(service.refusals(), 0)
     const orders = service.orders()
@@ -116,7 +104,7 @@ describe("the example pipelines run", () => {
   })
 
   test("pipelines/own-service.ts, killed between a request and its answer: that task is in doubt, and none is paid for twice", function* () {
-    const folder = yield* workplace
+    const folder = yield* recipesFolder
     const service = yield* Labeling.make(2)
     yield* write(`${folder}/small.ts`, [
       'import recipe from "./pipelines/own-service.ts"',
@@ -124,12 +112,12 @@ describe("the example pipelines run", () => {
     ])
     // One at a time: with more, another task may be claimed that the service never gets.
     const args = [bin, "run", "small.ts", "--json", ...quick, "--concurrency", "1"]
-    const where = { cwd: folder, env: { LABELING_URL: service.url, LABELING_KEY: Labeling.apiKey } }
-    const { child, ended } = startSources(args, where)
+    const env = { LABELING_URL: service.url, LABELING_KEY: Labeling.apiKey }
+    const { child, ended } = startSources(args, { cwd: folder, env })
     yield* Effect.promise(() => Promise.race([until("the third order", () => service.orders().length >= 3), ended]))
     child.kill("SIGKILL")
     assert.strictEqual((yield* Effect.promise(() => ended)).signal, "SIGKILL")
-    const said = yield* Effect.promise(() => runSources(args, where)).pipe(ends(4))
+    const said = yield* ran(folder, args, env).pipe(ends(4))
     assert.isAtLeast(reportOf(said).tasks.in_doubt.tasks, 1)
     const texts = service.orders().flatMap(({ questions }) => questions.map(({ text }) => text))
     assert.lengthOf(texts, 72)
@@ -137,8 +125,8 @@ describe("the example pipelines run", () => {
   })
 
   test("pipelines/promises.ts, as a program without Effect", function* () {
-    const folder = yield* workplace
-    const said = yield* Effect.promise(() => runSources(["pipelines/promises.ts"], { cwd: folder }))
+    const folder = yield* recipesFolder
+    const said = yield* ran(folder, ["pipelines/promises.ts"])
     assert.deepStrictEqual([said.status, said.stdout], [0, "done: 20 pairs, 20 with a number chosen\n"], said.stderr)
   })
 
@@ -165,7 +153,7 @@ describe("the example pipelines run", () => {
   })
 
   test("pipelines/nightly.ts, which writes the dataset once a webhook has told of the result", function* () {
-    const folder = yield* workplace
+    const folder = yield* recipesFolder
     const fs = yield* FileSystem.FileSystem
     yield* fs.makeDirectory(`${folder}/items`)
     yield* write(`${folder}/items/today.jsonl`, itemLines(3))

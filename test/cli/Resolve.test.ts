@@ -156,7 +156,7 @@ describe("resolve", () => {
     const resolve = (...args: ReadonlyArray<string>) => cli(["resolve", ...args, "--dir", job])
     const hint = `To poll task 1 again, at no cost: prefstream resolve 1 --dir ${job} --adopt 'task $1'\n`
     const givenUp = yield* resolve("1", "3", "--give-up")
-    assert.strictEqual(givenUp.stdout, `2 tasks given up: items without another vote are rejected.\n${hint}`)
+    assert.strictEqual(givenUp.stdout, `2 tasks given up: items left without a task are rejected.\n${hint}`)
     assert.include((yield* resolve("1")).stdout, hint)
     assert.strictEqual((yield* resolve("1", "--adopt", "task $1")).status, 0)
     assert.match((yield* resolve("1")).stdout, /^Task 1: submitted/)

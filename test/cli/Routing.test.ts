@@ -11,9 +11,8 @@ import type { VoteRow } from "../../src/domain/VoteRow.ts"
 import type { Preview } from "../../src/pipeline/Preview.ts"
 import { build, platform, token } from "../service/support.ts"
 import { cheap, joined, signedIn } from "../service/web/support.ts"
-import { cli, ends, jsonIn, printed, quick, reportOf, to, votesOf, write } from "../support/cli.ts"
+import { cli, ends, folderWithItems, jsonIn, printed, quick, reportOf, to, votesOf, write } from "../support/cli.ts"
 import { liveOver } from "../support/effectTest.ts"
-import { temporaryDirectory } from "../support/job.ts"
 import * as JudgeStub from "../support/judgeStub.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
@@ -75,8 +74,7 @@ const service = Effect.fnUntraced(function* (experts: ReadonlyArray<string> = ju
     yield* Effect.forkScoped(Effect.forever(Effect.delay(work, "20 millis")))
   }
   const env = { PREFSTREAM_BASE_URL: `${base}/v1`, PREFSTREAM_TOKEN: Redacted.value(token) }
-  const dir = yield* temporaryDirectory
-  yield* write(`${dir}/items.jsonl`, lines)
+  const dir = yield* folderWithItems(lines)
   const say = (command: string, ...flags: ReadonlyArray<string>) =>
     cli([command, `${dir}/items.jsonl`, "--dir", `${dir}/job`, "--batch-size", "10", ...quick, ...flags], env)
   return { base, dir, env, say, votes: votesOf(`${dir}/job`) }
@@ -244,7 +242,7 @@ describe("--people-when", () => {
       yield* write(`${dir}/votes`, [stdout.trimEnd()])
       const verified = yield* cli(["verify", `${dir}/job/dataset`, "--from-votes", `${dir}/votes`]).pipe(ends(0))
       assert.notInclude(verified.stdout, "warning")
-      assert.match(verified.stdout, /Rebuilt from \d+ votes: \d+ files with the same rows\.\n$/)
+      assert.match(verified.stdout, /Rebuilt \d+ files from \d+ votes: same rows as in the dataset\.\n$/)
     }
   }, 60_000)
 
@@ -303,7 +301,7 @@ describe("--people-when", () => {
     const small = yield* ScriptedService.make(ScriptedService.obliging, {}, document)
     const ofTwo = ["run", `${dir}/items.jsonl`, "--dir", `${dir}/small`, ...quick]
     yield* cli([...ofTwo, ...rule], to(small)).pipe(
-      ends(2, /--people-when requires a service where one task can ask for 3 votes, .* declares at most 2 for a task/),
+      ends(2, /--people-when requires that one task can ask for 3 votes, .* declares at most 2 for a task/),
     )
     assert.lengthOf(small.received, 0)
   })

@@ -1,9 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
-import { SqlClient } from "effect/sql"
-import * as SqliteClient from "../../src/node/SqliteClient.ts"
-import { cli, cliStarted, ends } from "../support/cli.ts"
+import { cli, cliStarted, ends, execute } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 
 /** A service that has said all that it says at its start, and its address. */
@@ -41,10 +39,7 @@ describe("prefstream serve", () => {
   test("refuses the database of a version with other tables in one sentence", function* () {
     const database = `${yield* temporaryDirectory}/service.db`
     yield* said(["--database", database])
-    yield* Effect.flatMap(
-      SqlClient.SqlClient,
-      (sql) => sql`UPDATE prefstream_service_migration SET name = 'tables'`,
-    ).pipe(Effect.provide(SqliteClient.layer({ filename: database })))
+    execute(database, "UPDATE prefstream_service_migration SET name = 'tables'")
     const { stderr } = yield* cli(["serve", "--port", "0", "--database", database]).pipe(ends(1))
     assert.match(stderr, /^prefstream: .*database has the tables of another, unreleased version of prefstream.*\n$/m)
   })

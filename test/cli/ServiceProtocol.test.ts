@@ -3,9 +3,9 @@ import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect } from "effect"
 import { tryTask } from "../../src/cli/commands/TryTask.ts"
-import { cliIn, ends, quick, reportOf, write } from "../support/cli.ts"
+import { cliIn, ends, folderWithItems, quick, reportOf, write } from "../support/cli.ts"
 import { pairsOf } from "../support/datasetReaders.ts"
-import { temporaryDirectory, test } from "../support/job.ts"
+import { test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 import * as VirtualTime from "../support/virtualTime.ts"
 
@@ -48,8 +48,7 @@ const itemLines = Array.from({ length: 6 }, (_, i) => ({
 }))
 
 const at = Effect.fnUntraced(function* (service: ScriptedService.ScriptedService, lines = settings()) {
-  const folder = yield* temporaryDirectory
-  yield* write(`${folder}/items.jsonl`, itemLines)
+  const folder = yield* folderWithItems(itemLines)
   yield* write(`${folder}/extra.json`, ['{"lang":"de","meta":{"a":[1]}}'])
   yield* write(`${folder}/prefstream.yaml`, lines)
   const env = { PREFSTREAM_BASE_URL: service.baseUrl, PREFSTREAM_TOKEN: service.token }

@@ -5,16 +5,15 @@ import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import { parse } from "yaml"
 import * as FileLock from "../../src/node/FileLock.ts"
-import { cli, cliIn, ends, itemLines, reportOf, to, write } from "../support/cli.ts"
+import { cli, cliIn, ends, folderWithItems, reportOf, to, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { root } from "../support/process.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 /** A folder with items and this `prefstream.yaml`, and another one in it. */
 const project = Effect.fnUntraced(function* (yaml: string) {
-  const folder = yield* temporaryDirectory
+  const folder = yield* folderWithItems(12)
   const fs = yield* FileSystem.FileSystem
-  yield* write(`${folder}/items.jsonl`, itemLines(12))
   yield* write(`${folder}/gold.jsonl`, [JSON.stringify({ prompt: "Known?", completions: ["yes", "no"], gold: 0 })])
   yield* fs.writeFileString(`${folder}/prefstream.yaml`, yaml)
   yield* fs.makeDirectory(`${folder}/in/here`, { recursive: true })

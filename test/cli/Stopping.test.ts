@@ -145,10 +145,9 @@ describe("schedule", () => {
   })
 
   test("takes care of a ledger: each backup is a new file in its folder", function* () {
-    const job = yield* temporaryDirectory
+    const job = yield* folderWithItems(2)
     const fs = yield* FileSystem.FileSystem
     yield* fs.makeDirectory(`${job}/backups`)
-    yield* write(`${job}/items.jsonl`, itemLines(2))
     assert.strictEqual((yield* cli(["run", `${job}/items.jsonl`, "--dir", job, "--expert", "first"])).status, 0)
     const args = ["ledger", "backup", "--dir", job, `${job}/backups`]
     const { child, ended, talks } = yield* started([...newYear, "--now", "--", ...args])

@@ -1,9 +1,8 @@
 /** The flags that say how items are put to the experts. */
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import type { TaskRequest } from "../../src/domain/Task.ts"
 import { cli, ends, folderWithItems, itemLines, quick, reportOf, to, write } from "../support/cli.ts"
-import { temporaryDirectory, test } from "../support/job.ts"
+import { test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 const gold = (n: number) =>
@@ -13,21 +12,17 @@ const gold = (n: number) =>
     gold: { best_completion_index: 0 },
   }))
 
-const promptsOf = (service: ScriptedService.ScriptedService) =>
-  service.received.flatMap(({ body }) => (JSON.parse(body) as TaskRequest).prompts)
-
 describe("submit", () => {
   test("--votes, --gold, --no-shuffle: so many tasks of each item, gold items among them, as in the input; and says so", function* () {
-    const job = yield* temporaryDirectory
+    const job = yield* folderWithItems(20)
     const service = yield* ScriptedService.make(ScriptedService.obliging)
-    yield* write(`${job}/items.jsonl`, itemLines(20))
     yield* write(`${job}/gold.jsonl`, gold(30))
     const asking = ["--votes", "3", "--gold", `${job}/gold.jsonl`, "--gold-rate", "0.5", "--no-shuffle"]
     const flags = [`${job}/items.jsonl`, "--dir", job, "--batch-size", "10", "--requests-per-second", "1000", ...asking]
     const report = reportOf(yield* cli(["submit", ...flags, "--json"], to(service)))
     assert.deepInclude(report, { read: 20, submitted: 20, votes: 3, gold: 20 })
     assert.deepStrictEqual(report.tasks.submitted, { tasks: 12, items: 120 })
-    const prompts = promptsOf(service)
+    const prompts = ScriptedService.promptsIn(service)
     assert.strictEqual(prompts.filter(({ prompt }) => prompt.startsWith("gold")).length, 60)
     for (const { completions, prompt } of prompts) {
       assert.strictEqual(completions[0], prompt.startsWith("gold") ? "right" : prompt.replace("prompt", "a"))
@@ -42,12 +37,11 @@ describe("submit", () => {
   test("shuffles by default; another seed shuffles otherwise", function* () {
     const lines = itemLines(50)
     const sent = Effect.fnUntraced(function* (...flags: ReadonlyArray<string>) {
-      const job = yield* temporaryDirectory
+      const job = yield* folderWithItems(lines)
       const service = yield* ScriptedService.make(ScriptedService.obliging)
-      yield* write(`${job}/items.jsonl`, lines)
       const args = [`${job}/items.jsonl`, "--dir", job, ...quick.slice(4), ...flags, "--json"]
       assert.deepInclude(reportOf(yield* cli(["submit", ...args], to(service))), { submitted: 50, votes: 1, gold: 0 })
-      return promptsOf(service).filter(({ completions }) => completions[1] === "b").length
+      return ScriptedService.promptsIn(service).filter(({ completions }) => completions[1] === "b").length
     })
     const [byDefault, other, unshuffled] = [
       yield* sent(),

@@ -1,6 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import { cli, cliServed, ends, folderWithItems, itemLines, quick, type Said, to, write } from "../support/cli.ts"
+import { cli, cliServed, ends, folderWithItems, quick, type Said, to } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { run } from "../support/program.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
@@ -21,9 +21,8 @@ const args = (job: string) => ["run", `${job}/items.jsonl`, "--dir", job, "--bat
 
 describe("the token appears nowhere", () => {
   test("in what a run prints and keeps, here or at the service, at any log level", function* () {
-    const folder = yield* temporaryDirectory
+    const folder = yield* folderWithItems(3)
     const { env, service } = yield* cliServed(["--database", `${folder}/service.db`, "--expert", "first"], token)
-    yield* write(`${folder}/items.jsonl`, itemLines(3))
     const command = ["run", `${folder}/items.jsonl`, "--dir", `${folder}/job`, "--json", "--log-level", "all"]
     const said = yield* Effect.promise(() => run([...command, ...quick], env)).pipe(ends(0))
     const { stderr, stdout } = yield* service.stop()

@@ -1,34 +1,17 @@
 /** A job whose items wait for another person says so, in `collect`, and in `status`, which reads only the ledger. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { cli, cliStarted, ends, folderWithItems, itemLines, quick, to } from "../support/cli.ts"
+import { joined, judgeAll } from "../service/web/support.ts"
+import { cli, cliServed, ends, firstOperator, folderWithItems, quick } from "../support/cli.ts"
 import { test } from "../support/job.ts"
-import { type Browser, browser } from "../service/web/http.ts"
-import { joined, password } from "../service/web/support.ts"
-
-const judgeAll = Effect.fnUntraced(function* (expert: Browser) {
-  let { json } = yield* expert.ask("POST", "/annotate/api/next")
-  let votes = 0
-  for (; json.item !== null; votes++) {
-    const vote = { best: 0, ranking: null, rationale: "", seconds: 1 }
-    ;({ json } = yield* expert.ask("POST", `/annotate/api/items/${json.item.item_id}/vote`, vote))
-  }
-  return votes
-})
 
 /** A service without automatic experts, and a job of three items. */
 const started = Effect.gen(function* () {
-  const folder = yield* folderWithItems(itemLines(3))
-  const serve = ["serve", "--port", "0", "--database", `${folder}/service.db`, "--undo-grace", "0s"]
-  const service = yield* cliStarted(serve)
-  const [, baseUrl = ""] = /PREFSTREAM_BASE_URL=(\S+)/.exec(yield* service.says(/PREFSTREAM_BASE_URL=\S+\n/)) ?? []
-  const [, token = ""] = /PREFSTREAM_TOKEN=(\S+)/.exec(yield* service.says(/PREFSTREAM_TOKEN=\S+\n/)) ?? []
-  const [, code = ""] = /#set-up=([\w-]+)/.exec(yield* service.talks(/#set-up=[\w-]+/)) ?? []
-  const { origin } = new URL(baseUrl)
-  const operator = browser(origin)
-  yield* operator.ask("POST", "/dashboard/api/set-up", { code, name: "Ann", password })
-  const env = to({ baseUrl, token })
-  return { folder, origin, operator, env, dir: ["--dir", `${folder}/job`] }
+  const folder = yield* folderWithItems(3)
+  const served = yield* cliServed(["--database", `${folder}/service.db`, "--undo-grace", "0s"])
+  const { origin } = new URL(served.env.PREFSTREAM_BASE_URL)
+  const operator = yield* firstOperator(served)
+  return { folder, origin, operator, env: served.env, dir: ["--dir", `${folder}/job`] }
 })
 
 test("three votes on each item, and two people", function* () {
@@ -37,7 +20,7 @@ test("three votes on each item, and two people", function* () {
   const people = yield* Effect.forEach(["Bea", "Cem"], (name) => joined(origin, operator, name))
   assert.notInclude((yield* cli(["status", ...dir]).pipe(ends(3))).stdout, "another expert")
 
-  assert.deepStrictEqual(yield* Effect.forEach(people, judgeAll), [3, 3])
+  assert.deepStrictEqual(yield* Effect.forEach(people, (person) => judgeAll(person, "a")), [3, 3])
   const collected = yield* cli(["collect", "--once", ...dir, ...quick], env).pipe(ends(3))
   assert.match(
     collected.stderr,
@@ -48,7 +31,7 @@ test("three votes on each item, and two people", function* () {
   const { json: queue } = yield* operator.ask("GET", "/dashboard/api/groups")
   assert.strictEqual(queue.groups[0].waiting, 3)
 
-  assert.strictEqual(yield* judgeAll(yield* joined(origin, operator, "Dan")), 3)
+  assert.strictEqual(yield* judgeAll(yield* joined(origin, operator, "Dan"), "a"), 3)
   const done = yield* cli(["collect", ...dir, ...quick], env).pipe(ends(0))
   assert.notInclude(done.stderr, "another expert")
   assert.notInclude((yield* cli(["status", ...dir]).pipe(ends(0))).stdout, "another expert")
@@ -59,14 +42,14 @@ test("votes that only judges may give, and a person", function* () {
   const bea = yield* joined(origin, operator, "Bea")
   const rule = ["--votes", "2..3", "--people-when", "jury<0.9"]
   yield* cli(["submit", `${folder}/items.jsonl`, ...dir, ...rule], env).pipe(ends(0))
-  assert.strictEqual(yield* judgeAll(bea), 0)
+  assert.strictEqual(yield* judgeAll(bea, "a"), 0)
   // "Votes needed" on a person's page.
   const { json: work } = yield* bea.ask("POST", "/annotate/api/next")
   assert.strictEqual(work.progress.needed, 0)
   const collected = yield* cli(["collect", "--once", ...dir, ...quick], env).pipe(ends(3))
   assert.match(
     collected.stderr,
-    /3 items of task_\w+ wait for another judge: only language models may vote on them, and none of the service's language models can\. Start/,
+    /3 items of task_\w+ wait for another judge: only language models may vote on them, and the service has no language model left that can vote\. Start/,
   )
   assert.notInclude(collected.stderr, "another expert")
   const { stdout } = yield* cli(["status", ...dir]).pipe(ends(3))

@@ -1,22 +1,16 @@
 /** `prefstream worker`: what it refuses, and how it lets go of its parts. */
 import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { basename, dirname } from "node:path"
-import { afterAll, assert, beforeAll, describe } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Duration, Effect, Fiber, Latch } from "effect"
 import { version } from "../../src/node/Version.ts"
 import { cli, cliStarted, itemLines, quick, to } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
-import { notInstalled, Server } from "../support/postgres.ts"
+import { describePostgres } from "../support/describePostgres.ts"
 import { spawned } from "../support/process.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
-describe.skipIf(notInstalled)("prefstream worker", () => {
-  let server: Server
-  beforeAll(async () => {
-    server = await Server.make()
-  })
-  afterAll(() => server.close())
-
+describePostgres("prefstream worker", (server) => {
   test("ends its reading at too many rejects, says so, and does not read again", function* () {
     const folder = yield* temporaryDirectory
     const schema = server.newSchema()

@@ -8,7 +8,7 @@
  * a 401 for a wrong token, and whether `is_labeled` counts skipped annotations (here it does not).
  */
 import type { FakeService } from "prefstream/testing"
-import { type ApiAnswer, serve } from "./server.ts"
+import { type ApiAnswer, deliver, serve } from "./server.ts"
 
 interface Data {
   readonly prompt: string
@@ -68,13 +68,10 @@ export const make =
         tasks.push({ id, data, annotations: [] })
         return id
       })
-    /** The members that the configuration of the project requires. */
     const problemOf = (body: ReadonlyArray<{ readonly data: Data }>) => {
-      const errors = body.map(({ data }, i) => {
-        const missing = ["prompt"].find((key) => !(key in data))
-        if (data.prompt === refused) return `Error at item ${i}: "prompt" key is expected in task data`
-        return missing === undefined ? {} : `Error at item ${i}: "${missing}" key is expected in task data`
-      })
+      const errors = body.map(({ data: { prompt } }, i) =>
+        prompt === refused ? `Error at item ${i}: "prompt" key is expected in task data` : {},
+      )
       return errors.some((error) => typeof error === "string") ? errors : undefined
     }
     const server = await serve(({ body, headers, method, url }) => {
@@ -192,11 +189,7 @@ export const make =
             task: rest,
             project: { id: project },
           }
-          await fetch(url, {
-            method: "POST",
-            headers: { "content-type": "application/json", [secretHeader]: secret },
-            body: JSON.stringify(body),
-          })
+          await deliver(url, { [secretHeader]: secret }, JSON.stringify(body))
         }
       },
       taskIdOf: (prompt) => String(tasks.find(({ data }) => data.prompt === prompt)?.data["prefstream_task"]),

@@ -58,25 +58,14 @@ const threadsOf = ({ prompt, responses }: Task, opinion: Opinion, opts: Readonly
     role: "assistant",
     source_id: sourceOf(index),
     content: { text: isWrong === true && index === best ? `${text}, rewritten` : text },
-    model_parameters: { model: "none", temperature: 0 },
-    annotations: [{ key: "overall", value: 4, ...detail({ type: "integer", possible_values: [1, 2, 3, 4, 5] }) }],
+    annotations: [{ key: "overall", value: 4 }],
   }))
   const annotations = [
-    ...(best === null ? [] : [{ key: "selected_model_id", value: sourceOf(best), ...detail({ type: "text" }) }]),
-    ...(likert === undefined
-      ? []
-      : [
-          {
-            key: "likert_value",
-            value: likert,
-            ...detail({ type: "integer", possible_values: [1, 2, 3, 4, 5, 6, 7], title: "Preference" }),
-          },
-        ]),
-    ...(justification === undefined ? [] : [{ key: "justification", value: justification }]),
-    ...(ranking === undefined
-      ? []
-      : [{ key: "ranking", value: ranking.map((group) => group.map(sourceOf)), ...detail({ type: "ranked_groups" }) }]),
-  ]
+    { key: "selected_model_id", value: best === null ? undefined : sourceOf(best) },
+    { key: "likert_value", value: likert, ...detail({ possible_values: [1, 2, 3, 4, 5, 6, 7] }) },
+    { key: "justification", value: justification },
+    { key: "ranking", value: ranking?.map((group) => group.map(sourceOf)) },
+  ].filter(({ value }) => value !== undefined)
   const user = { role: "user", source_id: "user", content: { text: prompt }, annotations: [] }
   return [
     {

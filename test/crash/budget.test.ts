@@ -3,11 +3,11 @@
  * the ledger or at the service, and run again, the job comes to what the undisturbed job comes to; also where results cost
  * less than was planned for, and others are planned of what is left.
  */
-import { writeFileSync } from "node:fs"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { drawn } from "../support/cases.ts"
 import * as Input from "./support/input.ts"
-import { finish, killedAt, killedInTurn, rows, type Trace, watched } from "./support/Job.ts"
+import type { Moment } from "./fixtures/killAt.ts"
+import { finish, type Job, killedAt, killedInTurn, rows, type Trace, watched } from "./support/Job.ts"
 import { type Event, momentsOf, points, unexpected } from "./support/points.ts"
 import * as Recorded from "./support/Recorded.ts"
 import * as RecordingService from "./support/RecordingService.ts"
@@ -25,102 +25,113 @@ const maxVotes = 61
 /** 30 of 72 items in two votes, and half an item's price left. */
 const costs = ["--votes", "2", "--price", "0.40", "--budget", String(maxVotes * 0.4 + 0.2)]
 
-const events = [
-  "run: added",
-  "task: added planned",
-  "task: planned → submitting",
-  "http: POST /tasks",
-  "http: POST /tasks answered 201",
-  "task: submitting → submitted",
-  "run: read_finished",
-] as const satisfies ReadonlyArray<Event>
-
 /** Votes of all tasks, counted apart from the code that keeps to the budget. */
 const votesIn = ({ book, job }: Recorded.Recorded) => ({
   ledger: rows(job, "SELECT COALESCE(SUM(item_count), 0) AS votes FROM task")[0]!["votes"] as number,
   service: [...book.tasks.values()].reduce((sum, { prompts }) => sum + prompts.length, 0),
 })
 
-const isWithin = (it: Recorded.Recorded) => {
-  const { ledger, service } = votesIn(it)
-  assert.isAtMost(ledger, maxVotes)
-  assert.isAtMost(service, ledger)
-}
-
 type Report = Awaited<ReturnType<typeof watched>>
-type MakeRecorded = (name: string) => Recorded.Recorded
-
-/** Runs a job before the tests of a group, which read its trace and what it came to. */
-const undisturbedOf = (
-  recorded: MakeRecorded,
-  name: string,
-  args: ReadonlyArray<string>,
-  check: (it: Recorded.Recorded, report: Report) => void,
-) => {
-  let result: { readonly trace: Trace; readonly seen: unknown }
-  beforeAll(async () => {
-    const it = recorded(name)
-    const report = await watched(it.job, args)
-    result = { trace: report.trace, seen: Recorded.seen(it, report) }
-    assert.strictEqual(report.exitStatus, 8)
-    check(it, report)
-    assert.deepStrictEqual(unexpected(report.trace), [])
-  })
-  return () => result
-}
 
 interface Group {
   readonly name: string
   readonly args: ReadonlyArray<string>
-  readonly recorded: MakeRecorded
-  readonly undisturbed: ReturnType<typeof undisturbedOf>
   readonly isWithin: (it: Recorded.Recorded) => void
+  /** What else holds of the undisturbed job. */
+  readonly check: (it: Recorded.Recorded, report: Report) => void
+  /** Whether the service has a document. */
+  readonly hasDocument?: boolean
 }
 
-/** Tests in which the job is killed when an event happens for the first time, and for the last time. */
-const killedFirstAndLast = (outcome: string, { args, isWithin, name, recorded, undisturbed }: Group) => {
-  for (const event of drawn([
-    "task: added planned",
-    "task: planned → submitting",
-    "http: POST /tasks answered 201",
-    "task: submitting → submitted",
-    "task: submitted → completed",
-  ] as const)) {
-    it(`${points[event].name}: the budget is kept, ${outcome}`, () =>
-      room.inTurn(async () => {
-        const it = recorded(`${name} ${event}`)
-        for (const nth of [1, undisturbed().trace.totals.get(event)!]) {
-          await killedInTurn(it.job, args, [{ event, when: "after", nth }])
-          isWithin(it)
-        }
-        assert.deepStrictEqual(Recorded.seen(it, await finish(it.job, args)), undisturbed().seen)
-        isWithin(it)
-      }))
+/** The jobs of a group: the first one is undisturbed, and the others come to the same. */
+const jobsOf = ({ args, check, hasDocument = false, isWithin, name }: Group) => {
+  let undisturbed: { readonly trace: Trace; readonly seen: unknown }
+  const recorded = (job: string) => {
+    const it = Recorded.make({ room, service }, `${name} ${job}`)
+    it.book.hasDocument = hasDocument
+    return it
   }
+  beforeAll(async () => {
+    const it = recorded("undisturbed")
+    const report = await watched(it.job, args)
+    undisturbed = { trace: report.trace, seen: Recorded.seen(it, report) }
+    assert.strictEqual(report.exitStatus, 8)
+    check(it, report)
+    assert.deepStrictEqual(unexpected(report.trace), [])
+  })
+
+  /** Tests in which the job is killed at some moments of an event. */
+  const killed = (
+    outcome: string,
+    events: ReadonlyArray<Event>,
+    momentsAt: (event: Event, trace: Trace) => ReadonlyArray<Moment>,
+    kill: (job: Job, args: ReadonlyArray<string>, moment: Moment) => Promise<unknown> = killedAt,
+  ) => {
+    for (const event of drawn(events)) {
+      it(`${points[event].name}: the budget is kept, ${outcome}`, () =>
+        room.inTurn(async () => {
+          const it = recorded(event)
+          for (const moment of momentsAt(event, undisturbed.trace)) {
+            await kill(it.job, args, moment)
+            isWithin(it)
+          }
+          assert.deepStrictEqual(Recorded.seen(it, await finish(it.job, args)), undisturbed.seen)
+          isWithin(it)
+        }))
+    }
+  }
+
+  return { killed, recorded, undisturbed: () => undisturbed.seen }
 }
+
+const after = (event: Event, ...times: ReadonlyArray<number>) =>
+  times.map((nth): Moment => ({ event, when: "after", nth }))
+
+/** The first time and the last time, each if it comes. */
+const killedFirstAndLast = ({ killed }: ReturnType<typeof jobsOf>, outcome: string) =>
+  killed(
+    outcome,
+    [
+      "task: added planned",
+      "task: planned → submitting",
+      "http: POST /tasks answered 201",
+      "task: submitting → submitted",
+      "task: submitted → completed",
+    ],
+    (event, { totals }) => after(event, 1, totals.get(event)!),
+    (job, args, moment) => killedInTurn(job, args, [moment]),
+  )
 
 describe("run, with a budget that ends in the middle of a batch", { concurrent: true, timeout: 600_000 }, () => {
   const file = Input.write(`${room.folder}/input.jsonl`, { misfits: false })
   const args = ["run", file, "--batch-size", "4", ...pace, ...costs, "--idempotency-key", "honored"]
-  const recorded = (name: string) => Recorded.make({ room, service }, name)
-
-  const undisturbed = undisturbedOf(recorded, "undisturbed", args, (it, report) => {
-    assert.deepStrictEqual(votesIn(it), { ledger: 60, service: 60 })
-    assert.deepStrictEqual(report.spending?.left, { votes: 1, cost: "0.60" })
+  const { killed, recorded } = jobsOf({
+    name: "budget",
+    args,
+    isWithin: (it) => {
+      const { ledger, service } = votesIn(it)
+      assert.isAtMost(ledger, maxVotes)
+      assert.isAtMost(service, ledger)
+    },
+    check: (it, report) => {
+      assert.deepStrictEqual(votesIn(it), { ledger: 60, service: 60 })
+      assert.deepStrictEqual(report.spending?.left, { votes: 1, cost: "0.60" })
+    },
   })
 
-  for (const event of drawn(events)) {
-    it(`${points[event].name}: the budget is kept, and the job then ends as if nothing had happened`, () =>
-      room.inTurn(async () => {
-        const it = recorded(event)
-        for (const moment of momentsOf(event, undisturbed().trace)) {
-          await killedAt(it.job, args, moment)
-          isWithin(it)
-        }
-        assert.deepStrictEqual(Recorded.seen(it, await finish(it.job, args)), undisturbed().seen)
-        isWithin(it)
-      }))
-  }
+  killed(
+    "and the job then ends as if nothing had happened",
+    [
+      "run: added",
+      "task: added planned",
+      "task: planned → submitting",
+      "http: POST /tasks",
+      "http: POST /tasks answered 201",
+      "task: submitting → submitted",
+      "run: read_finished",
+    ],
+    momentsOf,
+  )
 
   it("raised and killed while the rest is planned, it is kept again", () =>
     room.inTurn(async () => {
@@ -137,14 +148,11 @@ describe("run, with a budget that ends in the middle of a batch", { concurrent: 
 })
 
 describe("run, with further votes under a budget", { concurrent: true, timeout: 600_000 }, () => {
-  const file = `${room.folder}/further.jsonl`
-  const item = (i: number) => JSON.stringify({ prompt: `Which, ${i}?`, completions: ["one", "another"] })
-  writeFileSync(file, `${Array.from({ length: 72 }, (_, i) => item(i)).join("\n")}\n?\n`)
+  const file = Input.questions(`${room.folder}/further.jsonl`, 72, (i) => `Which, ${i}?`)
   const further = ["--votes", "1..3", "--confidence", "0.999", "--price", "1", "--budget", "100"]
   const args = ["run", file, "--batch-size", "6", ...pace, ...further, "--idempotency-key", "honored"]
-  const recorded = (name: string) => Recorded.make({ room, service }, name)
 
-  const isWithin100 = (it: Recorded.Recorded) => {
+  const isWithin = (it: Recorded.Recorded) => {
     const { ledger, service } = votesIn(it)
     assert.isAtMost(ledger, 100)
     assert.isAtMost(service, ledger)
@@ -155,26 +163,15 @@ describe("run, with further votes under a budget", { concurrent: true, timeout: 
     for (const [prompt, { length }] of each) assert.isAtMost(length, 3, prompt)
   }
 
-  const undisturbed = undisturbedOf(recorded, "further undisturbed", args, (it) => {
-    assert.deepStrictEqual(votesIn(it), { ledger: 100, service: 100 })
-  })
+  const check = (it: Recorded.Recorded) => assert.deepStrictEqual(votesIn(it), { ledger: 100, service: 100 })
 
   // The last time is one of a further vote.
-  killedFirstAndLast("and the same votes are planned", {
-    name: "further",
-    args,
-    recorded,
-    undisturbed,
-    isWithin: isWithin100,
-  })
+  killedFirstAndLast(jobsOf({ name: "further", args, isWithin, check }), "and the same votes are planned")
 })
 
 describe("run, with prices by kind of expert", { concurrent: true, timeout: 600_000 }, () => {
-  const file = `${room.folder}/kinds.jsonl`
   const kindOf = (i: number) => (i % 3 === 0 ? "specialist" : i % 7 === 0 ? "crowd" : "judge")
-  const item = (i: number) =>
-    JSON.stringify({ prompt: `By ${kindOf(i)}: which, ${i}?`, completions: ["one", "another"] })
-  writeFileSync(file, `${Array.from({ length: 50 }, (_, i) => item(i)).join("\n")}\n?\n`)
+  const file = Input.questions(`${room.folder}/kinds.jsonl`, 50, (i) => `By ${kindOf(i)}: which, ${i}?`)
   /** In tenths. */
   const priceOf = (prompt: string) => {
     const kind = RecordingService.kindOf(prompt)
@@ -183,7 +180,6 @@ describe("run, with prices by kind of expert", { concurrent: true, timeout: 600_
   const prices = ["--price", "0.7", "--price", "judge=0.1", "--price", "specialist=2"]
   const further = ["--votes", "1..3", "--confidence", "0.999", ...prices, "--budget", "100.5"]
   const args = ["run", file, "--batch-size", "6", ...pace, ...further, "--idempotency-key", "honored"]
-  const recorded = (name: string) => Recorded.make({ room, service }, name)
 
   /** In tenths, by the service's book: what is back at the price of its kind, all else of the ledger at the highest. */
   const reckoned = ({ book, job }: Recorded.Recorded): number =>
@@ -193,42 +189,36 @@ describe("run, with prices by kind of expert", { concurrent: true, timeout: 600_
       return sum + prompts.reduce((sum, prompt) => sum + priceOf(prompt), 0)
     }, 0)
 
-  const isWithinBudget = (it: Recorded.Recorded) => {
+  const isWithin = (it: Recorded.Recorded) => {
     assert.isAtMost(reckoned(it), 1005)
     const { ledger, service } = votesIn(it)
     assert.isAtMost(service, ledger)
   }
 
-  const undisturbed = undisturbedOf(recorded, "kinds undisturbed", args, (it, report) => {
+  const check = (it: Recorded.Recorded, report: Report) => {
     // More votes than the budget has at the highest price, and no room for another one.
     assert.isAbove(votesIn(it).service, 50)
     assert.isAbove(reckoned(it), 1005 - 20)
     assert.strictEqual(Number(report.spending?.spent.cost), reckoned(it) / 10)
-    isWithinBudget(it)
-  })
-
-  for (const event of drawn([
-    "task: added planned",
-    "task: planned → submitting",
-    "http: POST /tasks answered 201",
-    "task: submitted → completed",
-  ] as const)) {
-    it(`${points[event].name}: the budget is kept, and the same votes are planned`, () =>
-      room.inTurn(async () => {
-        const it = recorded(`kinds ${event}`)
-        const quarter = Math.ceil(undisturbed().trace.totals.get(event)! / 4)
-        for (const nth of [1, quarter]) {
-          await killedAt(it.job, args, { event, when: "after", nth })
-          isWithinBudget(it)
-        }
-        assert.deepStrictEqual(Recorded.seen(it, await finish(it.job, args)), undisturbed().seen)
-        isWithinBudget(it)
-      }))
+    isWithin(it)
   }
+
+  const { killed, recorded, undisturbed } = jobsOf({ name: "kinds", args, isWithin, check })
+
+  killed(
+    "and the same votes are planned",
+    [
+      "task: added planned",
+      "task: planned → submitting",
+      "http: POST /tasks answered 201",
+      "task: submitted → completed",
+    ],
+    (event, { totals }) => after(event, 1, Math.ceil(totals.get(event)! / 4)),
+  )
 
   it("killed between the last result and the next planning, it plans what the results leave, and no more", () =>
     room.inTurn(async () => {
-      const it = recorded("kinds between")
+      const it = recorded("between")
       // The first votes are nine tasks; the next one is of further votes, which follow once all of the first are in.
       await killedAt(it.job, args, { event: "task: added planned", when: "before", nth: 10 })
       const states = rows(it.job, "SELECT state, SUM(item_count) AS votes FROM task GROUP BY state")
@@ -241,25 +231,18 @@ describe("run, with prices by kind of expert", { concurrent: true, timeout: 600_
       await killedAt(it.job, args, { event: "task: added planned", when: "after", nth: 1 })
       assert.isAtMost(votesIn(it).ledger - 50, Math.floor(left / 20))
       assert.isAbove(votesIn(it).ledger, 50)
-      isWithinBudget(it)
-      assert.deepStrictEqual(Recorded.seen(it, await finish(it.job, args)), undisturbed().seen)
-      isWithinBudget(it)
+      isWithin(it)
+      assert.deepStrictEqual(Recorded.seen(it, await finish(it.job, args)), undisturbed())
+      isWithin(it)
     }))
 })
 
 describe("run, with judges first and people where they are uncertain", { concurrent: true, timeout: 600_000 }, () => {
-  const file = `${room.folder}/routed.jsonl`
-  const item = (i: number) => JSON.stringify({ prompt: `Whom, ${i}?`, completions: ["one", "other"] })
-  writeFileSync(file, `${Array.from({ length: 60 }, (_, i) => item(i)).join("\n")}\n?\n`)
+  const file = Input.questions(`${room.folder}/routed.jsonl`, 60, (i) => `Whom, ${i}?`, "other")
   const rule = ["--votes", "3..6", "--people-when", "jury<0.9"]
   // 180 votes of judges, 40 of people, and half a vote.
   const prices = ["--price", "0.30", "--price", "judge=0.005", "--budget", "13.05"]
   const args = ["run", file, "--batch-size", "6", ...pace, ...rule, ...prices]
-  const recorded = (name: string) => {
-    const it = Recorded.make({ room, service }, name)
-    it.book.hasDocument = true
-    return it
-  }
 
   /** Votes by judges and by people, as the service's book has them, and their cost in thousandths. */
   const reckoned = ({ book }: Recorded.Recorded) => {
@@ -291,17 +274,14 @@ describe("run, with judges first and people where they are uncertain", { concurr
     assert.isAtMost(planned!["cost"] as number, 13_050)
   }
 
-  const undisturbed = undisturbedOf(recorded, "routed undisturbed", args, (it, report) => {
+  const check = (it: Recorded.Recorded, report: Report) => {
     assert.deepStrictEqual(reckoned(it), { judges: 180, people: 40, cost: 12_900 })
     assert.deepStrictEqual(report.spending?.left, { votes: 0, cost: "0.150" })
-  })
+  }
 
   // The first time is one of a judges' task, the last time one of a person's.
-  killedFirstAndLast("nobody is asked twice, and the same people are asked", {
-    name: "routed",
-    args,
-    recorded,
-    undisturbed,
-    isWithin,
-  })
+  killedFirstAndLast(
+    jobsOf({ name: "routed", args, hasDocument: true, isWithin, check }),
+    "nobody is asked twice, and the same people are asked",
+  )
 })

@@ -24,8 +24,6 @@ import * as SmallDisk from "../support/smallDisk.ts"
 
 const scratch = mkdtempSync(join(tmpdir(), "prefstream-full-"))
 
-const token = "disk-test-token"
-
 /** Text that no compression makes smaller. */
 const noise = (seed: string, bytes: number): string => {
   let text = ""
@@ -60,21 +58,9 @@ describe.skipIf(SmallDisk.unavailable)(`a disk that fills, THREADS=${threads}`, 
     disks.push(made)
     return made
   }
-  let service: Awaited<ReturnType<typeof serve>>
+  let service: Awaited<ReturnType<typeof Program.serve>>
   let dataset: Record<string, string>
   let rejects: string
-
-  const serve = async () => {
-    const running = Program.start(
-      ["serve", "--database", `${scratch}/service.db`, "--port", "0", "--expert", "first"],
-      {
-        PREFSTREAM_TOKEN: token,
-      },
-    )
-    const said = await running.says(/PREFSTREAM_BASE_URL=\S+/)
-    const [, baseUrl = ""] = /PREFSTREAM_BASE_URL=(\S+)/.exec(said) ?? []
-    return { env: { PREFSTREAM_BASE_URL: baseUrl, PREFSTREAM_TOKEN: token }, running }
-  }
 
   const command = (dir: string, ledger: string, files: ReadonlyArray<string> = [input]) => [
     "run", ...files, "--group", "full", "--dir", dir, "--ledger", ledger, "--batch-size", "10",
@@ -93,7 +79,7 @@ describe.skipIf(SmallDisk.unavailable)(`a disk that fills, THREADS=${threads}`, 
   beforeAll(async () => {
     mkdirSync(`${scratch}/undisturbed`)
     writeFileSync(input, [...items, ...bad].join("\n"))
-    service = await serve()
+    service = await Program.serve(["--database", `${scratch}/service.db`, "--expert", "first"])
     const job = `${scratch}/undisturbed`
     const ended = await run(command(job, `${job}/ledger.db`), service.env)
     assert.strictEqual(ended.status, 0, ended.stderr)
@@ -102,8 +88,7 @@ describe.skipIf(SmallDisk.unavailable)(`a disk that fills, THREADS=${threads}`, 
   })
 
   afterAll(async () => {
-    service.running.child.kill("SIGKILL")
-    await service.running.ended
+    await service.kill()
     for (const made of disks) made.remove()
     rmSync(scratch, { recursive: true, force: true })
   })

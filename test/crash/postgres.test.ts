@@ -12,11 +12,10 @@ import { datasetHashes } from "../support/hashes.ts"
 import { platform } from "../support/job.ts"
 import { notInstalled, password, Server } from "../support/postgres.ts"
 import { type Running } from "../support/process.ts"
-import { start } from "../support/program.ts"
+import { serve, start } from "../support/program.ts"
 
 const scratch = mkdtempSync(join(tmpdir(), "prefstream-pg-run-"))
 const store = join(scratch, "service.db")
-const token = "postgres-test-token"
 
 const args = (job: string, perSecond = 1000) => [
   "run", "data/sample.jsonl", "--group", "night", "--dir", `${scratch}/${job}`, "--batch-size", "2",
@@ -29,25 +28,21 @@ const run = (args: ReadonlyArray<string>, env: Record<string, string>) =>
 
 describe.skipIf(notInstalled)("a run over PostgreSQL", () => {
   let server: Server
-  let service: Running
+  let service: Awaited<ReturnType<typeof serve>>
   let env: Record<string, string>
   let dataset: Record<string, string>
 
   beforeAll(async () => {
     server = await Server.make()
-    service = start(["serve", "--database", store, "--port", "0", "--expert", "gold:data/sample.jsonl"], {
-      PREFSTREAM_TOKEN: token,
-    })
-    const [, baseUrl = ""] = /PREFSTREAM_BASE_URL=(\S+)/.exec(await service.says(/PREFSTREAM_BASE_URL=\S+/)) ?? []
-    env = { PREFSTREAM_BASE_URL: baseUrl, PREFSTREAM_TOKEN: token }
+    service = await serve(["--database", store, "--expert", "gold:data/sample.jsonl"])
+    env = service.env
     const ended = await run(args("sqlite"), env)
     assert.strictEqual(ended.status, 0, ended.stderr)
     dataset = datasetHashes(`${scratch}/sqlite/dataset`)
   })
 
   afterAll(async () => {
-    service.child.kill("SIGKILL")
-    await service.ended
+    await service.kill()
     await server.close()
     rmSync(scratch, { recursive: true, force: true })
   })

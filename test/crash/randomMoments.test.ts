@@ -9,6 +9,7 @@
  */
 import { randomInt } from "node:crypto"
 import { afterAll, assert, describe, it } from "vitest"
+import { seeded } from "../pair/stats/support.ts"
 import { allCases, cases, manyCases, threads } from "../support/cases.ts"
 import * as Doubts from "./support/Doubts.ts"
 import * as Input from "./support/input.ts"
@@ -25,17 +26,6 @@ afterAll(room.remove)
 
 const input = Input.write(`${room.folder}/input.jsonl`, { misfits: true, long: false, repeated: true })
 
-/** Numbers from 0 to 1, the same ones for the same seed (mulberry32). */
-const draws = (seed: number) => {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 describe(`random moments, CRASH_SEED=${seed}, THREADS=${threads}`, { concurrent: true, timeout: 600_000 }, () => {
   for (const [i, keys] of (["honored", "honored", "ignored"] as const).entries()) {
     if (!allCases && i !== seed % 3) continue
@@ -43,7 +33,7 @@ describe(`random moments, CRASH_SEED=${seed}, THREADS=${threads}`, { concurrent:
     const asked = i === 0 ? "" : ", with three votes and gold items"
     it(`${kills} with a service by which keys are ${keys}${asked} (${i + 1})`, async () => {
       const service = await RecordingService.start(keys)
-      const random = draws(seed + i)
+      const random = seeded(seed + i)
       const pace = ["--idempotency-key", keys, "--concurrency", "2", "--requests-per-second", "1000"]
       const submit = [input, "--batch-size", "6", ...asking, ...pace]
       const collect = [...pace, "--poll-min", "20ms", "--poll-max", "50ms"]

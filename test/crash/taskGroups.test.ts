@@ -2,7 +2,6 @@
  * From tasks to deliveries over kill -9: the whole service, whose receiver fails at first. Each
  * group of tasks that is complete is announced, under one id, with all its tasks and no other.
  */
-import type { ChildProcess } from "node:child_process"
 import { DatabaseSync } from "node:sqlite"
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -11,24 +10,18 @@ import { drawn } from "../support/cases.ts"
 import { until } from "../support/process.ts"
 import * as Program from "../support/program.ts"
 
-const started = new Set<ChildProcess>()
-afterAll(() => started.forEach((child) => child.kill("SIGKILL")))
+type Service = Awaited<ReturnType<typeof Program.serve>>
 
-const token = "token-of-a-test"
+const started = new Set<Service>()
+afterAll(() => started.forEach(({ kill }) => void kill()))
+
 const groupSize = 4
 const singles = 6
 
-/** Starts the service on a port of its own. */
-const start = async (database: string, port: number, flags: ReadonlyArray<string>) => {
-  const args = ["serve", "--database", database, "--port", String(port), ...flags]
-  const service = Program.start(args, { PREFSTREAM_TOKEN: token })
-  started.add(service.child)
-  const said = await service.says(/PREFSTREAM_BASE_URL=\S+\n/)
-  return {
-    origin: /PREFSTREAM_BASE_URL=(\S+)\/v1/.exec(said)![1]!,
-    link: async () => /#set-up=(\S+)/.exec(await service.talks(/#set-up=\S+\n/))![1]!,
-    kill: () => (service.child.kill("SIGKILL"), service.ended),
-  }
+const start = async (database: string, ...flags: ReadonlyArray<string>) => {
+  const service = await Program.serve(["--database", database, ...flags])
+  started.add(service)
+  return service
 }
 
 /** How many events the service has stored. */
@@ -39,29 +32,14 @@ const messagesIn = (database: string) => {
   return Number(rows?.["n"])
 }
 
-const json = { "content-type": "application/json" }
-
-/** Signs in, and sets the webhook; its secret. */
-const setWebhook = async (origin: string, code: string, url: string) => {
-  const ask = async (method: string, path: string, body: unknown, cookie = "") => {
-    const answer = await fetch(`${origin}/dashboard/api${path}`, {
-      method,
-      headers: { ...json, origin, cookie },
-      body: JSON.stringify(body),
-    })
-    const text = await answer.text()
-    assert.strictEqual(answer.status, 200, text)
-    return { cookie: answer.headers.getSetCookie()[0]?.split(";")[0], body: JSON.parse(text) as { secret: string } }
-  }
-  const { cookie } = await ask("POST", "/set-up", { code, name: "Ada", password: "correct horse battery" })
-  const { body } = await ask("PUT", "/webhook", { url }, cookie)
-  return body.secret
-}
-
-const create = async (origin: string, i: number) => {
+const create = async ({ origin, token }: Service, i: number) => {
   const answer = await fetch(`${origin}/v1/tasks`, {
     method: "POST",
-    headers: { ...json, authorization: `Bearer ${token}`, "idempotency-key": `task ${i}` },
+    headers: {
+      "content-type": "application/json",
+      authorization: `Bearer ${token}`,
+      "idempotency-key": `task ${i}`,
+    },
     body: JSON.stringify({
       task_type: "rlhf_ranking",
       prompts: [{ prompt: `Question ${i}?`, completions: ["short", "not so short"] }],
@@ -72,7 +50,7 @@ const create = async (origin: string, i: number) => {
   return ((await answer.json()) as { task_id: string }).task_id
 }
 
-const statusOf = async (origin: string, task: string) => {
+const statusOf = async ({ origin, token }: Service, task: string) => {
   const answer = await fetch(`${origin}/v1/tasks/${task}`, { headers: { authorization: `Bearer ${token}` } })
   return ((await answer.json()) as { status: string }).status
 }
@@ -95,13 +73,13 @@ describe("kill -9 of a service whose tasks complete while the receiver fails", (
         })
 
         yield* Effect.promise(async () => {
-          const first = await start(database, 0, [])
-          const secret = await setWebhook(first.origin, await first.link(), target.url)
+          const first = await start(database)
+          const secret = await first.setWebhook(target.url)
           const tasks: Array<string> = []
-          for (let i = 0; i < groupSize + singles; i++) tasks.push(await create(first.origin, i))
+          for (let i = 0; i < groupSize + singles; i++) tasks.push(await create(first, i))
           await first.kill()
 
-          const second = await start(database, 0, ["--expert", "longest"])
+          const second = await start(database, "--expert", "longest")
           await until("deliveries that fail", () => refused.size >= failures)
           await second.kill()
 
@@ -109,10 +87,10 @@ describe("kill -9 of a service whose tasks complete while the receiver fails", (
             accepted.set(String(headers["webhook-id"]), JSON.parse(body) as Event)
             return { status: 200 }
           }
-          const third = await start(database, 0, ["--expert", "longest"])
+          const third = await start(database, "--expert", "longest")
           await until("all deliveries", () => accepted.size >= singles + 1)
           for (const task of tasks) {
-            assert.strictEqual(await statusOf(third.origin, task), "completed")
+            assert.strictEqual(await statusOf(third, task), "completed")
           }
           await third.kill()
           assert.strictEqual(messagesIn(database), singles + 1)

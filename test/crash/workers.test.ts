@@ -14,6 +14,7 @@ import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { seeded } from "../pair/stats/support.ts"
 import { cases, drawn, manyCases } from "../support/cases.ts"
 import { cli } from "../support/cli.ts"
 import { datasetHashes } from "../support/hashes.ts"
@@ -51,17 +52,6 @@ const serveInput = async (host: string) => {
   await new Promise<void>((resolve) => server.listen(0, host, resolve))
   input.url = `http://${host}:${(server.address() as AddressInfo).port}/items.jsonl`
   return input
-}
-
-/** Numbers from 0 to 1, the same ones for the same seed (mulberry32). */
-const draws = (seed: number) => {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }
 
 const here = (args: ReadonlyArray<string>, env: Record<string, string>) =>
@@ -188,7 +178,7 @@ describe.skipIf(notInstalled || !isAsked)(
         }
         try {
           await Promise.all([0, 1, 2, 3].map(begin))
-          const random = draws(seed + round)
+          const random = seeded(seed + round)
           const first = tasks * (0.05 + 0.2 * random())
           await until("the first tasks", async () => (await count("state <> 'planned'")) >= first)
           await disturb({

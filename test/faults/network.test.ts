@@ -2,24 +2,19 @@
  * The whole flow through a network that fails in every way it can, both ways: the tasks finish,
  * none is paid for twice, and the dataset is the same, byte for byte.
  */
-import { fileURLToPath } from "node:url"
 import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { cases } from "../support/cases.ts"
 import { reportOf, write } from "../support/cli.ts"
 import * as FaultProxy from "../support/FaultProxy.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
-import { bin, startSources } from "../support/process.ts"
-import { run, scoped } from "../support/program.ts"
-import { urlOf } from "../support/webhooks.ts"
+import { run } from "../support/program.ts"
 import * as WebhookFaults from "../support/WebhookFaults.ts"
-import { mixedLines, promptsAt, rowsOf, sayChosen, seed, serveWithWebhook, token } from "./support.ts"
+import { disturbed, mixedLines, promptsAt, rowsOf, sayChosen, seed } from "./support.ts"
 import { jsonl } from "../support/datasetReaders.ts"
 
 /** Fewer tasks meet more faults each, so that each kind still happens often enough. */
 const n = cases(200, 2_000)
-
-const fixture = fileURLToPath(new URL("fixtures/job.ts", import.meta.url))
 
 /** Of all requests that many are disturbed by each fault, beside bursts and outages. */
 const rates = Object.fromEntries(FaultProxy.faultNames.map((name) => [name, cases(0.045, 0.01)]))
@@ -48,26 +43,9 @@ test(`on a network that fails, ${n} tasks finish, with the same dataset as witho
     },
     forged: cases(0.8, 0.2),
   })
-  const store = `${scratch}/service.db`
-  const { origin, secret } = yield* serveWithWebhook(store, hooks.url, ["--turnaround", "1s"])
-  const proxy = yield* FaultProxy.make(origin, {
-    seed,
-    rates,
-    mostInARow: 2,
-    burstEvery: n / 4,
-    outageEvery: (n * 3) / 4,
-  })
-
-  const job = `${scratch}/job`
-  const env = {
-    FAULTS_BASE_URL: `${proxy.origin}/v1`,
-    FAULTS_TOKEN: token,
-    FAULTS_INPUT: input,
-    FAULTS_JOB: job,
-    PREFSTREAM_WEBHOOK_SECRET: secret,
-  }
-  const flaky = yield* scoped(() => startSources([bin, "run", fixture, "--listen", "0", "--json"], { env }))
-  hooks.receiver = { url: yield* urlOf(flaky), secret }
+  const faults = { rates, mostInARow: 2, burstEvery: n / 4, outageEvery: (n * 3) / 4 }
+  const { job, listen, proxy, store } = yield* disturbed({ folder: scratch, input, turnaround: "1s" }, hooks, faults)
+  const flaky = yield* listen("run", "--json")
   const ended = yield* Effect.promise(() => flaky.ended)
   assert.strictEqual(ended.status, 0, ended.stderr + ended.stdout)
 

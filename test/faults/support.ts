@@ -1,17 +1,19 @@
 /** What the fault suites share: the input, a service with a webhook, and what is looked at in the end. */
 import { DatabaseSync, type SQLOutputValue } from "node:sqlite"
-import { assert } from "@effect/vitest"
+import { fileURLToPath } from "node:url"
 import { Console, Effect } from "effect"
 import * as Zstd from "../../src/node/Zstd.ts"
 import type { TaskRequest } from "../../src/domain/Task.ts"
-import { started } from "../support/program.ts"
+import * as FaultProxy from "../support/FaultProxy.ts"
+import { bin, startSources } from "../support/process.ts"
+import { scoped, serve } from "../support/program.ts"
+import { urlOf } from "../support/webhooks.ts"
+import type * as WebhookFaults from "../support/WebhookFaults.ts"
 
 /** Printed, so that what failed can be had again: `FAULT_SEED=… npx vitest run test/faults`. */
 export const seed = process.env["FAULT_SEED"] ?? String(Math.floor(Math.random() * 1e9))
 
 export const sayChosen = Console.error(`FAULT_SEED=${seed}`)
-
-export const token = "token-of-a-test"
 
 /** `n` items, and among them every 40th once more, and every 50th a record that can't be used. */
 export const mixedLines = (n: number): ReadonlyArray<string> =>
@@ -41,32 +43,39 @@ export const promptsAt = (store: string): ReadonlyArray<string> =>
     (JSON.parse(Zstd.decompressText(body as Uint8Array)) as TaskRequest).prompts.map(({ prompt }) => prompt),
   )
 
-/** `prefstream serve` with an expert, whose webhooks go to `hook`; where it is, and the webhook's secret. */
-export const serveWithWebhook = Effect.fnUntraced(function* (
-  store: string,
-  hook: string,
-  flags: ReadonlyArray<string> = [],
+const fixture = fileURLToPath(new URL("fixtures/job.ts", import.meta.url))
+
+/** A service with an expert, behind a network that fails in both ways, and commands of a pipeline that goes through it. */
+export const disturbed = Effect.fnUntraced(function* (
+  { folder, input, turnaround }: { readonly folder: string; readonly input: string; readonly turnaround: string },
+  hooks: WebhookFaults.WebhookFaults,
+  faults: Omit<FaultProxy.FaultOptions, "seed"> = {},
+  env: Record<string, string> = {},
 ) {
-  const service = yield* started(
-    ["serve", "--port", "0", "--database", store, "--rate-limit", "0", "--expert", "longest", ...flags],
-    { PREFSTREAM_TOKEN: token },
+  const job = `${folder}/job`
+  const store = `${folder}/service.db`
+  const flags = ["--database", store, "--rate-limit", "0", "--expert", "longest", "--turnaround", turnaround]
+  const { origin, setWebhook, token } = yield* Effect.acquireRelease(
+    Effect.promise(() => serve(flags)),
+    ({ kill }) => Effect.promise(kill),
   )
-  return yield* Effect.promise(async () => {
-    const said = await service.says(/PREFSTREAM_BASE_URL=\S+\n/)
-    const origin = /PREFSTREAM_BASE_URL=(\S+)\/v1/.exec(said)![1]!
-    const code = /#set-up=(\S+)/.exec(await service.talks(/#set-up=\S+\n/))![1]!
-    const ask = async (method: string, path: string, body: unknown, cookie = "") => {
-      const answer = await fetch(`${origin}/dashboard/api${path}`, {
-        method,
-        headers: { "content-type": "application/json", origin, cookie },
-        body: JSON.stringify(body),
-      })
-      const text = await answer.text()
-      assert.strictEqual(answer.status, 200, text)
-      return { cookie: answer.headers.getSetCookie()[0]?.split(";")[0], body: JSON.parse(text) as { secret: string } }
-    }
-    const { cookie } = await ask("POST", "/set-up", { code, name: "Ada", password: "correct horse battery" })
-    const { body } = await ask("PUT", "/webhook", { url: hook }, cookie)
-    return { origin, secret: body.secret, service }
+  const secret = yield* Effect.promise(() => setWebhook(hooks.url))
+  const proxy = yield* FaultProxy.make(origin, { seed, ...faults })
+  const settings = {
+    FAULTS_BASE_URL: `${proxy.origin}/v1`,
+    FAULTS_TOKEN: token,
+    FAULTS_INPUT: input,
+    FAULTS_JOB: job,
+    PREFSTREAM_WEBHOOK_SECRET: secret,
+    ...env,
+  }
+  const start = (command: string, ...args: ReadonlyArray<string>) =>
+    scoped(() => startSources([bin, command, fixture, ...args], { env: settings }))
+  /** Starts a command that receives webhooks, and lets them go there. */
+  const listen = Effect.fnUntraced(function* (command: string, ...args: ReadonlyArray<string>) {
+    const listening = yield* start(command, "--listen", "0", ...args)
+    hooks.receiver = { url: yield* urlOf(listening), secret }
+    return listening
   })
+  return { job, listen, proxy, start, store }
 })

@@ -1,5 +1,5 @@
 /**
- * Syntax trees of TypeScript in the shape of ESTree, as far as `docs.test.ts` and the API reference read them.
+ * Syntax trees of TypeScript in the shape of ESTree, as far as tests of the house and the API reference read them.
  *
  * Does not check what a node's type has as members: a missing member is undefined, no nodes, or an empty name.
  */
@@ -12,7 +12,7 @@ export interface Node {
   readonly [member: string]: unknown
 }
 
-const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null && "type" in value
+export const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null && "type" in value
 
 export const nodes = (value: unknown): ReadonlyArray<Node> => (Array.isArray(value) ? value.filter(isNode) : [])
 
@@ -27,6 +27,6 @@ export const nameOf = (node: Node | undefined): string => {
   return typeof name === "string" ? name : ""
 }
 
-/** The statements of a source file (`ts`) or a declaration file (`dts`). */
-export const statementsOf = (text: string, lang: "ts" | "dts"): ReadonlyArray<Node> =>
+/** The statements of a source file (`ts`, `tsx`) or a declaration file (`dts`). */
+export const statementsOf = (text: string, lang: "ts" | "tsx" | "dts"): ReadonlyArray<Node> =>
   nodes((parseAst(text, { lang }) as unknown as Node)["body"])

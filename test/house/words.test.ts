@@ -4,16 +4,13 @@
  */
 import { globSync, readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import { parseAst } from "vite"
+import { child, isNode, nameOf, type Node, statementsOf } from "./syntax.ts"
 
 const root = new URL("../../", import.meta.url)
 const files = globSync("src/**/*.{ts,tsx}", { cwd: root }).map((path) => {
   const text = readFileSync(new URL(path, root), "utf8")
-  return { path, text, program: parseAst(text, { lang: path.endsWith("x") ? "tsx" : "ts" }) }
+  return { path, text, statements: statementsOf(text, path.endsWith("x") ? "tsx" : "ts") }
 })
-
-type Node = Readonly<Record<string, unknown>> & { readonly type: string }
-const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null && "type" in value
 
 /** The names that a pattern binds, and those that patterns within the node bind. */
 const boundIn = (node: unknown, isPattern = false): ReadonlyArray<string> => {
@@ -30,15 +27,12 @@ const boundIn = (node: unknown, isPattern = false): ReadonlyArray<string> => {
   )
 }
 
-const exportedTypes = (program: unknown): ReadonlyArray<string> => {
-  const body = isNode(program) && Array.isArray(program["body"]) ? program["body"].filter(isNode) : []
-  return body.flatMap((node) => {
-    const declaration = node.type === "ExportNamedDeclaration" ? node["declaration"] : undefined
-    const isType =
-      isNode(declaration) && /^(TSInterfaceDeclaration|TSTypeAliasDeclaration|ClassDeclaration)$/.test(declaration.type)
-    return isType && isNode(declaration["id"]) ? [String(declaration["id"]["name"])] : []
+const exportedTypes = (statements: ReadonlyArray<Node>): ReadonlyArray<string> =>
+  statements.flatMap((node) => {
+    const declaration = node.type === "ExportNamedDeclaration" ? child(node, "declaration") : undefined
+    const isType = /^(TSInterfaceDeclaration|TSTypeAliasDeclaration|ClassDeclaration)$/.test(declaration?.type ?? "")
+    return isType ? [nameOf(child(declaration, "id"))] : []
   })
-}
 
 const fragment =
   /^[^\S\n]*(?:\/\*\*?(?:\n[^\S\n]*\*)?|(?<!^[^\S\n]*\/\/.*\n[^\S\n]*)\/\/)[^\S\n]+(What|Of|As|Nothing|Who|Whose)\b.*/gm
@@ -53,15 +47,15 @@ describe("words in src", () => {
   })
 
   it("few variables and parameters are named by a participle", () => {
-    const names = files.flatMap(({ path, program }) =>
-      boundIn(program).flatMap((name) => (participles.test(name) ? [`${path}: ${name}`] : [])),
+    const names = files.flatMap(({ path, statements }) =>
+      boundIn(statements).flatMap((name) => (participles.test(name) ? [`${path}: ${name}`] : [])),
     )
     assert.isAtMost(names.length, 273, names.join("\n"))
   })
 
   it("few exported types have the name of another one", () => {
     const places = Map.groupBy(
-      files.flatMap(({ path, program }) => exportedTypes(program).map((name) => ({ name, path }))),
+      files.flatMap(({ path, statements }) => exportedTypes(statements).map((name) => ({ name, path }))),
       ({ name }) => name,
     )
     const repeated = [...places].filter(([, { length }]) => length > 1)

@@ -1,24 +1,17 @@
 import { PgClient } from "@effect/sql-pg"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Context, Effect, Exit, Fiber, Layer, Queue, Redacted, Schema, Scope } from "effect"
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Fiber, Layer, Queue, Redacted } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient } from "effect/sql"
-import { FileLockError } from "../../src/node/FileLock.ts"
 import * as PostgresClient from "../../src/node/PostgresClient.ts"
 import * as PostgresUrl from "../../src/node/PostgresUrl.ts"
-import * as PostgresLock from "../../src/node/PostgresLock.ts"
 import * as Logs from "../support/logs.ts"
-import { notInstalled, password, Server } from "../support/postgres.ts"
+import { describePostgres } from "../support/describePostgres.ts"
+import { password } from "../support/postgres.ts"
 import { layer, start } from "./support.ts"
 import { effectTest } from "../support/effectTest.ts"
 
-describe.skipIf(notInstalled)("PostgresClient", () => {
-  let server: Server
-  beforeAll(async () => {
-    server = await Server.make()
-  })
-  afterAll(() => server.close())
-
+describePostgres("PostgresClient", (server) => {
   /** A new schema with a table, and clients of it. */
   const open = Effect.sync(() => {
     const schema = server.newSchema()
@@ -33,12 +26,6 @@ describe.skipIf(notInstalled)("PostgresClient", () => {
           Context.get(SqlClient.SqlClient),
         ),
     }
-  })
-
-  const held = Effect.fnUntraced(function* (attempt: Effect.Effect<unknown, unknown, Scope.Scope>) {
-    const error = yield* Effect.flip(Effect.scoped(attempt))
-    assert(Schema.is(FileLockError)(error) && error.reason._tag === "FileLocked")
-    return { message: error.message, holder: error.reason.holder }
   })
 
   type Entry = { readonly n: number; readonly text: string | null; readonly bytes: Uint8Array | null }
@@ -159,30 +146,16 @@ describe.skipIf(notInstalled)("PostgresClient", () => {
       psql("ALTER ROLE guarded RESET ALL")
     })
 
-    test("of one lock there is one holder, whom the second is told", function* () {
-      const { connect, url } = yield* open
-      const scope = yield* Scope.make()
-      yield* connect({ lock: "ledger" }).pipe(Scope.provide(scope))
-      const { holder, message } = yield* held(connect({ lock: "ledger" }))
-      assert.strictEqual(holder?.pid, process.pid)
-      assert.include(message, `${PostgresUrl.redact(url)} is in use by process ${process.pid} on `)
-      assert.notInclude(message, password)
-      // Another job, another job's schema, and a reader.
-      yield* connect({ lock: "another" })
-      const other = yield* open
-      yield* other.connect({ lock: "ledger" })
-      const reader = yield* connect({ readonly: true })
-      const seen = yield* PostgresLock.holder(reader, "ledger")
-      assert.deepInclude(seen, { _tag: "Some" })
-      yield* Scope.close(scope, Exit.void)
-      yield* connect({ lock: "ledger" })
-    })
-
     test("the lock of a process that was killed is free, and what it had begun has not happened", function* () {
       const { connect, url } = yield* open
       const process_ = yield* start("postgresHolder.ts", Redacted.value(url))
       assert.strictEqual(process_.firstLine, "held")
-      assert.strictEqual((yield* held(connect({ lock: "ledger" }))).holder?.pid, process_.pid)
+      const refused = yield* Effect.flip(Effect.scoped(connect({ lock: "ledger" })))
+      assert.include(refused.message, `${PostgresUrl.redact(url)} is in use by process ${process_.pid} on `)
+      assert.notInclude(refused.message, password)
+      // Another job in the same schema, and one of the same name in another schema.
+      yield* connect({ lock: "another" })
+      yield* (yield* open).connect({ lock: "ledger" })
       yield* process_.kill
       const sql = yield* connect({ lock: "ledger" })
       assert.deepStrictEqual(yield* sql`SELECT n FROM entry`, [])

@@ -3,7 +3,7 @@
  * replaces it included. Long because it is that one list.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, FileSystem, Layer, Option, Stream } from "effect"
+import { Deferred, Effect, Exit, Fiber, FileSystem, Option, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { layer } from "../../src/node/SqliteClient.ts"
 import type { SqliteClientConfig } from "../../src/node/SqliteClient.ts"
@@ -15,6 +15,11 @@ const withClient =
   (config?: Partial<SqliteClientConfig>) =>
   <A, E, R>(use: (sql: SqlClient.SqlClient) => Effect.Effect<A, E, R>) =>
     Effect.andThen(SqlClient.SqlClient, use).pipe(Effect.provide(layer({ filename: ":memory:", ...config })))
+
+const during = <A>(
+  config: Partial<SqliteClientConfig>,
+  body: (sql: SqlClient.SqlClient) => Effect.fn.Return<A, unknown, FileSystem.FileSystem>,
+) => withClient(config)(Effect.fnUntraced(body))
 
 const testInMemory = (name: string, body: (sql: SqlClient.SqlClient) => Effect.fn.Return<void, unknown>) =>
   it.effect(name, () => withClient()(Effect.fnUntraced(body)))
@@ -298,14 +303,12 @@ describe("SqliteClient", () => {
     const test = effectTest(it.effect)
     test("a file keeps its rows, in WAL, with every commit synced", function* () {
       const filename = yield* temporaryPath("a.db")
-      yield* withClient({ filename })((sql) =>
-        Effect.gen(function* () {
-          assert.deepStrictEqual(yield* sql`PRAGMA journal_mode`, [{ journal_mode: "wal" }])
-          assert.deepStrictEqual(yield* sql`PRAGMA synchronous`, [{ synchronous: 2 }])
-          yield* withEntries(sql)
-          yield* sql`INSERT INTO entry (name) VALUES ('a')`
-        }),
-      )
+      yield* during({ filename }, function* (sql) {
+        assert.deepStrictEqual(yield* sql`PRAGMA journal_mode`, [{ journal_mode: "wal" }])
+        assert.deepStrictEqual(yield* sql`PRAGMA synchronous`, [{ synchronous: 2 }])
+        yield* withEntries(sql)
+        yield* sql`INSERT INTO entry (name) VALUES ('a')`
+      })
       const fs = yield* FileSystem.FileSystem
       // The last connection to close takes the log back into the file.
       assert.isFalse(yield* fs.exists(`${filename}-wal`))
@@ -315,40 +318,34 @@ describe("SqliteClient", () => {
     test("a file that it creates, and what SQLite puts beside it, is its owner's alone", function* () {
       const fs = yield* FileSystem.FileSystem
       const filename = yield* temporaryPath("a.db")
-      yield* withClient({ filename })((sql) =>
-        Effect.gen(function* () {
-          yield* withEntries(sql)
-          for (const beside of ["", "-wal", "-shm"]) assert.strictEqual(yield* modeOf(`${filename}${beside}`), 0o600)
-        }),
-      )
+      yield* during({ filename }, function* (sql) {
+        yield* withEntries(sql)
+        for (const beside of ["", "-wal", "-shm"]) assert.strictEqual(yield* modeOf(`${filename}${beside}`), 0o600)
+      })
       yield* fs.chmod(filename, 0o640)
       yield* withClient({ filename })(names)
       assert.strictEqual(yield* modeOf(filename), 0o640)
     })
 
-    it.effect("settings reach the database", () =>
-      withClient({ synchronous: "normal", cacheBytes: 1_048_576, walBytes: 1_000_000, busyTimeout: "1 second" })(
-        (sql) =>
-          Effect.gen(function* () {
-            assert.deepStrictEqual(yield* sql`PRAGMA synchronous`, [{ synchronous: 1 }])
-            assert.deepStrictEqual(yield* sql`PRAGMA cache_size`, [{ cache_size: -1024 }])
-            // In pages of 4 kB.
-            assert.deepStrictEqual(yield* sql`PRAGMA wal_autocheckpoint`, [{ wal_autocheckpoint: 245 }])
-            assert.deepStrictEqual(yield* sql`PRAGMA busy_timeout`, [{ timeout: 1000 }])
-          }),
-      ),
-    )
+    test("settings reach the database", function* () {
+      const settings = { synchronous: "normal", cacheBytes: 1_048_576, walBytes: 1_000_000 } as const
+      yield* during({ ...settings, busyTimeout: "1 second" }, function* (sql) {
+        assert.deepStrictEqual(yield* sql`PRAGMA synchronous`, [{ synchronous: 1 }])
+        assert.deepStrictEqual(yield* sql`PRAGMA cache_size`, [{ cache_size: -1024 }])
+        // In pages of 4 kB.
+        assert.deepStrictEqual(yield* sql`PRAGMA wal_autocheckpoint`, [{ wal_autocheckpoint: 245 }])
+        assert.deepStrictEqual(yield* sql`PRAGMA busy_timeout`, [{ timeout: 1000 }])
+      })
+    })
 
     test("the size of pages is that of a new file, and an old one keeps its own", function* () {
       const filename = yield* temporaryPath("a.db")
       for (const pageBytes of [65_536, 8192]) {
-        yield* withClient({ filename, pageBytes, walBytes: 1_000_000 })((sql) =>
-          Effect.gen(function* () {
-            yield* sql`CREATE TABLE ${sql(`of_${pageBytes}`)} (value)`
-            assert.deepStrictEqual(yield* sql`PRAGMA page_size`, [{ page_size: 65_536 }])
-            assert.deepStrictEqual(yield* sql`PRAGMA wal_autocheckpoint`, [{ wal_autocheckpoint: 16 }])
-          }),
-        )
+        yield* during({ filename, pageBytes, walBytes: 1_000_000 }, function* (sql) {
+          yield* sql`CREATE TABLE ${sql(`of_${pageBytes}`)} (value)`
+          assert.deepStrictEqual(yield* sql`PRAGMA page_size`, [{ page_size: 65_536 }])
+          assert.deepStrictEqual(yield* sql`PRAGMA wal_autocheckpoint`, [{ wal_autocheckpoint: 16 }])
+        })
       }
     })
 
@@ -361,36 +358,12 @@ describe("SqliteClient", () => {
 
       yield* withClient({ filename })(withEntries)
       const before = yield* fs.readFile(filename)
-      const error = yield* withClient({ filename, readonly: true })((sql) =>
-        Effect.gen(function* () {
-          assert.deepStrictEqual(yield* sql.withTransaction(names(sql)), [])
-          return yield* Effect.flip(sql`INSERT INTO entry (name) VALUES ('a')`)
-        }),
-      )
+      const error = yield* during({ filename, readonly: true }, function* (sql) {
+        assert.deepStrictEqual(yield* sql.withTransaction(names(sql)), [])
+        return yield* Effect.flip(sql`INSERT INTO entry (name) VALUES ('a')`)
+      })
       assert.include(error.message, "readonly")
       assert.deepStrictEqual(yield* fs.readFile(filename), before)
-    })
-
-    test("a file that isn't a database is refused by name and left as it is", function* () {
-      const fs = yield* FileSystem.FileSystem
-      const filename = yield* temporaryPath("prompts.jsonl")
-      const text = '{"prompt":"a","completions":["b","c"]}\n'.repeat(100)
-      yield* fs.writeFileString(filename, text)
-      for (const readonly of [false, true]) {
-        const error = yield* Effect.flip(withClient({ filename, readonly })(names))
-        assert.strictEqual(error._tag, "SqlError")
-        assert.include(error.message, JSON.stringify(filename))
-        assert.include(error.message, "file is not a database")
-        assert.isFalse(error.isRetryable)
-      }
-      assert.strictEqual(yield* fs.readFileString(filename), text)
-    })
-
-    test("a folder that doesn't exist is named", function* () {
-      const filename = yield* temporaryPath("absent/a.db")
-      const error = yield* Effect.flip(Effect.scoped(Layer.build(layer({ filename }))))
-      assert.strictEqual(error.reason._tag, "ConnectionError")
-      assert.include(error.message, JSON.stringify(filename))
     })
 
     test("while another process writes, it can be read, and a second writer is refused", function* () {
@@ -401,19 +374,17 @@ describe("SqliteClient", () => {
       const count = yield* withClient({ filename, readonly: true })((sql) => sql`SELECT count(*) AS n FROM entry`)
       assert.deepStrictEqual(count, [{ n: 20 }])
 
-      yield* withClient({ filename, busyTimeout: 0 })((sql) =>
-        Effect.gen(function* () {
-          const write = sql`INSERT INTO entry (n) VALUES (100)`
-          for (const attempt of [write, sql.withTransaction(write)]) {
-            const error = yield* Effect.flip(attempt)
-            assert.strictEqual(error.reason._tag, "LockTimeoutError")
-            assert.isTrue(error.isRetryable)
-            assert.include(error.message, "database is locked")
-          }
-          const begun = yield* Effect.flip(sql.withTransaction(Effect.die("began without the write lock")))
-          assert.strictEqual(begun.reason._tag, "LockTimeoutError")
-        }),
-      )
+      yield* during({ filename, busyTimeout: 0 }, function* (sql) {
+        const write = sql`INSERT INTO entry (n) VALUES (100)`
+        for (const attempt of [write, sql.withTransaction(write)]) {
+          const error = yield* Effect.flip(attempt)
+          assert.strictEqual(error.reason._tag, "LockTimeoutError")
+          assert.isTrue(error.isRetryable)
+          assert.include(error.message, "database is locked")
+        }
+        const begun = yield* Effect.flip(sql.withTransaction(Effect.die("began without the write lock")))
+        assert.strictEqual(begun.reason._tag, "LockTimeoutError")
+      })
     })
 
     test("after a kill -9, what was committed is there and the rest is not", function* () {
@@ -424,17 +395,15 @@ describe("SqliteClient", () => {
       assert.isAbove(Number((yield* fs.stat(`${filename}-wal`)).size), 3_000_000)
       yield* writer.kill
 
-      yield* withClient({ filename })((sql) =>
-        Effect.gen(function* () {
-          const rows = yield* sql<{ readonly n: number }>`SELECT n FROM entry ORDER BY n`
-          assert.deepStrictEqual(
-            rows.map((row) => row.n),
-            Array.from({ length: 20 }, (_, n) => n),
-          )
-          assert.deepStrictEqual(yield* sql`PRAGMA integrity_check`, [{ integrity_check: "ok" }])
-          yield* sql`INSERT INTO entry (n) VALUES (100)`
-        }),
-      )
+      yield* during({ filename }, function* (sql) {
+        const rows = yield* sql<{ readonly n: number }>`SELECT n FROM entry ORDER BY n`
+        assert.deepStrictEqual(
+          rows.map((row) => row.n),
+          Array.from({ length: 20 }, (_, n) => n),
+        )
+        assert.deepStrictEqual(yield* sql`PRAGMA integrity_check`, [{ integrity_check: "ok" }])
+        yield* sql`INSERT INTO entry (n) VALUES (100)`
+      })
     })
   })
 })

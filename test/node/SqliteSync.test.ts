@@ -92,22 +92,19 @@ it.layer(platform)("SqliteSync", (it) => {
       const filename = yield* temporaryPath("a.db")
       const state = yield* copies(filename)
       const acknowledged: Array<readonly [id: number, copy: string]> = []
-      yield* withClient({ filename, walBytes: 500_000, pageBytes }, (sql) =>
-        Effect.gen(function* () {
-          yield* sql`CREATE TABLE entry (id INTEGER PRIMARY KEY, value BLOB)`
-          const log = fs.statSync(`${filename}-wal`).ino
-          const write = grouped ? yield* GroupCommit.make(sql) : sql.withTransaction
-          yield* Effect.forEach(
-            ids,
-            (id) =>
-              Effect.map(write(insert(sql, id)), () => {
-                acknowledged.push([id, state.last])
-              }),
-            { concurrency: 8, discard: true },
-          )
-          assert.strictEqual(fs.statSync(`${filename}-wal`).ino, log)
-        }),
-      )
+      yield* withTable({ filename, walBytes: 500_000, pageBytes }, function* (sql) {
+        const log = fs.statSync(`${filename}-wal`).ino
+        const write = grouped ? yield* GroupCommit.make(sql) : sql.withTransaction
+        yield* Effect.forEach(
+          ids,
+          (id) =>
+            Effect.map(write(insert(sql, id)), () => {
+              acknowledged.push([id, state.last])
+            }),
+          { concurrency: 8, discard: true },
+        )
+        assert.strictEqual(fs.statSync(`${filename}-wal`).ino, log)
+      })
       assert.lengthOf(acknowledged, ids.length)
       assert.strictEqual(state.maxInFlight, 1)
       const found = new Map<string, Set<unknown>>()
@@ -123,26 +120,23 @@ it.layer(platform)("SqliteSync", (it) => {
   test("SQLite syncs the statements outside of a transaction itself", function* () {
     const filename = yield* temporaryPath("a.db")
     const state = yield* copies(filename)
-    yield* withClient({ filename }, (sql) =>
-      Effect.gen(function* () {
-        const level = sql`PRAGMA synchronous`.values
-        yield* sql`CREATE TABLE entry (id INTEGER PRIMARY KEY, value BLOB)`
-        yield* insert(sql, 1)
-        assert.strictEqual(state.started, 0)
-        assert.deepStrictEqual(yield* sql.withTransaction(level), [[1]])
-        assert.deepStrictEqual(yield* level, [[2]])
-        const nested = sql.withTransaction(insert(sql, 2))
-        yield* sql.withTransaction(
-          Effect.andThen(
-            nested,
-            Effect.sync(() => assert.strictEqual(state.started, 1)),
-          ),
-        )
-        assert.strictEqual(state.started, 2)
-        yield* Effect.exit(sql.withTransaction(Effect.andThen(insert(sql, 3), Effect.fail("rolled back"))))
-        assert.strictEqual(state.started, 2)
-      }),
-    )
+    yield* withTable({ filename }, function* (sql) {
+      const level = sql`PRAGMA synchronous`.values
+      yield* insert(sql, 1)
+      assert.strictEqual(state.started, 0)
+      assert.deepStrictEqual(yield* sql.withTransaction(level), [[1]])
+      assert.deepStrictEqual(yield* level, [[2]])
+      const nested = sql.withTransaction(insert(sql, 2))
+      yield* sql.withTransaction(
+        Effect.andThen(
+          nested,
+          Effect.sync(() => assert.strictEqual(state.started, 1)),
+        ),
+      )
+      assert.strictEqual(state.started, 2)
+      yield* Effect.exit(sql.withTransaction(Effect.andThen(insert(sql, 3), Effect.fail("rolled back"))))
+      assert.strictEqual(state.started, 2)
+    })
   })
 
   test("the connection is free while a sync is under way; those that wait share the next", function* () {
@@ -187,13 +181,10 @@ it.layer(platform)("SqliteSync", (it) => {
       synced.push(fs.fstatSync(descriptor).ino)
       original(descriptor, callback)
     })
-    yield* withClient({ filename: link }, (sql) =>
-      Effect.gen(function* () {
-        yield* sql`CREATE TABLE entry (id INTEGER PRIMARY KEY, value BLOB)`
-        yield* sql.withTransaction(insert(sql, 1))
-        assert.deepStrictEqual(synced, [fs.statSync(`${filename}-wal`).ino])
-      }),
-    )
+    yield* withTable({ filename: link }, function* (sql) {
+      yield* sql.withTransaction(insert(sql, 1))
+      assert.deepStrictEqual(synced, [fs.statSync(`${filename}-wal`).ino])
+    })
   })
 
   test("closing waits for a sync whose transaction was interrupted", function* () {

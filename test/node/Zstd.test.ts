@@ -2,17 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Zstd from "../../src/node/Zstd.ts"
 
 describe("Zstd", () => {
-  it.each(["", "a", "naïve 😀 \0", "x".repeat(1_000_000)])("text comes back", (text) => {
-    assert.strictEqual(Zstd.decompressText(Zstd.compress(Buffer.from(text))), text)
-  })
-
   it.each([0, 1, 255, 256, 257, 65_791, 65_792, 4 * 1024 * 1024 + 1])("%d bytes come back", (length) => {
     const bytes = Uint8Array.from({ length }, (_, i) => (i * i) % 251)
     assert.isTrue(Buffer.from(bytes).equals(Zstd.decompress(Zstd.compress(bytes))))
-  })
-
-  it("compresses", () => {
-    assert.isBelow(Zstd.compress(Buffer.from("x".repeat(1_000_000))).length, 1_000)
   })
 
   it("more than the limit is refused", () => {

@@ -1,14 +1,14 @@
 /** `--votes 2..5 --confidence …`: further votes where the votes so far leave doubt, through the real ledger. */
 import { createHash } from "node:crypto"
 import { DatabaseSync } from "node:sqlite"
-import { afterAll, assert, beforeAll, describe } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 import type { Preview } from "../../src/pipeline/Preview.ts"
 import type { TaskRequest } from "../../src/domain/Task.ts"
 import { drawn } from "../support/cases.ts"
 import { cli, ends, jsonIn, quick, reportOf, to, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
-import { notInstalled, Server } from "../support/postgres.ts"
+import { describePostgres } from "../support/describePostgres.ts"
 import { started } from "../support/program.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
@@ -234,13 +234,7 @@ describe("--votes N..M", () => {
   })
 })
 
-describe.skipIf(notInstalled)("--votes N..M of workers", () => {
-  let server: Server
-  beforeAll(async () => {
-    server = await Server.make()
-  })
-  afterAll(() => server.close())
-
+describePostgres("--votes N..M of workers", (server) => {
   const ofWorkers = ["--batch-size", "7", "--parts", "8", "--lease", "5s", "--idempotency-key", "honored"]
 
   /** Two workers over a new ledger, and what it says. */

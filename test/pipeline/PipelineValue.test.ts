@@ -171,7 +171,10 @@ describe("a pipeline", () => {
         { formats: [{ name: "own" } as typeof outputs] },
         /^formats: expected one of trl, .*, or a custom format, found/,
       ],
-      [{ formats: [{ ...outputs, name: "a/b" }] }, /^formats: expected names of letters .* dot, found "a\/b"$/],
+      [
+        { formats: [{ ...outputs, name: "a/b" }] },
+        /^formats: expected a name that has only ASCII letters, .* dot, found "a\/b"$/,
+      ],
       [{ formats: ["trl", "trl"] }, /^formats: expected different names, found "trl" twice$/],
     ])
     assert.isEmpty(service.received)

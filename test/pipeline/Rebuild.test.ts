@@ -47,7 +47,7 @@ describe("verify --from-votes", () => {
         const names = flags.includes("--expert-names") ? [] : ["--pseudonyms"]
         const votes = yield* votesOf(folder, "--as", format, ...names)
         const { stdout } = yield* cli(["verify", `${folder}/job/dataset`, "--from-votes", votes]).pipe(ends(0))
-        assert.match(stdout, /Rebuilt from \d+ votes: \d+ files with the same rows\.\n$/)
+        assert.match(stdout, /Rebuilt \d+ files from \d+ votes: same rows as in the dataset\.\n$/)
         assert.notInclude(stdout, "warning")
       }
     })
@@ -80,7 +80,7 @@ describe("verify --from-votes", () => {
     for (const flags of [[], ["--split-by", "user"]]) {
       yield* cli(["export", "--dir", `${folder}/job`, "--split", "test=0.3", ...flags]).pipe(ends(3))
       const { stdout } = yield* cli(["verify", dataset, "--from-votes", votes]).pipe(ends(0))
-      assert.match(stdout, /Rebuilt from 40 votes: \d+ files with the same rows\.\n$/)
+      assert.match(stdout, /Rebuilt \d+ files from 40 votes: same rows as in the dataset\.\n$/)
       assert.include(stdout, "warning: manifest.json: expected votes on all 80 planned items")
     }
   })

@@ -1,20 +1,17 @@
 /** A client of raw requests, and services on files of their own. */
 import { NodeServices } from "@effect/platform-node"
-import { Context, Effect, FileSystem, Layer, Path, Redacted, Schema, Stream } from "effect"
+import { Context, Effect, Layer, Redacted, Schema, Stream } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest, HttpServer } from "effect/http"
 import { ChildProcess } from "effect/process"
 import { Vote } from "../../src/domain/Vote.ts"
 import * as ServiceLayers from "../../src/service/ServiceLayers.ts"
+import { temporaryPath } from "../node/support.ts"
 
 export const token = Redacted.make("a-token-for-tests")
 
 export const platform = Layer.merge(NodeServices.layer, FetchHttpClient.layer)
 
-/** A path in a directory that is removed at the end of the test. */
-export const temporaryFile = Effect.fnUntraced(function* (name: string) {
-  const directory = yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()
-  return (yield* Path.Path).join(directory, name)
-})
+export const temporaryFile = temporaryPath
 
 /** A service on loopback, with `token` and a file of its own unless the options say otherwise, until the scope closes. */
 export const build = Effect.fnUntraced(function* (

@@ -23,6 +23,10 @@ export const isPost = ({ method }: Received) => method === "POST"
 /** The requests that created tasks, or tried to. */
 export const posts = ({ received }: Pick<ScriptedService, "received">) => received.filter(isPost)
 
+/** All prompts that it was asked to judge, once for each request. */
+export const promptsIn = (service: Pick<ScriptedService, "received">) =>
+  posts(service).flatMap(({ body }) => (JSON.parse(body) as TaskRequest).prompts)
+
 /** The id of the task that is polled. */
 export const taskOf = ({ path }: Received): string => path.split("/").at(-1)!
 
@@ -106,6 +110,13 @@ export const make = (
       }
     })
   })
+
+/** A document that declares these members of a task, and `more` of its creation. */
+export const declaring = (properties: object, more: object = {}) => ({
+  paths: {
+    "/v1/tasks": { post: { ...more, requestBody: { content: { "application/json": { schema: { properties } } } } } },
+  },
+})
 
 /** The result of a task, by the order of creation that its id names: always the given completion. */
 export const resultOf = (requests: ReadonlyArray<Received>, taskId: string, bestIndex = 0) => {

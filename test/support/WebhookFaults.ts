@@ -8,10 +8,9 @@
 import type { IncomingHttpHeaders, ServerResponse } from "node:http"
 import { Effect } from "effect"
 import { setTimeout as sleep } from "node:timers/promises"
-import { Webhook } from "standardwebhooks"
 import { drawn } from "./FaultProxy.ts"
 import { bodyOf, listen } from "./listening.ts"
-import { otherSecret } from "./webhooks.ts"
+import { otherSecret, signed } from "./webhooks.ts"
 
 export interface Delivery {
   readonly headers: Record<string, string>
@@ -59,16 +58,6 @@ const deliveryFaults = {
 export type DeliveryFault = keyof typeof deliveryFaults
 export const deliveryFaultNames = Object.keys(deliveryFaults) as ReadonlyArray<DeliveryFault>
 
-const signed = (id: string, at: number, body: string, secret: string): Delivery => ({
-  body,
-  headers: {
-    "content-type": "application/json",
-    "webhook-id": id,
-    "webhook-timestamp": String(Math.floor(at / 1000)),
-    "webhook-signature": new Webhook(secret).sign(id, new Date(at), body),
-  },
-})
-
 /** The id that forged deliveries name beside those of the genuine one. */
 export const forgedTask = "task_forged"
 
@@ -81,11 +70,12 @@ const forgeries = {
     body,
     headers: { ...headers, "webhook-signature": `v1,${Buffer.alloc(32, 7).toString("base64")}` },
   }),
-  wrongSecret: ({ body, headers }) => signed(`forged_${headers["webhook-id"]}`, Date.now(), naming(body), otherSecret),
+  wrongSecret: ({ body, headers }) =>
+    signed(naming(body), { id: `forged_${headers["webhook-id"]}`, secret: otherSecret }),
   unsigned: ({ body }) => ({ body: naming(body), headers: { "content-type": "application/json" } }),
   /** Genuine, and caught ten minutes ago. */
   old: ({ body, headers }, secret) =>
-    signed(`old_${headers["webhook-id"]}`, Date.now() - 600_000, naming(body), secret),
+    signed(naming(body), { id: `old_${headers["webhook-id"]}`, at: Date.now() - 600_000, secret }),
   /** A genuine one that is said to be of another time. */
   redated: ({ body, headers }) => ({
     body,

@@ -3,6 +3,7 @@
  * the batch is first polled, returns results in reverse order, and counts how often each request was paid for.
  */
 import type { ServerResponse } from "node:http"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { listening, withBody } from "./listening.ts"
 import * as JudgeStub from "./judgeStub.ts"
@@ -37,7 +38,6 @@ export interface BatchState {
 }
 
 export interface Options {
-  readonly choose?: (question: JudgeStub.Question) => JudgeStub.Choice
   readonly fault?: (at: At) => Fault | undefined
   /** The end of a batch: its status, and which of its lines have results. Default: completed, all. */
   readonly end?: (
@@ -62,9 +62,15 @@ export interface BatchStub {
   readonly batches: Array<BatchState>
   /** How often each request was carried out, by its custom id. */
   readonly paid: Map<string, number>
-  readonly options: Options
   readonly set: (options: Options) => void
+  /** How many requests of a step there were. */
+  readonly times: (step: Step) => number
+  /** Asserts that so many different requests were carried out, each once. */
+  readonly assertPaidOnce: (requests: number) => void
 }
+
+/** Batches that are sent and polled at once. */
+export const quick = { linger: "30 millis", pollInterval: "5 millis" } as const
 
 const stepOf = (method: string, path: string): Step => {
   if (path.endsWith("/files")) return "upload"
@@ -85,9 +91,9 @@ const fileIn = (body: string) => {
   return body.slice(start, body.indexOf("\r\n--", start))
 }
 
-const answerTo = ({ body }: Pick<InputLine, "body">, choose: NonNullable<Options["choose"]>) => {
-  const choice = choose(JudgeStub.questionOf({ body: JSON.stringify(body) }))
-  const verdict = JudgeStub.verdict(choice)
+const answerTo = ({ body }: Pick<InputLine, "body">) => {
+  const question = JudgeStub.questionOf({ body: JSON.stringify(body) })
+  const verdict = JudgeStub.verdict(JudgeStub.byValue((completion) => completion.length)(question))
   return verdict === "reset" ? {} : verdict.body
 }
 
@@ -95,11 +101,10 @@ export const make = (first: Options = {}) =>
   Effect.suspend(() => {
     let options = first
     const steps: Array<Step> = []
+    const times = (step: Step) => steps.filter((other) => other === step).length
     const files = new Map<string, string>()
     const batches: Array<BatchState> = []
     const paid = new Map<string, number>()
-    const choose: NonNullable<Options["choose"]> = (question) =>
-      (options.choose ?? JudgeStub.byValue((completion) => completion.length))(question)
 
     const carryOut = (batch: BatchState) => {
       if (batch.status !== "in_progress") return
@@ -108,7 +113,7 @@ export const make = (first: Options = {}) =>
       const lineOf = (line: InputLine, index: number) => {
         const status_code = end.lineStatus?.(line, index) ?? 200
         if (status_code === 200) paid.set(line.custom_id, (paid.get(line.custom_id) ?? 0) + 1)
-        const body = status_code === 200 ? answerTo(line, choose) : { error: { message: "oops" } }
+        const body = status_code === 200 ? answerTo(line) : { error: { message: "oops" } }
         return { custom_id: line.custom_id, response: { status_code, request_id: "r", body }, error: null }
       }
       const all = batch.lines.map((line, index) => [line, has(line, index), index] as const)
@@ -119,13 +124,8 @@ export const make = (first: Options = {}) =>
           : [{ custom_id: line.custom_id, response: null, error: { code: "batch_expired", message: "too late" } }],
       )
       const writtenOf = (line: { readonly custom_id: string }) => {
-        const json = JSON.stringify(line)
-        return (
-          end.written?.(
-            json,
-            batch.lines.find(({ custom_id }) => custom_id === line.custom_id)!,
-          ) ?? json
-        )
+        const [json, input] = [JSON.stringify(line), batch.lines.find(({ custom_id }) => custom_id === line.custom_id)!]
+        return end.written?.(json, input) ?? json
       }
       const linesOf = (lines: ReadonlyArray<{ readonly custom_id: string }>) =>
         lines.length === 0 ? null : `${lines.toReversed().map(writtenOf).join("\n")}\n`
@@ -149,7 +149,7 @@ export const make = (first: Options = {}) =>
     })
 
     const handle = (step: Step, url: URL, body: string): readonly [status: number, body: unknown] => {
-      if (step === "ask") return [200, answerTo({ body: JSON.parse(body) }, choose)]
+      if (step === "ask") return [200, answerTo({ body: JSON.parse(body) })]
       if (step === "upload") {
         const id = `file-${files.size}`
         files.set(id, fileIn(body))
@@ -194,7 +194,7 @@ export const make = (first: Options = {}) =>
       withBody((request, response, bytes) => {
         const url = new URL(request.url ?? "", "http://stub")
         const step = stepOf(request.method ?? "", url.pathname)
-        const at = { step, nth: steps.filter((other) => other === step).length }
+        const at = { step, nth: times(step) }
         steps.push(step)
         const fault = options.fault?.(at)
         options.onStep?.(at, "received")
@@ -207,15 +207,17 @@ export const make = (first: Options = {}) =>
         options.onStep?.(at, "done")
       }),
     )
-    return Effect.map(serving, ({ close, origin }): BatchStub & { readonly close: Effect.Effect<void> } => ({
+    return Effect.map(serving, ({ origin }): BatchStub => ({
       baseUrl: `${origin}/v1`,
       steps,
       batches,
       paid,
-      options,
-      set: (next) => {
-        options = next
-      },
-      close: Effect.promise(close),
+      set: (next) => void (options = next),
+      times,
+      assertPaidOnce: (requests) =>
+        assert.deepStrictEqual(
+          [...paid.values()],
+          Array.from({ length: requests }, () => 1),
+        ),
     }))
   })

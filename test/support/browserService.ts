@@ -102,15 +102,25 @@ export const inBrowser = (
     }).pipe(Effect.scoped),
   )
 
+/** The records of JSON Lines. */
+export const rowsIn = (text: string): ReadonlyArray<Record<string, unknown>> =>
+  text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line))
+
+/** The text of the file that a link downloads. */
+export const downloaded = async (page: Page, name: string) => {
+  const download = page.waitForEvent("download")
+  await page.getByRole("link", { name }).click()
+  return readFileSync(await (await download).path(), "utf8")
+}
+
 /** The job in the folder of the service: its commands, and what its dataset has. */
 export const jobOf = ({ env, scratch }: Service) => {
   const directory = join(scratch, "job")
   /** Reads a file of JSON Lines of the dataset. */
-  const rowsOf = (path: string): ReadonlyArray<Record<string, unknown>> =>
-    readFileSync(join(directory, "dataset", path), "utf8")
-      .split("\n")
-      .filter((line) => line !== "")
-      .map((line) => JSON.parse(line))
+  const rowsOf = (path: string) => rowsIn(readFileSync(join(directory, "dataset", path), "utf8"))
   return {
     directory,
     rowsOf,
@@ -162,3 +172,18 @@ export const invite = async (page: Page, name: string): Promise<string> => {
   await fillIn(page, "Name of the expert", name)
   return page.getByRole("textbox", { name: "Invitation link" }).inputValue()
 }
+
+/** The page of the first operator, that of an expert, and the link for the expert. */
+export const invited = Effect.fnUntraced(function* (
+  service: Service,
+  options: PageOptions = {},
+  ofOperator: PageOptions = {},
+) {
+  const operator = yield* service.open(ofOperator)
+  const page = yield* service.open(options)
+  const link = yield* Effect.promise(async () => {
+    await signIn(operator, service.link)
+    return invite(operator, "Grace Hopper")
+  })
+  return { link, operator, page }
+})

@@ -4,6 +4,7 @@
  */
 import { Console as NodeConsole } from "node:console"
 import { writeFile } from "node:fs/promises"
+import { DatabaseSync } from "node:sqlite"
 import { Writable } from "node:stream"
 import { assert } from "@effect/vitest"
 import { ConfigProvider, Console, Context, Effect, Fiber, FileSystem, Queue, Sink, Stdio, Stream } from "effect"
@@ -12,7 +13,10 @@ import * as Signals from "../../src/cli/Signals.ts"
 import type { QualityReport } from "../../src/domain/QualityReport.ts"
 import type { VoteRow } from "../../src/domain/VoteRow.ts"
 import type { RunReport } from "../../src/pipeline/RunReport.ts"
+import { browser } from "../service/web/http.ts"
+import { password } from "../service/web/support.ts"
 import { temporaryDirectory } from "./job.ts"
+import { root } from "./process.ts"
 import type { ScriptedService } from "./ScriptedService.ts"
 
 export interface Said {
@@ -94,15 +98,25 @@ export const cli = (args: ReadonlyArray<string>, env: Record<string, string> = {
 
 /** The same in a folder, which is this process's own meanwhile. */
 export const cliIn = (folder: string, args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
-  Effect.acquireUseRelease(
+  Effect.scoped(Effect.andThen(entered(folder), cli(args, env)))
+
+/** This process's own folder, for the time of a scope. */
+export const entered = (folder: string) =>
+  Effect.acquireRelease(
     Effect.sync(() => {
       const before = process.cwd()
       process.chdir(folder)
       return before
     }),
-    () => cli(args, env),
     (before) => Effect.sync(() => process.chdir(before)),
   )
+
+/** Changes a database behind prefstream's back. */
+export const execute = (file: string, statement: string) => {
+  const database = new DatabaseSync(file)
+  database.exec(statement)
+  database.close()
+}
 
 /** A command while it goes on: stopped as by a signal, and in any case with the test's scope. */
 export const cliStarted = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Record<string, string> = {}) {
@@ -146,6 +160,18 @@ export const cliServed = Effect.fnUntraced(function* (
   const said = yield* service.says(/PREFSTREAM_BASE_URL=\S+\n/)
   const [, baseUrl = ""] = /PREFSTREAM_BASE_URL=(\S+)/.exec(said) ?? []
   return { service, env: { PREFSTREAM_BASE_URL: baseUrl, PREFSTREAM_TOKEN: token } }
+})
+
+/** The browser of the first operator of a service that `cliServed` has started. */
+export const firstOperator = Effect.fnUntraced(function* ({
+  env,
+  service,
+}: Effect.Success<ReturnType<typeof cliServed>>) {
+  const [, code] = /#set-up=(\S+)/.exec(yield* service.talks(/#set-up=\S+\n/)) ?? []
+  const operator = browser(new URL(env.PREFSTREAM_BASE_URL).origin)
+  const { status } = yield* operator.ask("POST", "/dashboard/api/set-up", { code, name: "Op", password })
+  assert.strictEqual(status, 200)
+  return operator
 })
 
 /** Fails the test unless the command ends with this status, and stderr matches. */
@@ -196,6 +222,14 @@ export const folderWithItems = (lines: number | ReadonlyArray<unknown>) =>
   Effect.tap(temporaryDirectory, (folder) =>
     write(`${folder}/items.jsonl`, typeof lines === "number" ? itemLines(lines) : lines),
   )
+
+/** A folder in which the recipes find their data, and leave what they write. */
+export const recipesFolder = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* temporaryDirectory
+  for (const name of ["data", "pipelines"]) yield* fs.symlink(`${root}${name}`, `${folder}/${name}`)
+  return folder
+})
 
 type Json = ReturnType<typeof JSON.parse>
 

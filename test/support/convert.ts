@@ -26,6 +26,8 @@ export const jsonl = (table: ReadonlyArray<unknown>): string => table.map((row) 
 
 export const json = (table: ReadonlyArray<unknown>, indent = 2): string => JSON.stringify(table, null, indent)
 
+const text = { type: "BYTE_ARRAY", converted_type: "UTF8", repetition_type: "OPTIONAL" } as const
+
 /** Lists as three levels, as the format's specification has them. */
 export const parquet = (table: Table, rowGroupSize = 100): Uint8Array => {
   const listColumns = columnsOf(table).filter((column) => Array.isArray(table[0]![column]))
@@ -37,23 +39,11 @@ export const parquet = (table: Table, rowGroupSize = 100): Uint8Array => {
       { name: "schema", num_children: columnsOf(table).length },
       ...columnsOf(table).flatMap((name) =>
         plain.includes(name)
-          ? [
-              {
-                name,
-                type: "BYTE_ARRAY" as const,
-                converted_type: "UTF8" as const,
-                repetition_type: "OPTIONAL" as const,
-              },
-            ]
+          ? [{ name, ...text }]
           : [
               { name, repetition_type: "OPTIONAL" as const, converted_type: "LIST" as const, num_children: 1 },
               { name: "list", repetition_type: "REPEATED" as const, num_children: 1 },
-              {
-                name: "element",
-                type: "BYTE_ARRAY" as const,
-                converted_type: "UTF8" as const,
-                repetition_type: "OPTIONAL" as const,
-              },
+              { name: "element", ...text },
             ],
       ),
     ],

@@ -1,8 +1,11 @@
-/** Servers of `node:http` on a free port of loopback, for fakes of services. */
+/** Servers of `node:http` on a free port of loopback, for fakes of services, and requests as they are. */
+import { once } from "node:events"
 import {
   createServer,
   type IncomingMessage,
+  request as send,
   type RequestListener,
+  type RequestOptions,
   type ServerOptions,
   type ServerResponse,
 } from "node:http"
@@ -15,9 +18,9 @@ export const bodyOf = async (stream: AsyncIterable<Buffer>) => {
   return Buffer.concat(chunks)
 }
 
-export const listen = async (listener: RequestListener, options: ServerOptions = {}) => {
+export const listen = async (listener: RequestListener, options: ServerOptions = {}, at = 0) => {
   const server = createServer(options, listener)
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  await once(server.listen(at, "127.0.0.1"), "listening")
   const { port } = server.address() as AddressInfo
   const close = async () => {
     const closed = new Promise((done) => server.close(done))
@@ -28,9 +31,9 @@ export const listen = async (listener: RequestListener, options: ServerOptions =
 }
 
 /** The same for the time of a scope. */
-export const listening = (listener: RequestListener) =>
+export const listening = (listener: RequestListener, at?: number) =>
   Effect.acquireRelease(
-    Effect.promise(() => listen(listener)),
+    Effect.promise(() => listen(listener, {}, at)),
     ({ close }) => Effect.promise(close),
   )
 
@@ -44,3 +47,15 @@ export const withBody =
     }
     void read()
   }
+
+/** The answer to a request on a connection of its own, and its body. */
+export const exchange = (options: RequestOptions, body?: string) =>
+  Effect.callback<readonly [answer: IncomingMessage, body: Buffer], Error>((resume) => {
+    const fail = (error: Error) => resume(Effect.fail(error))
+    const outgoing = send({ ...options, agent: false }, (answer) => {
+      bodyOf(answer).then((bytes) => resume(Effect.succeed([answer, bytes] as const)), fail)
+    })
+    outgoing.on("error", fail)
+    outgoing.end(body)
+    return Effect.sync(() => outgoing.destroy())
+  })

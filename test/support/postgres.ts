@@ -88,12 +88,14 @@ const start = async (folder: string, own: typeof inTests) => {
   return { ended, stop: () => (child.stdin.end(), ended) }
 }
 
+const newFolder = () => mkdtempSync(join(tmpdir(), "prefstream-pg-"))
+
 /** With owners and times, which is much faster than to make a cluster. */
 const copy = (from: string, to: string) => execFileSync("cp", ["-a", `${from}/.`, to])
 
 /** A server, and how to stop and start it. */
 export class Server {
-  readonly folder = mkdtempSync(join(tmpdir(), "prefstream-pg-"))
+  folder = ""
   #running: Awaited<ReturnType<typeof start>> | undefined
   #schemas = 0
 
@@ -103,13 +105,15 @@ export class Server {
     this.#settings = settings
   }
 
-  static readonly make = () => Server.#of(inTests)
+  static readonly make = () => new Server().prepare()
 
-  static readonly makeDurable = () => Server.#of(durable)
+  static readonly makeDurable = () => new Server(durable).prepare()
 
-  static readonly #of = async (settings: typeof inTests) => {
+  /** Fills a new folder, and starts. */
+  async prepare() {
     const empty = await made("postgres", ["test/support/postgres.ts"], async (folder) => {
       const first = new Server()
+      first.folder = newFolder()
       if (user.uid !== undefined) chownSync(first.folder, user.uid, user.gid)
       execFileSync(
         join(binaries!, "initdb"),
@@ -123,10 +127,10 @@ export class Server {
       copy(first.folder, folder)
       await first.close()
     })
-    const server = new Server(settings)
-    copy(empty, server.folder)
-    await server.start()
-    return server
+    this.folder = newFolder()
+    copy(empty, this.folder)
+    await this.start()
+    return this
   }
 
   async start() {

@@ -1,7 +1,8 @@
 /** A sender of webhooks that is not prefstream's own: the reference library of Standard Webhooks. */
-import { request } from "node:http"
+import { urlToHttpOptions } from "node:url"
 import { Effect, Redacted } from "effect"
 import { Webhook } from "standardwebhooks"
+import { exchange } from "./listening.ts"
 import type { Running } from "./process.ts"
 
 export const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -48,37 +49,20 @@ export const send = (
   url: string,
   { body = "", headers = {}, method = "POST" }: { body?: string; headers?: Record<string, string>; method?: string },
 ) =>
-  Effect.callback<Answer, Error>((resume) => {
-    const outgoing = request(url, { method, headers, agent: false }, (response) => {
-      const chunks: Array<Buffer> = []
-      response.on("data", (chunk: Buffer) => chunks.push(chunk))
-      response.on("end", () =>
-        resume(
-          Effect.succeed({
-            status: response.statusCode ?? 0,
-            headers: response.headers,
-            body: Buffer.concat(chunks).toString(),
-          }),
-        ),
-      )
-    })
-    outgoing.on("error", (error) => resume(Effect.fail(error)))
-    outgoing.end(body)
-    return Effect.sync(() => outgoing.destroy())
-  })
+  Effect.map(
+    exchange({ ...urlToHttpOptions(new URL(url)), method, headers }, body),
+    ([{ headers, statusCode = 0 }, bytes]): Answer => ({ status: statusCode, headers, body: bytes.toString() }),
+  )
 
 /** Delivers a payload, and gives the status of the answer. */
 export const deliver = (url: string, payload: unknown, signing?: Signing) =>
   Effect.map(send(url, signed(payload, signing)), ({ status }) => status)
 
 /** Where a process says that it receives webhooks. */
-export const urlOf = ({ child, ended }: Running) =>
-  Effect.callback<string>((resume) => {
-    let said = ""
-    child.stderr?.on("data", (chunk: Buffer) => {
-      said += chunk.toString()
-      const [, found] = /^Webhooks are received at (\S+)$/m.exec(said) ?? []
-      if (found !== undefined) resume(Effect.succeed(found))
-    })
-    void ended.then(({ stderr }) => resume(Effect.die(new Error(`ended without receiving webhooks: ${stderr}`))))
-  })
+export const urlOf = ({ talks }: Pick<Running, "talks">) =>
+  Effect.map(
+    Effect.promise(() => talks(address)),
+    (said) => address.exec(said)![1]!,
+  )
+
+const address = /^Webhooks are received at (\S+)$/m

@@ -49,20 +49,6 @@ const testInVirtualTime = (
 ) => it.effect(name, () => Effect.gen(body).pipe(Effect.provide(NodeServices.layer)))
 
 describe("collect", () => {
-  test("looks until every task is completed, and joins the results in the order of the items", function* () {
-    const { process, service } = yield* submitted((taskId, seen, before) =>
-      seen < 2
-        ? { status: 200, body: { task_id: taskId, status: "in_progress" } }
-        : ScriptedService.completedBy(before, taskId, 1),
-    )
-    const found = yield* collectAll.pipe(Effect.andThen(judgments), process)
-    assert.deepStrictEqual(
-      found.map(({ annotations, bestCompletionIndex, prompt }) => [prompt, bestCompletionIndex, annotations.rationale]),
-      Array.from({ length: 6 }, (_, i) => [`prompt ${i}`, 1, "because"]),
-    )
-    assert.strictEqual(gets(service).length, 9)
-  })
-
   test("goes on at its intervals where the clock is set back by an hour", function* () {
     const wall = yield* WallClock.make
     const { process, service } = yield* submitted((taskId, seen, before) => {

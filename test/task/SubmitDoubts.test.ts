@@ -171,18 +171,4 @@ describe("a task", () => {
       ]),
     )
   })
-
-  test("is not the only one where the service names all tasks alike: the run ends after a few", function* () {
-    const directory = yield* temporaryDirectory
-    const service = yield* ScriptedService.make(() => ({ status: 201, body: { task_id: "account_7" } }), {
-      concurrency: 1,
-    })
-    const failure = yield* submit(records(items(20)), { batch: single }).pipe(
-      Effect.flip,
-      inProcess(directory, service.profile),
-    )
-    assert.match(String(failure), /answered with the task id account_7, which task 1 already has/)
-    const { in_doubt, planned, submitted } = yield* counts.pipe(inProcess(directory, service.profile))
-    assert.deepStrictEqual([submitted.tasks, in_doubt.tasks, planned.tasks], [1, 5, 14])
-  })
 })

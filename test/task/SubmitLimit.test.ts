@@ -20,19 +20,17 @@ const input = (n: number, isBad: (i: number) => boolean, piece = 100) => {
   )
 }
 
-const refusing = (isRefused: (request: TaskRequest) => boolean) =>
-  ScriptedService.make((request, before) =>
-    request.method === "POST" && isRefused(JSON.parse(request.body) as TaskRequest)
-      ? { status: 422, body: { detail: "no" } }
-      : ScriptedService.obliging(request, before),
-  )
-
-/** How a run over the input ends, and what is known of it afterwards. */
+/** How a run over the input ends at a service that refuses some tasks, and what is known of it afterwards. */
 const runOver = Effect.fnUntraced(function* (
   records: ReturnType<typeof input>,
   options: SubmitOptions,
-  service: ScriptedService.ScriptedService,
+  isRefused: (request: TaskRequest) => boolean = () => false,
 ) {
+  const service = yield* ScriptedService.except(
+    (request) =>
+      ScriptedService.isPost(request) &&
+      isRefused(JSON.parse(request.body) as TaskRequest) && { status: 422, body: { detail: "no" } },
+  )
   const directory = yield* temporaryDirectory
   const ended = yield* submit(records, { batch, ...options }).pipe(
     Effect.as("through"),
@@ -50,29 +48,24 @@ const runOver = Effect.fnUntraced(function* (
 
 describe("submit with a share of rejects", () => {
   test("goes through where just as much is rejected, and sends all", function* () {
-    const service = yield* ScriptedService.make(ScriptedService.obliging)
     const { ended, report } = yield* runOver(
       input(500, (i) => i >= 100 && i < 105),
       { maxRejects: "1%" },
-      service,
     )
     assert.strictEqual(ended, "through")
     assert.deepInclude(report, { read: 500, submitted: 495, rejected: 5, max_rejects: null })
   })
 
   test("ends with the reading where one more is, also of few records, and says so later", function* () {
-    const service = yield* ScriptedService.make(ScriptedService.obliging)
     const { ended, report } = yield* runOver(
       input(500, (i) => i < 6),
       { maxRejects: "1%" },
-      service,
     )
     assert.strictEqual(ended, "6 of 500 records were rejected, but `maxRejects` allows 1%")
     assert.deepInclude(report, { rejected: 6, max_rejects: "1%" })
     const few = yield* runOver(
       input(15, (i) => i < 6),
       { maxRejects: "39.9%" },
-      service,
     )
     assert.strictEqual(few.ended, "6 of 15 records were rejected, but `maxRejects` allows 39.9%")
     // No task was planned: nothing is waited for, and the input is not done with.
@@ -80,11 +73,9 @@ describe("submit with a share of rejects", () => {
   })
 
   test("does not read on where too many of thousands are", function* () {
-    const service = yield* ScriptedService.make(ScriptedService.obliging)
     const { ended, report } = yield* runOver(
       input(20_000, (i) => i % 50 === 0),
       { maxRejects: "1.5%" },
-      service,
     )
     const [, rejected, read] =
       /^(\d+) of ([\d,]+) records were rejected, but `maxRejects` allows 1\.5%$/.exec(ended) ?? []
@@ -95,21 +86,19 @@ describe("submit with a share of rejects", () => {
   })
 
   test("reads on where the first are bad, and enough good ones follow", function* () {
-    const service = yield* ScriptedService.make(ScriptedService.obliging)
     const { ended } = yield* runOver(
       input(900, (i) => i < 9),
       { maxRejects: "1%" },
-      service,
     )
     assert.strictEqual(ended, "through")
   })
 
   test("counts what the service refuses", function* () {
-    const service = yield* refusing(({ prompts }) => prompts.some(({ prompt }) => /^prompt 1[45]\d$/.test(prompt)))
+    const isRefused = ({ prompts }: TaskRequest) => prompts.some(({ prompt }) => /^prompt 1[45]\d$/.test(prompt))
     const good = input(400, () => false)
-    assert.strictEqual((yield* runOver(good, { maxRejects: "5%" }, service)).ended, "through")
+    assert.strictEqual((yield* runOver(good, { maxRejects: "5%" }, isRefused)).ended, "through")
     assert.strictEqual(
-      (yield* runOver(good, { maxRejects: "4.9%" }, service)).ended,
+      (yield* runOver(good, { maxRejects: "4.9%" }, isRefused)).ended,
       "20 of 400 records were rejected, but `maxRejects` allows 4.9%",
     )
   })

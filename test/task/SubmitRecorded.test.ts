@@ -27,6 +27,13 @@ const input = (records: ReadonlyArray<Result.Result<SourceItem, Reject>>) =>
     ...Array.from({ length: records.length / portion }, (_, i) => records.slice(portion * i, portion * (i + 1))),
   )
 
+/** A job's folder, at a service that obliges, and what runs an effect as a process of it. */
+const job = Effect.gen(function* () {
+  const directory = yield* temporaryDirectory
+  const service = yield* ScriptedService.make(ScriptedService.obliging)
+  return { directory, process: inProcess(directory, service.profile) }
+})
+
 /** Finds nothing wrong with the ledger, and gives what a reader is told of its run. */
 const account = Effect.fnUntraced(function* (directory: string) {
   const location = yield* LedgerLocation.of({ file: `${directory}/ledger.db` })
@@ -42,15 +49,12 @@ describe("what a reading recorded", () => {
     ["a source that fails", {}],
   ] as const) {
     test(`counts what is in the tables, and no more, after ${how}`, function* () {
-      const directory = yield* temporaryDirectory
-      const service = yield* ScriptedService.make(ScriptedService.obliging)
+      const { directory, process } = yield* job
       const records =
         options.maxRejects === undefined
           ? Stream.concat(input(good), Stream.fail("the source"))
           : input(good.map((record, i) => (i > stepRecords + 1_000 && i % 10 === 0 ? Result.fail(reject(i)) : record)))
-      const exit = yield* Effect.exit(submit(records, { batch, ...options })).pipe(
-        inProcess(directory, service.profile),
-      )
+      const exit = yield* Effect.exit(submit(records, { batch, ...options })).pipe(process)
       assert.isTrue(Exit.isFailure(exit))
       const { report, run } = yield* account(directory)
       const { counts } = Option.getOrThrow(run)
@@ -60,15 +64,14 @@ describe("what a reading recorded", () => {
       assert.strictEqual(report.submitted + report.not_submitted, tasks)
 
       // The same command goes on: what had waited is new now, and everything is counted once.
-      yield* submit(input(good), { batch }).pipe(inProcess(directory, service.profile))
+      yield* submit(input(good), { batch }).pipe(process)
       const after = yield* account(directory)
       assert.deepStrictEqual([after.report.read, after.report.known, after.report.submitted], [length, tasks, length])
     })
   }
 
   test("agrees with the tables at any moment of a live reading, and after it is stopped", function* () {
-    const directory = yield* temporaryDirectory
-    const service = yield* ScriptedService.make(ScriptedService.obliging)
+    const { directory, process } = yield* job
     const over = yield* Latch.make()
     let looks = 0
     const looking = input(good).pipe(
@@ -80,7 +83,7 @@ describe("what a reading recorded", () => {
       ),
       Stream.concat(Stream.fromEffectDrain(Effect.andThen(over.open, Effect.never))),
     )
-    const reading = yield* Effect.forkChild(submit(looking, { batch }).pipe(inProcess(directory, service.profile)))
+    const reading = yield* Effect.forkChild(submit(looking, { batch }).pipe(process))
     yield* Effect.raceFirst(over.await, Fiber.join(reading))
     yield* Fiber.interrupt(reading)
     assert.strictEqual(looks, length / portion)
@@ -91,8 +94,7 @@ describe("what a reading recorded", () => {
   })
 
   test("holds a step of long conversations before the reading ends", function* () {
-    const directory = yield* temporaryDirectory
-    const service = yield* ScriptedService.make(ScriptedService.obliging)
+    const { directory, process } = yield* job
     const long = items(20, (i) => ({ prompt: [{ role: "user", content: `${i}`.padEnd(1_000_000) }] }))
     const atEnd = Effect.map(account(directory), ({ run }) =>
       Option.match(run, {
@@ -105,14 +107,13 @@ describe("what a reading recorded", () => {
       Stream.fromArrays(...long.map((item) => [Result.succeed(item)])),
       Stream.fromEffectDrain(Effect.tap(atEnd, (read) => Effect.sync(() => void (recorded = read)))),
     )
-    yield* submit(records, { batch }).pipe(inProcess(directory, service.profile))
+    yield* submit(records, { batch }).pipe(process)
     // Of 8 MB each.
     assert.isAtLeast(recorded, 8)
   })
 
   test("is not all, though no task is left, where it failed or was stopped before anything was read", function* () {
-    const directory = yield* temporaryDirectory
-    const service = yield* ScriptedService.make(ScriptedService.obliging)
+    const { directory, process } = yield* job
     const ended = Effect.gen(function* () {
       const location = yield* LedgerLocation.of({ file: `${directory}/ledger.db` })
       const { last_run, status } = yield* JobStatus.make(Option.none()).pipe(
@@ -120,7 +121,7 @@ describe("what a reading recorded", () => {
       )
       return { status, run: last_run?.run, read_finished: last_run?.read_finished, failure: last_run?.failure }
     })
-    yield* Effect.flip(Effect.asVoid(submit(Stream.fail("the source")))).pipe(inProcess(directory, service.profile))
+    yield* Effect.flip(Effect.asVoid(submit(Stream.fail("the source")))).pipe(process)
     assert.deepStrictEqual(yield* ended, {
       status: "unfinished",
       run: 1,
@@ -129,14 +130,12 @@ describe("what a reading recorded", () => {
     })
     const started = yield* Latch.make()
     const reading = yield* Effect.forkChild(
-      submit(Stream.fromEffectDrain(Effect.andThen(started.open, Effect.never))).pipe(
-        inProcess(directory, service.profile),
-      ),
+      submit(Stream.fromEffectDrain(Effect.andThen(started.open, Effect.never))).pipe(process),
     )
     yield* started.await
     yield* Fiber.interrupt(reading)
     assert.deepStrictEqual(yield* ended, { status: "unfinished", run: 2, read_finished: false, failure: null })
-    yield* submit(input([])).pipe(inProcess(directory, service.profile))
+    yield* submit(input([])).pipe(process)
     assert.deepStrictEqual(yield* ended, { status: "done", run: 3, read_finished: true, failure: null })
   })
 })

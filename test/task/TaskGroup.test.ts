@@ -11,31 +11,10 @@ import * as ScriptedService from "../support/ScriptedService.ts"
 const items = (count: number) =>
   Array.from({ length: count }, (_, i) => JSON.stringify({ prompt: `prompt ${i}`, completions: ["a", "b"] }))
 
-const declaring = (...members: ReadonlyArray<string>) => ({
-  paths: {
-    "/v1/tasks": {
-      post: {
-        requestBody: {
-          content: {
-            "application/json": {
-              schema: { properties: Object.fromEntries(members.map((name) => [name, { type: "string" }])) },
-            },
-          },
-        },
-      },
-    },
-  },
-})
-
-const created =
-  (status = 201) =>
-  (request: ScriptedService.Received, before: ReadonlyArray<ScriptedService.Received>) =>
-    ScriptedService.isPost(request)
-      ? { status, body: status === 201 ? { task_id: `task_${before.length}` } : {} }
-      : { status: 200, body: { task_id: request.path.split("/").at(-1), status: "pending" } }
+const declaringGroups = ScriptedService.declaring({ group: { type: "string" } })
 
 const groupsAt = (service: ScriptedService.ScriptedService) =>
-  service.received.filter(ScriptedService.isPost).map(({ body }): unknown => JSON.parse(body).group)
+  ScriptedService.posts(service).map(({ body }): unknown => JSON.parse(body).group)
 
 /** Submits so many items from a folder, with the job in another folder in it, to a service. */
 const submitting = Effect.fnUntraced(function* (service: ScriptedService.ScriptedService, count = 1) {
@@ -51,7 +30,7 @@ const submitting = Effect.fnUntraced(function* (service: ScriptedService.Scripte
 
 describe("a run without --group", () => {
   test("names the job folder with its parent, and the campaign, where the service declares groups", function* () {
-    const service = yield* ScriptedService.make(created(), {}, declaring("group"))
+    const service = yield* ScriptedService.make(ScriptedService.obliging, {}, declaringGroups)
     const { group, submit } = yield* submitting(service)
     yield* submit("week-48").pipe(ends(0))
     yield* submit("week-48", "--guidelines", "other", "--new-campaign").pipe(ends(0))
@@ -59,20 +38,20 @@ describe("a run without --group", () => {
   })
 
   test("sends exactly the contract's members to a service that declares nothing", function* () {
-    const service = yield* ScriptedService.make(created(), {})
+    const service = yield* ScriptedService.make(ScriptedService.obliging, {})
     const { submit } = yield* submitting(service)
     yield* submit("job", "--no-shuffle", "--guidelines", "g", "--votes", "2").pipe(ends(0))
     const body =
       '{"task_type":"rlhf_ranking","prompts":[{"prompt":"prompt 0","completions":["a","b"]}],"guidelines":"g"}'
     assert.deepStrictEqual(
-      service.received.filter(ScriptedService.isPost).map((request) => request.body),
+      ScriptedService.posts(service).map((request) => request.body),
       [body, body],
     )
   })
 })
 
 test("--group is sent without a declaration, and a campaign keeps it, which a warning says", function* () {
-  const service = yield* ScriptedService.make(created())
+  const service = yield* ScriptedService.make(ScriptedService.obliging)
   const { folder, submit } = yield* submitting(service)
   yield* submit("job", "--group", "first").pipe(ends(0))
   yield* write(`${folder}/items.jsonl`, items(2))
@@ -89,10 +68,10 @@ test("--group is sent without a declaration, and a campaign keeps it, which a wa
 })
 
 test("a request whose answer was lost is repeated byte for byte, though group and document have changed", function* () {
-  let document: unknown = declaring("group")
+  let document: unknown = declaringGroups
   let isLost = true
-  const service = yield* ScriptedService.make(
-    (request, before) => (isLost && ScriptedService.isPost(request) ? "reset" : created()(request, before)),
+  const service = yield* ScriptedService.except(
+    (request) => isLost && ScriptedService.isPost(request) && "reset",
     {},
     () => ({ status: 200, body: document }),
   )
@@ -101,7 +80,7 @@ test("a request whose answer was lost is repeated byte for byte, though group an
   isLost = false
   document = {}
   yield* submit("job", "--idempotency-key", "honored", "--group", "other").pipe(ends(0))
-  const posts = service.received.filter(ScriptedService.isPost)
+  const posts = ScriptedService.posts(service)
   assert.isAbove(posts.length, 1)
   assert.strictEqual(new Set(posts.map(({ body }) => body)).size, 1)
   assert.strictEqual(new Set(posts.map(({ headers }) => headers["idempotency-key"])).size, 1)
@@ -119,13 +98,10 @@ test("the built-in service lists a job's tasks under its group", function* () {
 })
 
 test("the halves of a split task keep its group", function* () {
-  const tooLarge = yield* ScriptedService.make(
-    (request, before) =>
-      ScriptedService.isPost(request) && JSON.parse(request.body).prompts.length > 1
-        ? { status: 413 }
-        : created()(request, before),
+  const tooLarge = yield* ScriptedService.except(
+    (request) => ScriptedService.isPost(request) && JSON.parse(request.body).prompts.length > 1 && { status: 413 },
     {},
-    declaring("group"),
+    declaringGroups,
   )
   const { group, submit } = yield* submitting(tooLarge, 3)
   yield* submit("halves").pipe(ends(0))
@@ -133,7 +109,7 @@ test("the halves of a split task keep its group", function* () {
 })
 
 test("a lost ledger names the group of a later campaign, with which a new ledger sends the same keys", function* () {
-  const service = yield* ScriptedService.make(created(), {}, declaring("group"))
+  const service = yield* ScriptedService.make(ScriptedService.obliging, {}, declaringGroups)
   const { folder, group, submit } = yield* submitting(service)
   yield* submit("job").pipe(ends(0))
   const second = ["--guidelines", "other"]

@@ -7,7 +7,7 @@ import * as PostgresClient from "../../src/node/PostgresClient.ts"
 import * as SqliteClient from "../../src/node/SqliteClient.ts"
 import * as HealthRoutes from "../../src/telemetry/HealthRoutes.ts"
 import * as Readiness from "../../src/telemetry/Readiness.ts"
-import { cliServed, cliStarted, itemLines, quick, to, write } from "../support/cli.ts"
+import { cliServed, cliStarted, folderWithItems, quick, to } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { notInstalled, Server } from "../support/postgres.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
@@ -70,29 +70,25 @@ describe("health", () => {
   })
 
   test("a job is not ready while it is stopping", function* () {
-    let answer = () => {}
-    const asked = new Promise<void>((resolve) => (answer = resolve))
-    let release = () => {}
-    const released = new Promise<void>((resolve) => (release = resolve))
+    const [asked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const service = yield* ScriptedService.make(async () => {
-      answer()
-      await released
+      asked.resolve()
+      await released.promise
       return { status: 201, body: { task_id: "task_1" } }
     })
-    const folder = yield* temporaryDirectory
-    yield* write(`${folder}/items.jsonl`, itemLines(1))
+    const folder = yield* folderWithItems(1)
     const job = yield* cliStarted(
       ["submit", `${folder}/items.jsonl`, "--dir", `${folder}/job`, "--monitor", "0", ...quick],
       to(service),
     )
     const said = yield* job.talks(/Health checks and metrics are at \S+\n/)
     const [, origin = ""] = /metrics are at (\S+)/.exec(said) ?? []
-    yield* Effect.promise(() => asked)
+    yield* Effect.promise(() => asked.promise)
     assert.deepStrictEqual(yield* health(origin), [200, 200])
     const stopped = yield* Effect.forkScoped(job.stop())
     yield* job.talks(/SIGTERM: waiting for 1 request to finish/)
     assert.deepStrictEqual(yield* health(origin), [200, 503])
-    release()
+    released.resolve()
     assert.strictEqual((yield* Fiber.join(stopped)).status, 143)
   })
 })

@@ -1,8 +1,8 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, Metric } from "effect"
 import { PrometheusMetrics } from "effect/observability"
-import { cli, cliServed, cliStarted, itemLines, quick, to, write } from "../support/cli.ts"
-import { temporaryDirectory, test } from "../support/job.ts"
+import { cli, cliServed, cliStarted, folderWithItems, itemLines, quick, to } from "../support/cli.ts"
+import { test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 import { completed, deliver, secret, send } from "../support/webhooks.ts"
 
@@ -28,16 +28,9 @@ const originIn = (said: string) => /metrics are at (\S+)/.exec(said)?.[1] ?? ""
 describe("metrics", () => {
   test("what a run and a service did is at /metrics", () =>
     Effect.gen(function* () {
-      const folder = yield* temporaryDirectory
-      yield* write(`${folder}/items.jsonl`, [...itemLines(5), itemLines(1)[0]!, "{}"])
-      const { env, service } = yield* cliServed([
-        "--database",
-        `${folder}/service.db`,
-        "--expert",
-        "longest",
-        "--monitor",
-        "0",
-      ])
+      const folder = yield* folderWithItems([...itemLines(5), itemLines(1)[0]!, "{}"])
+      const flags = ["--expert", "longest", "--monitor", "0"]
+      const { env, service } = yield* cliServed(["--database", `${folder}/service.db`, ...flags])
       const origin = originIn(yield* service.talks(/metrics are at \S+\n/))
       const run = () =>
         cli(["run", `${folder}/items.jsonl`, "--dir", `${folder}/job`, "--batch-size", "3", ...quick], env)
@@ -67,20 +60,18 @@ describe("metrics", () => {
 
   test("requests that wait and that are under way, refusals, failed tasks and webhooks", () =>
     Effect.gen(function* () {
-      let release = () => {}
-      const released = new Promise<void>((resolve) => (release = resolve))
+      const released = Promise.withResolvers<void>()
       const service = yield* ScriptedService.make(async ({ method, path }, before) => {
         if (method === "GET") {
-          await released
+          await released.promise
           return { status: 200, body: { task_id: path.split("/").at(-1), status: "cancelled" } }
         }
         if (before.length === 0) return { status: 429, headers: { "retry-after": "0" } }
         return { status: 201, body: { task_id: `task_${before.length}` } }
       })
-      const folder = yield* temporaryDirectory
       // So many that the first poll is under way while others are still to be created.
       const tasks = 40
-      yield* write(`${folder}/items.jsonl`, itemLines(tasks))
+      const folder = yield* folderWithItems(tasks)
       const job = yield* cliStarted(
         ["run", `${folder}/items.jsonl`, "--dir", `${folder}/job`, "--batch-size", "1", "--concurrency", "1"].concat(
           ["--monitor", "0", "--listen", "0", "--idempotency-key", "honored"],
@@ -98,7 +89,7 @@ describe("metrics", () => {
       yield* Effect.repeat(metrics, {
         until: (samples) => samples[requests("in_flight")] === 1 && (samples[requests("waiting")] ?? 0) > 0,
       })
-      release()
+      released.resolve()
       assert.strictEqual((yield* job.ended).status, 1)
       const samples = parse(yield* PrometheusMetrics.format())
       assert.deepInclude(samples, {

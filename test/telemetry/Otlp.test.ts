@@ -1,8 +1,8 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import { cli, cliServed, itemLines, quick, write } from "../support/cli.ts"
+import { cli, cliServed, folderWithItems, itemLines, quick } from "../support/cli.ts"
 import * as Collector from "../support/collector.ts"
-import { temporaryDirectory, test } from "../support/job.ts"
+import { test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 import { column } from "../support/columns.ts"
 import { send } from "../support/webhooks.ts"
@@ -12,31 +12,21 @@ const token = "token-of-a-test"
 /** A run of five items in two tasks over a service in another process, as it were, and what the collector has of it. */
 const observed = Effect.gen(function* () {
   const collector = yield* Collector.make
-  const folder = yield* temporaryDirectory
+  const folder = yield* folderWithItems([...itemLines(5), "{}"])
   const variables = (service: string) => ({
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
     OTEL_SERVICE_NAME: service,
   })
-  yield* write(`${folder}/items.jsonl`, [...itemLines(5), "{}"])
   const { env, service } = yield* cliServed(
     ["--database", `${folder}/service.db`, "--expert", "longest"],
     token,
     variables("annotations"),
   )
-  const run = yield* cli(
-    [
-      "run",
-      `${folder}/items.jsonl`,
-      "--dir",
-      `${folder}/job`,
-      "--batch-size",
-      "3",
-      "--pairs",
-      "full-ranking",
-      ...quick,
-    ],
-    { ...env, ...variables("pipeline") },
-  )
+  const flags = ["--batch-size", "3", "--pairs", "full-ranking", ...quick]
+  const run = yield* cli(["run", `${folder}/items.jsonl`, "--dir", `${folder}/job`, ...flags], {
+    ...env,
+    ...variables("pipeline"),
+  })
   assert.strictEqual(run.status, 0, run.stderr)
   const ready = yield* send(new URL("/readyz", env.PREFSTREAM_BASE_URL).href, { method: "GET" })
   assert.strictEqual(ready.status, 200)
@@ -139,8 +129,7 @@ describe("export by OTLP", () => {
   })
 
   test("a collector that is down, or refuses, is one warning, and the work goes on", function* () {
-    const folder = yield* temporaryDirectory
-    yield* write(`${folder}/items.jsonl`, itemLines(1))
+    const folder = yield* folderWithItems(1)
     const refusing = yield* ScriptedService.make(() => ({ status: 403, body: {} }))
     for (const [endpoint, what] of [
       ["http://127.0.0.1:1", "cannot be reached"],
@@ -156,8 +145,7 @@ describe("export by OTLP", () => {
   })
 
   test("a setting that cannot be used is refused before anything is done", function* () {
-    const folder = yield* temporaryDirectory
-    yield* write(`${folder}/items.jsonl`, itemLines(1))
+    const folder = yield* folderWithItems(1)
     const run = (variables: Record<string, string>) =>
       cli(["run", `${folder}/items.jsonl`, "--dir", `${folder}/job`, "--expert", "first"], {
         OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9",

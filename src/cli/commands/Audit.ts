@@ -28,7 +28,7 @@ export const command = makeCommand(
     judge: repeated(
       Flag.String("judge"),
       "EXPERT",
-      "Another expert to count as a judge, such as longest; experts of kind judge always count; repeatable",
+      "Expert to count as a judge, such as the rule longest, besides experts of kind judge; repeatable",
     ),
     within: option(
       parsed("within", (text) => numberIn(text, 0, 1), "a number from 0 to 1"),
@@ -65,6 +65,6 @@ export const command = makeCommand(
   {
     "prefstream audit --dir week-48": "Compare a job's judges with people",
     "prefstream audit --dir week-48 --by topic --price 0.40 --price judge=0.01 --within 0.01":
-      "Also compare by topic, and find the cheapest policy within one percentage point of people",
+      "Also compare by topic, and find the cheapest policy whose accuracy is at most 0.01 below people's",
   },
 )

@@ -89,7 +89,6 @@ const settings = Effect.fnUntraced(
   function* (flags: object) {
     const { problem, project } = yield* Settings.Current
     if (problem !== undefined) return failed("settings", problem)
-    // `--listen` requires a base URL or a pipeline. `{}` stands for a pipeline, so that no base URL is needed.
     yield* check(flags, {})
     yield* checkRun
     const message = project === undefined ? `no ${Settings.fileName} found` : project.file
@@ -220,6 +219,7 @@ const answered = (
     return of("failed", `refuses the token (${status}): set a valid token in PREFSTREAM_TOKEN`)
   if (kind === "rateLimited")
     return of("warning", "is limiting the request rate (429), so the token was not checked; try again later")
+  if (kind === "blocked") return of("failed", `refuses every request (${statusText(status)})`)
   if (kind === "serverError")
     return of("failed", `is unavailable (${statusText(status)}): a run would wait for it (--patience)`)
   return of("failed", `answers ${statusText(status)} for a task that does not exist (expected 404): check the base URL`)

@@ -62,7 +62,7 @@ export const command = makeCommand(
     disputed: text(
       "disputed",
       "FILE",
-      "Write all items whose rejected completion has the higher score to FILE, as input for run",
+      "Write FILE for prefstream run, with all items whose rejected completion has the higher score",
     ),
     report: text("report", "FILE", "Write the dataset's report, with a section about the scores, to FILE"),
     json: ledgerFlags.json,

@@ -79,8 +79,9 @@ const accuracyRows = ({ accuracy, experts }: VotePlan): ReadonlyArray<string> =>
     `${percent(accuracy)} of the votes are correct, estimated from ${count(gold + agreement, "expert")} in the pilot`,
     experts.some(({ by, expert }) => by !== null && expert === null) &&
       "all votes without an expert's name count as one expert",
-    gold > 0 && `${count(gold, "expert")} estimated from known answers only (at least ${minGoldVotes} votes each)`,
-    agreement > 0 && `${count(agreement, "expert")} estimated from all votes and known answers`,
+    gold > 0 &&
+      `${count(gold, "expert")}: accuracy from known answers only (at least ${minGoldVotes} votes on gold items)`,
+    agreement > 0 && `${count(agreement, "expert")}: accuracy from all votes and known answers`,
     unknown > 0 && `${count(unknown, "more expert")} left out: no votes on items with several votes or a known answer`,
   ])
 }

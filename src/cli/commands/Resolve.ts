@@ -51,7 +51,7 @@ const flags = {
       isTypedOnly: true,
     },
   ),
-  giveUp: toggle("give-up", "Neither send the tasks again nor wait for them; items without another vote are rejected", {
+  giveUp: toggle("give-up", "Neither send the tasks again nor wait for them; items left without a task are rejected", {
     isTypedOnly: true,
   }),
   ...ledgerFlags,
@@ -193,6 +193,6 @@ const describeDecision = (
         ? `${tasks} will be sent again by ${sender}, as a new, billable task.`
         : `${tasks} will be sent again by ${sender}, ${anew} of them as new, billable tasks.`
     case "giveUp":
-      return `${tasks} given up: items without another vote are rejected.`
+      return `${tasks} given up: items left without a task are rejected.`
   }
 }

@@ -137,7 +137,7 @@ export const command = makeCommand(
     monitor,
     ...expertFlags,
   },
-  // This function has no span, because the handlers of an `HttpApi` would use it in place of the request's span.
+  // With a span here, the handlers of an `HttpApi` would belong to this span, not to the span of their request.
   Effect.fnUntraced(function* (flags) {
     yield* check(flags)
     const variable = yield* organizationToken

@@ -1,7 +1,4 @@
-/**
- * Sends a task only for `--try-task new`. The request is repeated only if it certainly did not arrive. No ledger
- * records the task.
- */
+/** Sends the task of `--try-task new`, without a ledger. Repeats the request only if it certainly did not arrive. */
 import { Clock, Duration, Effect, Layer, Option, Schema } from "effect"
 import { resultPlaces } from "../../api/ContractSettings.ts"
 import { ServiceProfile } from "../../api/ServiceProfile.ts"

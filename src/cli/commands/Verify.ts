@@ -35,7 +35,7 @@ const textOf = (verified: Verified) => {
     `${directory} has no errors: ${count(rows, "pair")} in ${count(files, "file")}.`,
     ...(rebuilt === undefined
       ? []
-      : [`Rebuilt from ${count(rebuilt.votes, "vote")}: ${count(rebuilt.files, "file")} with the same rows.`]),
+      : [`Rebuilt ${count(rebuilt.files, "file")} from ${count(rebuilt.votes, "vote")}: same rows as in the dataset.`]),
   ]
   return [...lines, ...(hasErrors(verified) ? [] : summary)].join("\n")
 }

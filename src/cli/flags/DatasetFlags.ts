@@ -47,7 +47,7 @@ export const datasetFlags = inGroup("DATASET", {
     metavar: "STRATEGY",
     default: "best-against-rest",
   }),
-  pairSeed: integer("pair-seed", "Seed for sampling pairs with best-against-one", { default: 0 }),
+  pairSeed: integer("pair-seed", "Seed for sampling pairs, with --pairs best-against-one", { default: 0 }),
   aggregate: literals(
     "aggregate",
     Consensus.aggregations,
@@ -108,7 +108,7 @@ export const datasetFlags = inGroup("DATASET", {
     "Source of the margin: the votes, or the preference strengths that experts gave",
     { default: "votes" },
   ),
-  edited: literals("edited", ["chosen", "none"], "Completion to replace with an expert's edit in trainer formats", {
+  edited: literals("edited", ["chosen", "none"], "Completion that an expert's edit replaces in trainer formats", {
     default: "none",
   }),
   conversational: choice("conversational", "Write message lists; --no-conversational: text", {

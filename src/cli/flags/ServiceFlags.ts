@@ -112,7 +112,7 @@ export const serviceFlags = {
     completedStatus: repeated(
       Flag.String("completed-status"),
       "STATUS",
-      "Status, besides completed, of a task that has results; repeatable",
+      "Status that, like completed, means that a task has results; repeatable",
     ),
     idempotencyKey: literals("idempotency-key", ["honored", "ignored"], "Whether the service honors Idempotency-Key", {
       default: "from openapi.json",
@@ -125,7 +125,7 @@ export const serviceFlags = {
         `${durationForm}, or forever`,
       ),
       "DURATION",
-      "Time that the service keeps keys, or forever",
+      "Retention time of idempotency keys, or forever",
       { default: formatDuration(defaults.idempotencyKeyLifetime), environment: "PREFSTREAM_IDEMPOTENCY_KEY_LIFETIME" },
     ),
     concurrency: integer("concurrency", "Maximum concurrent requests", {

@@ -52,7 +52,7 @@ export const batchFlags = inGroup("TASKS", {
   votes: option(
     parsed("votes", parseVotes, votesForm),
     "N[..M]",
-    "Billable votes per new item, by N people; N..M: up to M while undecided",
+    "Billable votes per new item; N..M: N votes, and up to M if still uncertain",
     { default: "the service's", isEssential: true },
   ),
   confidence: option(
@@ -64,7 +64,7 @@ export const batchFlags = inGroup("TASKS", {
   peopleWhen: option(
     parsed("people-when", parsePeopleWhen, peopleWhenForm),
     "jury<SHARE",
-    "Ask N judges first, and people if the jury is less certain than SHARE (with --votes N..M)",
+    "Let N judges vote first, then people if the jury's certainty is below SHARE; needs --votes N..M",
   ),
   completionsPerItem: integer(
     "completions-per-item",

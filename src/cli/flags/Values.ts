@@ -1,4 +1,4 @@
-/** A command must store a flag under its name in camel case: `Rules` derives the flag's spelling from this name. */
+/** Makes flags. A command must store `--rate-limit` as `rateLimit`, because `Rules` converts this name back. */
 import { Duration, Effect, Option, Schema } from "effect"
 import { CliError, Flag } from "effect/cli"
 import { define, type Definition, nameOf, orSetting } from "./Definition.ts"

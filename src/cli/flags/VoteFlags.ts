@@ -29,7 +29,7 @@ export const voteFlags = {
     choiceMap: text(
       "choice-map",
       "MAP",
-      "Meaning of values, such as '0=first,1=second,2=tie' or '>0.5=second'; also all_bad, none, a model",
+      "Meaning of values: first, second, …, tie, all_bad, none, or a model, such as '0=first,>0.5=second'",
       { isEssential: true },
     ),
     votesPath: text("votes-path", "PATH", "Path of the list of votes, if a record has all votes of an item", {

@@ -32,7 +32,7 @@ export const webhookFlags = inGroup("WEBHOOK", {
   webhookDeliveryId: text(
     "webhook-delivery-id",
     "WHERE",
-    "Location of unsigned delivery ids: header:NAME, or a payload path",
+    "Delivery id, if it is not signed: header:NAME, or a payload path",
     {
       environment: "PREFSTREAM_WEBHOOK_DELIVERY_ID",
     },

@@ -34,15 +34,15 @@ const overall = ({ overall, unknown_ties, votes }: Evaluation): ReadonlyArray<st
       ...(votes === null
         ? []
         : [
-            ["scores, against one vote", number(votes.scores.items), cell(votes.scores)],
-            ["people, against one vote (the human ceiling)", number(votes.people.items), cell(votes.people)],
+            ["scores agree with a vote", number(votes.scores.items), cell(votes.scores)],
+            ["two votes agree (human ceiling)", number(votes.people.items), cell(votes.people)],
           ]),
     ],
   ),
   ...(unknown_ties === undefined
     ? []
     : [
-        `${count(unknown_ties, "pair")} without a human ceiling: the dataset has no column decided_votes, so ties are unknown; export the dataset again`,
+        `Agreement with votes leaves out ${count(unknown_ties, "pair")}: the dataset has no column decided_votes, so ties are unknown. Export the dataset again`,
       ]),
 ]
 
@@ -72,7 +72,7 @@ export const text = (evaluation: Evaluation): string => {
     ...(disagreements.length === 0
       ? []
       : table(
-          `Greatest differences from the experts, who disagree with the scores on ${count(disputed.pairs, "pair")}`,
+          `Largest score differences among ${count(disputed.pairs, "pair")} on which scores and experts disagree`,
           ["item", "chosen", "rejected", "score difference", "agreement"],
           disagreements
             .slice(0, 5)

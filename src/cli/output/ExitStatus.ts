@@ -1,4 +1,4 @@
-/** The exit statuses of all commands. 75 is `EX_TEMPFAIL` of sysexits.h. After a signal: 128 + the signal's number. */
+/** The exit statuses of all commands. 75 is `EX_TEMPFAIL` of sysexits.h. A signal gives 128 + its number. */
 import { Schema } from "effect"
 import type { RunStatus } from "../../pipeline/RunReport.ts"
 import { inFlags } from "./Flags.ts"
@@ -8,7 +8,7 @@ export const failure = 1
 export const usage = 2
 /** Results are outstanding, or items need further votes. */
 export const waiting = 3
-/** Tasks may have arrived at the service, and are not sent again. */
+/** The service may or may not have received some tasks, so they are not sent again. */
 export const inDoubt = 4
 export const rejects = 5
 export const thresholds = 6

@@ -1,4 +1,4 @@
-/** Replaces options in backticks by flags in messages. Text in double quotes is data, and stays unchanged. */
+/** In messages, replaces options in backticks by flags. Text in double quotes is data, and does not change. */
 import { Predicate, Result } from "effect"
 import type { RejectCount } from "../../pipeline/RejectCounts.ts"
 import { joinWords } from "../../io/Values.ts"
@@ -59,7 +59,7 @@ const tokens = new RegExp(
 )
 const memberNames = new RegExp(String.raw`${quotedText}|([A-Za-z.]+)(?=:)`, "g")
 
-/** Uses the syntax of `ChoiceMap`. Does not import it, because each start of prefstream loads this file. */
+/** Follows the syntax of `ChoiceMap`, but does not import it, because each start of prefstream loads this file. */
 const partOfMap = (text: string): string =>
   /[",=]/.test(text) && !/^[<>]=?\s*\S+$/.test(text) ? JSON.stringify(text) : text
 

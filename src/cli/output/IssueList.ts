@@ -85,7 +85,7 @@ const decisions = [
   {
     flag: "--give-up",
     states: endable,
-    effect: "neither send the task again nor wait for it; its items without another vote are rejected",
+    effect: "neither send the task again nor wait for it; items left without a task are rejected",
   },
 ]
 

@@ -9,7 +9,7 @@ export const leftOut = (reasons: NonNullable<RunReport["left_out"]>): string | f
 }
 
 const whyLost = (reason: string): string => {
-  if (reason === "tie") return "tie (no vote prefers a completion, or --ties drop)"
+  if (reason === "tie") return "tie (no vote prefers a completion, or --ties is set to drop)"
   if (reason === "no_pair") return "no pair (the best completion is blank, or equal to the others)"
   return reason.replaceAll("_", " ")
 }

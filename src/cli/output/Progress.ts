@@ -1,7 +1,4 @@
-/**
- * A terminal gets one line, which is redrawn. Elsewhere, a line is printed every 5 seconds if the counts have changed,
- * and every 10 minutes if they have not.
- */
+/** Redraws one line on a terminal. Elsewhere, prints a line every 5 seconds, or every 10 minutes without changes. */
 import { Duration, Effect, Option, Stdio, Stream } from "effect"
 import * as SteadyClock from "../../io/SteadyClock.ts"
 import { Ledger } from "../../task/ledger/Ledger.ts"
@@ -13,7 +10,6 @@ const redrawInterval = Duration.millis(200)
 const lineInterval = Duration.seconds(5)
 const unchangedLines = 120
 const barWidth = 12
-/** In milliseconds. The rate is the average over the last `max`, and is shown only after `min`. */
 const rateWindow = { max: 60_000, min: 2_000 }
 
 const write = Effect.fnUntraced(function* (text: string) {
@@ -52,7 +48,7 @@ const makeRate = () => {
   let samples: Array<{ readonly at: number; readonly done: number }> = []
   return Effect.fnUntraced(function* ({ done, left }: Effect.Success<typeof line>) {
     const at = yield* SteadyClock.now
-    // `done` falls when the first result arrives: it then counts judged items instead of submitted ones.
+    // At the first result, `done` becomes smaller: it no longer counts submitted items, but judged items.
     if (done < (samples.at(-1)?.done ?? 0)) samples = []
     samples.push({ at, done })
     const recent = samples.findIndex((sample) => at - sample.at <= rateWindow.max)

@@ -1,4 +1,4 @@
-/** An estimate names the period and the number of items that it is based on. */
+/** The text of `prefstream status`. */
 import { DateTime, Option } from "effect"
 import type { PaidRequests } from "../../domain/JudgeUsage.ts"
 import { count, excerpt, number, plural } from "../../io/Values.ts"
@@ -110,7 +110,7 @@ const waitingForExperts = ({ waiting_for_experts: { items, tasks } }: JobStatus)
 
 const waitingForJudges = ({ waiting_for_judges: { items, tasks } }: JobStatus): string | false =>
   items > 0 &&
-  `${count(items, "item")} in ${count(tasks, "task")} ${plural(items, "waits", "wait")} for another judge at the service: only language models may vote on ${plural(items, "it", "them")}, and none of the service's language models can`
+  `${count(items, "item")} in ${count(tasks, "task")} ${plural(items, "waits", "wait")} for another judge at the service: only language models may vote on ${plural(items, "it", "them")}, and the service has no language model left that can vote`
 
 const results = (status: JobStatus): Rows => {
   const { at, estimate, oldest_outstanding, results, votes } = status

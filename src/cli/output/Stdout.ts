@@ -19,7 +19,7 @@ export const columns = (): number => process.stdout.columns ?? 0
 export const whenWritten = (done: (isLost: boolean) => void): void => {
   process.stdout.write("", () => {
     process.stderr.write("", () => {
-      // Node emits the error event after the callback of the next write.
+      // Node emits a write error of stdout only after these callbacks.
       setImmediate(() => done(isFailed))
     })
   })

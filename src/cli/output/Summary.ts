@@ -159,7 +159,7 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
 }
 
 const honoring = ({ shared_with_workers, seconds }: RunReport): string => {
-  const flag = "with --idempotency-key honored"
+  const flag = "with the flag --idempotency-key honored"
   if (shared_with_workers) return `start the workers again ${flag}`
   return seconds === null ? `run the submitting command ${flag}` : `run the same command ${flag}`
 }

@@ -1,4 +1,4 @@
-/** Text from `printable` has no control characters that a terminal would execute. */
+/** Formats texts for the terminal. `printable` replaces control characters, which a terminal would execute. */
 import { Clock, Console, Effect } from "effect"
 import { inFlags } from "./Flags.ts"
 import * as LogFormat from "./LogFormat.ts"
@@ -12,7 +12,7 @@ export const say = Effect.fnUntraced(function* (text: string, level: "error" | "
   yield* Console.error(isJson ? Stderr.line(level, message, now) : `prefstream: ${printable(message)}`)
 })
 
-/** The library's suggestions for a short name include names that are too different from it, so they are checked. */
+/** For a short name, the library suggests names that differ too much, so its suggestions are checked. */
 const isNear = (message: string, suggestions: string): boolean => {
   const name = /(?:flag: |subcommand ")-*([^\s"]+)/.exec(message)?.[1] ?? ""
   const [first = ""] = suggestions.split(" ")

@@ -1,7 +1,7 @@
 /**
- * A setting comes from the first of these sources: the command line, the environment, the job's last run (only for
- * `followers`), and the nearest `prefstream.yaml`. If the last run used the same file, the file's present settings take
- * precedence over those that the last run took from it. A job with a pipeline file does not use `prefstream.yaml`.
+ * A setting comes from the first of these sources: the command line, the environment, the settings of the last run
+ * (only for commands in `followers`), and the nearest `prefstream.yaml`. If the last run used the same
+ * `prefstream.yaml`, this file comes before the last run. A job with a pipeline file does not use `prefstream.yaml`.
  */
 import { Config, Console, Context, Effect, FileSystem, Option, Path, type PlatformError, Predicate } from "effect"
 import type { Command } from "effect/cli"

@@ -1,7 +1,4 @@
-/**
- * In a settings file, a key is a flag's name or `files`. A section is for one command. Paths start at the file's
- * folder.
- */
+/** Settings files: keys are flags or `files`, and sections are commands. Paths start at the folder of the file. */
 import { Effect, FileSystem, Path, Predicate } from "effect"
 import { isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument, type ParsedNode, stringify } from "yaml"
 import { didYouMean } from "../../io/NearestName.ts"
@@ -39,7 +36,7 @@ const isOfRuns = (name: string, { group }: Definition): boolean =>
 
 const textOf = (node: unknown): string | undefined => {
   if (!isScalar(node) || node.value === null) return undefined
-  // Numbers keep their spelling in the file, such as 0.10 or 1e6.
+  // A number such as 0.10 or 1e6 stays as it is written in the file.
   return Predicate.isString(node.value) ? node.value : (node.source ?? JSON.stringify(node.value))
 }
 

@@ -1,4 +1,4 @@
-/** Writes `1.0` in a `float64` column: from `1`, `load_dataset` would infer integers, and fail at a later fraction. */
+/** Writes rows as JSON. The float 1 is written as `1.0`: from `1`, `load_dataset` infers integers, and fails at 0.5. */
 import { type Cell, type EncodedRow, Text } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"
 

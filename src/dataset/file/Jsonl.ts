@@ -1,7 +1,4 @@
-/**
- * The same rows give the same bytes. `datasets` infers types from the first rows of a file. Up to 100 later rows with
- * other types therefore become leading lines, at the start of the file.
- */
+/** Moves up to 100 rows with new types to the start of the file, where `datasets` infers the types. */
 import type { EncodedRow } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"
 import * as InferredTypes from "./InferredTypes.ts"
@@ -13,7 +10,7 @@ const bufferBytes = 1024 * 1024
 
 const maxUnitBytes = 3
 
-/** Limit for the first rows, and for the leading lines. Together, they are below the 10 MB that `datasets` reads. */
+/** Limit for the rows learned first, and for the lines moved to the start: in all, below the 10 MB of `datasets`. */
 const maxStartBytes = 4 * 1024 * 1024
 
 export const maxLeadingLines = 100
@@ -26,7 +23,7 @@ export const leadingLines = (features: Features) => {
   let leadingBytes = 0
   return {
     lines: lines as ReadonlyArray<string>,
-    /** Returns whether the row becomes a leading line. If it does, the caller must not write it. */
+    /** Returns true for a row that moves to the start of the file. The caller must not write this row. */
     takes: (row: EncodedRow): boolean => {
       const { columns } = row
       if (startBytes < maxStartBytes) {

@@ -53,7 +53,7 @@ export const parquet = Effect.fnUntraced(function* (path: string) {
       }),
     ),
     Stream.flattenIterable,
-    // In larger chunks, all later steps would hold a whole row group, which the garbage collector would copy.
+    // With larger chunks, each later step would keep a whole row group in memory.
     Stream.rechunk(rowsPerStep),
   )
   return { metadata, rows } satisfies ParquetFile

@@ -1,8 +1,4 @@
-/**
- * axolotl (docs/rlhf.qmd, docs/reward_modelling.qmd; src/axolotl/prompt_strategies). Its DPO strategy renders the
- * answer together with a dummy question, and searches the result for the answer. A completion that it would not find is
- * omitted: one that begins or ends with white space, or that is a part of the dummy question.
- */
+/** Formats for axolotl (docs/rlhf.qmd, docs/reward_modelling.qmd; src/axolotl/prompt_strategies). */
 import { Result, Schema } from "effect"
 import type { JsonRow } from "../file/Features.ts"
 import { describeValue, isObject } from "../../io/Values.ts"
@@ -28,7 +24,9 @@ const endsInWhiteSpace =
 const cutProblem = (answer: string): string | undefined => {
   if (endsInWhiteSpace.test(answer))
     return "text without leading or trailing white space (axolotl searches for the text after applying a chat template)"
-  return dummy.includes(answer) ? `text that is not part of ${dummy} (axolotl would find the text there)` : undefined
+  return dummy.includes(answer)
+    ? `text that is not part of ${dummy} (axolotl would start the completion inside that message)`
+    : undefined
 }
 
 const templateTexts = [
@@ -55,7 +53,8 @@ const inTemplates = (row: JsonRow): ReadonlyArray<Problem> =>
       ? [
           {
             field: `${side}.content`,
-            expected: "text that common chat templates do not contain (axolotl would find the text in the template)",
+            expected:
+              "text that common chat templates do not contain (axolotl would start the completion inside the template)",
             found: describeValue(content),
           },
         ]

@@ -27,14 +27,13 @@ export const commonBeginnings =
         field: "chosen",
         expected:
           "completions that differ in their first character (TRL's DPO and KTO trainers end the prompt at the first difference)",
-        found: `the same beginning: ${describeValue(chosen.slice(end))} is cut to ${describeValue(chosen.slice(cut))}`,
+        found: `the same beginning, so TRL would cut ${describeValue(chosen.slice(end))} to ${describeValue(chosen.slice(cut))}`,
       },
     ]
   }
 
 const assistants = ["assistant", "gpt"]
 
-/** DeepSeek's chat template removes text before `</think>`. Those of Qwen 3 and GLM 4.5 do so in earlier turns. */
 export const thoughts = (row: JsonRow): ReadonlyArray<Problem> =>
   Object.entries(row).flatMap(([column, value]) => thoughtsIn(value, column, false))
 

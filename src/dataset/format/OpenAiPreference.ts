@@ -78,7 +78,11 @@ const sharedResults = (chosen: ReadonlyArray<Message>, rejected: ReadonlyArray<M
 const oneAnswer = (messages: ReadonlyArray<Message>, field: string): Checked<ReadonlyArray<JsonRow>> =>
   messages.length === 1
     ? toMessages(messages, field)
-    : refuse(field, "one message after the tool results that both sides share", `${messages.length} messages`)
+    : refuse(
+        field,
+        "only one message after the tool results shared by chosen and rejected",
+        `${messages.length} messages`,
+      )
 
 export const openAiPreference: TrainerFormat = {
   name: "openai-preference",

@@ -1,9 +1,8 @@
 /**
  * OpenRLHF 0.10.2 and later (openrlhf/cli/train_rm.py, train_dpo.py; openrlhf/datasets/reward_dataset.py of 0.11.0),
  * with `--data.prompt_key prompt`. Without this flag, OpenRLHF trains only on completions. OpenRLHF strips line feeds
- * from the end of both sides, so a pair is omitted if its sides differ only in such line feeds. OpenRLHF finds a
- * completion by cutting the length of the rendered prompt off the rendered conversation. If a template ends the prompt
- * with a text, such as DeepSeek's `<think>`, a completion that does not begin with this text loses its beginning.
+ * from the end of both sides, so a pair is omitted if its sides differ only in such line feeds. If a chat template ends
+ * the prompt with `<think>` (DeepSeek), a completion that does not begin with `<think>` loses its first characters.
  */
 import { Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"

@@ -1,4 +1,4 @@
-/** Schemas of the parts of rows that trainers accept. The message of a filter is a noun for the expected value. */
+/** Schemas of the parts of rows that trainers accept. A failed filter returns the expected value in words. */
 import { Schema } from "effect"
 import { isJsonObject } from "../../domain/Message.ts"
 

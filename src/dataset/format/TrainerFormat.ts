@@ -11,7 +11,7 @@ import type { Omission } from "../file/OmittedPairs.ts"
 
 /** Options for the trainer formats that support them. */
 export interface FormatOptions {
-  /** Writes `margin` (0 if none or negative) in paired `openrlhf*` and `trl*` formats except TPO. Default: false. */
+  /** Whether to write a column `margin`. A missing or negative margin is written as 0. Default: false. */
   readonly margin?: boolean | undefined
   /** The field with the pair's margin: `vote_margin` for `votes`, `strength` for `strength`. Default: `votes`. */
   readonly marginFrom?: "votes" | "strength" | undefined
@@ -40,11 +40,11 @@ export interface TrainerFormat {
   /** Whether prompts are text. `Conversation.toText` renders conversations. */
   readonly isText?: true
   /**
-   * The pair's columns that the format can contain, besides texts and a margin. `tool_calls` means messages with calls
-   * and results. Text formats render calls as text. Other formats without `tool_calls` omit pairs with calls.
+   * The parts of a pair that the format can write, in addition to texts and margin. Text formats write tool calls as
+   * text. Other formats need `tool_calls` here, or they omit pairs with tool calls.
    */
   readonly reads?: ReadonlyArray<"all_bad" | "edited" | "tool_calls" | "tools">
-  /** Set it if the trainer uses the previous row's completion (KTO). Rows with the same prompt are then kept apart. */
+  /** Set it if the trainer combines a row with the previous row's completion (KTO). It separates equal prompts. */
   readonly promptOf?: (row: JsonRow) => string
   /** The columns and their types. */
   readonly features: (options?: FormatOptions) => Features

@@ -1,8 +1,8 @@
 /**
- * TRL (huggingface/trl, docs/source/dataset_formats.md; trainers of 1.13). TRL concatenates plain-text prompts and
- * completions, so questions need a conversational format. In `trl-implicit`, the reward trainer reads each side
- * completely. The DPO and KTO trainers use the common beginning of both sides as the prompt, which changes KTO's loss.
- * A pair is omitted if the arguments of a tool call contain an integer beyond 2^53.
+ * TRL (huggingface/trl, docs/source/dataset_formats.md; trainers of 1.13). TRL joins a plain-text prompt and its
+ * completion without a separator. Questions and answers therefore need a conversational format. In `trl-implicit`, the
+ * reward trainer reads each side completely. The DPO and KTO trainers use the common beginning of both sides as the
+ * prompt, which changes KTO's loss. A pair is omitted if an argument of a tool call contains an integer beyond 2^53.
  */
 import { Option, Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -39,7 +39,7 @@ const separator = "\n\n"
 const marginColumn = (pair: PreferencePair, options: FormatOptions): JsonRow =>
   options.margin === true ? { margin: marginOf(pair, options) } : {}
 
-/** Tools are JSON text, which TRL accepts. If tools were objects, readers would add members of other rows' objects. */
+/** Tools are JSON text, which TRL accepts. In a column of objects, readers would add missing members as null. */
 const toolsOf = (pair: PreferencePair, options: FormatOptions): JsonRow => toolsColumn(pair, options, null)
 
 const withMargin =

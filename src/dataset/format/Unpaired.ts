@@ -1,7 +1,4 @@
-/**
- * Turns pairs into labeled completions (KTO). A completion that is chosen in one pair and rejected in another has no
- * row. If a pair's completions are all bad, none of them has the label of a good one.
- */
+/** Turns pairs into labeled completions (KTO). A completion that is both chosen and rejected in pairs has no row. */
 import { Result } from "effect"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import * as Sha256 from "../../node/Sha256.ts"
@@ -130,7 +127,7 @@ export const check = (
             {
               field: columns.prompt,
               expected:
-                "a different prompt than in the previous row (KTO trainers combine this prompt with that row's completion)",
+                "a different prompt than in the previous row (KTO trainers combine each prompt with the previous row's completion)",
               found: "the same prompt",
             },
           ]

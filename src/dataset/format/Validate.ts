@@ -73,7 +73,6 @@ const sameColumns = () => {
   }
 }
 
-/** After 10 MB of whole numbers, `load_dataset` has inferred integers, and fails at a fraction. */
 const sameNumbers = (features: Features) => {
   const columns = Object.keys(features).filter((column) => features[column] === "float64")
   const whole = new Set<string>()
@@ -87,7 +86,7 @@ const sameNumbers = (features: Features) => {
         : [
             {
               field,
-              expected: "a whole number, as in earlier rows, or decimal points in all rows",
+              expected: "a whole number (as in earlier rows), or numbers with a decimal point in all rows",
               found: describeValue(value),
             },
           ]

@@ -52,12 +52,12 @@ const facts = (agreement: AgreementReport): ReadonlyArray<Fact> => {
 
       kappa === null
         ? "unknown"
-        : `${describeKappa(kappa)}; from ${plural(compared_items, "item")} with at least two votes for single completions; chance agreement is 1/K for an item with K different texts`,
+        : `${describeKappa(kappa)}; from ${plural(compared_items, "item")} with at least two votes that are not ties; chance agreement is 1/K for an item with K different texts`,
     ],
     [
       "Krippendorff’s alpha",
       alpha === null ? "–" : decimal(alpha),
-      "chance agreement is estimated per input position: if each position belongs to one model and one model usually wins, alpha is low",
+      "chance agreement is estimated per input position; if each position has one model, and one model usually wins, alpha is low despite agreement",
     ],
     ["Mean share of votes for the choice", mean === null ? "–" : share(mean)],
     ["Unanimous", shareOf(unanimous, items), plural(unanimous, "item")],

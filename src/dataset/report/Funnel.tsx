@@ -24,7 +24,7 @@ const lead = ({ funnel }: QualityReport): string => {
   const kept = funnel.find(({ step }) => step === "kept")
   if (first === undefined || kept === undefined) return "The report has no steps."
   if (first.count === 0) return "Nothing was read."
-  return `${count(kept.count)} of ${count(first.count)} records read (${shareOf(kept.count, first.count)}) are items in the dataset.`
+  return `Of the ${count(first.count)} records read, ${count(kept.count)} (${shareOf(kept.count, first.count)}) are items in the dataset.`
 }
 
 export const Funnel = ({ report }: { readonly report: QualityReport }) => {

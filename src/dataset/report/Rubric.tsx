@@ -43,7 +43,7 @@ const facts = ({ all_bad, edited, items, strength }: RubricReport): ReadonlyArra
       "Agreement on strength",
       mean(alpha),
       alpha === null
-        ? "unknown: no item has two strengths, or all strengths are equal"
+        ? "unknown: no item has two votes with a strength for its best completion, or all strengths are equal"
         : "Krippendorff’s alpha (interval data) between votes for the same completion",
     ],
     all_bad.answered > 0 && [
@@ -242,7 +242,7 @@ const Edits = ({ change }: { readonly change: Distribution }) => (
           }),
         },
       ]}
-      caption={`Length change of the best completion by edits, in characters; on average ${(change.mean ?? 0) > 0 ? "+" : ""}${length(change.mean)}.${leftOut(change.histogram, "characters")}`}
+      caption={`How much edits changed the length of the best completion, in characters; on average ${(change.mean ?? 0) > 0 ? "+" : ""}${length(change.mean)}.${leftOut(change.histogram, "characters")}`}
       label="Changes in length by edits"
       columns={["Characters", "Items", "Share"]}
       rows={rowsOf(change.histogram, "characters")}

@@ -1,4 +1,4 @@
-/** Words for numbers. Kappa has the thresholds of Landis and Koch (1977), and Cohen's d those of Cohen (1988). */
+/** Words for numbers. Thresholds of kappa: Landis and Koch, 1977. Thresholds of Cohen's d: Cohen, 1988. */
 import type { Check, FunnelStep, QualityReport } from "../../domain/QualityReport.ts"
 import { count, decimal, plural, share, shortShare } from "./format.ts"
 

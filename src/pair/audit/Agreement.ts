@@ -1,11 +1,9 @@
 /**
  * Measures how often a rater (a judge, the jury, or people) agrees with a person, and which completions it prefers.
- * - Agreement: the probability that the rater and a random person on the item give the same answer, and Cohen's kappa.
- *   The rater `people` is another random person. A tie is an answer (L. Zheng et al., 2023, "Judging LLM-as-a-judge
- *   with MT-Bench and Chatbot Arena", 4.2, setup S1). Each item has the weight 1.
+ * - Agreement: the probability that the rater and a random other person give the same answer, and Cohen's kappa. A tie
+ *   is an answer (L. Zheng et al., 2023, "Judging LLM-as-a-judge with MT-Bench and Chatbot Arena", 4.2).
  * - Categories of kappa: a tie, and each place in the input. In a slice by `models`, they are a tie and the two models.
- * - Biases to longer texts and the first position: the share of unchosen texts that are shorter or were shown later. It
- *   is 1/2 for random choices. If a judge answered in both orders, it is the share of answers for the first text.
+ * - Biases: how often the chosen text is longer than another text, or was shown before it. Random choices give 1/2.
  */
 import type { AuditAgreement, AuditRater } from "../../domain/Audit.ts"
 import * as Bootstrap from "../stats/Bootstrap.ts"
@@ -17,7 +15,6 @@ const maxRows = 100
 /** Lengths that differ by at most this share of the longer one are nearly equal. */
 const nearLength = 0.1
 
-/** A comparison: `one` is the rater's category, and `other` is the person's category. */
 type Pair = readonly [item: number, one: number, other: number, weight: number]
 
 const agreementOf = (
@@ -75,7 +72,6 @@ const compare = ({ tops }: AuditVote, a: number, b: number): number | undefined 
   return hasA && hasB ? 1 : hasA ? 0 : hasB ? 2 : undefined
 }
 
-/** The pairs of texts by different models, each pair in the order of the models' names. */
 const modelPairsOf = ({ models, texts }: Ballots) =>
   texts.flatMap((one, i) =>
     texts.slice(i + 1).flatMap((other) => {
@@ -85,7 +81,6 @@ const modelPairsOf = ({ models, texts }: Ballots) =>
     }),
   )
 
-/** @param ballotsOf the rater's ballots on an item: at most one for a judge or the jury, several for people */
 export const audit = (
   items: ReadonlyArray<Ballots>,
   rater: Pick<AuditRater, "rater" | "role">,

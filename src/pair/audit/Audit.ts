@@ -38,7 +38,6 @@ const namesOf = (ballots: ReadonlyArray<Ballots.AuditVote>): ReadonlyArray<strin
   ...new Set(ballots.flatMap(({ expert }) => expert ?? [])),
 ]
 
-/** Computes the highest posterior probability of a completion from the judges' votes, without known answers. */
 const confidenceBy = (items: ReadonlyArray<Ballots.Ballots>) => {
   const numbers = new Map<string | null, number>()
   const model = DawidSkene.make()

@@ -1,4 +1,4 @@
-/** The votes of judges and people on an item. `tops` has a vote's first choices, with one index per distinct text. */
+/** The votes of judges and people on an item. `tops` has the indices of the texts that a vote puts first. */
 import { Option, Schema } from "effect"
 import { charactersAt, firstOfText } from "../../domain/CompletionTexts.ts"
 import type * as Cost from "../../domain/Cost.ts"

@@ -1,13 +1,10 @@
 /**
- * Compares policies for judging an item: a judge, the jury, people only if the jury's confidence is low, one person, or
- * all.
- * - Reference: the item's known answer, or the majority of the other people, while each person is left out in turn. The
- *   majority is less often right, but exists on more items.
- * - Accuracy: the mean share of references that the policy hits. A tie counts as a random choice among its completions.
- * - Confidence: the highest posterior probability of a completion (A. P. Dawid and A. M. Skene, 1979, with one
- *   reliability per judge), from votes without known answers. Judges are assumed to err independently.
- * - Cost: a judge's vote costs its tokens, even those from a cache, or without them its price. A person's vote costs
- *   the highest price of all people. The cost of all items is exact.
+ * Compares policies: a judge, the jury, people only if the jury's confidence is low, one person, or all people.
+ * - Reference: the item's known answer, or the majority of the other people. Each person is left out in turn.
+ * - Accuracy: the share of answers that equal the reference. A tie counts as a random choice among its completions.
+ * - Confidence: the highest posterior probability of a completion (A. P. Dawid and A. M. Skene, 1979). It does not use
+ *   known answers. Judges are assumed to err independently.
+ * - Cost: the tokens of a judge's vote, or the judge's price. A person's vote costs the highest price of all people.
  */
 import { Option } from "effect"
 import type { AuditPolicies, AuditPolicy } from "../../domain/Audit.ts"
@@ -25,7 +22,6 @@ interface Outcome {
   readonly people: number
 }
 
-/** `difference` is the outcome's accuracy minus the people's accuracy. */
 interface Comparison extends Outcome {
   readonly index: number
   readonly difference: number
@@ -46,7 +42,6 @@ const pricesOf = (items: ReadonlyArray<Ballots>, prices: Prices.Prices) => {
   }
 }
 
-/** Returns none if no item has votes of judges, votes of people, and the reference. */
 export const compare = (
   items: ReadonlyArray<Ballots>,
   judges: ReadonlyArray<string>,
@@ -106,7 +101,6 @@ export const compare = (
     const [judge_votes, people_votes] = [votes.length / comparisons.length, peopleVotes / comparisons.length]
     return [{ policy, accuracy, difference, judge_votes, people_votes, cost: Option.getOrNull(cost) }]
   })
-  // A policy is left out if its bound sends no more items to people than the next lower bound.
   const rows = policies.filter(
     ({ people_votes, policy }, i) =>
       !routes.some(({ name }) => name === policy) || people_votes > (policies[i - 1]?.people_votes ?? 0),

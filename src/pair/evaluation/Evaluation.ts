@@ -1,10 +1,8 @@
 /**
- * Compares the scores of a reward model with the preferences in a dataset, in constant memory. An item's pairs must be
- * consecutive.
- * - Accuracy: the share of pairs whose chosen completion has the higher score; equal scores count as half. Wilson's
- *   interval with one trial per item is too wide if items have several pairs.
- * - Votes: a pair counts only if all `v` votes prefer one of its completions. Two of these votes agree with the
- *   probability (v(1 + margin²)/2 − 1)/(v − 1). One vote agrees with the scores with the probability (1 ± margin)/2.
+ * Compares the scores of a reward model with a dataset, in constant memory. An item's pairs must be consecutive.
+ * - Accuracy: the share of pairs whose chosen completion has the higher score; equal scores count as half.
+ * - Votes: a pair counts only if each of its v votes prefers one completion. With a margin of m, one completion has v(1
+ *   + m)/2 votes. Two of the v votes agree with the probability (v(1 + m²)/2 − 1)/(v − 1).
  * - Calibration: the logistic function of the scores' difference (R. A. Bradley and M. E. Terry, 1952). Expected
  *   calibration error: M. P. Naeini, G. Cooper, and M. Hauskrecht, 2015.
  */
@@ -23,11 +21,9 @@ export interface PairScores {
 export type ScoredPair = readonly [pair: PreferencePair, scores: PairScores | undefined]
 
 export interface EvaluationOptions<E = never, R = never> {
-  /** A metadata field for slices, and a function that reads its value. */
   readonly by?: { readonly field: string; readonly groupOf: (metadata: unknown) => string | null } | undefined
-  /** Maximum number of disagreements in the result. Default 100. */
   readonly disagreements?: number | undefined
-  /** Runs for each item with a disputed pair. `difference` is the greatest score lead of a rejected completion. */
+  /** Runs for each item with a disputed pair. `difference` is the maximum of `rejected` − `chosen` over its pairs. */
   readonly onDisputed?:
     | ((pairs: ReadonlyArray<PreferencePair>, difference: number) => Effect.Effect<void, E, R>)
     | undefined
@@ -37,7 +33,7 @@ export const defaultDisagreements = 100
 
 /** Lengths are similar if the longer completion has at most this many times the characters of the other. */
 const similarLength = 1.1
-/** Maximum number of values per slice; others are `(other)`. With one value, only metadata slices are kept. */
+/** Maximum number of values per slice. Further values are counted together, as `(other)`. */
 const maxValues = 100
 const bins = 5
 
@@ -200,7 +196,6 @@ export const of = Effect.fnUntraced(function* <E, R, E2 = never, R2 = never>(
     return means
   }
 
-  /** Returns the greatest score lead of a rejected completion, or 0. */
   const addItem = (item: ReadonlyArray<ScoredPair>): number => {
     const all = item.flatMap(([pair, scores]) => (scores === undefined ? [] : [[pair, scores] as const]))
     unscored += item.length - all.length

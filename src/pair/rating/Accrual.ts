@@ -1,8 +1,7 @@
 /**
  * Computes agreement and win rates as votes accrue, at up to `maxPoints` points, with 48 bytes per point and model.
- * Votes on an item are not independent, so the interval is that of a ratio r = Σyᵢ / Σxᵢ over items: r ± 1.96 standard
- * errors √(n / (n − 1) Σ(yᵢ − r xᵢ)²) / Σxᵢ (W. G. Cochran, 1977, "Sampling techniques", 3rd edition, 6.3). If all
- * outcomes are equal, the interval is Wilson's, with one trial per item.
+ * Votes on one item depend on each other, so the intervals are for a ratio of sums over items (W. G. Cochran, 1977,
+ * "Sampling techniques", 3rd edition, 6.3). If all outcomes are equal, the interval is Wilson's.
  */
 import type { AccrualPoint, Estimate, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import * as Interval from "../../domain/Interval.ts"
@@ -12,7 +11,6 @@ import type { Comparison } from "./Comparisons.ts"
 
 const maxPoints = 48
 
-/** Minimum number of items for an interval. */
 export const minItems = 10
 
 /** `n` is the number of items. The other members are sums over the items. */
@@ -36,7 +34,6 @@ const add = (sums: Sums, y: number, x: number): void => {
   sums.xx += x * x
 }
 
-/** Returns y / x with an interval within 0 to 1. Null without items. */
 export const ratio = ({ n, x, xx, xy, y, yy }: Sums): Estimate | null => {
   if (n === 0) return null
   const value = y / x
@@ -85,7 +82,6 @@ export const make = () => {
   })
 
   return {
-    /** Adds an item. @param comparisons the comparisons by each vote, at least one in all */
     add: (given: ReadonlyArray<ItemVote>, comparisons: ReadonlyArray<ReadonlyArray<Comparison>>): void => {
       votes += given.length
       items++

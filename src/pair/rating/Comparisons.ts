@@ -1,8 +1,8 @@
 /**
  * Derives comparisons of models from votes. A vote without a ranking compares its choice with each other completion. By
- * the choice axiom (R. D. Luce, 1959), further options do not change these odds. Equal texts, or texts by one model,
- * are not compared. A text that several models wrote counts for each of them. Memory: 12 bytes per comparison, 4 per
- * item, 60 per cell.
+ * the choice axiom (R. D. Luce, 1959), the odds between two completions do not depend on further completions. Equal
+ * texts, or texts by one model, are not compared. A text that several models wrote counts for each of them. Memory: 12
+ * bytes per comparison, 4 per item, 60 per cell.
  */
 import type { JudgedItem } from "../../domain/Judgment.ts"
 import { charactersAt, firstOfText } from "../../domain/CompletionTexts.ts"
@@ -12,7 +12,7 @@ import { comparisonOf, type ItemVote } from "../votes/ItemVotes.ts"
 /** Number of outcomes per cell: a win of `one`, a tie, or a win of `other`. */
 export const outcomes = 3
 
-/** Length differences, −1 to 1, are rounded to a multiple of this. Coefficients shrink by at most 0.4%. */
+/** Length differences, −1 to 1, are rounded to a multiple of this. This makes coefficients at most 0.4% smaller. */
 const lengthStep = 0.04
 const maxStep = Math.round(1 / lengthStep)
 const lengthSteps = 2 * maxStep + 1
@@ -43,7 +43,7 @@ export interface Comparisons {
   readonly items: number
   /** For each item, the index after its last entry in `entries`. */
   readonly ends: Uint32Array
-  /** An entry is 3 × the cell's index + 0 (`one` wins), 1 (tie), or 2 (`other` wins). */
+  /** An entry is 3 × the index in `cells`, plus 0 if `one` wins, 1 for a tie, or 2 if `other` wins. */
   readonly entries: Uint32Array
   readonly weights: Float64Array
 }
@@ -72,7 +72,7 @@ export const make = () => {
   }
 
   return {
-    /** Returns the comparisons by each vote. If there are too many models, adds nothing. */
+    /** Returns each vote's comparisons. Ignores the item if there are more than `maxModels` models. */
     add: (
       { completions, models }: Pick<JudgedItem, "completions" | "models">,
       votes: ReadonlyArray<ItemVote>,

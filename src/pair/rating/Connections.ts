@@ -1,18 +1,10 @@
-/**
- * Groups models that were compared directly or through other models, and finds those that never lost or never won.
- * Unless ties are dropped, a tie counts as a win for both models (Davidson, 1970). If the wins make a group one
- * strongly connected component, the fit is finite even without a prior.
- */
+/** Groups models that were compared directly or through others. A tie is a win for both, unless ties are dropped. */
 import type { LeaderboardMethod, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import * as Components from "../stats/Components.ts"
 import type { Comparisons } from "./Comparisons.ts"
 import { outcomes } from "./Comparisons.ts"
 
-/**
- * `groups` has each model's group number, from 1 for the largest group. `extremes` says whether a model's component
- * never lost, or never won, against models outside. In a component, all models beat each other, directly or through
- * others.
- */
+/** Numbers groups from 1, the largest first. */
 export const of = ({ cells, entries, models, weights }: Comparisons, ties: LeaderboardMethod["ties"]) => {
   const edges = new Map<string, Components.Edge>()
   const add = (...edge: Components.Edge) => edges.set(edge.join(" "), edge)
@@ -28,7 +20,6 @@ export const of = ({ cells, entries, models, weights }: Comparisons, ties: Leade
   const strong = Components.strong(models.length, wins)
   const sizes = new Map<number, number>()
   for (const component of weak) sizes.set(component, (sizes.get(component) ?? 0) + 1)
-  // The sort is stable: of groups with the same size, the one that appeared first stays first.
   const order = [...sizes].toSorted(([, a], [, b]) => b - a).map(([component]) => component)
   const [lost, won] = [new Set<number>(), new Set<number>()]
   for (const [winner, loser] of wins) {

@@ -1,13 +1,9 @@
-/**
- * Fits the model of `stats/BradleyTerry` to comparisons, many times for a bootstrap. Items with the same outcomes have
- * the same type, and a resample counts the drawn items of each type, so it takes one addition per item.
- */
+/** Fits `stats/BradleyTerry` to resamples of items. Items with equal outcomes are stored once. */
 import type { LeaderboardMethod } from "../../domain/Leaderboard.ts"
 import * as BradleyTerry from "../stats/BradleyTerry.ts"
 import * as NumberList from "../stats/NumberList.ts"
 import * as Comparisons from "./Comparisons.ts"
 
-/** Cells with the same models and controls share a row. */
 const designOf = (
   { cells, models }: Comparisons.Comparisons,
   controls: LeaderboardMethod["controls"],
@@ -61,7 +57,7 @@ const itemTypes = ({ ends, entries, items, weights }: Comparisons.Comparisons, r
   return { typeOf, ends: types.ends.view(), places: types.places.view(), weights: types.weights.view() }
 }
 
-/** The root mean square of the length differences, not centered, because the order of models is arbitrary. */
+/** The root mean square. The standard deviation would depend on signs, and so on the arbitrary order of two models. */
 export const lengthUnit = ({ cells, entries, weights }: Comparisons.Comparisons): number => {
   let squares = 0
   let all = 0
@@ -73,11 +69,10 @@ export const lengthUnit = ({ cells, entries, weights }: Comparisons.Comparisons)
 }
 
 export interface Options extends Pick<LeaderboardMethod, "controls" | "prior" | "ties"> {
-  /** The divisor of each control's values. */
   readonly units: ReadonlyArray<number>
 }
 
-/** Returns a function that fits a resample, in which `next` draws the index of each item. */
+/** Returns a function that fits a resample. The resample consists of the items `next(0)`, `next(1)`, and so on. */
 export const make = (found: Comparisons.Comparisons, { controls, prior, ties, units }: Options) => {
   const { design, rowOf } = designOf(found, controls, units)
   const { ends, places, typeOf, weights } = itemTypes(found, rowOf)
@@ -96,7 +91,6 @@ export const make = (found: Comparisons.Comparisons, { controls, prior, ties, un
   }
 }
 
-/** Each tie becomes `share` of a win for each side. */
 const splitTies = (counts: Float64Array, share: number): void => {
   for (let at = 0; at < counts.length; at += Comparisons.outcomes) {
     counts[at]! += share * counts[at + 1]!

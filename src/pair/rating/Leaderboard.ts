@@ -1,15 +1,11 @@
 /**
  * Rates models by the votes on their completions: Bradley–Terry with ties by Davidson (`stats/BradleyTerry`).
- * - Intervals: percentiles of fits to resampled items (B. Efron and R. J. Tibshirani, 1993, "An introduction to the
- *   bootstrap", 13.3), because comparisons of one item depend on each other.
- * - Weights: a vote on K texts by an expert with reliability r weighs (K r − 1) / (K − 1). This is 1 for an expert who
- *   is always right, and 0 for one who guesses.
- * - Controls: for lengths a and b, (a − b) / (a + b) divided by its root mean square, much as in Chatbot Arena (T. Li,
- *   A. Angelopoulos, and W.-L. Chiang, 2024, "Does style matter?"); for the position, ±1.
- * - Ranks: 1 plus the number of models whose interval is above the model's (W.-L. Chiang et al., 2024, "Chatbot
- *   Arena").
- * All numbers are finite. Models that were never compared, even through others, are in different groups, and each group
- * has a mean of its own.
+ * - Intervals: percentiles of the bootstrap over items, because comparisons of one item depend on each other.
+ * - Weights: (K r − 1) / (K − 1) for a vote on K texts by an expert with reliability r. A guess has the weight 0.
+ * - Controls: for lengths a and b, (a − b) / (a + b), divided by the root mean square of this value. For the position,
+ *   1 or −1 (much like T. Li, A. Angelopoulos, and W.-L. Chiang, 2024, "Does style matter?").
+ * - Ranks: 1 plus the number of models with an interval above the model's own (W.-L. Chiang et al., 2024).
+ * Models that were never compared, even through others, are in different groups. Each group has its own mean.
  */
 import { Effect, Stream } from "effect"
 import { countDifferent } from "../../domain/CompletionTexts.ts"
@@ -55,13 +51,12 @@ const pointsPerDecade = 400
 const meanRating = 1000
 const scale = pointsPerDecade / Math.LN10
 
-/** Tolerance of a resample's fit. Its error is far below a rating point; intervals are several points wide. */
+/** Tolerance of the fits to resamples. The remaining error is far below a rating point. */
 const drawnTolerance = 1e-3
 
 const maxCurves = 8
 const nextVotes = 1000
 
-/** @param reliabilityOf returns null for an unknown reliability */
 export const weightBy =
   (reliabilityOf: (expert: string | null) => number | null) =>
   ({ completions }: Pick<JudgedItem, "completions">) => {
@@ -73,13 +68,11 @@ export const weightBy =
 /** The mean of the reliability's prior, which acts like two right votes and one wrong vote. */
 const unknownReliability = 2 / 3
 
-/** @param reliabilityOf weights the votes; default: all weigh 1 */
 export const make = (reliabilityOf?: (expert: string | null) => number | null) => {
   const comparisons = Comparisons.make()
   const accrual = Accrual.make()
   const weightOf = reliabilityOf === undefined ? undefined : weightBy(reliabilityOf)
   return {
-    /** Ignores an item that does not name models. */
     add: (
       item: Pick<JudgedItem, "completions" | "models">,
       votes: ReadonlyArray<ItemVote>,
@@ -88,7 +81,6 @@ export const make = (reliabilityOf?: (expert: string | null) => number | null) =
       const compared = comparisons.add(item, votes, weightOf?.(item), compare)
       if (compared.some((each) => each.length > 0)) accrual.add(votes, compared)
     },
-    /** Returns undefined if no two models were compared, or if there are too many models. */
     finish: (options: LeaderboardOptions = {}): Leaderboard | undefined => {
       const found = comparisons.finish()
       return found === undefined || found.items === 0
@@ -98,16 +90,13 @@ export const make = (reliabilityOf?: (expert: string | null) => number | null) =
   }
 }
 
-/** An item to rate. `comparisonOf` replaces the function that compares two completions by a vote. */
 export interface RatedItem extends Pick<JudgedItem, "completions" | "models" | "metadata"> {
   readonly votes: ReadonlyArray<ItemVote>
   readonly comparisonOf?: typeof comparisonOf
 }
 
 export interface GroupedOptions extends LeaderboardOptions {
-  /** Determines the weights of votes. Default: all weigh 1. */
   readonly reliabilityOf?: Reliabilities.Reliabilities["of"] | undefined
-  /** Maximum number of groups. With more, no model is rated. Default: no limit. */
   readonly maxGroups?: number | undefined
 }
 
@@ -145,7 +134,7 @@ export const ratedItems = <E, R>(items: Stream.Stream<JudgedItem, E, R>): Stream
 
 /**
  * Rates the models of a stream of items, without mixed-in gold items. If votes are `weighted`, the stream runs twice,
- * and must return the same items. Returns undefined if no two models were compared, or if there are more than 500.
+ * and must return the same items. Returns undefined without a comparison of two models, or with more than 500 models.
  */
 export const of = Effect.fnUntraced(function* <E, R>(
   items: Stream.Stream<JudgedItem, E, R>,

@@ -30,7 +30,6 @@ export const make = () => {
   let equal = 0
   let shorter = 0
   return {
-    /** Adds the pairs of one item. If the pairs contain bytes (`PairBytes`), `completions` are measured instead. */
     add: (pairs: ReadonlyArray<PreferencePair>, completions: ReadonlyArray<string>): void => {
       const [first] = pairs
       if (first === undefined) return

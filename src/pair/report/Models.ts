@@ -1,8 +1,4 @@
-/**
- * Win rates of models, from pairs of different models; each item counts once. A text that several models wrote counts
- * for each of them. If the best completion is paired with each of the rest, K equally good models have win rates of
- * 1/K, not 1/2.
- */
+/** Win rates of models. Each item counts once. Pairs of the best of K completions and the rest give a mean of 1/K. */
 import { firstOfText } from "../../domain/CompletionTexts.ts"
 import type { JudgedItem } from "../../domain/Judgment.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
@@ -12,7 +8,6 @@ interface ModelTally {
   items: number
   chosen: number
   rejected: number
-  /** Sum over items of the share of the model's pairs that it won. */
   won: number
 }
 

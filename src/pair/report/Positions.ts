@@ -1,8 +1,4 @@
-/**
- * Counts the positions of chosen completions as the expert saw them. `first_half` and `second_half` count items,
- * because the test (exact, two-sided, binomial) needs independent counts. An item counts for the half with more of its
- * votes. `by_completions` leaves out votes for several completions, and for a text that was shown twice.
- */
+/** Counts the positions at which chosen completions were shown. The binomial test counts items, not their votes. */
 import { Array as Arr } from "effect"
 import type { Position } from "../../domain/QualityReport.ts"
 import type { ItemVote } from "../votes/ItemVotes.ts"

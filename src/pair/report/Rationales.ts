@@ -29,7 +29,7 @@ export const make = () => {
   }
 }
 
-/** Longer texts cannot equal the rationale; not normalizing them saves time. */
+/** Longer texts are not normalized, to save time. Normalization makes a text that much shorter only in rare cases. */
 const maxLength = (normalized: string): number => 4 * normalized.length + 64
 
 const sameText = (other: string, normalized: string): boolean =>

@@ -4,10 +4,8 @@
  * Computation of Binomial Probabilities": at ten million trials, about twelve digits are exact.
  */
 
-/** Relative tolerance for equal probabilities, the same as in R and SciPy. */
 const tolerance = 1e-7
 
-/** @param probability the probability of a success under the null hypothesis */
 export const twoSided = (successes: number, trials: number, probability = 0.5): number => {
   const q = 1 - probability
   const expected = trials * probability
@@ -17,7 +15,7 @@ export const twoSided = (successes: number, trials: number, probability = 0.5): 
     : fromBelow(trials - successes, trials, q, probability, trials - Math.floor(expected))
 }
 
-/** The p-value of fewer `successes` than expected. @param otherTail the fewest successes in the upper tail */
+/** The two-sided p-value if there are fewer successes than expected. The upper tail begins at `otherTail` or above. */
 const fromBelow = (successes: number, trials: number, p: number, q: number, otherTail: number): number => {
   const limit = logProbability(successes, trials, p, q) + Math.log1p(tolerance)
   let [low, high] = [otherTail, trials + 1]
@@ -29,7 +27,6 @@ const fromBelow = (successes: number, trials: number, p: number, q: number, othe
   return Math.min(1, lowerTail(successes, trials, p, q) + lowerTail(trials - low, trials, q, p))
 }
 
-/** The probability of at most this many successes, which must be below the expected number. */
 const lowerTail = (successes: number, trials: number, p: number, q: number): number => {
   if (successes < 0) return 0
   let term = 1
@@ -50,7 +47,6 @@ const logProbability = (k: number, n: number, p: number, q: number): number => {
   return corrections - deviations - (Math.log(2 * Math.PI * k) + Math.log1p(-k / n)) / 2
 }
 
-/** ln n! minus Stirling's approximation. */
 const stirlingError = (n: number): number => {
   if (n <= 15) {
     let factorial = 1

@@ -1,9 +1,8 @@
 /**
  * Percentile intervals by the bootstrap over items, because votes on one item depend on each other (B. Efron and R. J.
  * Tibshirani, 1993, "An introduction to the bootstrap", 13.3). All statistics use the same resamples. With fewer than
- * `minItems` items, shares have Wilson's interval, and other values have no interval. If all resamples are equal, the
- * interval of a mean shows how far it would move if some items (Wilson's bound for 0 of n) had the lowest or highest
- * value; kappa has no interval then.
+ * `minItems` items, shares have Wilson's interval, and other values have none. If all resamples are equal, a mean has
+ * Wilson's interval for 0 of n items, scaled to the possible range of the mean.
  */
 import { Record } from "effect"
 import type { AuditEstimate } from "../../domain/Audit.ts"
@@ -20,19 +19,17 @@ type Range = readonly [lowest: number, highest: number]
 export const share: Range = [0, 1]
 export const difference: Range = [-1, 1]
 
-/** Values that differ by at most this much are equal, except for rounding. */
 const rounding = 1e-12
 
 /** `counts` says how often each item was drawn. A value that cannot be computed is null. */
 export type Statistic<Name extends string> = (counts: Uint32Array) => { readonly [name in Name]: number | null }
 
-/** @param length the number of items */
 export const make = (length: number, resamples: number, seed: number) => {
   const all = new Uint32Array(length).fill(1)
   const samplers: Array<(counts: Uint32Array) => void> = []
   const finish: Array<() => void> = []
 
-  /** Returns the values for all items; `run` adds the intervals. @param ranges the ranges of values that are means */
+  /** Returns the values for all items; `run` adds the intervals. @param ranges the possible range of each mean */
   const estimate = <Name extends string>(
     statistic: Statistic<Name>,
     items: number,
@@ -71,7 +68,6 @@ export const make = (length: number, resamples: number, seed: number) => {
 
   return {
     estimate,
-    /** @param values at most one value per item */
     mean: (values: ReadonlyArray<readonly [item: number, value: number]>, range = share): AuditEstimate | null => {
       const statistic: Statistic<"mean"> = (counts) => {
         let [sum, total] = [0, 0]

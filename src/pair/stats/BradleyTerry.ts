@@ -1,10 +1,10 @@
 /**
- * Estimates abilities of players from their contests. With abilities λ, covariates x, and η = λ_one − λ_other + β·x,
- * the probabilities that `one` wins, that `other` wins, and of a tie are in the ratio e^(η/2) : e^(−η/2) : ν (R. A.
- * Bradley and M. E. Terry, 1952; R. R. Davidson, 1970, "On extending the Bradley-Terry model to accommodate ties"). The
- * log-likelihood is concave, and Newton's method with step halving maximizes it. With a normal prior of λ and β around
- * 0 (T. Leonard, 1977), a maximum exists, and all numbers are finite. Without a prior, the caller must check that no
- * group of players wins all contests against the rest (L. R. Ford, 1957).
+ * Estimates abilities λ of players from contests with covariates x (R. A. Bradley and M. E. Terry, 1952; R. R.
+ * Davidson, 1970, "On extending the Bradley-Terry model to accommodate ties"). For η = λ_one − λ_other + β·x, the
+ * probabilities of a win of `one`, a win of `other`, and a tie are proportional to e^(η/2), e^(−η/2), and ν. Newton's
+ * method with step halving maximizes the log-likelihood, which is concave. With a normal prior of λ and β around 0 (T.
+ * Leonard, 1977), a maximum exists. Without a prior, it exists only if no group wins all its contests against the rest
+ * (L. R. Ford, 1957). The caller must check this.
  */
 import * as Components from "./Components.ts"
 
@@ -31,7 +31,7 @@ export interface Fit {
 export interface FitOptions {
   /** The fit to start from, such as that of similar counts. Default: all players are equal. */
   readonly start?: Fit | undefined
-  /** Maximum change of a parameter in the last step. The remaining error is about its square. Default: 1e-6. */
+  /** Maximum change of a parameter in the last step. Default: 1e-6. */
   readonly tolerance?: number | undefined
 }
 
@@ -58,7 +58,6 @@ export const make = (design: Design, prior: number) => {
   /** The lower triangle of the negated second derivatives. */
   const information = new Float64Array(size * size)
 
-  /** Sets gradient and information; returns the penalized log-likelihood. */
   const evaluate = (counts: Float64Array, used: number): number => {
     gradient.fill(0)
     information.fill(0)
@@ -109,8 +108,7 @@ export const make = (design: Design, prior: number) => {
       information[i * size + i]! += precision
     }
     if (precision === 0) {
-      // Only differences of abilities matter, so without these terms the matrix is singular. All steps keep the mean of
-      // each group, so the terms do not change the result.
+      // Only differences of abilities matter. These terms make the matrix regular, and do not change the result.
       for (let i = 0; i < players; i++)
         for (let j = 0; j <= i; j++) if (group[i] === group[j]) information[i * size + j]! += 1
     }

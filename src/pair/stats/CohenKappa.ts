@@ -3,11 +3,7 @@
  * ratings by chance (J. Cohen, 1960, "A coefficient of agreement for nominal scales").
  */
 
-/**
- * @param table sums of weights, row by row; the rows are the first rater's categories. Without pairs, both results are
- * null. If both raters use only one category, and the same one, kappa is null
- */
-
+/** @param table sums of weights, row by row; the rows are the first rater's categories */
 export const of = (table: Float64Array, categories: number) => {
   const [rows, columns] = [new Float64Array(categories), new Float64Array(categories)]
   let [equal, total] = [0, 0]

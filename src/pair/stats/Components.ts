@@ -1,11 +1,7 @@
-/**
- * Strongly connected components (M. Sharir, 1981, "A strong-connectivity algorithm"), without recursion. A component
- * has a higher number than each component from which it can be reached.
- */
+/** Strongly connected components (M. Sharir, 1981, "A strong-connectivity algorithm"), without recursion. */
 
 export type Edge = readonly [from: number, to: number]
 
-/** The strongly connected component of each node, both numbered from 0. */
 export const strong = (nodes: number, edges: ReadonlyArray<Edge>): Uint32Array => {
   const out: ReadonlyArray<Array<number>> = Array.from({ length: nodes }, () => [])
   const back: ReadonlyArray<Array<number>> = Array.from({ length: nodes }, () => [])

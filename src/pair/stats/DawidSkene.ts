@@ -1,9 +1,7 @@
 /**
  * Estimates experts' reliabilities from votes by expectation maximization (A. P. Dawid and A. M. Skene, 1979, "Maximum
  * likelihood estimation of observer error-rates using the EM algorithm"), in the one-coin model of `make`. A known
- * choice is fixed. The iteration starts twice: from agreement with other votes, and from right votes on known choices.
- * The result with the higher posterior wins, which may not be the global maximum. If most experts make the same errors,
- * their choices seem right.
+ * choice is fixed. The result may be a local maximum. If most experts make the same errors, their choices seem right.
  */
 import * as NumberList from "./NumberList.ts"
 
@@ -13,7 +11,7 @@ export interface Limits {
   readonly tolerance?: number
 }
 
-/** `expert` counts from 0. A jury (`votes/Jury`) has the same number of `parties` in all of its votes. Default: 1. */
+/** Experts are numbered from 0. `parties`: the number of choices that tie in a jury, or 1 (`votes/Jury`). */
 export type ExpertVote = readonly [expert: number, choice: number, parties?: number | undefined]
 
 export interface Fit {
@@ -27,27 +25,19 @@ export interface Fit {
   readonly converged: boolean
 }
 
-/** The prior acts like this many votes, of which `rightBefore` were right. */
+/** The prior counts like this number of votes. `rightBefore` returns how many of them are right. */
 const votesBefore = 3
 const rightBefore = (parties: number): number => (parties === 1 ? 2 : votesBefore / parties)
 
 export const priorOf = (parties = 1): number => rightBefore(parties) / votesBefore
 
-/**
- * The weight of a vote. With two parties and two completions, one vote follows from the other, so each counts half.
- * With more parties or completions, the weight is an approximation, and only then can an iteration decrease the
- * posterior.
- */
+/** Factor of a vote for one of a jury's tied choices. It is exact only for two such choices and two completions. */
 const weightOf = (parties: number): number => (parties === 1 ? 1 : 1 - 1 / parties)
 
-/** Minimum gain in log density by the start from known choices. With less, the other start's estimate is preferred. */
 const minGain = 1e-6
 
 /**
- * The probability of each completion to be right, in the model of `make`; the sum is 1.
- *
- * @param isCandidate whether each completion may be right
- * @param votes all are for candidates
+ * @param isCandidate false for a completion without votes whose probability must be 0
  * @param texts the number of different completions
  */
 export const posterior = (
@@ -66,13 +56,10 @@ export const posterior = (
 }
 
 /**
- * The one-coin model: a vote is right with probability r, the expert's reliability, and a wrong vote is equally likely
- * for each other completion. (The error matrix of Dawid and Skene needs the same classes for all items.) A Beta(3, 2)
- * prior of r acts like two right votes and one wrong one, so r is never 0 or 1, and of two solutions that exchange
- * right and wrong, the one with more right votes wins (Q. Liu, J. Peng, and A. Ihler, 2012, "Variational inference for
- * crowdsourcing"). The prior of a jury's parties prefers none of them.
- *
- * Memory: 8 bytes per vote and 12 per item, and up to three times this while the lists grow.
+ * The one-coin model: a vote is right with probability r, the expert's reliability. All wrong completions are equally
+ * likely to get a wrong vote. The prior Beta(3, 2) of r acts like two right votes and one wrong vote, so r is never 0
+ * or 1. Of equally likely fits, it prefers more right votes (Q. Liu, J. Peng, and A. Ihler, 2012, "Variational
+ * inference for crowdsourcing"). Memory: 8 bytes per vote and 12 per item; up to three times this while lists grow.
  */
 export const make = () => {
   const counts = NumberList.make(Uint32Array)
@@ -81,7 +68,6 @@ export const make = () => {
   const truths = NumberList.make(Uint32Array)
   const voters = NumberList.make(Uint32Array)
   const choiceList = NumberList.make(Uint32Array)
-  /** The number of parties by expert, only for experts with `parties` above 1. */
   const partiesOf = new Map<number, number>()
   let expertCount = 0
   let maxVotes = 0
@@ -102,10 +88,7 @@ export const make = () => {
     const score = new Float64Array(maxVotes)
     const slotOf = new Uint32Array(maxVotes)
 
-    /**
-     * Writes the posterior probabilities into `score`. Returns the log of a ratio: the probability of the votes,
-     * divided by their probability if all of them are wrong.
-     */
+    /** Writes the posterior into `score`. Returns the log-likelihood ratio to the case that all votes are wrong. */
     const weigh = (start: number, end: number, count: number): number => {
       let slots = 0
       for (let vote = start; vote < end; vote++) {
@@ -128,7 +111,7 @@ export const make = () => {
       return top + Math.log(total)
     }
 
-    /** Whether an item has several votes. The votes of a jury's parties count as one. */
+    /** Whether an item has several votes. A jury counts as one vote. */
     const isSeveral = (start: number, end: number): boolean =>
       end - start > 1 && (partiesOf.get(experts[start]!) ?? 1) !== end - start
 
@@ -146,11 +129,11 @@ export const make = () => {
       for (let vote = start; vote < end; vote++) if (choices[vote] === truth) right[experts[vote]!]!++
     }
 
-    /** @param of each expert's number of votes @returns the largest change of a reliability */
-    const update = (of: Uint32Array): number => {
+    /** Returns the largest change of a reliability. */
+    const update = (voteCounts: Uint32Array): number => {
       let change = 0
       for (let expert = 0; expert < expertCount; expert++) {
-        const r = (right[expert]! + priors[expert]!) / (of[expert]! + votesBefore)
+        const r = (right[expert]! + priors[expert]!) / (voteCounts[expert]! + votesBefore)
         change = Math.max(change, Math.abs(r - reliability[expert]!))
         reliability[expert] = r
         logOdds[expert] = Math.log(r / (1 - r))
@@ -221,7 +204,6 @@ export const make = () => {
       right.set(rightOnKnown)
       update(onKnown)
       const fromKnown = iterate()
-      // Both starts usually lead to the same estimate, except for rounding.
       if (density() > before + minGain) outcome = fromKnown
       else {
         reliability.set(fromMajority)
@@ -237,7 +219,6 @@ export const make = () => {
           found[item] = 1
           continue
         }
-        // Without votes, all completions are equally probable.
         found[item] = 1 / count
         weigh(start, ends[item]!, count)
         for (let vote = start; vote < ends[item]!; vote++) {
@@ -250,7 +231,7 @@ export const make = () => {
   }
 
   return {
-    /** Votes without a name may share an expert number. @param truth the right choice, if known */
+    /** @param truth the right choice, if known */
     add: (completions: number, votes: ReadonlyArray<ExpertVote>, truth?: number): void => {
       counts.push(completions)
       truths.push(truth === undefined ? 0 : truth + 1)

@@ -15,7 +15,7 @@ export const make = () => {
       const ratings = counts.reduce((total, count) => total + count, 0)
       if (ratings < 2 || categories < 2) return
       subjects++
-      // The sums are of 1 − P and 1 − Pe, so that kappa is exactly 1 if all ratings of each subject agree.
+      // Sums of agreement could round a kappa of 1 to another number, so these sums count disagreement.
       const differing = counts.reduce((pairs, count) => pairs + count * (ratings - count), 0)
       disagreement += differing / (ratings * (ratings - 1))
       expected += 1 - 1 / categories

@@ -27,7 +27,7 @@ export const make = () => {
   }
 
   return {
-    /** Returns the number of a hash. A new hash gets `number`. @param hash uniform, of at most 52 bits */
+    /** Returns a hash's number. A new hash is stored with `number`. @param hash uniformly distributed, below 2^52 */
     getOrSet: (hash: number, number: number): number => {
       const slot = slotOf(hash + 1)
       if (hashes[slot] !== 0) return numbers[slot]!

@@ -1,7 +1,6 @@
 /**
- * Histograms with 20 to 40 bins and readable edges: multiples of 1, 2, 2.5, or 5 times a power of ten. If there are
- * negative numbers, bins are mirrored at 0, and one wide bin at each end has the outer 1%. Otherwise, bins are
- * log-spaced if the maximum is over 100 times the smallest positive number. Integers get integer edges.
+ * Histograms with 20 to 40 bins and readable edges: multiples of 1, 2, 2.5, or 5 times a power of ten. Negative numbers
+ * make the bins symmetric around 0. Positive numbers get log-spaced bins if they differ by more than a factor of 100.
  */
 import type { Histogram } from "../../domain/Distribution.ts"
 import type { SortedNumbers } from "./SortedNumbers.ts"
@@ -35,7 +34,6 @@ interface Step {
 const times = (count: number, { exponent, mantissa }: Step): number =>
   exponent < 1 ? (count * mantissa) / 10 ** (1 - exponent) : count * mantissa * 10 ** (exponent - 1)
 
-/** The smallest readable step of at least `size` with few enough bins. */
 const stepFor = (size: number, whole: boolean, hasFewBins: (step: Step) => boolean): Step => {
   for (let exponent = Math.floor(Math.log10(size)); ; exponent++) {
     const step = [10, 20, 25, 50]
@@ -48,13 +46,11 @@ const stepFor = (size: number, whole: boolean, hasFewBins: (step: Step) => boole
   }
 }
 
-/** Number of steps from 0 to the last edge at or below the value. */
 const stepsBelow = (value: number, step: Step): number => {
   const steps = Math.floor(value / times(1, step))
   return times(steps, step) > value ? steps - 1 : steps
 }
 
-/** Number of steps from 0 to the first edge at or above the value. If `whole`, the edge is above the value. */
 const stepsAbove = (value: number, step: Step, whole: boolean): number => {
   const steps = Math.ceil(value / times(1, step))
   const edge = times(steps, step)
@@ -64,7 +60,7 @@ const stepsAbove = (value: number, step: Step, whole: boolean): number => {
 const between = (first: number, last: number, step: Step): ReadonlyArray<number> =>
   Array.from({ length: last - first + 1 }, (_, i) => times(first + i, step))
 
-/** The minimum width of bins. With narrower bins, there would be too many, or rounding would make edges equal. */
+/** A smaller width would give too many bins, or edges that are equal after rounding. */
 const minWidth = (range: number, size: number, whole: boolean): number =>
   Math.max(range === 0 ? 1 : range / maxBins, size * 2 ** -40, whole ? 1 : 0)
 
@@ -97,7 +93,6 @@ const mirrored = (sorted: SortedNumbers, whole: boolean): ReadonlyArray<number> 
   ]
 }
 
-/** Edges in tenths, from 1 to below 10, with nearly constant ratios. */
 const ten = [10, 12, 15, 20, 25, 30, 40, 50, 60, 80]
 const five = [10, 15, 25, 40, 60]
 

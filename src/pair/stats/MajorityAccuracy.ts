@@ -1,6 +1,6 @@
 /**
  * The probabilities that the majority of votes is right and that two votes agree, from the experts' accuracy.
- * - Votes are right independently; a wrong one is equally likely for each other completion (jury theorem: Condorcet,
+ * - Votes are independent, and all wrong completions are equally likely to get a wrong vote (jury theorem: Condorcet,
  *   1785; C. List and R. E. Goodin, 2001, "Epistemic democracy").
  * - An item's experts are drawn without replacement: a set's probability is proportional to the product of its weights
  *   (S. X. Chen, A. P. Dempster, and J. S. Liu, 1994, "Weighted finite population sampling to maximize entropy").
@@ -14,14 +14,13 @@ export interface Voter {
   readonly weight: number
 }
 
-/** The probabilities of 0, 1, 2, … right votes. */
 export type RightVotes = ReadonlyArray<number>
 
 /** If there are more votes than experts, the rest is drawn from all experts again. @param voters at least one */
 export const rightVotes = (voters: ReadonlyArray<Voter>, votes: number): RightVotes => {
   const size = Math.min(votes, voters.length)
   const total = voters.reduce((sum, { weight }) => sum + weight, 0)
-  /** `sums[n][right]`: for all sets of n experts, the sum of weight times probability of `right` right votes. */
+  /** `sums[n][right]` sums over all sets of n experts: weight of the set × probability of `right` right votes. */
   const sums = Array.from({ length: size + 1 }, (_, n) => Array.from({ length: n + 1 }, () => Number(n === 0)))
   for (const { accuracy, weight } of voters) {
     for (let n = size; n > 0; n--) {
@@ -37,7 +36,7 @@ export const rightVotes = (voters: ReadonlyArray<Voter>, votes: number): RightVo
   return votes > size ? product(drawn, rightVotes(voters, votes - size), votes) : drawn
 }
 
-/** Probability that the majority is right. @param rights for at least one vote @param completions 2 or more */
+/** Probability that the majority is right. Needs at least one vote and two completions. */
 export const accuracyOf = (rights: RightVotes, completions: number): number =>
   rights.reduce((sum, chance, right) => sum + chance * winning(right, rights.length - 1 - right, completions - 1), 0)
 
@@ -51,17 +50,13 @@ export const agreementOf = (rights: RightVotes, completions: number): number => 
   )
 }
 
-/**
- * Probability that the right votes win. Generating functions count the ways to spread the wrong votes over the other
- * completions: l votes for one of them are the term (x / others)^l / l!.
- */
+/** Probability that the right completion wins against `others` wrong completions, by generating functions. */
 const winning = (right: number, wrong: number, others: number): number => {
   if (right === 0) return 0
   const term = (load: number) => others ** -load / factorial(load)
   const fewer = Array.from({ length: Math.min(right, wrong + 1) }, (_, load) => term(load))
   const same = [...Array.from({ length: right }, () => 0), term(right)]
   let chance = 0
-  /** The number of ways to choose `tied` of the other completions. */
   let ways = 1
   for (let tied = 0; tied <= others && tied * right <= wrong; tied++) {
     const spread = product(power(same, tied, wrong), power(fewer, others - tied, wrong), wrong)

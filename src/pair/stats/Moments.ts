@@ -19,7 +19,6 @@ export const make = () => {
     count: (): number => count,
     mean: (): number | null => (count === 0 ? null : mean),
     squares: (): number => squares,
-    /** The sample standard deviation; null for fewer than two numbers. */
     standardDeviation: (): number | null => (count < 2 ? null : Math.sqrt(squares / (count - 1))),
   }
 }
@@ -28,8 +27,7 @@ export type Moments = ReturnType<typeof make>
 
 /**
  * Cohen's d: the difference of the means divided by the pooled standard deviation (J. Cohen, 1988, "Statistical power
- * analysis for the behavioral sciences", 2nd edition, 2.5), without a correction for small samples. Null if a group is
- * empty, both have one number, or all numbers in each are equal.
+ * analysis for the behavioral sciences", 2nd edition, 2.5), not corrected for small samples. Null if this is undefined.
  */
 export const cohensD = (one: Moments, other: Moments): number | null => {
   const [oneMean, otherMean] = [one.mean(), other.mean()]

@@ -19,9 +19,7 @@ export const mix = (bits: number): number => {
 export const make = (seed: number): Random =>
   ofState(1, 2, 3, 4, (n) => mix(mix(Math.imul(n, 0x9e3779b9) + (seed | 0)) + Math.floor(seed / 2 ** 32)))
 
-/**
- * Makes a generator from its state, which must not be all zeros. @param mixed a number to mix into each state number
- */
+/** Makes a generator from its state, which must not be all zeros. */
 export const ofState = (
   s0: number,
   s1: number,

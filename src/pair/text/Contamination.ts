@@ -1,5 +1,5 @@
 /**
- * Finds texts that contain a prompt of an evaluation: more than half of the prompt's tokens are in 8-grams of the text
+ * Finds texts that contain a prompt of an evaluation: shared 8-grams cover more than half of the prompt's tokens
  * (Lambert et al., 2024, "Tülu 3", 3.2). A prompt of 5 to 7 tokens must occur completely in the text. A prompt of 1 to
  * 4 tokens must be the complete text. Paraphrases and translations are not found.
  */
@@ -7,9 +7,9 @@ import * as NormalizedPrompt from "./NormalizedPrompt.ts"
 import * as Tokens from "./Tokens.ts"
 
 export interface Overlap {
-  /** Zero-based ordinal of the prompt. For equal prompts, it is that of the first. */
+  /** Zero-based ordinal of the prompt; for equal prompts, the ordinal of the first. */
   readonly promptOrdinal: number
-  /** The share of the prompt's tokens in common n-grams, above 0.5. */
+  /** The share of the prompt's tokens that shared n-grams cover, above 0.5. */
   readonly coverage: number
 }
 
@@ -20,7 +20,6 @@ const minCoverage = 0.5
 interface Evaluation {
   readonly ordinal: number
   readonly tokens: number
-  /** The n-grams of the prompt, in the order of their first tokens. */
   readonly grams: ReadonlyArray<number>
 }
 
@@ -30,7 +29,6 @@ export const make = (evaluationPrompts: Iterable<string>) => {
   const byGram = indexOf(evaluations)
 
   return {
-    /** Returns the evaluation prompt with the highest `coverage`. If several have it, the first of them is returned. */
     find: (text: string): Overlap | undefined => {
       if (evaluations.length === 0) return undefined
       const tokens = tokensOf(text)
@@ -54,7 +52,6 @@ export const make = (evaluationPrompts: Iterable<string>) => {
   }
 }
 
-/** Leaves out prompts without tokens, and prompts with the same tokens as an earlier one. */
 const evaluationsOf = (prompts: Iterable<string>): ReadonlyArray<Evaluation> => {
   const evaluations = new Map<string, Evaluation>()
   let ordinal = 0
@@ -68,11 +65,7 @@ const evaluationsOf = (prompts: Iterable<string>): ReadonlyArray<Evaluation> => 
   return [...evaluations.values()]
 }
 
-/**
- * For each n-gram, the evaluation prompts to compare with a text that contains it. A prompt is left out for its most
- * frequent n-grams, up to half of its tokens, because a contaminated text contains another n-gram of the prompt, too.
- * If all questions of an evaluation begin alike, a text with this beginning is then not compared with each of them.
- */
+/** Omits frequent n-grams of each prompt, to save time. Alone, they cover too little of the prompt for a finding. */
 const indexOf = (evaluations: ReadonlyArray<Evaluation>): ReadonlyMap<number, ReadonlyArray<Evaluation>> => {
   const frequency = new Map<number, number>()
   const frequencyOf = (gram: number) => frequency.get(gram) ?? 0
@@ -82,7 +75,6 @@ const indexOf = (evaluations: ReadonlyArray<Evaluation>): ReadonlyMap<number, Re
     const frequentFirst = [...new Set(evaluation.grams)].toSorted((a, b) => frequencyOf(b) - frequencyOf(a))
     const canLeaveOut = (count: number) =>
       coveredBy(evaluation, new Set(frequentFirst.slice(0, count))) <= minCoverage * evaluation.tokens
-    // Coverage grows with the number of n-grams, so bisection finds the maximum to leave out.
     let low = 0
     let high = frequentFirst.filter((gram) => frequencyOf(gram) > 1).length
     while (low < high) {
@@ -115,7 +107,6 @@ const tokensOf = (text: string): ReadonlyArray<TokenHash> => {
   return tokens
 }
 
-/** A 53-bit hash for each n-gram, in order. */
 const gramsOf = (tokens: ReadonlyArray<TokenHash>, n: number): ReadonlyArray<number> =>
   Array.from({ length: Math.max(0, tokens.length - n + 1) }, (_, start) => {
     // The hash starts with the length, so that sequences of different lengths have different hashes.

@@ -14,7 +14,7 @@ export const undetermined = "und"
 export const load: Effect.Effect<(text: string) => string> = Effect.map(
   Effect.promise(() => import("eld/extrasmall")),
   ({ eld }) => {
-    // Settings of other code have no effect on a separate instance.
+    // Other code could change the settings of a shared instance.
     const detector = eld.newInstance()
     return (text) => {
       const words = wordsOf(text)
@@ -67,7 +67,7 @@ const languageOfScript = ({ count, han, hangul, kana }: Letters): string | undef
   return kana > (han + kana) / 10 ? "ja" : "zh"
 }
 
-/** Han characters and kana, each counted as three letters, must exceed this share. Fewer are probably quotations. */
+/** Minimum share of Han characters and kana, each counted as three letters. A smaller share may be a quotation. */
 const minShareOfScript = 0.6
 
 /** Parts of a text that are not words: code, TeX, and addresses. */

@@ -1,12 +1,11 @@
 /**
  * MinHash signatures of 112 bytes, the same on every machine. The share of equal bytes estimates the Jaccard index J of
- * the texts' shingles, with a standard deviation of at most √((J + ε)(1 − J) / 112), ε = 1/255. A shingle has 5 UTF-16
- * code units, or 3 if it begins with an ideograph, kana, or hangul. Sources: Li, Owen, and Zhang, 2012, "One
- * permutation hashing"; Dahlgaard, Knudsen, and Thorup, 2017 (empty bins); Li and König, 2010 (bytes).
+ * the texts' shingles. Its standard deviation is at most √((J + ε)(1 − J) / 112), where ε = 1/255. A shingle has 5
+ * UTF-16 code units, or 3 if it begins with an ideograph, kana, or hangul. Sources: Li, Owen, and Zhang, 2012, "One
+ * permutation hashing"; for empty bins, Dahlgaard, Knudsen, and Thorup, 2017; for bytes, Li and König, 2010.
  */
 import { mix } from "../stats/Random.ts"
 
-/** datatrove uses the same number for FineWeb: 14 bands of 8 rows. */
 export const signatureBytes = 112
 
 const bins = signatureBytes
@@ -21,19 +20,17 @@ const power = (exponent: number): number => (exponent === 0 ? 1 : Math.imul(powe
 const leaves = power(shingleUnits)
 const leavesEastAsian = power(shingleUnitsEastAsian)
 
-/** Maximum number of hashes kept to fill empty bins. With so many, a bin is empty with a probability below 10^-13. */
+/** With this number of hashes, a bin is empty with a probability below 10^-13, so no more are kept. */
 const maxKept = 4096
 
 const empty = 0x7fffffff
 
-// Calls are synchronous, so they can share buffers.
 const shingles = new Int32Array(4096)
 const kept = new Int32Array(maxKept)
 const recent = new Int32Array(1024)
 const least = new Int32Array(bins)
 const isEmpty = new Uint8Array(bins)
 
-/** @param normal a text in normal form */
 export const write = (normal: string, into: Uint8Array, offset: number): void => {
   least.fill(empty)
   const count = hashAll(normal)
@@ -42,7 +39,6 @@ export const write = (normal: string, into: Uint8Array, offset: number): void =>
   for (let bin = 0; bin < bins; bin++) into[offset + bin] = mix(least[bin]!) >>> 24
 }
 
-/** Hashes all shingles of the text. Returns the number of hashes in `kept`. */
 const hashAll = (text: string): number => {
   const { length } = text
   recent.fill(0)
@@ -50,7 +46,7 @@ const hashAll = (text: string): number => {
   let waiting = 0
   let five = 0
   let three = 0
-  // The latest five code units plus 1, the latest one in `a`. A variable is 0 before the start of the text.
+  // The latest five code units, each increased by 1. A variable is 0 before the start of the text.
   let [a, b, c, d, e] = [0, 0, 0, 0, 0]
   for (let i = 0; i < length; i++) {
     const code = text.charCodeAt(i) + 1
@@ -72,7 +68,6 @@ const hashAll = (text: string): number => {
   return hashBuffered(waiting, count)
 }
 
-/** Adds hashes to `kept`, except recent repeats. Returns the number of hashes in `kept`. */
 const hashBuffered = (waiting: number, before: number): number => {
   let count = before
   for (let i = 0; i < waiting; i++) {
@@ -88,7 +83,6 @@ const hashBuffered = (waiting: number, before: number): number => {
   return count
 }
 
-/** Fills empty bins with another hash of the shingles in `kept`. */
 const rehash = (count: number, salt: number): void => {
   for (let i = 0; i < count; i++) {
     const hash = mix(kept[i]! ^ salt)

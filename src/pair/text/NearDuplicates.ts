@@ -1,8 +1,8 @@
 /**
  * Finds, for each prompt of a sequence, the earlier prompts that it nearly repeats, so later prompts never change the
- * result. Prompts with equal normal forms count as one. Two signatures are compared only if one of their 18 bands of 6
- * bytes is equal. With a Jaccard index of 0.8, this has a probability of 0.996 (Leskovec, Rajaraman, and Ullman, 2020,
- * "Mining of massive datasets", 3.4). A prompt is compared only with the first 32 prompts that have the same band.
+ * result. Prompts with equal normal forms count as one. A signature has 18 bands of 6 bytes. Two signatures are
+ * compared only if a band is equal, which has a probability of 0.996 at a Jaccard index of 0.8 (Leskovec, Rajaraman,
+ * and Ullman, 2020, "Mining of massive datasets", 3.4). A prompt is compared with at most 32 earlier prompts per band.
  * Memory: 10 MB, plus 25 bytes per prompt during a search. Disk: 120 bytes per prompt. Limit: 2^26 prompts.
  */
 import { Effect } from "effect"
@@ -19,10 +19,7 @@ export interface NearDuplicates {
   readonly add: (prompt: string) => void
   /** Waits until few prompts remain to be processed. */
   readonly room: Effect.Effect<void, SearchFailed>
-  /**
-   * Compares the pairs that have an equal band or normal form and that `isWanted` accepts. Calls `found` for each
-   * near-duplicate, perhaps several times for one pair.
-   */
+  /** Calls `found` for each pair of near-duplicates that `isWanted` accepts, perhaps several times for one pair. */
   readonly search: (isWanted: Visit<boolean>, found: Visit<void>) => Effect.Effect<void, SearchFailed>
   /** For each prompt, the ordinal of the earliest prompt that it nearly repeats, or its own ordinal. */
   readonly earliest: Effect.Effect<Uint32Array, SearchFailed>
@@ -34,7 +31,7 @@ export type SearchFailed = ScratchFile.ScratchFileFailed | ThreadFailed
 const bands = 18
 const bandBytes = 6
 const maxInBand = 32
-/** Keys are sorted as numbers of 27 bits of the key's hash and 26 bits of the prompt's ordinal. */
+/** Maximum number of prompts. To sort them, 27 bits of a hash and 26 bits of the prompt's ordinal form one number. */
 export const maxCount = 2 ** 26
 const wordsPerSignature = MinHash.signatureBytes / 4
 
@@ -48,7 +45,7 @@ export const make = Effect.fnUntraced(function* (threshold = defaultThreshold, d
   const search: NearDuplicates["search"] = Effect.fnUntraced(function* (isWanted, found) {
     yield* signatures.flush
     const keys = makeKeys(signatures)
-    /** Repeats of an earlier normal form. The bands leave them out, because the earlier prompt represents them. */
+    /** 1 for a prompt with the same normal form as an earlier prompt. */
     const isRepeat = new Uint8Array(signatures.count())
     yield* ScratchFile.attempt(() =>
       keys.forEachGroup(0, hashBytes, isRepeat, ([first, ...others]) => {
@@ -107,7 +104,6 @@ const makeKeys = (signatures: Signatures.Signatures) => {
   }
 
   return {
-    /** Visits each group of at least two prompts with the same key, in order. */
     forEachGroup: (
       start: number,
       bytes: number,
@@ -123,7 +119,6 @@ const makeKeys = (signatures: Signatures.Signatures) => {
         if (end - first === 1) continue
         let group: Array<number> = []
         for (let at = first; at < end; at++) group.push(sorted[at]! % maxCount)
-        // Different keys can have the same hash.
         while (group.length > 1) {
           const one = group[0]!
           const isEqual = (other: number) => low[other] === low[one] && high[other] === high[one]
@@ -137,7 +132,6 @@ const makeKeys = (signatures: Signatures.Signatures) => {
   }
 }
 
-/** Compares each prompt of a group with the group's first `maxInBand` prompts. */
 const makeComparison = (signatures: Signatures.Signatures, threshold: number) => {
   const ofFirst = Array.from({ length: maxInBand }, () => new Int32Array(wordsPerSignature))
   const ofLater = new Int32Array(wordsPerSignature)

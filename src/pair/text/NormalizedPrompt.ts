@@ -1,6 +1,6 @@
 /**
- * The normal form of a text: Unicode's `toNFKC_Casefold` (3.13), with single spaces. Punctuation, digits, and accents
- * remain: `2+1` is not `2-1`. The function is idempotent. The module runs in a thread, so it does not load Effect.
+ * The normal form of a text: nearly Unicode's `toNFKC_Casefold` (3.13), with single spaces. Punctuation, digits, and
+ * accents remain: `2+1` is not `2-1`. It is idempotent. The module runs in a thread, so it does not load Effect.
  */
 import * as Sha256 from "../../node/Sha256.ts"
 
@@ -17,7 +17,7 @@ const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text)
 /** White space other than a single space. */
 const wideSpace = / \s+|[^\S ]\s*/g
 
-/** Converts to upper case in between, so that `ß` becomes `ss`, and a final sigma becomes a sigma. */
+/** `toUpperCase` turns `ß` into `ss`, and makes both small sigmas equal. */
 const foldUnicode = (text: string): string =>
   text
     .normalize("NFKC")

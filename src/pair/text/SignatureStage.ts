@@ -7,7 +7,6 @@ import * as NormalizedPrompt from "./NormalizedPrompt.ts"
 export const hashBytes = 8
 export const recordBytes = hashBytes + MinHash.signatureBytes
 
-/** Starts the computation. Prompts need not be in normal form. */
 export const start = (): Stage<ReadonlyArray<string>, Uint8Array<ArrayBuffer>> => (prompts) => {
   const records = new Uint8Array(prompts.length * recordBytes)
   const view = new DataView(records.buffer)

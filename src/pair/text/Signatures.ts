@@ -18,7 +18,7 @@ const batchPrompts = 256
 const batchUnits = 262_144
 /** Number of batches for the calling thread. Starting another thread takes about as much time as these batches. */
 const firstBatches = 8
-/** Batches that the thread has received but not answered. */
+/** Maximum number of batches that the thread has not answered. */
 const ahead = 4
 
 const stageModule = {
@@ -52,7 +52,6 @@ export const make = Effect.fnUntraced(function* (file: ScratchFile.ScratchFile) 
     return (thread = { scope: inner, stage })
   })
 
-  /** Waits until the thread has received all complete batches. */
   const room = Effect.gen(function* () {
     while (batches.length > 1) {
       if (computedBatches < firstBatches) {
@@ -67,7 +66,6 @@ export const make = Effect.fnUntraced(function* (file: ScratchFile.ScratchFile) 
     }
   })
 
-  /** Waits for all records, and ends the thread. */
   const flush = Effect.gen(function* () {
     yield* room
     const last = batches[0]!
@@ -83,9 +81,7 @@ export const make = Effect.fnUntraced(function* (file: ScratchFile.ScratchFile) 
   })
 
   return {
-    /** Number of stored records. After `flush`, it is the number of prompts. */
     count: records.count,
-    /** Adds the next prompt. Run `room` after every few prompts. */
     add: (prompt: string): void => {
       const last = batches.at(-1)!
       units += prompt.length

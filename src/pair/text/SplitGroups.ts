@@ -1,11 +1,8 @@
 /**
- * Assigns prompts to splits by component: two prompts are neighbors if they have the same group or are near-duplicates.
- * The splits depend on the seed and the components, not on the order; adding prompts can change them. Components are
- * assigned from the largest to the smallest, each to a split that is drawn in proportion to its room. A split takes
- * part in the draw if the component fits, or if the split is empty and the component is at most twice as large as its
- * room. If no split takes part, the one with the most room gets the component. Memory: 60 bytes per prompt and 60 MB.
- * (`GroupShuffleSplit` of scikit-learn has shares of groups, not prompts; the seed of its `StratifiedGroupKFold` has no
- * effect on large groups.)
+ * Assigns prompts to splits by component: prompts with one group are in one component, and so are near-duplicates. The
+ * splits depend on the seed and the components, not on the order; adding prompts can change them. A split's room is the
+ * number of prompts that it lacks. From the largest component on, a split with enough room is drawn, in proportion to
+ * the room. An empty split needs half. If none has enough, the roomiest is used. Memory: 60 bytes per prompt, 60 MB.
  */
 import type { Split } from "../../domain/Split.ts"
 import { maxCount } from "./NearDuplicates.ts"
@@ -19,7 +16,6 @@ export const disjointSets = (count: number) => {
     return at
   }
   return {
-    /** The earliest ordinal in the set of an ordinal. */
     rootOf,
     join: (one: number, other: number): void => {
       const [first, second] = [rootOf(one), rootOf(other)]
@@ -30,8 +26,7 @@ export const disjointSets = (count: number) => {
 
 /** Joins all ordinals with the same key. Keys have 52 bits. */
 export const joinEqual = (keys: Float64Array, join: (one: number, other: number) => void): void => {
-  // A Map of all keys would fail above 2^24 entries. Sorting numbers of 27 bits of the key and 26 bits of the ordinal
-  // brings equal keys near each other, so that a small Map is enough.
+  // A Map of all keys would fail above 2^24 entries. Sorted keys need only a small Map for each prefix.
   const numbers = keys.map((key, ordinal) => Math.floor(key / 2 ** 25) * maxCount + ordinal).toSorted()
   const ordinalOf = new Map<number, number>()
   let prefix = -1
@@ -45,14 +40,13 @@ export const joinEqual = (keys: Float64Array, join: (one: number, other: number)
   }
 }
 
-/** The number of components, and the number of prompts in the largest one. */
 export interface GroupSizes {
   readonly components: number
   readonly largest: number
 }
 
 /**
- * @param roots the earliest ordinal of each prompt's component
+ * @param roots for each prompt, the ordinal of the earliest prompt in its component
  * @param targets the splits that are not empty
  * @param draws for each root, a number from 0 to 1 that depends on the seed and the component
  * @returns the split of each root

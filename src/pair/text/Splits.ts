@@ -1,9 +1,7 @@
 /**
  * Assigns each prompt to a split by a hash of the seed and the prompt's normal form. Shares are therefore not exact,
- * and adding prompts never changes a split (with groups, see `SplitGroups`). If the share of `test` or `validation`
- * grows, the split keeps its prompts. Prompts with one normal form share a split. A near-duplicate is in the split of
- * the earliest prompt that it repeats; `crossSplitNearDuplicates` counts those that nearly repeat prompts of several
- * splits.
+ * and adding prompts never moves another prompt (with groups, see `SplitGroups`). If the share of `test` or
+ * `validation` grows, no prompt leaves it. A near-duplicate is in the split of the earliest prompt that it repeats.
  */
 import { Effect, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -98,7 +96,7 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
   const lastSplit: Split = validation > 0 ? "validation" : train > 0 ? "train" : "test"
 
   const nearDuplicates = yield* NearDuplicates.make(threshold, scratchDirectory)
-  /** The split that each prompt has if it repeats no other prompt. */
+  /** The split of each prompt by its hash. A near-duplicate of an earlier prompt does not use it. */
   const own = NumberList.make(Uint8Array)
   /** A hash of each prompt's group, or of its normal form. */
   const keys = NumberList.make(Float64Array)
@@ -110,7 +108,7 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
     SplitGroups.joinEqual(ofPrompts, sets.join)
     yield* nearDuplicates.search((earlier, later) => sets.rootOf(earlier) !== sets.rootOf(later), sets.join)
     const roots = Uint32Array.from(ofPrompts, (_, ordinal) => sets.rootOf(ordinal))
-    // Each component is drawn by its smallest key, so that the order of prompts has no effect.
+    // The order of prompts must not change the random number of a component.
     const draws = ofPrompts.slice()
     roots.forEach((root, ordinal) => (draws[root] = Math.min(draws[root]!, draws[ordinal]!)))
     roots.forEach((root, ordinal) => (draws[ordinal] = root === ordinal ? placeOf(seed, String(draws[root])) : 0))
@@ -162,5 +160,4 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
   return result
 })
 
-/** Places prompts uniformly in [0, 1), by seed and normal form. */
 const placeOf = (seed: number, normal: string): number => Sha256.leading52Bits(`${seed}\n${normal}`) / 2 ** 52

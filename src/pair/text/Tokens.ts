@@ -1,6 +1,6 @@
 /**
- * Splits a text in normal form into hashed tokens: runs of letters, marks, and digits; code points of scripts without
- * word boundaries (Han, kana, Thai, Lao, Khmer, Myanmar, Tibetan); symbols, `* / % & # @ \`, and hyphens outside words.
+ * Splits a text in normal form into hashed tokens. A token is a run of letters, marks, and digits, or one code point:
+ * of a script without word boundaries (Thai, Han, …), a symbol, `* / % & # @ \`, or a hyphen that is not inside a word.
  */
 
 const separates = 0
@@ -41,7 +41,7 @@ const endOf = (text: string, start: number): number => {
 const isInsideWord = (text: string, i: number): boolean =>
   i > 0 && i + 1 < text.length && kindAt(text, i - 1) === joins && kindAt(text, i + 1) === joins
 
-/** Calls `take` with two independent 32-bit hashes of each token, and returns their number. */
+/** Calls `take` with two independent 32-bit hashes of each token. Returns the number of tokens. */
 export const forEach = (normal: string, take: (a: number, b: number) => void): number => {
   let count = 0
   let i = 0

@@ -1,8 +1,7 @@
 /**
  * Combines the votes on an item into one judgment. `byMajority` takes the choice from the result of one task, or counts
  * the votes of several tasks. `byProbability` weights votes by reliability (Dawid & Skene, 1979). If a lead decided,
- * the decision is the choice. The votes then give only the agreement, the assessment, and a ranking if the decision has
- * none.
+ * the votes give only the agreement, the assessment, and perhaps a ranking.
  */
 import { Array as Arr, Option, Struct } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
@@ -25,13 +24,13 @@ export const defaults = { minAgreement: 0, minVotes: 1, ties: "drop" } as const
 
 /** One judgment of an item, with the votes that it combines. */
 export interface Consensus {
-  /** The judgment of the first task or of a lead, with choice and assessment combined from all votes, and all flags. */
+  /** The combined judgment: the judgment of a lead, or else of the first task, with the flags of all tasks. */
   readonly judgment: Judgment
   /** The votes, at least one. */
   readonly votes: ReadonlyArray<ItemVote>
   /** The share of the first choices that are for the best completion, 0 to 1. Null if there is one vote. */
   readonly agreement: number | null
-  /** The choice is by counting or weighting votes, by a service against their majority, or by a lead. */
+  /** How the choice was made: by the majority, by reliability, by a service against the majority, or by a lead. */
   readonly by: "majority" | "reliability" | "service" | "lead"
   /** Whether the chosen completion has more first choices than any other. */
   readonly isMajority: boolean
@@ -45,7 +44,6 @@ const ballotOf = ({ choice, ranking, rationale }: ItemVote): Ballot => ({
   rationale: rationale ?? undefined,
 })
 
-/** The consensus by a lead's decision, the last one of several. Undefined if no task has a decision. */
 const byDecision = (item: JudgedItem, votes: ReadonlyArray<ItemVote>): Consensus | undefined => {
   const decided = item.judgments.findLast(({ annotations }) => Decision.isIn(annotations))
   if (decided === undefined) return undefined
@@ -62,7 +60,6 @@ const byDecision = (item: JudgedItem, votes: ReadonlyArray<ItemVote>): Consensus
   }
 }
 
-/** @param best the index by which votes refer to the chosen text */
 const isMajority = ({ completions }: JudgedItem, counted: Tally, best: number): boolean =>
   !counted.tie && areSame(completions, counted.best, best)
 
@@ -121,7 +118,7 @@ const withFlags = (judgment: Judgment, { judgments }: JudgedItem): Judgment => {
     : { ...judgment, annotations: { ...judgment.annotations, flags } }
 }
 
-/** Adds the votes' ranking, if the judgment has none, and moves the best completion to its top. */
+/** Adds the votes' ranking, if the judgment has none. Puts the best completion at the top of the ranking. */
 const withRanking = (
   judgment: Judgment,
   ofVotes: Ranking | undefined,
@@ -136,11 +133,7 @@ const withRanking = (
 /** Probabilities that differ by at most this much are equal. */
 const epsilon = 1e-9
 
-/**
- * Combines the votes by the experts' reliabilities.
- *
- * @param probabilities for each completion, the probability that it is the best
- */
+/** Combines the votes by reliability. @param probabilities for each completion, the probability that it is the best */
 export const byProbability = (
   item: JudgedItem,
   probabilities: ReadonlyArray<number>,
@@ -213,9 +206,8 @@ const judged = (
 }
 
 /**
- * Adds the numbers of votes, the agreement, and the margin to the pairs. Mean ranks or the service's choice can give a
- * pair that contradicts the majority of votes on its two completions. Such a pair is dropped, unless votes are weighted
- * or a lead decided.
+ * Adds the numbers of votes, the agreement, and the margin to the pairs. Drops a pair if more votes prefer its rejected
+ * completion, unless votes are weighted or a lead decided.
  */
 export const withVotes = (
   pairs: ReadonlyArray<PreferencePair>,
@@ -236,6 +228,6 @@ export const withVotes = (
     : supported.map((pair) => withMembers(pair, { weight: 1 / supported.length }))
 }
 
-/** Adds members. A pair with bytes is changed in place, because a copy would decode the texts. */
+/** Changes a pair itself if it has bytes, because a copy would convert these bytes to texts. */
 const withMembers = (pair: PreferencePair, members: Partial<PreferencePair>): PreferencePair =>
   PairBytes.of(pair) === undefined ? { ...pair, ...members } : Object.assign(pair, members)

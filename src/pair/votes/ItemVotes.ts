@@ -21,7 +21,7 @@ export interface ItemVote extends Assessment.Assessment {
   readonly kind?: string
   /** The preferred text, as the index of the first completion with this text. */
   readonly choice: number
-  /** Groups of equal rank, best first, if the service sends them. Each text occurs once, as its first index. */
+  /** Groups of equal rank, best first, as indices like `choice`. Undefined if the service sends no ranking. */
   readonly ranking: Ranking | undefined
   /** Zero-based position of the choice in `order`. Null if several texts are at the top, or the text occurs twice. */
   readonly position: number | null
@@ -100,7 +100,6 @@ const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
   })
 }
 
-/** The votes of one task's result as the service sent them. Without a list, the result is the only vote. */
 export const recordedIn = ({
   annotations,
   bestCompletionIndex,
@@ -124,10 +123,9 @@ export const recordedIn = ({
 export const allVotesOf = ({ judgments }: Pick<JudgedItem, "judgments">): ReadonlyArray<ItemVote> =>
   judgments.flatMap(votesIn)
 
-/** The first vote of each named expert, and all votes without an expert's name. */
 export const votesOf = (item: Pick<JudgedItem, "judgments">): ReadonlyArray<ItemVote> => onePerExpert(allVotesOf(item))
 
-/** Whether one text is at the top. If several texts are, `choice` is only the first one shown. */
+/** Whether one text is best. Otherwise, `choice` is the first of the best texts in the order shown. */
 export const isDecided = (vote: Pick<ItemVote, "choice" | "ranking">): boolean => topOf(vote).length === 1
 
 export const isUnanimous = (votes: ReadonlyArray<ItemVote>): boolean =>

@@ -1,19 +1,17 @@
 /**
- * Counts an item's judges as one vote of a jury, because language models often make the same errors. Each pattern of
- * agreement (who votes with whom) is one expert in the model of `stats/DawidSkene`, measured by known answers and
- * people's votes (histogram binning: B. Zadrozny and C. Elkan, 2001, "Obtaining calibrated probability estimates").
- * Judges with the same choice are a party, and the largest party votes. If several parties are the largest, each votes
- * with its own reliability within the pattern. The more reliable party then decides; equally reliable ones are a tie.
- * Votes with several texts at the top are left out.
+ * Counts an item's judges as one vote of a jury, because language models often make the same errors. Judges with the
+ * same choice are a party. The largest party decides; if several are equally large, the most reliable of these decides.
+ * For `stats/DawidSkene`, the same grouping of judges is one expert on all items. The reliability of such an expert is
+ * measured on known answers and people's votes (histogram binning: B. Zadrozny and C. Elkan, 2001).
  */
 import * as Judge from "../../domain/Judge.ts"
 import { isDecided, type ItemVote } from "./ItemVotes.ts"
 
 export interface CountedVote {
-  /** The expert's name, or null. A jury's name is its pattern or a party of it, a text that no expert has as name. */
+  /** The expert's name, or null. The name of a jury says which judges voted together. */
   readonly expert: string | null
   readonly choice: number
-  /** `parties` is the number of parties that vote. */
+  /** `parties` is the number of choices that most judges share: several if the choices tie, otherwise 1. */
   readonly jury?: { readonly pattern: string; readonly parties: number }
 }
 
@@ -36,7 +34,7 @@ const juryOf = (judges: ReadonlyArray<ItemVote>): ReadonlyArray<CountedVote> => 
 
 export const isJudge = ({ expert, kind }: ItemVote): boolean => Judge.roleOf(expert, kind ?? null) === "judge"
 
-/** The votes with one text at the top. If `jury`, votes of the largest parties replace the judges', and come first. */
+/** Leaves out ties. With `jury`, the jury comes first and replaces the judges. */
 export const counted = (votes: ReadonlyArray<ItemVote>, jury: boolean): ReadonlyArray<CountedVote> => {
   const decided = votes.filter(isDecided)
   if (!jury) return decided

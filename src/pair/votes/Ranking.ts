@@ -7,16 +7,13 @@ import { Ranking } from "../../domain/Ranking.ts"
 
 const asRanking = Schema.decodeUnknownOption(Ranking)
 
-/** The index that stands for each completion's text: `bestCompletionIndex` for the best text, else the first one. */
+/** Equal texts get the same index: `bestCompletionIndex` if it has this text, otherwise the first index. */
 export const representatives = ({ bestCompletionIndex, completions }: Judgment): ReadonlyArray<number> => {
   const first = firstOfText(completions)
   return first.map((index) => (index === first[bestCompletionIndex] ? bestCompletionIndex : index))
 }
 
-/**
- * The ranking as groups of indices, best first, with each text once at its best rank. None if there is no ranking, an
- * index occurs twice or is out of range, or the best completion is not at the top.
- */
+/** Groups of indices, best first. None if the ranking is invalid, or the best completion is not at the top. */
 export const rankingOf = (judgment: Judgment): Option.Option<Ranking> =>
   asRanking(judgment.annotations["ranking"]).pipe(
     Option.filter((groups) => {

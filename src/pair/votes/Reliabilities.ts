@@ -1,8 +1,7 @@
 /**
  * Estimates experts' reliabilities (`stats/DawidSkene`) from votes on the same items and on items with a known answer.
- * Known answers do not affect the choice. Votes without a name are those of one expert; votes with several completions
- * at the top do not count. If judges count as a jury, a judge's reliability is the mean probability that its votes are
- * right. Memory: 8 bytes per vote, and 12 per item with several votes or a known answer.
+ * Votes without a name count as votes of one expert, and ties do not count. With a jury, a judge's reliability is the
+ * mean probability of the judge's votes to be right. Memory: at most 8 bytes per vote and 12 per item.
  */
 import { Effect, Option, Stream } from "effect"
 import type { JudgedItem } from "../../domain/Judgment.ts"
@@ -26,17 +25,15 @@ export interface Reliabilities {
 
 /** Options of an estimate. */
 export interface ReliabilityOptions {
-  /** Whether the votes of an item's judges count as one vote (`Jury`). An error of several judges then counts once. */
+  /** Whether the votes of an item's judges count as one vote (`Jury`), so that their common error counts once. */
   readonly jury?: boolean | undefined
 }
 
-/** A judge's votes on the items of one jury pattern or party (`Jury`). `forChoice` counts those for the same choice. */
+/** A judge's votes in all juries with one name (`Jury`). `forChoice` counts the votes for the choice of the jury. */
 interface JudgeTally {
   readonly parties: number
-  /** Number of votes. A vote for none of the parties counts as 1 / `parties` in each party. */
   votes: number
   forChoice: number
-  /** The sum of 1 / (K − 1) / `parties` over the votes for no party, on items with K different texts. */
   others: number
 }
 
@@ -66,7 +63,6 @@ export const make = ({ jury = false }: ReliabilityOptions = {}) => {
   }
 
   return {
-    /** Adds an item. The model ignores an item with one vote, unless the answer is known. */
     add: ({ completions, gold }: Pick<JudgedItem, "completions" | "gold">, votes: ReadonlyArray<ItemVote>): void => {
       const counted = Jury.counted(votes, jury)
       const texts = countDifferent(completions)
@@ -108,7 +104,6 @@ export const make = ({ jury = false }: ReliabilityOptions = {}) => {
   }
 }
 
-/** Probability that each completion is the best. If any completion has votes, it is 0 for those without votes. */
 const posterior = (
   completions: ReadonlyArray<string>,
   votes: ReadonlyArray<ItemVote>,
@@ -138,7 +133,6 @@ export const of = Effect.fnUntraced(function* <E, R>(
   return gathered.fit()
 })
 
-/** Returns none for the majority, without reading the items. */
 export const forAggregation = <E, R>(aggregation: Aggregation, items: Stream.Stream<JudgedItem, E, R>) =>
   aggregation === "majority"
     ? Effect.succeed(Option.none<Reliabilities>())

@@ -1,10 +1,8 @@
 /**
- * Selects the items that go to people, the least certain first. An item goes to people if the jury's certainty is below
- * `bound`, or if no judge has decided. It goes to people again if the certainty is below `confidence`. Each pattern of
- * votes (`Jury`) is one expert. To measure a pattern, three times the square root of its number of items go to people,
- * drawn by a hash of their ids. Items with a known answer count among them, but never go to people. In the simulations
- * of `test/pair/votes/Routing.test.ts`, a model of independent judges overestimated their certainty: `jury<0.9` ended
- * with 88 to 92% right items. An item that most judges misread, but seem certain of, may never reach people.
+ * Selects the items that go to people, the least certain first: those with a certainty of the jury below `bound`, and
+ * those that no judge has decided. An item goes to people again if the certainty is below `confidence`. To measure how
+ * reliable a jury is, 3 √n of the n items with the same `pattern` (`Jury`) also go to people, drawn by a hash. An item
+ * that most judges misread, but seem certain of, may never reach people.
  */
 import * as NextVotes from "./NextVotes.ts"
 
@@ -19,7 +17,7 @@ interface Pattern {
   items: number
   /** Number of items with a known answer or a person's vote. */
   measured: number
-  /** Number of items that are measured, wait for a person, or are drawn in this selection. */
+  /** Number of items that are `measured`, that wait for a person, or that were drawn in this selection. */
   sampled: number
 }
 
@@ -39,7 +37,6 @@ const patternsOf = (items: ReadonlyArray<RoutedItem>): ReadonlyMap<number, Patte
   return patterns
 }
 
-/** @param bound minimum certainty of a jury that keeps an item from people */
 export const choose = <Item extends RoutedItem>(
   items: ReadonlyArray<Item>,
   {
@@ -58,7 +55,7 @@ export const choose = <Item extends RoutedItem>(
     if (truth !== undefined) return false
     if (people !== "none") return certainty < confidence
     const counts = pattern === undefined ? undefined : patterns.get(pattern)
-    // An item has no pattern if no judge's vote decides. Only people can judge it then.
+    // No judge has decided.
     if (counts === undefined) return votes.length === 0 || certainty < bound
     const needed = sampleSize(counts.items)
     if (counts.measured >= Math.min(needed, counts.items)) return certainty < bound

@@ -1,6 +1,6 @@
 /**
  * Writes the items on which scores and experts disagree, greatest difference first, as records that `run` reads. Items
- * with tools are left out, because their pairs lack messages. Memory: 16 bytes per item.
+ * with tools are left out, because datasets lack their messages with tool calls. Memory: 16 bytes per item.
  */
 import { Effect, FileSystem, Option, Stream } from "effect"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"

@@ -3,8 +3,7 @@
  * - `/pooling` (vLLM): `{ model, messages }`; the score is the last number in `data[0].data`.
  * - `/score` (vLLM): `{ model, text_1, text_2 }` with prompt and completion; the score is `data[0].score`.
  * - `/predict` (Text Embeddings Inference): `{ inputs: [[prompt, completion]], raw_scores }`; the first `score` counts.
- * Transient failures are retried, at most 5 times. No error contains the key, which is sent unencrypted only to this
- * machine. Redirects are not followed.
+ * No error contains the key. Without TLS, the key is sent only to this machine. Redirects are not followed.
  */
 import { Duration, Effect, Option, Redacted, Schedule, Schema, Semaphore, Struct } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
@@ -77,13 +76,12 @@ export const formOf = (url: string): keyof Forms | undefined => {
   return path === undefined ? undefined : Struct.keys(forms).find((form) => path.endsWith(`/${form}`))
 }
 
-/** The URL without user and query, which may be secrets. */
+/** The URL without user name, password, and query, which may be secrets. */
 export const placeOf = (url: string): string => {
   const parsed = URL.parse(url)
   return parsed === null ? url : parsed.origin + parsed.pathname
 }
 
-/** The returned function asks for the scores of one item's pairs. It asks once for each completion. */
 export const make = Effect.fnUntraced(function* ({ apiKey, concurrency = 8, model, url }: ScoreEndpoint) {
   const name = formOf(url)
   const place = placeOf(url)
@@ -93,7 +91,6 @@ export const make = Effect.fnUntraced(function* ({ apiKey, concurrency = 8, mode
     return yield* failed("expected https, because a key is sent")
   const form = forms[name]
   const secrets = [url, ...(apiKey === undefined ? [] : [Redacted.value(apiKey)])]
-  /** A text that the server chose, without the key and the URL. */
   const quoted = (text: string) =>
     shorten(
       secrets.reduce((text, secret) => text.replaceAll(secret, "…"), text),

@@ -126,11 +126,11 @@ export const read = Effect.fn("ScoreFile.read")(function* (
   if (inOrder.length > 0 && items.size > 0) return yield* failed("expected an item_id in all records or in none")
   if (inOrder.length > 0 && splits.length > 1) {
     const names = joinWords(splits.map(({ split }) => split))
-    const problem = `records without item_id are in the order of the pairs of one split, but the dataset has ${names}: set \`split\`, or add item_id, chosen_index, and rejected_index to the records`
+    const problem = `records without item_id must have the order of the pairs of one split, and the dataset has the splits ${names}: set \`split\`, or add item_id, chosen_index, and rejected_index to the records`
     return yield* failed(problem)
   }
   if (inOrder.length > 0 && inOrder.length !== pairs) {
-    const problem = `records without item_id are in the order of the pairs: expected ${count(pairs, "record")}, found ${count(inOrder.length, "record")}`
+    const problem = `expected ${count(pairs, "record")}, one per pair in the order of the pairs, because the records have no item_id; found ${count(inOrder.length, "record")}`
     return yield* failed(problem)
   }
   if (inOrder.length === 0 && items.size === 0) return yield* failed("expected scores, found no records")

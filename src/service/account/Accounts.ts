@@ -30,7 +30,7 @@ export interface SignedIn extends Omit<Operator, "operator_no"> {
 /** The maximum number of password hashes computed concurrently. Each takes 64 MiB and a third of a second. */
 const maxConcurrentHashes = 2
 
-/** The subject of a link for any account, whose name the user enters. The name key of an account is never empty. */
+/** The empty subject marks a link for any account, because an account's name key is never empty. */
 const anyAccount = ""
 
 type SameTransaction = Effect.Effect<unknown, SqlError>
@@ -40,7 +40,6 @@ const make = Effect.gen(function* () {
   const codes = yield* OneTimeCodes
   const sessions = yield* Sessions
   const attempt = SignInAttempts.make()
-  /** Limits concurrent hashes. If several client addresses wait, they take turns. */
   const hashing = PartitionedSemaphore.makeUnsafe<string>({ permits: maxConcurrentHashes })
 
   const signInLink = write(
@@ -138,7 +137,6 @@ const make = Effect.gen(function* () {
     return { name: operator.name, role: operator.role, session } satisfies SignedIn
   })
 
-  /** Changes a password. Returns the cookie value of a new session. */
   const changePassword = Effect.fn("Accounts.changePassword")(function* (
     name: string,
     current: string,

@@ -1,7 +1,7 @@
 /**
- * Throttles sign-in attempts per address, and per pair of address and name. After `burst` attempts, the next ones run
- * `turnMillis` apart, and are refused if they would wait longer than 40 seconds. Attempts from one address never lock
- * out other addresses. A restart forgets all attempts.
+ * Delays sign-in attempts per address, and per pair of address and name. After `burst` attempts, one attempt per
+ * `turnMillis` is made. An attempt that would wait longer than 40 seconds is refused. Attempts from one address never
+ * delay other addresses. A restart forgets all attempts.
  */
 import { Clock, Effect, Schema } from "effect"
 import * as Sha256 from "../../node/Sha256.ts"
@@ -12,7 +12,6 @@ export class AttemptsExceeded extends Schema.TaggedError<AttemptsExceeded>()("At
 
 interface Pace {
   readonly burst: number
-  /** The time in which an address or pair regains one attempt without a delay. */
   readonly restoreMillis: number
   readonly turnMillis: number
 }
@@ -32,7 +31,6 @@ interface Counter {
 }
 
 const makeCounters = ({ burst, restoreMillis, turnMillis }: Pace) => {
-  /** The counters, from the least to the most recently used. */
   const counters = new Map<string, Counter>()
 
   const counterOf = (key: string, now: number) => {

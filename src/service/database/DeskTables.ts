@@ -5,7 +5,7 @@
  */
 import { maxPrompts, voteColumns } from "./TaskTables.ts"
 
-/** A search reads only this many characters at the start of a prompt, because the stored requests are compressed. */
+/** Number of characters at the start of a prompt that a search reads. */
 export const maxSearchedChars = 500
 
 const recount = (itemId: string) => `
@@ -17,8 +17,7 @@ const recount = (itemId: string) => `
 export const deskTables: ReadonlyArray<string> = [
   `CREATE TABLE item_text (item_id INTEGER PRIMARY KEY, prompt TEXT NOT NULL)`,
   `CREATE TABLE disputed (item_id INTEGER PRIMARY KEY, agreement REAL NOT NULL)`,
-  // A lead's judgment, which replaces the votes as the item's result. `operator` is the operator's name. If the lead
-  // withdrew the prompt, `choice` is null and `rationale` is the reason.
+  // A lead's judgment, which replaces the votes. If the lead withdrew the prompt, `choice` is null.
   `CREATE TABLE decision (
     item_id INTEGER PRIMARY KEY,
     choice INTEGER,
@@ -56,8 +55,7 @@ export const deskTables: ReadonlyArray<string> = [
   )`,
   `CREATE INDEX replaced_vote_on_item ON replaced_vote (item_id)`,
 
-  // `base` is a hash of the organization and of the guidelines that the client sent. `text` is the guidelines without
-  // the rubric. `operator` is the operator's name.
+  // `base` is a hash of the organization and of the guidelines that the client sent. `text` does not have the rubric.
   `CREATE TABLE guidelines_version (
     base TEXT NOT NULL,
     version INTEGER NOT NULL,
@@ -81,9 +79,8 @@ export const deskTables: ReadonlyArray<string> = [
     pause_percent INTEGER,
     guidelines TEXT NOT NULL
   )`,
-  // A row of kind `item` is a gold item that the person sees or has judged. Rows of kind `admit` and `requalify` are
-  // operators' decisions, and `last_vote` is the number of the latest vote when the decision was made. Only rows after
-  // the last decision count.
+  // Kind `item` is a gold item that the person sees or has judged. Kinds `admit` and `requalify` are operators'
+  // decisions, with the number of the latest vote in `last_vote`. Only rows after the last decision count.
   `CREATE TABLE qualification (
     n INTEGER PRIMARY KEY AUTOINCREMENT,
     expert_no INTEGER NOT NULL,

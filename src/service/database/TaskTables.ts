@@ -47,9 +47,8 @@ const voteDays = (event: "INSERT" | "DELETE", sign: "1" | "-1", row: "NEW" | "OL
 
 export const taskTables: ReadonlyArray<string> = [
   // `unanswered` is 1 if the task was canceled because no expert had an answer. `extra_votes` is the sum over items.
-  // `votes_spared` counts votes that are not needed any more, because a lead decided or withdrew their items.
-  // `Completions` uses `completes_at`. `voters` is `judges` or `people` if only these may vote. `EqualItems` sets
-  // `has_equal_items`.
+  // `votes_spared` counts votes that are not needed any more, because a lead decided or withdrew their items. `voters`
+  // is `judges` or `people` if only these may vote.
   `CREATE TABLE task (
     seq INTEGER PRIMARY KEY,
     task_id TEXT NOT NULL UNIQUE,
@@ -74,9 +73,8 @@ export const taskTables: ReadonlyArray<string> = [
   `CREATE INDEX task_completes ON task (completes_at) WHERE completes_at IS NOT NULL`,
   `CREATE INDEX task_in_group ON task (organization, group_id, seq) WHERE group_id <> task_id`,
   `CREATE TABLE task_request (seq INTEGER PRIMARY KEY, body BLOB NOT NULL)`,
-  // The whole response to GET, as uncompressed text: compression would lower the throughput of GET by a third, and save
-  // only 13 kB per 50 prompts. Responses stored as bytes would lie outside V8's heap and slow down garbage collection:
-  // with 64 clients, the p99 latency was 33 ms instead of 26 ms.
+  // The whole response to GET. Compression would lower the throughput of GET by a third. Responses stored as bytes
+  // would lie outside V8's heap, and slow down garbage collection (with 64 clients, p99 was 33 ms instead of 26 ms).
   `CREATE TABLE task_result (seq INTEGER PRIMARY KEY, answer TEXT NOT NULL)`,
 
   // Groups that a client named. `votes` and `votes_needed` are sums over the open tasks; `items` to `all_needed` are
@@ -153,9 +151,8 @@ export const taskTables: ReadonlyArray<string> = [
   END`,
 
   // `open` is the task's `votes_required` plus `extra_votes`, minus `votes`, `claimed`, and active holds; 0 if the item
-  // is closed. `claimed` counts votes that automatic experts are about to give. `Contents` explains `content`. If
-  // `repeatable` is 1, a person may judge the content more than once. This is so for gold items, which measure each
-  // person repeatedly.
+  // is closed. `claimed` counts votes that automatic experts are about to give. Items with the same `content` are equal
+  // (`Contents`). If `repeatable` is 1 (gold items), a person may judge equal items.
   `CREATE TABLE item (
     item_id INTEGER PRIMARY KEY,
     open INTEGER NOT NULL,
@@ -170,8 +167,7 @@ export const taskTables: ReadonlyArray<string> = [
   `CREATE INDEX item_open ON item (item_id) WHERE open > 0`,
   `CREATE INDEX item_of_content ON item (content, item_id)`,
   `CREATE TABLE returned_item (n INTEGER PRIMARY KEY AUTOINCREMENT, item_id INTEGER NOT NULL UNIQUE)`,
-  // The items that `Contents` defers. An item can be deferred for several people. `items` is the lowest of their
-  // `seen_content.items` at the time of the deferral.
+  // Items that wait for another person, because a person who asked for work has seen an equal item (`Contents`).
   `CREATE TABLE deferred_item (item_id INTEGER PRIMARY KEY, content INTEGER NOT NULL, items INTEGER NOT NULL)`,
   `CREATE INDEX deferred_item_of_content ON deferred_item (content)`,
   // `items` is the number of items with this content that the person has judged, holds, or has set aside.
@@ -184,8 +180,7 @@ export const taskTables: ReadonlyArray<string> = [
   // The tasks that automatic experts are judging, with the number of claimed items and the experts' ids (JSON).
   `CREATE TABLE claim (seq INTEGER PRIMARY KEY, items INTEGER NOT NULL, experts TEXT NOT NULL)`,
 
-  // `away` is 1 if the expert was absent for long, may not judge, or is not in the running service. No item waits for
-  // an expert who is away.
+  // `away` is 1 if the expert was absent for long, or cannot judge now. No item waits for this expert.
   `CREATE TABLE expert (
     expert_no INTEGER PRIMARY KEY,
     expert_id TEXT NOT NULL UNIQUE,
@@ -238,8 +233,7 @@ export const taskTables: ReadonlyArray<string> = [
     at INTEGER NOT NULL,
     PRIMARY KEY (item_id, expert_no)
   ) WITHOUT ROWID`,
-  // No `n` is used twice, because void votes keep their numbers. `body` is a `VoteBody`. `shown_at` is the time when a
-  // person first saw the item, or null for automatic experts.
+  // AUTOINCREMENT never reuses an `n` whose vote has moved to `voided_vote`. `shown_at` is null for automatic experts.
   `CREATE TABLE vote (
     n INTEGER PRIMARY KEY AUTOINCREMENT,
     ${voteColumns},
@@ -284,7 +278,7 @@ export const taskTables: ReadonlyArray<string> = [
     expert_no INTEGER NOT NULL,
     PRIMARY KEY (lane, expert_no)
   ) WITHOUT ROWID`,
-  // An expert's position in a lane other than 0. The cursors of lane 0 are in `expert`.
+  // An expert's position in a lane other than 0. The table `expert` has the position in lane 0.
   `CREATE TABLE lane_cursor (
     expert_no INTEGER NOT NULL,
     lane INTEGER NOT NULL,

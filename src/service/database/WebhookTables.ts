@@ -1,4 +1,4 @@
-/** The tables of webhooks. Anybody who can read the file can forge signatures, because signing needs the secrets. */
+/** The tables of webhooks. The secrets are plain text, so anybody who can read the database can forge signatures. */
 
 export const webhookTables: ReadonlyArray<string> = [
   `CREATE TABLE webhook_endpoint (

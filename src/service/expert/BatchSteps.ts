@@ -1,9 +1,8 @@
 /**
  * The steps of a batch: upload, creation, polls, and download. A step that costs money is recorded before it is taken.
- * A failed step is repeated until it succeeds, or until the endpoint refuses it for good. But the creation is repeated
- * only if the endpoint refused it, or if an operator asks for it. A batch is in doubt if its creation got no answer, or
- * if the endpoint answers 404 or 410 for it. The client then looks for the batch until the endpoint has it, or an
- * operator gives it up.
+ * Failed steps are repeated, except a creation without an answer, because the endpoint may have created the batch. Such
+ * a batch is in doubt. If the endpoint answers 404 or 410 for a batch, this batch is in doubt, too. The client looks
+ * for a batch in doubt until the endpoint has it, or until an operator gives it up.
  */
 import { Clock, type Duration, Effect, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -91,7 +90,7 @@ export const make = (
     return input_file
   })
 
-  /** Searches until the endpoint lists the batch. With `mayRepeat`, gives up if the batch is not listed. */
+  /** Searches until the endpoint lists the batch. With `mayRepeat`, stops at the first answer without the batch. */
   const search = Effect.fnUntraced(function* (name: string, mayRepeat: boolean) {
     for (let searches = 0; ; searches++) {
       const listed = yield* Effect.result(service.find(name))
@@ -165,7 +164,6 @@ export const make = (
     }
   })
 
-  /** Waits until the batch has ended, and returns it. Returns none if the batch is given up. */
   const awaitEnd = Effect.fnUntraced(function* (name: string, id: string, isGivenUp: boolean) {
     for (;;) {
       const batch = yield* untilPresent(name, "polled", service.poll(id), isGivenUp)

@@ -19,11 +19,9 @@ import * as SqliteClient from "../../node/SqliteClient.ts"
 import * as Migrations from "../../sql/Migrations.ts"
 import { JudgeError } from "./Expert.ts"
 
-/** A language model's answer to one request. */
 export interface Answer extends TokenPrice.RequestTokens {
   /** The text of the answer. Empty if the answer has none. */
   readonly text: string
-  /** The model's name in the answer. */
   readonly model: string | undefined
   /** The reason why the answer gives no verdict: the model declines, or its answer cannot be read. */
   readonly refusal?: string | undefined
@@ -53,7 +51,6 @@ export const fileName = "judge-answers.db"
 
 const markerKeyBytes = 16
 
-/** Returns the id of a request. The order of its members does not change the id. */
 export const idOf = (request: object): string =>
   Sha256.hex(
     JSON.stringify(request, (_, value: unknown) =>
@@ -73,8 +70,8 @@ const migrations = {
   migrations: {
     "0001_tables": Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      // `counted_for` is the item whose vote has the cost of the request. It is null until a judgment uses the answer.
-      // If the item gets no vote, `counted_for` is an empty string until another vote gets the cost.
+      // `counted_for` is the item whose vote includes the cost of the request. Null: no judgment has used the answer.
+      // Empty: the judgment gave no vote, so the next vote of the model includes the cost.
       yield* sql`CREATE TABLE answer (
         request TEXT PRIMARY KEY,
         endpoint TEXT NOT NULL,
@@ -97,11 +94,9 @@ const migrations = {
         completion_tokens INTEGER NOT NULL,
         cost TEXT
       )`
-      // Batches whose results are not recorded yet. `name` is also in the metadata of the batch at the endpoint.
-      // `input_file` is null until the file is uploaded. `asked_at` is the time when the request that creates the batch
-      // was last sent, or null. `id` is the endpoint's id of the batch, or null. `gone_at` is the time when the
-      // endpoint began to answer 404 or 410 for the batch or its results, or null. A batch is in doubt if it has
-      // `asked_at` but no `id`, or if it has `gone_at`.
+      // Batches whose results are not recorded yet. `name` is also in the batch's metadata at the endpoint. `asked_at`
+      // is the time of the last request to create the batch. `gone_at` is the time since which the endpoint answers 404
+      // or 410 for it. A batch is in doubt if it has `asked_at` but no `id`, or if it has `gone_at`.
       yield* sql`CREATE TABLE batch (
         name TEXT PRIMARY KEY,
         endpoint TEXT NOT NULL,
@@ -201,21 +196,18 @@ export const open = Effect.fn("JudgeAnswers.open")(
         completion_tokens = completion_tokens + excluded.completion_tokens, cost = excluded.cost`
     }, sql.withTransaction)
 
-    /**
-     * Assigns the cost of a request to the vote on an item, unless another vote has it already. An item that is judged
-     * again after a crash gets the same costs. Returns whether the vote has the cost.
-     */
+    /** Makes the vote on `item` include the cost of a request. Returns false if another vote already includes it. */
     const count = (request: string, item: string) =>
       Effect.map(
         sql`UPDATE answer SET counted_for = ${item}
           WHERE request = ${request} AND COALESCE(counted_for, '') IN ('', ${item}) RETURNING request`,
         (rows) => rows.length > 0,
       )
-    /** Releases the costs of an item that got no vote, and of `requests`, so that the model's next vote gets them. */
+    /** For an item without a vote: the model's next vote will include the costs of the item and of `requests`. */
     const uncount = (item: string, requests: Iterable<string>) =>
       Effect.asVoid(sql`UPDATE answer SET counted_for = '' WHERE counted_for = ${item} OR (counted_for IS NULL
         AND request IN (SELECT value FROM json_each(${JSON.stringify([...requests])})))`)
-    /** Gives released costs to the vote on `item`. Returns the tokens of the item's requests other than `own`. */
+    /** Makes the vote on `item` include the costs of items without a vote. Returns the tokens of the added requests. */
     const countOthers = Effect.fnUntraced(function* (model: string, item: string, own: ReadonlyArray<string>) {
       yield* sql`UPDATE answer SET counted_for = ${item} WHERE counted_for = '' AND model = ${model}`
       const rows = yield* sql<Row>`SELECT prompt_tokens, completion_tokens, batched FROM answer
@@ -223,7 +215,7 @@ export const open = Effect.fn("JudgeAnswers.open")(
       return rows.map(tokensOf)
     })
 
-    // `markerKey` is secret, so nobody can predict the markers in prompts. But equal questions have equal markers.
+    // The file keeps the key, so that a later process sends equal requests, and finds their answers.
     return { file, sql, markerKey: setting!.value, find, keep, count, uncount, countOthers, paid: paidIn(sql) }
   },
   Effect.provide(Reactivity.layer),
@@ -232,7 +224,6 @@ export const open = Effect.fn("JudgeAnswers.open")(
 
 export type JudgeAnswers = Effect.Success<ReturnType<typeof open>>
 
-/** Reads the paid requests, even if another process uses the file. Returns none if the file cannot be read. */
 export const readPaid = (file: string) =>
   SqliteClient.make({ filename: file, readonly: true }).pipe(
     Effect.flatMap(paidIn),

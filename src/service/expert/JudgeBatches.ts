@@ -16,7 +16,6 @@ import * as BatchSteps from "./BatchSteps.ts"
 import type { Answer, JudgeAnswers, KeptAnswer } from "./JudgeAnswers.ts"
 import { JudgeFailed, type RequestContext } from "./JudgeFailure.ts"
 
-/** How requests are gathered in batches. */
 export interface BatchOptions {
   /** How long to wait for the next request before a batch is sent. Default 10 seconds. */
   readonly linger?: Duration.Input | undefined
@@ -37,7 +36,6 @@ export const defaults = { linger: "10 seconds", pollInterval: "1 minute", maxReq
 const maxCharacters = 60_000_000
 const maxGathering = Duration.minutes(5)
 const nameBytes = 12
-/** After this many unreadable results, a request is not sent again, and counts as answered without a verdict. */
 const maxUnreadable = 3
 
 export const make = Effect.fnUntraced(function* (
@@ -78,7 +76,7 @@ export const make = Effect.fnUntraced(function* (
     })
   })
 
-  /** Records a batch's answers, and resolves its requests. @param hasUnreadable counts missing results as unreadable */
+  /** Records a batch's answers. If `hasUnreadable`, requests without a result count as unreadable answers. */
   const settle = Effect.fnUntraced(function* (
     name: string,
     results: ReadonlyMap<string, Result.Result<Answer, JudgeFailed>>,
@@ -165,7 +163,7 @@ export const make = Effect.fnUntraced(function* (
     const created = yield* Effect.result(creation)
     if (created._tag === "Success") return yield* collect(name, created.success, sendsAgain && gone_at !== null)
     const { fault, problem } = created.failure
-    // The endpoint has not read the questions yet, so the fault `Question` means here that the file is too large.
+    // Here, the fault `Question` means that the batch's file is too large.
     if (fault === "Question") halve()
     yield* settle(
       name,
@@ -237,7 +235,6 @@ export const make = Effect.fnUntraced(function* (
   for (const row of earlier) yield* begin(row, options.doubts === "send-again")
   yield* Effect.forkScoped(Effect.forever(gather))
 
-  /** Waits for the answer to a request that is part of a batch. Undefined if no batch contains the request. */
   const pending = (request: string) => {
     const deferred = open.get(request)
     return deferred && Deferred.await(deferred)

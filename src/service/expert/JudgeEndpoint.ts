@@ -40,7 +40,7 @@ export interface EndpointOptions {
   readonly apiKey?: Redacted.Redacted<string> | undefined
   /** The name of the model at the endpoint. */
   readonly model: string
-  /** Members to add to each request, such as `max_tokens`. `temperature` is 0 by default. Null: none is sent. */
+  /** Members to add to each request, such as `max_tokens`. Default: `temperature: 0`. A null member is not sent. */
   readonly body?: { readonly [member: string]: Schema.Json } | undefined
   /** The maximum number of concurrent requests. Default 8. */
   readonly concurrency?: number | undefined
@@ -52,7 +52,7 @@ export interface EndpointOptions {
 
 export interface Completion extends Answer {
   readonly request: string
-  /** Whether another vote already counts the cost of the request. */
+  /** Whether another vote includes the cost of the request, because it used the answer first. */
   readonly isCached: boolean
 }
 
@@ -67,7 +67,6 @@ export interface Judgment {
   readonly requests: Set<string>
 }
 
-/** Begins a judgment. Its requests are interrupted when the scope closes. */
 export const makeJudgment: Effect.Effect<Judgment, never, Scope.Scope> = Effect.map(
   FiberSet.make<Answer, JudgeFailed>(),
   (running) => ({ running, requests: new Set() }),
@@ -95,7 +94,7 @@ export const make = Effect.fnUntraced(function* (
   const baseUrl = options.baseUrl.replace(/\/+$/, "")
   const context: JudgeFailure.RequestContext = { baseUrl, model: options.model, apiKey: options.apiKey }
   const body = Object.entries({ temperature: 0, ...options.body }).filter(([, value]) => value !== null)
-  /** Newer reasoning models refuse a `temperature`. Only the default is then left out, not one from the options. */
+  /** Newer reasoning models refuse a `temperature`. The default is then not sent, but a value in `body` always is. */
   const mayDropTemperature = options.body?.["temperature"] === undefined
 
   let withTemperature = true
@@ -104,7 +103,7 @@ export const make = Effect.fnUntraced(function* (
   /** The reason of the last refusal, if the endpoint's last response refused the settings, such as the key. */
   let refusal: string | undefined
 
-  /** The id of a request includes the default temperature, even if the endpoint refused it. */
+  /** A request has the same id whether or not the default temperature was sent. */
   const configured = Object.fromEntries(body)
   const members = () => Object.fromEntries(withTemperature ? body : body.filter(withoutTemperature))
 
@@ -183,7 +182,7 @@ export const make = Effect.fnUntraced(function* (
 
   const attemptAtAnyTemperature = (messages: ReadonlyArray<Message>, id: string, judgment: Judgment) =>
     Effect.catchIf(
-      // The request may be part of an earlier batch, even if this process does not send batches.
+      // An earlier process may have sent the request as part of a batch.
       Effect.suspend(() => batches?.pending(id) ?? attempt(messages, id, judgment)),
       ({ fault }) => fault === "Temperature" && mayDropTemperature,
       () => {
@@ -245,7 +244,6 @@ export const make = Effect.fnUntraced(function* (
       )
     })
 
-  /** Fails if the model declines to answer. If the caller is interrupted, a request that was sent continues. */
   const complete = Effect.fn("JudgeEndpoint.complete")(function* (
     messages: ReadonlyArray<Message>,
     item: string,

@@ -20,13 +20,13 @@ import * as JudgePrompt from "./JudgePrompt.ts"
 import * as UsageCounter from "./UsageCounter.ts"
 import * as PairwiseRanking from "./PairwiseRanking.ts"
 
-/** Options of an expert that asks a language model: the endpoint, the template, and how answers count. */
+/** Options of an expert that asks a language model. */
 export interface JudgeOptions extends JudgeEndpoint.EndpointOptions {
   /** The user's message, with `{guidelines}`, `{prompt}`, `{completions}`. Default: `JudgePrompt.defaultTemplate`. */
   readonly template?: string | undefined
   /**
-   * The rule for two completions if the model's preference changes with their order. With `tie`, the default, the two
-   * count as equally good. With `abstain`, the expert gives no vote if the best completion is then uncertain.
+   * The rule if the model's preference between two completions changes with their order. `tie`, the default, counts
+   * both as equally good. `abstain` gives no vote if the best completion of the item is uncertain for this reason.
    */
   readonly onDisagreement?: "tie" | "abstain" | undefined
   /** The maximum number of times that a question is asked until its answer is usable. Default 3. */
@@ -210,7 +210,7 @@ const rationaleOf = (ranked: PairwiseRanking.Ranked, distinct: number): string =
   const won = ofBest.filter((comparison) => PairwiseRanking.winner(comparison) === ranked.best)
   const words = (won[0]?.[0] ?? one).rationale || "The model gave no reason."
   if (distinct > 2) {
-    const count = `Compared with ${ofBest.length} other completions, and preferred to ${won.length} of them in both orders.`
+    const count = `The choice was compared with ${ofBest.length} other completions, and won against ${won.length} of them in both orders of presentation.`
     return won.length === 0 ? count : `${count} ${words}`
   }
   if (won.length > 0) return words

@@ -1,4 +1,4 @@
-/** Classifies an endpoint's failures by status, headers, and codes, never by a message. Quotes omit the key. */
+/** Classifies an endpoint's failures by status, headers, and codes, never by a message. */
 import { Duration, Effect, Option, Predicate, Redacted, Schema } from "effect"
 import type { Headers } from "effect/http"
 import * as RateLimit from "../../api/RateLimit.ts"
@@ -71,7 +71,6 @@ export interface RequestContext {
   readonly apiKey?: Redacted.Redacted<string> | undefined
 }
 
-/** If `hasAnswered`, the endpoint has answered other questions. A refusal without a reason is then this one's fault. */
 export const fromStatus = Effect.fnUntraced(function* (
   { body, headers, status }: { readonly status: number; readonly headers?: Headers.Headers; readonly body: unknown },
   { apiKey, baseUrl, model }: RequestContext,

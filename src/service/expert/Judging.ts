@@ -1,7 +1,7 @@
 /**
- * Asks automatic experts about one item, in order. It asks as many experts at once as the item needs votes. After a
- * failure, the vote stays reserved for the expert until a retry. After three defects on one item, or a failure that is
- * not retryable, the expert counts as an expert without an answer.
+ * Asks automatic experts about one item, in order, or two experts at once if two votes are missing. After a failure,
+ * the vote stays reserved for the expert until a retry. After three defects on one item, the expert counts as an expert
+ * without an answer. A failure that is not retryable has the same effect.
  */
 import { Cause, Clock, Effect, Exit, Option, Result, Schema, Semaphore } from "effect"
 import * as Places from "../store/Places.ts"
@@ -133,7 +133,6 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     kindOf: (name: string) => byName.get(name)?.kind,
     isAvailable,
     judge,
-    /** The maximum concurrency among the items' experts. Undefined if all of them answer immediately. */
     concurrency: (items: ReadonlyArray<Item>) => {
       const names = new Set(items.flatMap((item) => item.experts))
       const limits = [...names].flatMap((name) => byName.get(name)!.concurrency ?? [])

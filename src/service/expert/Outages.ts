@@ -82,7 +82,6 @@ export const make = () => {
       return due
     },
 
-    /** Returns when the next expert or item can be asked again, or undefined if none is waiting. */
     nextChange: (now: number): number | undefined => {
       const times = [
         ...experts.values(),

@@ -64,7 +64,6 @@ export const allPairs = Effect.fnUntraced(function* <E>(
   return { best, ranking, comparisons, isUncertain: order.some((rival) => couldPass(rival, best, scores, comparisons)) }
 })
 
-/** Whether the rival would score higher than the best if the inconsistent comparisons had a different outcome. */
 const couldPass = (
   rival: number,
   best: number,
@@ -72,8 +71,7 @@ const couldPass = (
   comparisons: ReadonlyArray<Comparison>,
 ): boolean => {
   if (rival === best) return false
-  // An inconsistent comparison was counted as a tie. With another outcome, each of its two completions could score 1
-  // more or 1 less, in doubled scores.
+  // An inconsistent comparison gives both completions 1 point. A win would give 2 points to one of them.
   const swing = comparisons
     .filter((comparison) => !isConsistent(comparison))
     .reduce((sum, comparison) => sum + (isOf(comparison, rival) ? 1 : 0) + (isOf(comparison, best) ? 1 : 0), 0)
@@ -94,11 +92,6 @@ export const slidingPass = Effect.fnUntraced(function* <E>(
   return { best, ranking: undefined, comparisons, isUncertain: isOpen(best, comparisons) }
 })
 
-/**
- * Whether another completion could be the best. Reads the comparisons backwards. An inconsistent one makes the result
- * uncertain. Reading ends where the best completion, or one tied with it, won its first comparison: the comparisons
- * before that one cannot change the result.
- */
 const isOpen = (best: number, comparisons: ReadonlyArray<Comparison>): boolean => {
   let carried = best
   for (const comparison of comparisons.toReversed()) {

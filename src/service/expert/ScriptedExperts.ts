@@ -1,4 +1,4 @@
-/** Automatic experts by name. A rule always gives the same answer to a prompt, even after a restart. */
+/** Automatic experts by name. Rules, such as `longest`, always give the same answer to the same prompt. */
 import { Effect, type FileSystem, Option, type Path, Random, Schema } from "effect"
 import * as Kinds from "../../io/SettingKinds.ts"
 import { describeValue } from "../../io/Values.ts"
@@ -79,12 +79,7 @@ export class UnknownExpert extends Schema.TaggedError<UnknownExpert>()("UnknownE
   }
 }
 
-/**
- * Finds an expert by name: `longest`, `gold:answers.jsonl`, `judge:gpt-4o`.
- *
- * @param judge settings of `judge:MODEL`; `JudgeSettings` lists the environment variables
- * @param goldFiles options for reading gold files
- */
+/** Finds an expert by name: `longest`, `gold:answers.jsonl`, or `judge:gpt-4o` (with the settings in `judge`). */
 export const parse = (
   text: string,
   judge?: JudgeSettings.JudgeSettings,

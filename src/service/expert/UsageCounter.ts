@@ -1,10 +1,9 @@
-/** Sums a judgment's requests. Another vote counts those in `cached`. `without_vote`: for items without a vote. */
+/** Sums the requests for a vote. `cached`: another vote has their cost. `without_vote`: requests without any vote. */
 import type { Schema } from "effect"
 import * as Cost from "../../domain/Cost.ts"
 import type { RequestTokens } from "../../domain/TokenPrice.ts"
 import type { Completion } from "./JudgeEndpoint.ts"
 
-/** @param costOf the cost of a request; undefined without prices */
 export const make = (costOf: ((tokens: RequestTokens) => Cost.Decimal) | undefined) => {
   const paid: Array<Completion> = []
   const cached: Array<Completion> = []

@@ -1,8 +1,8 @@
 /**
  * Runs the automatic experts: claims items, asks the experts in order, and records their votes. Experts that fail are
  * retried with backoff, and slow ones (`Expert.concurrency`) do not delay other tasks. If no expert has an answer, the
- * task stays open or is canceled, and the next start asks again. If only language models may judge a task, a prompt is
- * done with fewer votes once each model has voted or has no answer.
+ * task stays open or is canceled, and the next start asks again. If only language models may judge a task, a prompt
+ * needs no further votes when each model has voted or has no answer.
  */
 import { Cause, Clock, Duration, Effect, FiberSet, Latch, Layer, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -41,7 +41,7 @@ const lackingReason = ({ lacking, prompts, voters }: LackingTask, failed: string
   (outcome === "cancelled"
     ? "the next run asks the automatic experts again"
     : outcome === "shortened"
-      ? "these prompts are done with the votes that they have"
+      ? "these prompts are completed without the missing votes"
       : voters === "judges"
         ? "only language models may vote on this task, so start the service with more of them (--expert judge:MODEL)"
         : "people can still vote, and a restart of the service asks the automatic experts again")
@@ -188,7 +188,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
         short,
         taskId,
         "has fewer votes",
-        `language models have no answer to ${lacking} of ${prompts} prompts; these prompts are done with the votes that they have`,
+        `language models have no answer to ${lacking} of ${prompts} prompts; these prompts are completed without the missing votes`,
       )
     }
     for (const task of unanswered) if (cancels || task.voters === "judges") yield* giveUp(task)

@@ -93,7 +93,7 @@ Send \`Authorization: Bearer <ORGANIZATION_TOKEN>\` with every request. Create, 
 
 **Idempotency.** Send a different \`Idempotency-Key\` (1 to 255 characters) for each task. If you repeat a key with the same body, byte for byte, the answer is 201 with the existing task in its current state. With another body, the answer is 422. A key belongs to your organization and is remembered as long as the task.
 
-**States.** \`pending\` → \`in_progress\` (an expert has started) → \`completed\`. If a person gave the last vote, the task stays \`in_progress\` for a while (30 seconds by default), so that the person can take the vote back. If an operator cancels a task, or no expert can answer it, the task is \`cancelled\` and gets no results. \`cancelled\` is final. A \`completed\` task changes only if its results change (see Webhooks). An operator can pause a group; its tasks then wait. If everybody who may judge a prompt has judged it or an equal prompt in the same group, its votes wait for another expert: \`waiting_prompts\` is the number of such prompts. \`GET /tasks/{task_id}\` answers 200 in every state. A completed task has \`results\`: one item per prompt, in the order of the prompts.
+**States.** \`pending\` → \`in_progress\` (an expert has started) → \`completed\`. If a person gave the last vote, the task stays \`in_progress\` for a while (30 seconds by default), so that the person can take the vote back. If an operator cancels a task, it stays \`cancelled\`. If no expert can answer a task, it is \`cancelled\` until the service restarts. A \`cancelled\` task has no results. If its results change, a \`completed\` task gets new results, or is \`in_progress\` again (see Webhooks). An operator can pause a group; its tasks then wait. If everybody who may judge a prompt has judged it or an equal prompt in the same group, its votes wait for another expert: \`waiting_prompts\` is the number of such prompts. \`GET /tasks/{task_id}\` answers 200 in every state. A completed task has \`results\`: one item per prompt, in the order of the prompts.
 
 **Votes.** \`votes\` (1 to 25, default ${decided.votes}) is the number of experts who judge each prompt. No expert judges a prompt of a task twice.
 
@@ -104,7 +104,7 @@ Send \`Authorization: Bearer <ORGANIZATION_TOKEN>\` with every request. Create, 
 \`best_completion_index\` is the zero-based index of the preferred completion in that prompt's \`completions\`. Votes are counted by text: completions with the same text are one choice, with the rank of the best of them.
 
 1. Each vote gives one first-choice vote to its choice. A vote that ranks several completions together at the top gives each an equal share. The completion with the most first-choice votes is best.
-2. If several completions have the most, the one with the highest mean Borda score is best. Only votes with a ranking have a score: of *m* completions, the one at rank *r* scores *m* − *r*, and completions ranked together share the mean of their ranks.
+2. If several completions have the most first-choice votes, the one with the highest mean Borda score is best. Only votes with a ranking have a score: of *m* completions, the one at rank *r* scores *m* − *r*, and completions ranked together share the mean of their ranks.
 3. If several completions are still equal, the one that the earliest vote chose is best, and otherwise the one with the lowest index.
 
 \`annotations\` has these members:

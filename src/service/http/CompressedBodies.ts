@@ -1,4 +1,4 @@
-/** Compresses each body that is the same for every request only once. Keeps the result as long as the body. */
+/** Compresses a body only once if several responses have it. The result is kept as long as the body. */
 import { Effect, Semaphore } from "effect"
 import { type HttpBody, HttpMiddleware, HttpPlatform, HttpServerResponse } from "effect/http"
 

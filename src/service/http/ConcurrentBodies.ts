@@ -1,8 +1,7 @@
 /**
  * Limits the request bodies in memory, so that one token cannot block the others. A request over a limit waits before
- * its body is read. After 15 seconds, the answer is 429 if its token is over the limit, or 503 if all tokens together
- * are. A body of unknown length counts as the maximum. A body is parsed only if it is UTF-8 and has at most `maxValues`
- * JSON values.
+ * its body is read. After 15 seconds, the answer is 429 (limit per token) or 503 (limit for all tokens). A body of
+ * unknown length counts as the maximum.
  */
 import { type Duration, Effect, Option, Semaphore } from "effect"
 import { HttpMethod, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
@@ -62,7 +61,6 @@ export const make = (limits: RequestLimits) => {
     return found
   }
 
-  /** Reserves room until the request's scope closes. @returns false if there was no room in time */
   const take = (room: Semaphore.Semaphore, bytes: number) =>
     Effect.map(Effect.timeoutOption(room.takeScoped(bytes), maxWait), Option.isSome)
 

@@ -7,7 +7,7 @@ import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { HttpServer, type HttpServerRequest } from "effect/http"
 import { IpNetwork, NetAddress } from "effect/net"
 
-/** The public URL of the service has a path, a query, or a user, or is not an http or https URL. */
+/** The public URL has a path, a query, or a user, or is not an http or https URL. */
 export class InvalidPublicUrl extends Schema.TaggedError<InvalidPublicUrl>()("InvalidPublicUrl", {
   /** The invalid URL, as the caller wrote it. */
   found: Schema.String,
@@ -39,7 +39,7 @@ const networkOf = (address: NetAddress.IpAddress): string => {
   })
 }
 
-/** Whether a proxy in front of the service can have this address, because the address is loopback or private. */
+/** Whether the address is loopback or private, as the address of a proxy in front of the service must be. */
 const isNear = (address: NetAddress.IpAddress): boolean => {
   if (NetAddress.isLoopback(address)) return true
   if (NetAddress.isIpv4Address(address)) return NetAddress.isPrivate(address)
@@ -64,7 +64,7 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
     localNames.has(host.replace(/:\d+$/, "")) ||
     localNames.has(URL.parse(`http://${host}`)?.hostname ?? "")
 
-  /** Whether the service's pages have this origin. Without a public URL, or on loopback, its host may equal `Host`. */
+  /** Without a public URL, or on loopback, an origin is accepted if its host equals the `Host` header. */
   const isOwnOrigin = (origin: string, host: string | undefined) => {
     if (origin === publicUrl?.origin) return true
     if (!answersTo(host) || (publicUrl !== undefined && !loopback)) return false
@@ -105,7 +105,6 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
   }
 })
 
-/** The service's own address, and the check whether a request comes from its own pages. */
 export class ServiceAddress extends Context.Service<ServiceAddress, Effect.Success<ReturnType<typeof make>>>()(
   "prefstream/service/ServiceAddress",
 ) {

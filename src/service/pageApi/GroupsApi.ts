@@ -15,14 +15,11 @@ export const GroupSummary = Schema.Struct({
   paused: Schema.Boolean,
   /** The only experts who may judge the group. Null if all experts may. */
   assigned: Schema.NullOr(Schema.Array(Schema.Struct({ expert_id: Schema.String, name: Schema.String }))),
-  /** The number of open tasks in the group. `votes` and `votes_needed` count the votes of the open tasks. */
+  /** The number of open tasks, of the votes on them, and of all votes that they need. */
   tasks: Schema.Int,
   votes: Schema.Int,
   votes_needed: Schema.Int,
-  /**
-   * The number of items that need votes, but whose content all active people have seen. Items for language models only
-   * are not in this number.
-   */
+  /** Items that need votes by people, but whose content all active people have already seen in this or another task. */
   waiting: Schema.Int,
   /** The number of items that only language models may judge, but on which none of them can still vote. */
   waiting_for_judges: Schema.Int,

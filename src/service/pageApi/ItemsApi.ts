@@ -13,19 +13,16 @@ export type Decision = typeof Decision.Type
 
 export const Withdrawal = Schema.Struct({ reason: Schema.String, by: Schema.String, at: Millis })
 
-/** One entry for all items with the same prompt, completions, guidelines, and group. Canceled items stay separate. */
+/** One entry for all equal items: same prompt, completions, guidelines, and group. Canceled items stay separate. */
 export const ItemSummary = Schema.Struct({
-  /**
-   * The members up to `state` describe the newest matching item. The states waiting, open, and done depend on the votes
-   * on all equal items.
-   */
+  /** The members up to `state` describe the newest matching item. Its state depends on the votes on all equal items. */
   item_no: Schema.Int,
   task_id: Schema.String,
   group_id: Schema.String,
   index: Schema.Int,
   prompt: Schema.String,
   state: ItemState,
-  /** `votes`, `votes_required`, and `flagged` describe all equal items together. */
+  /** `votes`, `votes_required`, and `flagged` are for the whole entry. */
   votes: Schema.Int,
   votes_required: Schema.Int,
   flagged: Schema.Boolean,
@@ -91,10 +88,7 @@ const withdrawDecision = HttpApiEndpoint.delete("withdrawDecision", "/tasks/:tas
   query: { mine: Schema.optionalKey(Schema.Literal("true")) },
 })
 
-/**
- * Withdraws the prompt, so that nobody judges it. Fails with `Conflict` if the task is canceled, a lead has decided or
- * withdrawn the prompt, or an automatic expert is judging it.
- */
+/** Fails with `Conflict` after a cancellation, decision, or withdrawal, or while an automatic expert is judging. */
 const withdrawPrompt = HttpApiEndpoint.put("withdrawPrompt", "/tasks/:task_id/items/:index/withdrawal", {
   params: itemParams,
   payload: Schema.Struct({ reason: Schema.String.check(Schema.isMaxLength(maxLength.reason)) }),

@@ -10,10 +10,7 @@ export const QualificationSettings = Schema.Struct({
   /** The number of gold items that a new person judges first. 0 means that new people need not qualify. */
   items: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxQualificationItems })),
   min_percent: Percent,
-  /**
-   * People with a lower percentage of right answers on their latest gold items (`countedGoldItems`) are paused. Null
-   * means that nobody is paused.
-   */
+  /** A person with a lower percentage of right answers on the latest gold items is paused. Null: nobody is paused. */
   pause_percent: Schema.NullOr(Percent),
   guidelines: Schema.String.check(Schema.isMaxLength(maxLength.qualificationGuidelines)),
 })

@@ -1,7 +1,7 @@
 /**
- * The queue for automatic experts. A claim reserves all items of a task that the experts can judge, until their votes
- * are recorded. Each expert has a cursor in memory. Cursors only save work: the database decides whether an expert may
- * judge an item. In a group, the experts who have voted least on an item's content are asked first (`EqualItems`).
+ * The queue for automatic experts. A claim reserves items of one task until the experts' votes are recorded. Each
+ * expert has a cursor in memory. Cursors only save work: the database decides whether an expert may judge an item. In a
+ * group, the experts who have voted least on an item's content are asked first (`EqualItems`).
  */
 /* oxlint-disable max-lines -- claims and records, which share their statements */
 import { Clock, Effect, Latch, Result } from "effect"
@@ -16,7 +16,6 @@ import { type NewVote, type Task, storableVote, type Voting } from "./Voting.ts"
 /** An expert must still check the tasks in `tasks`, and each task with an open item after `itemId`. */
 interface Cursor {
   itemId: number
-  /** If the set exceeds `maxRememberedTasks`, `goBack` moves `itemId` before these tasks and empties the set. */
   readonly tasks: Set<number>
 }
 
@@ -67,7 +66,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     work.openUnsafe()
   }
 
-  /** Makes experts that cannot be asked now check the item again later, because their cursors may be past it. */
+  /** Unavailable experts must check the item again later, because their cursors may already be past it. */
   const awaitAgain = (itemId: number, experts: ReadonlyArray<AutomaticExpert>, { isAvailable }: ClaimRequest) => {
     for (const { expert_id } of experts) {
       const cursor = isAvailable(expert_id) ? undefined : cursors.get(expert_id)
@@ -95,10 +94,6 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     cursor.itemId = Math.max(cursor.itemId, lastItemOf(seq))
   }
 
-  /**
-   * Claims items of a task. If no item can be claimed, `lacking` is the number of items on which no expert can vote.
-   * `closed` lists items for judges only that get no more votes, because each judge has voted or has no answer.
-   */
   const claimOf = Effect.fnUntraced(function* (
     task: Task,
     asked: ReadonlyArray<AutomaticExpert>,
@@ -160,8 +155,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       return [{ item_id, open, held: Math.min(open, eligible.length), experts: eligible.map((row) => row.expert_id) }]
     })
     if (claimed.length === 0) {
-      // If other items of the task are claimed, `lacking` is 0. The task is checked again when the votes on these items
-      // are recorded.
+      // If other items of the task are claimed, the task is checked again when the votes on these items are recorded.
       const atWork = lacking === 0 ? [] : yield* sql`SELECT 1 FROM claim WHERE seq = ${task.seq}`
       return { claim: undefined, lacking: atWork.length > 0 ? 0 : lacking, closed }
     }
@@ -209,7 +203,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
         Effect.gen(function* () {
           const rows = yield* activeOf(asking.experts)
           const experts = asking.experts.flatMap((name) => rows.find((row) => row.expert_id === name) ?? [])
-          // If there are no experts, the cursor named "" still finds tasks for judges only, so that they are reported.
+          // Without experts, the cursor named "" still finds tasks for judges only, so that `unanswered` lists them.
           const looking =
             experts.length === 0
               ? [cursorOf("")]
@@ -271,7 +265,6 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   ) {
     for (const { itemId } of judged) equal.expected.delete(itemId)
     const task = yield* voting.openTask(seq)
-    // If no task is found, it was canceled in the meantime.
     if (task === undefined) return false
     const { prompts } = yield* voting.requests.of(seq)
     const votes: Array<NewVote> = []
@@ -280,7 +273,6 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       let given = 0
       for (const { expert, vote } of answers) {
         const row = active.get(expert)
-        // An expert that is not active was deactivated in the meantime. Other experts can give its votes.
         if (row === undefined) continue
         const { expert_no: expertNo, kind } = row
         if (Result.isFailure(vote)) {

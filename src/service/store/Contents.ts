@@ -30,7 +30,7 @@ export const contentOf = (
 /** Items do not wait for people who have been absent for longer than this. */
 export const activeWithin: Duration.Input = "7 days"
 
-/** Whether people may judge an item after an equal one, if nobody else is left. If not, it waits for a new person. */
+/** Whether a person may judge several equal items if nobody else is left. Otherwise, an item waits for a new person. */
 export const AllowRepeatedVotes = Context.Reference<boolean>("prefstream/service/AllowRepeatedVotes", {
   defaultValue: () => false,
 })
@@ -97,11 +97,7 @@ export const make = Effect.gen(function* () {
 
   const mayAsk = sql`CASE WHEN ${isRepeatable("item")} THEN ${Number.MAX_SAFE_INTEGER} ELSE 1 END`
 
-  /**
-   * Counts, by task, the items that wait for another expert. Reads at most `maxWaitingRead` deferred items, and as many
-   * open ones. Items that nobody has received yet do not count. Items for judges only do not count if a judge had no
-   * answer, because the queue closes them.
-   */
+  /** Counts, per task, the items that wait for another expert. Reads at most 2 × `maxWaitingRead` items. */
   const waiting = Effect.map(
     sql<{ seq: number; items: number }>`SELECT item_id / ${maxPrompts} AS seq, COUNT(*) AS items FROM (
         SELECT item_id FROM (SELECT item_id FROM deferred_item LIMIT ${maxWaitingRead})
@@ -122,7 +118,6 @@ export const make = Effect.gen(function* () {
     (rows) => new Map(rows.map(({ items, seq }) => [seq, items])),
   )
 
-  /** Ends the deferral of the items that `rows` selects. Items that need votes go back to the queue. */
   const offerAgain = (rows: Statement.Fragment): Effect.Effect<void, SqlError> =>
     Effect.gen(function* () {
       yield* sql`INSERT OR REPLACE INTO returned_item (item_id)
@@ -161,10 +156,10 @@ export const make = Effect.gen(function* () {
     return votes.length > 0
   })
 
-  /** Puts deferred items back into the queue if they wait for nobody. Call this when people become absent. */
+  /** If all people for whom an item waited are absent, returns it to the queue. Call this when people become absent. */
   const awaitFewer = offerAgain(sql`NOT ${isAwaited}`)
 
-  /** Makes open items repeatable if their prompts have a gold answer. Reads only items that have an equal item. */
+  /** Lets people judge equal items if a prompt has a gold answer. Reads only open items that have an equal item. */
   const allowRepeatsOf = Effect.fnUntraced(function* (
     requests: (typeof TaskRequests)["Service"],
     hasGoldAnswer: (prompt: TaskPrompt) => boolean,
@@ -179,7 +174,6 @@ export const make = Effect.gen(function* () {
     }
   })
 
-  /** Marks people who were absent for too long as away, so that no item waits for them until they return. */
   const awaitNoLonger = Effect.fnUntraced(function* (now: number) {
     const away = yield* sql`UPDATE expert SET away = 1 WHERE kind = 'person' AND away = 0
       AND COALESCE(last_seen_at, created_at) <= ${now - Duration.toMillis(activeWithin)} RETURNING expert_no`

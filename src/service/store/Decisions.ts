@@ -1,4 +1,4 @@
-/** Leads' decisions and their results (`domain/Decision`). If an item has no votes, a decision is its only vote. */
+/** Leads' decisions and their results (`domain/Decision`). */
 import { DateTime, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as Decision from "../../domain/Decision.ts"

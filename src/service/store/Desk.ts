@@ -57,7 +57,7 @@ const make = Effect.gen(function* () {
     yield* voting.withdraw(organization, group_id)
   })
 
-  /** Updates a task after a change of items. Call `uncompare` for these first, or their agreement would count twice. */
+  /** Updates a task after items changed. Call `uncompare` for each item first, or the agreement counts twice. */
   const settle = Effect.fnUntraced(function* (
     task: Voting.Task,
     itemIds: ReadonlyArray<number>,
@@ -130,7 +130,6 @@ const make = Effect.gen(function* () {
       ),
     )
 
-  /** Changes the decision on an item. `statements` returns the details for the audit log. */
   const changeDecision = (
     taskId: string,
     promptIndex: number,
@@ -212,7 +211,7 @@ const make = Effect.gen(function* () {
       return deleted.length === 0 ? yield* conflict(problem) : {}
     })
 
-  /** Deletes a decision, so that the item's votes decide again. If `operator` is set, they must have made it. */
+  /** Deletes a decision, so that the votes decide again. With `operator`, deletes only a decision by this operator. */
   const withdrawDecision = Effect.fn("Desk.withdrawDecision")(
     (taskId: string, promptIndex: number, operator?: string) =>
       deleteDecision(
@@ -230,7 +229,7 @@ const make = Effect.gen(function* () {
     deleteDecision(taskId, promptIndex, "item.restore", sql`choice IS NULL`, "The prompt is not withdrawn."),
   )
 
-  /** `needs` changes how many votes some items need. It returns these items, each with the difference as `votes`. */
+  /** Changes how many votes items need. A negative `votes` means that an item needs fewer votes. */
   const changeNeeds = (
     taskId: string,
     action: string,
@@ -247,7 +246,7 @@ const make = Effect.gen(function* () {
       return items.length
     })
 
-  /** Requests more votes, from experts who have not judged the prompts. Until then, the task keeps its result. */
+  /** Requests votes from experts who have not judged the prompts. The task keeps its result until the votes exist. */
   const reopenTask = Effect.fn("Desk.reopen")(
     (taskId: string, votes: number, promptIndices: ReadonlyArray<number> | undefined) =>
       changeNeeds(taskId, "task.reopen", function* ({ seq, status }) {
@@ -284,7 +283,6 @@ const make = Effect.gen(function* () {
 
   const changeTasks = Effect.fnUntraced(function* (
     itemIds: ReadonlyArray<number>,
-    /** Voids or restores the votes on these items. Returns the items whose votes changed. */
     move: (task: Voting.Task, itemIds: ReadonlyArray<number>) => Effect.Effect<ReadonlyArray<number>, SqlError>,
     now: number,
   ) {
@@ -321,7 +319,7 @@ const make = Effect.gen(function* () {
 
   const columns = sql.literal("n, item_id, expert_no, choice, body, shown_at, given_at, correct")
 
-  /** Moves votes between `vote` and `voided_vote`. `copy` is an `INSERT … SELECT` up to its FROM. */
+  /** Moves votes between `vote` and `voided_vote`. `copy` is the INSERT statement without its FROM clause. */
   const transfer = Effect.fnUntraced(function* (
     expertNo: number,
     from: "vote" | "voided_vote",

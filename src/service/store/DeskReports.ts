@@ -116,7 +116,6 @@ export const make = Effect.gen(function* () {
     return row!.items
   })
 
-  /** For each set of equal items among the rows, finds the newest item of the set that matches the filter. */
   const newestOf = Effect.fnUntraced(function* (rows: ReadonlyArray<ItemRow>, filter: ItemQuery) {
     const matching = yield* sql<{ item_id: number }>`SELECT MAX(item.item_id) AS item_id
       FROM item INDEXED BY item_of_content CROSS JOIN task ON task.seq = item.item_id / ${maxPrompts}

@@ -1,7 +1,4 @@
-/**
- * Sorts automatic experts by their votes on an item's content (see `Contents`), fewest first. At most `maxNear` older
- * and `maxNear` newer equal items are read. Only tasks that `mark` has marked have equal items.
- */
+/** Sorts automatic experts by their number of votes on items with the same content (`Contents`), fewest first. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { itemsOf, maxPrompts } from "../database/TaskTables.ts"
@@ -22,7 +19,7 @@ export const equalItemsOf = (sql: SqlClient.SqlClient, seq: number) => {
     WHERE item.${itemsOf(sql, seq)} AND item.open > 0`
 }
 
-/** If a new task of a group has an item equal to an older one, marks it and the task of the oldest equal item. */
+/** If an item of the task equals an older item, marks the task, and the task of the oldest equal item. */
 export const mark = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, seq: number) {
   const first = yield* sql<{ seq: number }>`SELECT DISTINCT first / ${maxPrompts} AS seq FROM (
       SELECT item_id, (SELECT MIN(other.item_id) FROM item AS other INDEXED BY item_of_content

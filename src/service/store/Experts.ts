@@ -60,7 +60,7 @@ const make = Effect.gen(function* () {
   })
 
   const insert = Effect.fnUntraced(function* (expert: { expert_id: string; name: string; kind: string }, now: number) {
-    // The cursor starts at the end of `returned_item`, because a new expert reads all items anyway.
+    // A new expert reads all items, including the returned items so far, so `returned_cursor` starts after these.
     const rows = yield* sql<Row>`INSERT INTO expert (expert_id, name, kind, created_at, returned_cursor)
       VALUES (${expert.expert_id}, ${expert.name}, ${expert.kind}, ${now},
         COALESCE((SELECT MAX(n) FROM returned_item), 0))
@@ -134,10 +134,7 @@ const make = Effect.gen(function* () {
     return (yield* sql<Row>`SELECT ${columns} FROM expert WHERE ${filter} ORDER BY expert_no`).map(toSummary)
   })
 
-  /**
-   * If a person is deactivated, the items that the person holds return to the queue. Items claimed for an automatic
-   * expert return when its judgment ends.
-   */
+  /** Items that a deactivated person holds return to the queue. Items claimed for automatic experts return later. */
   const setActive = Effect.fn("Experts.setActive")(function* (
     expertId: string,
     active: boolean,
@@ -152,7 +149,7 @@ const make = Effect.gen(function* () {
           yield* Audit.record(sql, active ? "expert.activate" : "expert.deactivate", expertId, { name: expert.name })
         }
         yield* along
-        // Cursors of other experts may be past items that waited for this expert, so all items are checked again.
+        // Other experts may have skipped items that waited for this expert, so all items are checked again.
         if (rows.some(({ kind }) => kind !== "person")) queue.reconsiderAll()
         if (rows[0]?.kind === "person" && !active) yield* contents.awaitFewer
         return rows
@@ -172,7 +169,7 @@ const make = Effect.gen(function* () {
       yield* write(sql`UPDATE expert SET last_seen_at = ${now}, away = 0 WHERE expert_id = ${expertId}`)
   })
 
-  /** Sets the automatic experts of this process. Items wait for no other automatic experts. */
+  /** Sets the automatic experts of this process. No item waits for an automatic expert who is not in the list. */
   const employ = (automatic: Staff) => {
     staff = automatic
     return write(sql`UPDATE expert SET away = expert_id NOT IN (SELECT value FROM json_each(${JSON.stringify(automatic.names)}))

@@ -1,6 +1,6 @@
 /**
- * Versions of guidelines. An edit changes the text, but not the rubric, for all tasks of the organization with these
- * guidelines, including future tasks. Call all functions except `history` and `edit` inside `Database.write`.
+ * Versions of guidelines. An edit applies to all tasks of the organization with these guidelines, even to future tasks.
+ * It changes the text, but not the rubric. Call all functions except `history` and `edit` inside `Database.write`.
  */
 import { Clock, Effect, Option } from "effect"
 import * as Guidelines from "../../api/Guidelines.ts"

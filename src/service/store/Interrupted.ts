@@ -1,7 +1,6 @@
 /**
- * When the service starts, returns the items that automatic experts had claimed to the queue. Also reopens tasks that
- * were canceled because no expert had an answer. Their decided items stay closed. If a reopened task has all its votes,
- * it is completed.
+ * Runs when the service starts. The items that automatic experts had claimed return to the queue. Tasks that were
+ * canceled because no expert had an answer are reopened. A reopened task with all its votes is completed.
  */
 import { Clock, Effect } from "effect"
 import type { SqlClient } from "effect/sql"

@@ -1,4 +1,4 @@
-/** Filters of items. Each query chooses the first table of its join itself, because its speed depends on the choice. */
+/** SQL conditions for filters of items. */
 import { Struct } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { ItemQuery, ItemState } from "../pageApi/ItemsApi.ts"

@@ -84,7 +84,7 @@ export const make = Effect.fnUntraced(function* ({ waiting }: Pick<Effect.Succes
     for (const seq of tasks) {
       yield* sql`UPDATE item SET lane = ${lane} WHERE ${itemsOf(sql, seq)}`
     }
-    // Experts whose cursor in lane 0 is already past these items must get them again.
+    // Experts may have read past these items in lane 0. They must get the items again.
     if (lane > 0) return
     for (const seq of tasks) {
       yield* sql`INSERT OR REPLACE INTO returned_item (item_id) SELECT item_id FROM item
@@ -92,7 +92,7 @@ export const make = Effect.fnUntraced(function* ({ waiting }: Pick<Effect.Succes
     }
   })
 
-  /** Moves the items of a reopened task to the current lane of its group, because `set` moves only open tasks. */
+  /** Moves the items of a reopened task to the current lane of its group. `set` moved only the tasks that were open. */
   const rejoin = Effect.fnUntraced(function* (task: {
     readonly organization: string
     readonly group_id: string
@@ -109,7 +109,6 @@ export const make = Effect.fnUntraced(function* ({ waiting }: Pick<Effect.Succes
     yield* move(tasks, 0)
   })
 
-  /** Pauses or resumes a group. Returns false if the group was already in that state. */
   const pause = Effect.fnUntraced(function* (
     group_id: string,
     { organization, tasks }: { readonly organization: string; readonly tasks: ReadonlyArray<number> },
@@ -187,7 +186,6 @@ export const make = Effect.fnUntraced(function* ({ waiting }: Pick<Effect.Succes
   const ofLane = sql.literal(`lane.lane, COALESCE(priority, 0) AS priority, COALESCE(assigned, 0) AS assigned,
     COALESCE(paused, 0) AS paused`)
 
-  /** Lists the groups and tasks that have a lane, and the oldest others. Only `waiting` reads more than these. */
   const list = Effect.fnUntraced(function* ({ after = 0 }: GroupQuery = {}) {
     const groups = yield* sql<LaneRow>`
       SELECT task_group.group_id, ${ofLane}, open AS tasks, votes, votes_needed,

@@ -1,7 +1,4 @@
-/**
- * Finds the next item that a person may judge, in the order of `VoteQueue`. Items before a person's cursors are not
- * read again, because an item that opens again is in `returned_item`. Use it inside one `Database.write`.
- */
+/** Finds the next item that a person may judge, in the order of `VoteQueue`. Call it inside a `Database.write`. */
 import { Effect } from "effect"
 import type { Statement } from "effect/sql"
 import { Database } from "../database/Database.ts"
@@ -53,7 +50,6 @@ export const make = Effect.fnUntraced(function* ({ contents, lanes: { openTo } }
           VALUES (${expertNo}, ${lane}, ${item}, ${returned})`
   })
 
-  /** Finds the next item in a lane. If there is none, moves the cursors to the lane's end. */
   const nextInLane = Effect.fnUntraced(function* (expertNo: number, at: Lane) {
     const { item_cursor, lane, returned_cursor } = at
     // This search reads only items up to `item_cursor`. The second search finds the items after `item_cursor`.

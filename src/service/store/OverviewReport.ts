@@ -106,10 +106,7 @@ export const make = Effect.gen(function* () {
     FROM webhook_endpoint LEFT JOIN webhook_failure USING (endpoint_id)
     WHERE since IS NOT NULL OR disabled_reason IS NOT NULL`
 
-  /**
-   * Counting an item's experts is slow. `candidate` therefore has only items that need more votes than their lane has
-   * experts, items for judges only, and items that were set aside or have void votes.
-   */
+  /** Counting the experts of an item is slow, so the query does it only for items that may lack experts. */
   const unassignable = (employed: ReadonlyArray<string>) => {
     const works = sql`expert.active = 1 AND (expert.kind = 'person'
       OR expert_id IN (SELECT value FROM json_each(${JSON.stringify(employed)})))`

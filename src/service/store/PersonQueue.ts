@@ -1,7 +1,7 @@
 /**
  * The queue for people. A person holds one item at a time, or several after undoing votes. The item whose vote was
  * undone last is then shown first. After a hold has expired, the person can still vote until the queue takes the item
- * back. The queue keeps the order of the completions and the draft after the hold.
+ * back. The person's draft and the order of the completions are kept.
  */
 /* oxlint-disable max-lines -- all SQL statements of the queue share conditions */
 import { Clock, Duration, Effect, Option, Random, Schema } from "effect"
@@ -54,7 +54,6 @@ const shownOf = ({ completions, prompt }: TaskPrompt, order: ReadonlyArray<numbe
   draft: draft === null ? null : Option.getOrNull(decodeDraft(draft)),
 })
 
-/** How long a person holds an item without an action. */
 const defaultHold: Duration.Input = "30 minutes"
 
 export const make = Effect.fnUntraced(function* (options: {
@@ -319,7 +318,6 @@ export const make = Effect.fnUntraced(function* (options: {
     const vote = latest.find(({ item_id }) => item_id === itemId)
     const task = vote && (yield* votes.openTaskOf(vote))
     if (vote === undefined || task === undefined) return yield* notChangeable
-    // Paused people cannot correct votes, because correcting wrong votes could end the pause.
     if ((yield* qualification.standing(vote.expert_no)).state !== "working") return yield* notChangeable
     return { vote, task }
   })
@@ -375,7 +373,6 @@ export const make = Effect.fnUntraced(function* (options: {
     return holds.length
   })
 
-  /** Ends all matching holds. Call this inside a `write` that also makes other changes. */
   const releaseAll = (condition: Statement.Fragment) =>
     Effect.repeat(releaseHolds(condition), { until: (released) => released < maxReleasedPerWrite })
 

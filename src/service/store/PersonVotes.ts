@@ -71,7 +71,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     return closed.length > 0 ? undefined : task
   })
 
-  /** Makes a vote from a submission. Call it before the first change, because its failure rolls no change back. */
+  /** A failure here does not roll back the write, so call this before the first change. */
   const voteOf = Effect.fnUntraced(function* (task: Task, subject: Subject, submission: Submission, now: number) {
     const { expertId, expertNo, isRepeated, itemId, order, shownAt } = subject
     const choice = yield* orMalformed(Places.toIndices(submission, order))
@@ -122,7 +122,6 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       WHERE expert_no = ${expert_no}`
   })
 
-  /** Replaces a vote with a submission. The order of the completions stays the same. Returns whether the task ended. */
   const replace = Effect.fnUntraced(function* (
     vote: GivenVote,
     task: Task,

@@ -155,7 +155,7 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
     if (person === undefined) return yield* notFound("There is no such person.")
     const problem = refuse(yield* settings)
     if (problem !== undefined) return yield* conflict(problem)
-    // The greatest number in `vote` could be too small, because voiding moves votes to another table.
+    // `sqlite_sequence` also knows the numbers of voided votes, which are no longer in `vote`.
     const [latest] = yield* sql<{ seq: number }>`SELECT seq FROM sqlite_sequence WHERE name = 'vote'`
     const row = { expert_no: person.expert_no, kind, at, last_vote: latest?.seq ?? 0 }
     yield* sql`INSERT INTO qualification ${sql.insert(row)}`

@@ -1,6 +1,6 @@
 /**
- * Computes whether a person gets work. A judgment counts only if it was committed after the operators' last decision
- * about the person, even if the clock is wrong. A judgment of a gold item counts even if its vote was voided.
+ * Computes whether a person gets work. Judgments before the operators' last decision about the person do not count. The
+ * order of commits decides, and not the clock. A judgment of a gold item counts even if its vote was voided.
  */
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -30,7 +30,7 @@ export const make = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
       ([row = { n: 0, last_vote: 0, kind: "none" }]) => row,
     )
 
-  /** Whether the person gave a vote after number `lastVote`. Void votes and votes just taken back count, too. */
+  /** Whether the person has given a vote with a number above `lastVote`. Void and undone votes count, too. */
   const hasVotedSince = (expertNo: number, lastVote: number) =>
     Effect.map(
       sql`SELECT 1 WHERE EXISTS (SELECT 1 FROM vote INDEXED BY vote_of_expert

@@ -116,7 +116,7 @@ const make = Effect.gen(function* () {
         const lane = group === undefined ? undefined : yield* voting.lanes.laneOf(organization, group.id)
         yield* sql`INSERT INTO item (item_id, open, content, repeatable, lane, for_judges)
           SELECT ${itemIdOf(seq, 0)} + key, ${votes}, value ->> 0, value ->> 1, ${lane?.lane ?? 0}, ${voters === "judges" ? 1 : 0} FROM json_each(${contents})`
-        // Equal items may have been stored before the service had the gold item.
+        // Equal items that were stored before the gold answer was known become repeatable, too.
         if (keyed.some(([, repeatable]) => repeatable === 1)) {
           yield* sql`UPDATE item INDEXED BY item_of_content SET repeatable = 1
             WHERE content IN (SELECT value ->> 0 FROM json_each(${contents}) WHERE value ->> 1 = 1)`
@@ -186,8 +186,8 @@ const make = Effect.gen(function* () {
   const cancelUnanswered = (taskId: string) => cancelTask(taskId, true)
 
   /**
-   * Closes prompts that no expert can answer. They keep the votes that they have. If none of the prompts can be closed,
-   * or the task would end without any vote, cancels the task.
+   * Closes prompts that no expert can answer. The prompts keep their votes. If none of the prompts can be closed, or
+   * the task would end without any vote, the task is canceled.
    * @param itemIds default: the items that need votes and that at least one expert set aside
    */
   const endUnanswered = Effect.fnUntraced(function* (taskId: string, itemIds?: ReadonlyArray<number>) {

@@ -1,9 +1,9 @@
 /**
- * Exports the store's valid votes as records of a vote table (`domain/VoteRow`), in the order of tasks, items, and
- * votes. Votes given after the export began are left out, so that it ends. Memory contains at most the votes of 100
- * items or about 4 MB, unless one item is larger. No transaction stays open. Votes that are void, on withdrawn prompts,
- * or of canceled tasks are not exported, because pipelines do not get them either. If a lead decided an item without
- * votes, the item has one record, with the lead as the expert.
+ * Exports the store's valid votes as records of a vote table (`domain/VoteRow`). The records are in the order of tasks,
+ * items, and votes. Votes given after the start are left out. Memory contains at most the votes of 100 items or about 4
+ * MB, unless one item is larger. No transaction stays open. Void votes, and votes on withdrawn prompts or canceled
+ * tasks, are left out. Pipelines do not get these votes either. A decision on an item without votes is exported as the
+ * lead's vote.
  */
 import { DateTime, Effect, Option, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

@@ -1,8 +1,7 @@
 /**
  * The queue of votes. An item's votes and holds never exceed the votes requested. An expert votes on an item at most
- * once. `Contents` says when a person may judge the same content again. An item that a person abandons returns to the
- * queue. One commit stores a completed task's results and its group's event. People get groups by priority (`Lanes`).
- * In a lane, they get returned items first, then the oldest.
+ * once. One commit stores the results of a completed task, and the event of its group. People get items by the group's
+ * priority (`Lanes`). Within a group, they get returned items first, and then older items before newer ones.
  */
 import { Context, type Duration, Effect, Layer, Option, Schedule } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -18,7 +17,6 @@ import { TaskRequests } from "./TaskRequests.ts"
 import * as Voting from "./Voting.ts"
 
 export interface VoteQueueOptions extends Voting.VotingOptions {
-  /** How long an item stays reserved for an idle person. Default 30 minutes. */
   readonly hold?: Duration.Input | undefined
   readonly goldItems?: ReadonlyArray<Qualification.GoldItem> | undefined
 }
@@ -37,7 +35,7 @@ const make = Effect.fnUntraced(function* (options: VoteQueueOptions) {
   })
   const hasGoldAnswer = (prompt: TaskPrompt) =>
     options.goldAnswer !== undefined && Option.isSome(options.goldAnswer(prompt))
-  // If settings or gold items have changed since the last start, fewer items may have to wait.
+  // After a change of settings or gold items, some deferred items need not wait any longer.
   yield* (yield* Database).write(
     Effect.gen(function* () {
       if (options.goldAnswer !== undefined) yield* voting.contents.allowRepeatsOf(voting.requests, hasGoldAnswer)

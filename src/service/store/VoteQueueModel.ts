@@ -32,7 +32,6 @@ export interface ClaimRequest {
   readonly isAvailable: (expert: string, itemId?: number) => boolean
 }
 
-/** Items of one task that are reserved for automatic experts until their votes are recorded. */
 export interface Claim {
   readonly taskId: string
   /** The kind of experts who may vote. Null: all experts. */
@@ -62,15 +61,15 @@ export interface LackingTask extends Pick<Claim, "taskId" | "voters"> {
 
 export interface Claims {
   readonly claims: ReadonlyArray<Claim>
-  /** Tasks without claimed items. In each task, no expert in the request can vote on `lacking` of the prompts. */
+  /** Tasks without claimed items. `lacking` is the number of prompts on which no requested expert can vote. */
   readonly unanswered: ReadonlyArray<LackingTask>
-  /** Tasks for judges only. `lacking` prompts get no more votes, because each judge has voted or has no answer. */
+  /** Tasks that only judges may judge. `lacking` counts the prompts that end because no judge can still vote. */
   readonly shortened: ReadonlyArray<LackingTask>
-  /** Set if no further task can be claimed now. `createdAt` is when the next task was created, if it is too new. */
+  /** Set if no further task can be claimed now. `createdAt` is the time of a task that `createdBefore` excludes. */
   readonly idle: { readonly createdAt: number | undefined } | undefined
 }
 
-/** The answers on a claimed item. If an expert has none, or was deactivated, its claimed vote returns to the queue. */
+/** The answers on a claimed item. Claimed votes that were not given return to the queue. */
 export interface Judged {
   readonly itemId: number
   readonly guidelinesVersion?: number | undefined

@@ -1,7 +1,7 @@
 /**
  * Statements for votes, used inside one `Database.write`. Counters match the stored votes, even after an undo. A
- * completed task has one result per prompt, in order. A group's event is stored when its last open task ends. If the
- * group has a size, that many tasks must exist. If the group grows later, it gets another event.
+ * completed task has one result per prompt, in order. A group's event is stored when all its tasks have ended, and the
+ * group has as many tasks as its size says. If the group grows later, it gets another event.
  */
 /* oxlint-disable max-lines -- one state machine, whose transitions share their statements */
 import { Cause, Duration, Effect, Latch, Option } from "effect"
@@ -161,7 +161,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
       onSome: (right) => (prompt.completions[vote.choice] === prompt.completions[right] ? 1 : 0),
     })
 
-  /** Stores votes. The caller has updated their items; those in `done` are complete. Returns whether the task ended. */
+  /** Stores votes on items that the caller has updated. `done`: the complete items. Returns whether the task ended. */
   const give = Effect.fnUntraced(function* (
     task: Task,
     votes: ReadonlyArray<NewVote>,
@@ -214,7 +214,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     return true
   })
 
-  /** Closes items to which no further expert has an answer. They keep their votes. Returns whether the task ended. */
+  /** Closes items on which nobody can vote anymore. They keep their votes. Returns whether the task ended. */
   const closeUnanswered = Effect.fnUntraced(function* (seq: number, itemIds: ReadonlyArray<number>, now: number) {
     const task = (yield* openTask(seq))!
     const items = yield* sql<{
@@ -231,7 +231,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     return prompts_done === task.prompts
   })
 
-  /** When a person last voted on the task. Votes of automatic experts do not count, because nobody takes them back. */
+  /** When a person last voted on the task. Only people can undo votes, so automatic experts do not count. */
   const lastPersonAt = Effect.fnUntraced(function* (task: Task, votes: ReadonlyArray<NewVote>, now: number) {
     if (graceMillis === 0) return -Infinity
     if (votes.some(({ shownAt }) => shownAt !== null)) return now
@@ -241,7 +241,6 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     return last?.at ?? -Infinity
   })
 
-  /** Ends a task that has all its votes. `votes` contains all votes on the task, if the caller has them. */
   const complete = Effect.fnUntraced(function* (
     task: Task,
     changes: Statement.Fragment,
@@ -345,7 +344,6 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     })
   })
 
-  /** Marks which votes agree with the others on the item, and counts the votes that can be compared. */
   const compare = Effect.fnUntraced(function* (task: Pick<Task, "seq">, itemId: number) {
     const { prompts } = yield* requests.of(task.seq)
     const rows = yield* votesOn(itemId, itemId)
@@ -404,8 +402,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
       UPDATE hold SET held_until = NULL WHERE ${items} AND held_until IS NOT NULL
       RETURNING item_id, expert_no`
     yield* contents.unmarkSeen(holds)
-    // A canceled task gives no result, so people may judge its contents again in other tasks. But the votes on an
-    // unanswered task still count, because the task may be opened again.
+    // Lets people judge equal items in other tasks. An unanswered task may reopen, so its items still count as seen.
     if (!unanswered) {
       yield* contents.unmarkSeen(
         yield* sql<{ item_id: number; expert_no: number }>`SELECT item_id, expert_no FROM vote WHERE ${items}

@@ -1,7 +1,4 @@
-/**
- * Serves the two pages and their files as Vite built them. Browsers cache no page, but each file in `/assets/` forever,
- * because its name contains a hash. Files of a later build are served uncompressed until the service restarts.
- */
+/** Serves the pages. Browsers do not cache them, but cache the files in `/assets/`, whose names contain hashes. */
 import { Array as Arr, Effect, FileSystem, Path } from "effect"
 import { HttpBody, HttpPlatform, HttpRouter, HttpServerResponse, HttpStaticServer } from "effect/http"
 import * as CompressedBodies from "../http/CompressedBodies.ts"
@@ -80,7 +77,7 @@ export const layer = HttpRouter.use(
     )
     const compressed = yield* CompressedBodies.make
     const file = compressed(files).pipe(
-      // Browsers take a worker's policy from the response with its script, not from the page.
+      // A web worker gets its policy from the response with its script, and not from the page.
       Effect.map(HttpServerResponse.setHeader("content-security-policy", policy)),
     )
     yield* router.prefixed("/assets").add("GET", "/*", file)

@@ -16,7 +16,7 @@ export interface Due {
   readonly sequence: number
   readonly message_id: string
   readonly next_attempt_at: number
-  /** A later message with the same value replaces this one. Null: this message cannot be replaced. */
+  /** The key of a message that a later message can still replace, or null. */
   readonly gathering: string | null
   readonly payload: string
 }
@@ -26,7 +26,7 @@ interface Content {
   readonly groupId: string
   readonly tasks: number
   readonly data: unknown
-  /** Until the first attempt, a later message with the same value replaces this one. */
+  /** A key. Until the first attempt, a later message with the same key replaces this message. */
   readonly gathering?: string | undefined
 }
 
@@ -43,7 +43,6 @@ type DeliveryRow = Delivery & { readonly sequence: number }
 const maxPageSize = 100
 /** The maximum number of attempts shown per message. An operator can resend a message any number of times. */
 const attemptsShown = 200
-/** The maximum number of messages deleted in one transaction. More would make other writes wait long. */
 const maxDeletedPerWrite = 500
 
 export const make = Effect.fnUntraced(function* (
@@ -54,7 +53,7 @@ export const make = Effect.fnUntraced(function* (
 ) {
   const random = yield* SecureRandom.SecureRandom
 
-  /** Adds a message. If a waiting message has an equal `gathering`, updates the waiting message instead. */
+  /** Adds a message, or replaces the waiting message that has the same key `gathering`. */
   const writeMessage = Effect.fnUntraced(function* ({ data, gathering, groupId, tasks, type }: Content) {
     const now = yield* Clock.currentTimeMillis
     const message_id = `msg_${Hex.encode(yield* random.randomBytes(16))}`
@@ -151,10 +150,7 @@ export const make = Effect.fnUntraced(function* (
       UPDATE webhook_message SET state = ${state}, next_attempt_at = NULL, finished_at = ${now}
       WHERE sequence = ${sequence}`
 
-  /**
-   * Makes waiting messages due now, and starts their schedules again. Messages that can be replaced keep their time.
-   * Messages that are due at step 0 would not change, and are not written, because there may be many of them.
-   */
+  /** Makes waiting messages due now, and restarts their schedules. Messages that may be replaced keep their time. */
   const writeAllDue = (now: number) =>
     sql`
       UPDATE webhook_message SET step = 0, next_attempt_at = ${now}

@@ -1,4 +1,4 @@
-/** The schedule of Standard Webhooks 1.0.0: ten attempts in three days. `Retry-After` can delay one by up to a day. */
+/** The schedule of Standard Webhooks 1.0.0: ten attempts in three days. `Retry-After` can raise a delay to a day. */
 import { Duration, Effect } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
 import * as RateLimit from "../../api/RateLimit.ts"

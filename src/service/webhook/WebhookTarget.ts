@@ -69,7 +69,7 @@ export const guard =
     }
   }
 
-/** Whether the log shows responses from an address: a public one, or loopback if only this machine has access. */
+/** The log must not show responses from private networks. */
 export const showsAnswers =
   ({ allowLoopback }: TargetPolicy) =>
   (address: string): boolean => {

@@ -1,8 +1,8 @@
 /**
  * Outgoing webhooks that follow Standard Webhooks 1.0.0. An event is stored in the same commit as the change that it
- * reports. It may arrive more than once, always with the same `webhook-id`. If a group grows after an attempt, a new
- * event announces all tasks of the group. If the receiver answers 410, the webhook is disabled, and messages wait until
- * an operator sets the URL again. When the webhook is removed, waiting messages count as failed.
+ * reports. It may arrive more than once, always with the same `webhook-id`. If a group grows after the first attempt to
+ * deliver its event, a new event announces all tasks. If the receiver answers 410, the webhook is disabled until an
+ * operator sets the URL again. When the webhook is removed, waiting messages count as failed.
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -46,7 +46,7 @@ export interface WebhooksOptions {
   readonly concurrency?: number | undefined
   /** How long delivered and failed messages are kept. Default 30 days. */
   readonly keep?: Duration.Input | undefined
-  /** If a group has no size, its event is sent this long after its last task ended. Default 2 seconds. */
+  /** A group without a size can grow. Its event is sent this long after its last task ended. Default 2 seconds. */
   readonly quiet?: Duration.Input | undefined
   readonly resolver?: GuardedHttpClient.Resolver | undefined
 }

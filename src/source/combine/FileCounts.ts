@@ -1,4 +1,4 @@
-/** Decides whether each file has the completions of one model. Memory: 16 bytes per key. */
+/** Detects whether each file has the completions of one model. Memory: 16 bytes per key. */
 import { grow } from "./KeyNumbers.ts"
 
 const unevenCount = 0xffff_ffff
@@ -39,7 +39,7 @@ export class FileCounts {
     return 4 * even >= 3 * several
   }
 
-  /** An even key has the same number of records in each of its files, and is in more than half of all files. */
+  /** `even` keys are in more than half of the files, with the same number of records in each of these files. */
   evenKeys(keys: number): { readonly even: number; readonly several: number } {
     let several = 0
     let even = 0

@@ -1,4 +1,4 @@
-/** Groups records of one completion into items by key. Unreadable records come first. Memory: 50 bytes per key. */
+/** Groups records (one completion each) into items by key. Unreadable records come first. Memory: 50 bytes per key. */
 import { Array as Arr, Effect, type FileSystem, type Path, Result, Stream } from "effect"
 import { describe } from "../../domain/Origin.ts"
 import type { Prompt } from "../../domain/Message.ts"
@@ -27,7 +27,7 @@ export interface GroupOptions {
 
 type Group = Arr.NonEmptyReadonlyArray<Part>
 
-/** In the scratch file, `key` is `null` if it equals the prompt. */
+/** In the scratch file, a `key` of `null` means that the key equals the prompt. */
 interface Head extends Omit<Part, "place" | "completion" | "key"> {
   readonly key: string | null
   readonly record: ScratchText.Cut | null
@@ -106,7 +106,7 @@ export const group = <E, R>(
 const missingModelsMessage = (counts: FileCounts, keys: KeyNumbers): string => {
   const { even, several } = counts.evenKeys(keys.count)
   return (
-    `Models: none. Files are named after models only if most prompts occur in more than half of the files, and equally often in each. Here, ${even} of ${several} do: ` +
+    `Models: none. Files name the models only if at least 75% of the prompts have the same number of completions in more than half of the files. Here, ${even} of ${several} prompts do: ` +
     "set `model` to the field that names the model, or read each batch of files in a separate run"
   )
 }

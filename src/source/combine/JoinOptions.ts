@@ -36,7 +36,7 @@ export interface JoinOptions extends Format.FormatOptions {
   readonly completionPath?: string | undefined
   /** The path of an object with metadata in the prompts files. Default: `metadata`. */
   readonly metadataPath?: string | undefined
-  /** Members of both sides to keep as metadata; `*`: all unused. Completions' values become lists if they differ. */
+  /** Members to keep as metadata (`*`: all unused). If completions have different values, they become a list. */
   readonly keep?: ReadonlyArray<string> | undefined
   /** Top-level members of both sides to treat as absent. See `LayoutOptions.ignore`. */
   readonly ignore?: ReadonlyArray<string> | undefined
@@ -47,12 +47,9 @@ export interface JoinOptions extends Format.FormatOptions {
   readonly goldPath?: string | undefined
   /** The path of the model's name in the completions files. Default: the file's name without folder and extensions. */
   readonly modelPath?: string | undefined
-  /** The path of a list of models in the prompts files, which sets the order. Default: `models`, or the metadata's. */
+  /** The path of a list of models in the prompts files, in their order. Default: `models`, also in the metadata. */
   readonly modelsPath?: string | undefined
-  /**
-   * Whether to reject a prompt that lacks a completion in a file, or to keep it. `keep` still rejects it with fewer
-   * than two completions, or without its best one (`goldPath`). Default: `reject`.
-   */
+  /** `reject` (default): each file must have a completion. `keep`: two are enough, with the best one (`goldPath`). */
   readonly missing?: "reject" | "keep" | undefined
   /** The directory for temporary files. Default: the system's. */
   readonly scratchDirectory?: string | undefined
@@ -135,7 +132,7 @@ export const resolve = Effect.fnUntraced(function* (
   const model =
     options.modelPath === undefined ? undefined : yield* parseCompletionField("modelPath", options.modelPath)
   const { ignore = [], keep = [] } = options
-  /** `*` also keeps the list of models, because the values in other kept lists may belong to them. */
+  /** `*` also keeps the list of models, because it explains other kept lists with one value per model. */
   const keptOfPrompts = Metadata.make(metadata, keep, [promptKey, prompt, ...systems, history], gold)
   const keptOfCompletions = Metadata.make(undefined, keep, [completionKey, completion, model])
   const promptFields = [promptKey, prompt, ...systems, history, gold, metadata, models]

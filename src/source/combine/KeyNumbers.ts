@@ -1,4 +1,4 @@
-/** Gives each key a number, in order of first occurrence. Memory: about 30 bytes per key plus its length. */
+/** `KeyNumbers` numbers keys in order of first occurrence. Memory: about 30 bytes per key plus its length. */
 const encoder = new TextEncoder()
 
 /** Do not use `numbers` afterward: its buffer is transferred. */

@@ -1,4 +1,4 @@
-/** Reads a scratch file by key, like a partitioned hash join. A batch exceeds `maxBatchBytes` only for a single key. */
+/** Reads a scratch file in batches of keys. Only a batch with a single key exceeds `maxBatchBytes`. */
 import type { Located, Place, Scratch } from "./Scratch.ts"
 
 const keysPerList = 2048

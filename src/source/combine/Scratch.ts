@@ -216,7 +216,7 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
   return { add, finish, locate, read, records, sizeOf }
 }
 
-/** In a younger directory, another process may be about to open its file. */
+/** A newer directory may belong to a process that has not opened its file yet. */
 const staleAfterMillis = 60_000
 
 const removeStale = Effect.fnUntraced(

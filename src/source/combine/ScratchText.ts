@@ -1,7 +1,7 @@
-/** Removes long texts from a record's text, because they are stored separately. */
+/** Cuts long texts out of the text of a record. The long texts are stored separately. */
 export interface Cut {
   readonly rest: string
-  /** Such as `120j 14v`: offset and encoding of each text. A dash stands for a text that was not removed. */
+  /** For each text, its offset and a letter for its encoding, such as `120j 14v`. A dash: the text was not removed. */
   readonly places: string
 }
 

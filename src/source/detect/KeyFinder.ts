@@ -1,4 +1,4 @@
-/** Finds the key of `long`. A few exceptions do not count, so a growing file keeps its key and item ids. */
+/** Finds the key of layout `long`. A few records that contradict it do not matter, so a growing file keeps its key. */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import * as KnownNames from "../record/KnownNames.ts"

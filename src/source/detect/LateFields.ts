@@ -1,4 +1,4 @@
-/** Rejects a record with a value in a field that was empty in the first records, if it could change a shown text. */
+/** Rejects later records with new fields that would have changed the detected prompt or completions. */
 import { Result } from "effect"
 import { describeValue, isEmpty, isObject, plural } from "../../io/Values.ts"
 import { reject, type Row, type RowResult } from "../record/Row.ts"
@@ -59,7 +59,7 @@ export const of = (
       )
       const [name] = layoutChangingNames(lateNames, row)
       if (name !== undefined) {
-        const expected = `expected no value, because the layout was detected from the first ${plural(sampleRows.length, "record", `${sampleRows.length} records`)}, where this field is empty`
+        const expected = `expected no value, as in the first ${plural(sampleRows.length, "record", `${sampleRows.length} records`)}, because this field would change the layout detected there`
         const advice = `set the paths explicitly (${OptionText.of("prompt")}, ${OptionText.of("system")}, ${OptionText.of("history")}, ${OptionText.of("completion")}, ${OptionText.of("completions")})`
         return reject(
           row.place,

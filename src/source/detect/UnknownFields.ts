@@ -1,4 +1,4 @@
-/** Finds paths in options that do not occur in the first records and may be misspelled. */
+/** Finds options whose path does not occur in the first records, and may be misspelled. */
 import * as Field from "../record/Field.ts"
 import * as OptionText from "../../io/OptionText.ts"
 import { quoteNames } from "../../io/Values.ts"

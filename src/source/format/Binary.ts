@@ -16,7 +16,6 @@ export const encodingProblem = (head: Uint8Array): string | undefined => {
   }
   if (encoding !== undefined)
     return `this is ${encoding} text, expected UTF-8; set ${OptionText.set({ encoding: encoding.toLowerCase() })}`
-  // A single run of invalid bytes may be damage: only the record with these bytes is then rejected.
   return Windows1252.countTextRuns(head) > 1
     ? 'this text is not UTF-8, but probably Windows-1252; set `encoding: "windows-1252"`, or `encoding: "utf-8"` to reject the records with invalid bytes'
     : undefined
@@ -67,7 +66,7 @@ const kinds: ReadonlyArray<readonly [magic: string, name: string, advice: string
 
 const isAsciiText = (byte: number): boolean => (byte >= 0x20 && byte < 0x7f) || (byte >= 0x09 && byte <= 0x0d)
 
-/** By a byte order mark, or NUL among the first four bytes of a text that begins with ASCII (RFC 4627, section 3). */
+/** Detects a byte order mark, or NUL among the first four bytes of ASCII text (RFC 4627, section 3). */
 const encodingOf = (head: Uint8Array): string | undefined => {
   const [a, b, c, d] = head
   if (a === 0xff && b === 0xfe) return c === 0 && d === 0 ? "UTF-32" : "UTF-16LE"

@@ -188,7 +188,7 @@ const rowsByThread = (name: string, begin: NonNullable<Input["begin"]>, options:
     return Stream.mapArray(PlainThread.rows(name, counted, options), reset)
   })
 
-/** Ignores a later error, because the reader of the records will fail, too. */
+/** An error after some bytes is ignored here, because it occurs again when the records are read. */
 const beginningOf = Effect.fnUntraced(function* (bytes: Bytes) {
   const parts: Array<Uint8Array> = []
   let size = 0

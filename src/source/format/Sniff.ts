@@ -1,6 +1,4 @@
-/**
- * Detects a format from the first bytes, or else the name. With a wrong format, no record is lost: each is a reject.
- */
+/** Detects a format from the first bytes, or else from the name. With a wrong format, every record is rejected. */
 import { Result } from "effect"
 import * as FileExtensions from "../place/FileExtensions.ts"
 import type { FormatName } from "../place/FileExtensions.ts"

@@ -39,7 +39,7 @@ export interface MemberNames {
   readonly metadata?: string
 }
 
-/** @param isTextual from text cells: lists may be JSON text, numbers may be text, an empty text is absent */
+/** @param isTextual whether values are cells of text (CSV): lists and numbers are text, and absent values are empty */
 export const decode = (
   value: unknown,
   place: Place,
@@ -93,7 +93,7 @@ export const decodeMetadata = (value: unknown, path: string): Result.Result<Meta
 export const decodeText = (value: unknown, path: string): Result.Result<string, string> =>
   Result.mapError(parseText(value), (error) => `${path}: ${firstProblem(error.issue).message}`)
 
-/** A safe integer becomes its digits. Databases cannot store NUL. */
+/** An integer becomes its digits. NUL is refused, because databases cannot store it. */
 export const decodeKey = (value: unknown, path: string): Result.Result<string, string> => {
   if (Number.isSafeInteger(value)) return Result.succeed(String(value))
   if (typeof value !== "string")

@@ -21,7 +21,7 @@ const endOf = (pattern: RegExp, line: string, at: number): number => {
   return pattern.test(line) ? pattern.lastIndex : -1
 }
 
-/** @param line valid JSON without `\u`; `JSON.stringify` never writes `\/`, so lines with it are not copied */
+/** Returns `undefined` if `JSON.stringify` might write the texts differently. @param line valid JSON without `\u` */
 const findTexts = (line: string, { completions }: PromptItem): ReadonlyArray<string> | undefined => {
   if (line.includes("\\/")) return undefined
   const texts: Array<string> = []

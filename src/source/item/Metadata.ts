@@ -1,4 +1,4 @@
-/** Collects metadata. With completions at `completions[].text`, `*` also keeps the members next to `text`. */
+/** Collects metadata. `*` keeps all unused members, even those beside the text in an element of `completions`. */
 import { Result } from "effect"
 import type { Metadata } from "../../domain/PromptItem.ts"
 import * as ItemDecoder from "./ItemDecoder.ts"
@@ -110,7 +110,6 @@ export interface MergedMetadata {
   readonly lists: ReadonlyArray<string>
 }
 
-/** A value that all completions share is kept once; others become a list, with null for missing ones. */
 export const merge = (parts: ReadonlyArray<Metadata | undefined>): MergedMetadata => {
   if (parts.every((one) => one === undefined)) return { metadata: undefined, lists: [] }
   const lists: Array<string> = []
@@ -124,7 +123,7 @@ export const merge = (parts: ReadonlyArray<Metadata | undefined>): MergedMetadat
   return { metadata: Object.fromEntries([...names].map((name) => [name, valueOf(name)])), lists }
 }
 
-/** If the item already has another value for a name, the name gets a prefix. */
+/** A name becomes `completions[].NAME` if the item's own metadata has a different value under this name. */
 export const withCompletions = (
   metadata: Metadata | undefined,
   parts: ReadonlyArray<Metadata | undefined>,

@@ -1,4 +1,4 @@
-/** A system prompt becomes text and an empty line before a text, or the first message before messages. */
+/** Puts a system prompt before the prompt: as the first message, or as a text and an empty line. */
 import { Result } from "effect"
 import type { Prompt } from "../../domain/Message.ts"
 import { isEmpty } from "../../io/Values.ts"

@@ -1,4 +1,4 @@
-/** Finds fields and placeholders for media that no option uses, although experts may need to see them. */
+/** Finds media and other fields that no option uses. Experts may need to see them. */
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"
 import type { PromptItem } from "../../domain/PromptItem.ts"
@@ -34,7 +34,6 @@ export interface FinderOptions {
   readonly used: Iterable<string>
   readonly ignored: ReadonlyArray<string>
   readonly prompt?: Field | undefined
-  /** `prompt`: all known names. `chosen prompt`: not such as `question`. `completion`: contexts and histories. */
   readonly beside: "prompt" | "chosen prompt" | "completion"
 }
 
@@ -121,7 +120,7 @@ const shapeOf = (value: unknown): Unused["kind"] => {
   return isText ? "text" : "other"
 }
 
-/** `<video>` and `<audio>` are also HTML, so they count only at the start or end of a text. */
+/** `<video>` and `<audio>` are also HTML. At the start or end of a text, they are placeholders. */
 const placeholders =
   /<\|(?:image|img|video|audio|vision|picture)[a-z_]*\d*\|>|<(image)(?:[ _]?\d+|_?placeholder|here)?>|<img>[^<]*<\/img>|^\s*<(video|audio)>|<(video|audio)>\s*$/i
 
@@ -163,7 +162,9 @@ const optionsFor = (all: ReadonlyArray<Unused>): string => {
     ...(texts[0] === undefined ? [] : [OptionText.set(at === undefined ? { system: texts[0] } : { prompt: whole })]),
     ...(systems[0] === undefined ? [] : [OptionText.set({ system: systems[0] })]),
     ...(turns[0] === undefined ? [] : [OptionText.set({ history: turns[0] })]),
-    ...(namesOf("ofCompletion").length === 0 ? [] : ["this field in the records of prompts, not of completions"]),
+    ...(namesOf("ofCompletion").length === 0
+      ? []
+      : ["this field in the prompts' records instead of the completions' records"]),
     ...(namesOf("other").length === 0 ? [] : ["`prompt` to a template that contains these fields"]),
   ])
 }

@@ -16,7 +16,7 @@ export const layoutNames = ["items", "wide", "pairs", "long"] as const
  */
 export type LayoutName = (typeof layoutNames)[number]
 
-/** The paths of an item's parts in a record (`choices[0].turns[0].content`). Default: detected, or the layout's. */
+/** The paths of an item's parts in a record (`choices[0].turns[0].content`). They are detected by default. */
 export interface LayoutOptions {
   /** Default: detected. */
   readonly layout?: LayoutName | undefined
@@ -41,8 +41,8 @@ export interface LayoutOptions {
   /** The path of the value that groups the records of `long`. Default: the prompt. */
   readonly key?: string | undefined
   /**
-   * In `long`, the path of a completion's model. In `items`, of the list of models. In `wide` and `pairs`, a path for
-   * each completion. Default in `wide`: derived from the column names.
+   * In `long`, the path of a model. In `items`, the path of a list of models. In `wide` and `pairs`, one path for each
+   * completion. Default in `wide`: derived from the column names.
    */
   readonly model?: string | ReadonlyArray<string> | undefined
   /** Whether `wide` uses the column names as models, whatever they look like. */
@@ -57,7 +57,7 @@ export interface LayoutOptions {
   readonly metadata?: string | undefined
   /** Top-level members to keep in the metadata under their own names. */
   readonly keep?: ReadonlyArray<string> | undefined
-  /** Top-level members to treat as absent. Otherwise, an unused one that experts may have to see rejects the record. */
+  /** Top-level members to treat as absent. Otherwise, a record is rejected if experts may need an unused member. */
   readonly ignore?: ReadonlyArray<string> | undefined
   /** Whether `wide` rejects records that lack a completion; fewer than two are always rejected. Default: `reject`. */
   readonly missing?: "reject" | "keep" | undefined

@@ -1,4 +1,4 @@
-/** A list of one text, as in the LMSYS Chatbot Arena, is that text; longer lists are refused. */
+/** A list of one text, as in the LMSYS Chatbot Arena, is read as this text. Longer lists are refused. */
 import { Result } from "effect"
 import * as ItemDecoder from "../item/ItemDecoder.ts"
 import { reject, type Row } from "../record/Row.ts"

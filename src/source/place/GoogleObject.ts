@@ -1,6 +1,6 @@
 /**
- * Reads `gs://bucket/object`, whose name is not percent-encoded. Fails if it has changed since it was opened. What is
- * stored with gzip is not decompressed. Requests to `STORAGE_EMULATOR_HOST` have no credentials.
+ * Reads `gs://bucket/object`; the name is not percent-encoded. Fails if the object has changed since it was opened.
+ * Objects that are stored with gzip stay compressed. Requests to `STORAGE_EMULATOR_HOST` have no credentials.
  */
 import { Effect, Option, Schema, type Scope } from "effect"
 import type { GoogleAuth } from "google-auth-library"
@@ -19,7 +19,7 @@ export const open = Effect.fn("GoogleObject.open")(function* (
   const { bucket, key } = yield* parse(name)
   const targetOf = yield* connect(name)
   const target = targetOf(`${encodeURIComponent(bucket)}/o/${encodeURIComponent(key)}?alt=media`)
-  // Otherwise, the storage decompresses objects that are stored with gzip, and then supports no ranges.
+  // Without `gzip`, the storage decompresses objects that are stored with gzip, and then supports no ranges.
   const headers = Effect.map(target.headers, (headers) => ({ ...headers, "accept-encoding": "gzip" }))
   return yield* HttpFile.openTarget({ ...target, headers }).pipe(
     Effect.catchIf(
@@ -90,7 +90,7 @@ const refused = `the storage refuses the credentials (401), which may have expir
 const forbidden =
   "these credentials do not permit reading; they need storage.objects.get, and storage.objects.list for folders and patterns"
 
-/** The library may run a program to find credentials, so files share a `GoogleAuth` by these variables' values. */
+/** Files for which these variables are equal share a `GoogleAuth`. A new `GoogleAuth` may have to run a program. */
 const credentialVariables = [
   "GOOGLE_APPLICATION_CREDENTIALS",
   "CLOUDSDK_CONFIG",
@@ -100,12 +100,12 @@ const credentialVariables = [
 ]
 const authByEnvironment = new Map<string, GoogleAuth>()
 
-/** `undefined` without credentials. The library's errors contain requests, so they are dropped. */
+/** Returns `undefined` without credentials. The library's errors are dropped, because they contain requests. */
 const findCredentials = Effect.fnUntraced(function* (name: string, key: string) {
   const { GoogleAuth } = yield* Remote.client(name, "Google Cloud Storage", "google-auth-library", () =>
     import("google-auth-library").catch(Remote.rethrow),
   )
-  // Without a project, the library runs `gcloud` for each file to find one. No request needs it.
+  // No request needs `projectId`. But if it is not set, the library runs `gcloud` for each file.
   const auth =
     authByEnvironment.get(key) ??
     new GoogleAuth({ projectId: "none", scopes: "https://www.googleapis.com/auth/devstorage.read_only" })

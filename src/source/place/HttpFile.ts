@@ -28,7 +28,7 @@ export interface RemoteFile {
   readonly url: string
   /** Computed for each request, because tokens expire. */
   readonly headers: Effect.Effect<Headers, SourceError | Remote.ConnectionLost>
-  /** `compared`: without `If-Range`, for an `ETag` not of RFC 9110. `impossible`: the bytes never change. */
+  /** How changes are detected: by `If-Range`, or by comparing `ETag`. `impossible`: the file cannot change. */
   readonly changes: "conditional" | "compared" | "impossible"
   readonly refusal: (answer: Answer) => SourceError | undefined
 }
@@ -164,7 +164,7 @@ export const failureOf = (
   return unreadable(name, refusals.get(status) ?? `the server answered ${status}`)
 }
 
-/** In seconds, if the limit is exhausted: `"api";r=0;t=55` means 55. */
+/** The seconds until an exhausted limit is reset: 55 for `"api";r=0;t=55`. */
 const resetOf = (rateLimit = ""): string | undefined => /;\s*r=0\s*;\s*t=(\d+)/.exec(rateLimit)?.[1]
 
 const storable: ReadonlySet<string> = new Set(["identity", "gzip", "x-gzip", "zstd"])

@@ -1,6 +1,6 @@
 /**
- * Finds data files as `datasets.load_dataset` does: those that the card lists (`configs`), or whose folder or name has
- * a split's name, or else all. Several configurations without a default are refused.
+ * Finds data files as `datasets.load_dataset` does: the files that the card lists (`configs`), or files with a split's
+ * name in their folder or name, or all files. Several configurations without a default are refused.
  */
 import { Glob, Result, Schema } from "effect"
 import * as SchemaIssues from "../../io/SchemaIssues.ts"
@@ -42,7 +42,7 @@ export const dataFiles = (
       .slice(0, 5)
       .map((one) => `${one.config_name} (${patternsOf(one)[0] ?? "its folder"})`)
     return Result.fail(
-      `the dataset has ${configurations.length} configurations, and none is the default; append the files of one configuration to the name: ${examples.join(", ")}`,
+      `the dataset has ${configurations.length} configurations, and none is the default; append the path of one configuration's files to the dataset's name: ${examples.join(", ")}`,
     )
   }
   const folder = configuration?.data_dir === undefined ? "" : `${normalize(configuration.data_dir).replace(/\/$/, "")}/`

@@ -9,7 +9,7 @@ export interface Input {
   readonly begin?: Effect.Effect<ReadInto, SourceError, Scope.Scope>
   /** `end` is exclusive. `undefined` if the file can only be read from its beginning. */
   readonly slice: ((start: number, end: number) => Effect.Effect<Uint8Array, SourceError>) | undefined
-  /** For the audit of a file that is read in slices: the whole file, or the version that the server reported. */
+  /** For the audit of a file that is read in slices: its bytes for a checksum, or the server's version instead. */
   readonly sliced?: Stream.Stream<Uint8Array, SourceError> | Version
 }
 

@@ -1,6 +1,6 @@
 /**
- * Expands files, folders, patterns, URLs, and `-`. A folder means the data files directly in it, sorted by code unit;
- * from a dataset of prefstream, the files with pairs. A missing file is an error; a folder without files is reported.
+ * Expands files, folders, patterns, URLs, and `-`. A folder means the data files directly in it, sorted by code unit.
+ * In a dataset of prefstream, only files with pairs count. A missing file is an error; an empty folder is reported.
  */
 import { Effect, FileSystem, Glob, Option, Path, type PlatformError, Schema } from "effect"
 import * as FileExtensions from "./FileExtensions.ts"

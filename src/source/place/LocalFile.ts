@@ -1,4 +1,4 @@
-/** Reads a local file up to its size at the start, even if it was replaced. Overwritten bytes are not noticed. */
+/** Reads a local file up to the size that it has when it is opened. Overwritten bytes are not noticed. */
 import { Array, Cause, Effect, FileSystem, Option, type PlatformError, type Pull, Scope, Stream } from "effect"
 import { fromPlatformError, type SourceError, unreadable } from "../record/SourceError.ts"
 import type { Input, ReadInto } from "./Input.ts"

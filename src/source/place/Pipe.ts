@@ -1,4 +1,4 @@
-/** Input that is sent only once: it can be read again up to `memoryLimitBytes`, or after `Spool` has copied it. */
+/** Reads a pipe. Its first `memoryLimitBytes` can be read again, or all bytes if `Spool` has copied them. */
 import { Array, Cause, Effect, type Pull, Result, Stream } from "effect"
 import { type IncomingBytes, pipe, StandardInput } from "../../node/IncomingBytes.ts"
 import { type SourceError, unreadable } from "../record/SourceError.ts"
@@ -48,7 +48,6 @@ const open = (name: string, incoming: IncomingBytes): Input => {
   return input
 }
 
-/** The copy must exist until the process ends. */
 export const replaceByCopy = (input: Input, copy: Input): void => {
   const memory = origins.get(input)
   if (memory === undefined) return

@@ -17,7 +17,7 @@ const isConnectionLost = Schema.is(ConnectionLost)
 export interface RemoteTimeouts {
   readonly idle: Duration.Duration
   readonly retries: number
-  /** Before the first retry. Doubles with each retry, up to `maxPause`. */
+  /** The pause before the first retry. It doubles with each retry, up to `maxPause`. */
   readonly pause: Duration.Duration
 }
 
@@ -166,7 +166,7 @@ export const disconnected = (name: string, error: unknown): SourceError | Connec
 const innermost = (error: unknown): unknown =>
   Predicate.hasProperty(error, "cause") && error.cause !== undefined ? innermost(error.cause) : error
 
-/** @param load calls `catch` on its import; otherwise, bundlers report an error if the package is not installed */
+/** @param load needs a `catch` on its import: otherwise, bundlers fail if the package is not installed */
 export const client = <A>(name: string, place: string, library: string, load: () => Promise<A>) =>
   Effect.tryPromise({
     try: load,

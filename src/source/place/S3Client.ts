@@ -115,7 +115,7 @@ export const connect = Effect.fnUntraced(function* (
   return connection
 })
 
-class RequestFailed extends Data.TaggedError("Refused")<{ readonly cause: unknown }> {}
+class RequestFailed extends Data.TaggedError("RequestFailed")<{ readonly cause: unknown }> {}
 
 const endpointRegion = "us-east-1"
 

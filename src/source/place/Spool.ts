@@ -1,4 +1,4 @@
-/** Copies input that cannot be read in slices to a private file. The copy of a pipe stays until the process ends. */
+/** Makes a private copy of input, such as a pipe, that cannot be read in slices. A pipe's copy stays until exit. */
 import { Effect, FileSystem, type Path, type PlatformError, Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../record/SourceError.ts"
 import type { Input } from "./Input.ts"

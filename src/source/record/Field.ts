@@ -37,7 +37,7 @@ const quotedName = /\["(?:[^"\\]|\\.)*"\]/gs
 
 export const ofMember = (name: string): string => FieldPath.format([name])
 
-/** A field may be the plain name of a member, such as `Antwort A` or `model.v2`. */
+/** Converts plain names of members, such as `Antwort A` or `model.v2`, to field paths. */
 export const ofMembers = (text: string, members: ReadonlySet<string>): string => {
   if (members.has(text)) return ofMember(text)
   const [list = "", ...rest] = text.split("[]")
@@ -153,7 +153,7 @@ const fillParagraphs = (
   return isFilled ? text : undefined
 }
 
-// A bracket before a quoted name always begins this name, so that a text can be parsed in only one way.
+// `["` always begins a quoted name, so that a text can be parsed in only one way.
 const piece = /\{\{|\}\}|\{((?:\["(?:[^"\\]|\\.)*"\]|[^{}[]|\[(?!"(?:[^"\\]|\\.)*"\]))*)\}|\\[nt\\]|[^{}\\]+|\\/sy
 
 const literals: Readonly<Record<string, string>> = { "{{": "{", "}}": "}", "\\n": "\n", "\\t": "\t", "\\\\": "\\" }

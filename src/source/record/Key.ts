@@ -8,5 +8,5 @@ export const toId = (key: string): string => (IdLimit.fits(key) ? key : digest(k
 
 const maxLength = 64
 
-/** Digests are longer than other keys, so all keys stay different. */
+/** A digest is longer than `maxLength`, so it cannot equal a short key. */
 export const toTableKey = (key: string): string => (key.length <= maxLength && !key.includes("\0") ? key : digest(key))

@@ -1,4 +1,4 @@
-/** Names of an item's parts, in order of preference, and of models. Compare them in the form that `plain` returns. */
+/** The names by which members are recognized, the preferred ones first, in the form that `plain` returns. */
 const words = (text: string): ReadonlyArray<string> => text.split(" ")
 const wordSet = (text: string): ReadonlySet<string> => new Set(words(text))
 
@@ -29,7 +29,7 @@ export const partsOfPrompts: ReadonlySet<string> = new Set([
 ])
 export const media =
   /^(?:(?:input|prompt|question|query|user|instruction|context)_)?(?:images?|imgs?|pictures?|photos?|screenshots?|videos?|audios?|media|multimodal_data|multi_modal_data|pixel_values|attachments?)(?:_?\d+|_?(?:path|file|url|uri|name|filename|bytes|base64|b64|data|content)s?)*$/
-/** Read even if the first records lack them. */
+/** These columns are read even if the first records lack them. */
 export const mediaColumns = words("image images video videos audio audios")
 
 export const completionLists = words(

@@ -1,4 +1,4 @@
-/** Reads lists and dictionaries in Python's `repr`. NumPy's lists of texts are refused: Python would join them. */
+/** Reads lists and dictionaries in Python's `repr`. NumPy's lists of texts have no commas, and are refused. */
 import { Result } from "effect"
 import { isObject, type Members } from "../../io/Values.ts"
 

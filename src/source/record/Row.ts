@@ -13,7 +13,7 @@ export interface Place extends Origin {
 export interface Row {
   readonly place: Place
   readonly value: unknown
-  /** All cells are text, as in CSV: also lists, objects, and numbers. */
+  /** Each cell is text, as in CSV, even if the text is a list, an object, or a number. */
   readonly isTextual?: true | undefined
   /** No text has a lone surrogate: the record was decoded from UTF-8 and has no escapes. */
   readonly isWellFormed?: boolean | undefined
@@ -22,7 +22,7 @@ export interface Row {
 }
 
 export interface PlainItem {
-  /** The value from which `item` was read. The row may now have another one. */
+  /** The value from which `item` was read. If the row now has another `value`, `item` is ignored. */
   readonly of: unknown
   readonly item: PromptItem
   readonly identity: ItemIdentity

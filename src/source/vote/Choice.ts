@@ -9,10 +9,9 @@ import * as ChoiceNames from "./ChoiceNames.ts"
 import { isOne, isZero, partsOf, unwrap } from "./ChoiceValue.ts"
 
 /**
- * `index` counts from 0. `number` counts from 1, and 0 is a tie. On a `scale`, a number below 0 means the first of two
- * completions, above 0 the second, and 0 a tie. `text` is the completion's text. `name` is its letter, column, model,
- * or side (`left`, `right`). `scores` (the highest is best), `ranks` (the lowest), and `one-hot` (1 is the choice) have
- * a value per completion.
+ * `index` counts from 0. `number` counts from 1, and 0 is a tie. A `scale` is below 0 for the first of two completions,
+ * above 0 for the second, and 0 for a tie. `name` is a letter, column, model, or side (`left`, `right`). `scores`,
+ * `ranks`, and `one-hot` have one value per completion. The highest score, the lowest rank, or the 1 is the choice.
  */
 export const choiceKinds = ["index", "number", "scale", "text", "name", "scores", "ranks", "one-hot"] as const
 /** How a value identifies a completion. */
@@ -97,7 +96,6 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
     }
   }
 
-  /** If so, a position among the columns differs from the position among the completions. */
   const lacksSome = ({ completions }: ChoiceNames.Item): boolean =>
     labels !== undefined && labels.length !== completions.length
 
@@ -129,7 +127,7 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
     return indices.length === 1
       ? Result.succeed({ choice: indices[0] })
       : Result.fail(
-          `expected the text or the model of a completion (the record has only ${completions.length} of ${labels?.length} completions), found ${describeValue(value)}`,
+          `expected the text or the model of a completion, found ${describeValue(value)}; positions are ambiguous, because the record has only ${completions.length} of ${labels?.length} completions`,
         )
   }
 
@@ -204,10 +202,11 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
       const among = count === values.length ? "" : ` among ${values.length} values`
       const description =
         columns === undefined ? `${count} ${plural(count, "number")}${among}` : joinWords(values.map(describeValue))
-      const all = lacksSome(item)
-        ? `${labels?.length} completions, of which the record has ${completions.length}`
-        : `${completions.length} completions`
-      return Result.fail(`expected a number for each of ${all}, found ${description}`)
+      return Result.fail(
+        lacksSome(item)
+          ? `expected numbers for a record with all ${labels?.length} completions, found only ${completions.length} completions`
+          : `expected a number for each of ${completions.length} completions, found ${description}`,
+      )
     }
     const sign = kind === "scores" ? -1 : 1
     const levels = [...new Set(numbers.map((number) => sign * number))].toSorted((a, b) => a - b)
@@ -232,7 +231,9 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
     if (column === undefined) {
       return at < item.completions.length
         ? Result.succeed({ choice: at })
-        : Result.fail(`expected 1 for one of ${item.completions.length} completions, found 1 at position ${at + 1}`)
+        : Result.fail(
+            `expected the value 1 at a position up to ${item.completions.length} (one per completion), found the value 1 at position ${at + 1}`,
+          )
     }
     if (map !== undefined) return readMapped(map, column, item)
     const outcome = columnOutcome(column, item)

@@ -1,6 +1,6 @@
 /**
- * A choice's meanings: `0=first,1=second,2=tie`; `=none` for a missing value. A value without an entry has the meaning
- * of the first comparison that is true, such as `>0.5=second`. Case and outer spaces do not matter.
+ * Gives meanings to the values of a choice: `0=first,1=second,2=tie`. `=none` is for a missing value. Comparisons such
+ * as `>0.5=second` are for values that equal no entry. The first true comparison counts.
  */
 import { Result } from "effect"
 import { isEmpty } from "../../io/Values.ts"

@@ -1,4 +1,4 @@
-/** Exact names take precedence over derived names, and derived names over positions. */
+/** Finds completions by exact names, then by derived names, then by positions. */
 import * as BestCompletion from "../item/BestCompletion.ts"
 import { numberOf, places } from "./ChoiceMap.ts"
 import { partsOf } from "./ChoiceValue.ts"
@@ -57,7 +57,7 @@ export const finder = (labels: ReadonlyArray<string> | undefined) => {
   return { named: matchesOf, placesOf }
 }
 
-/** By the part in which names differ: `a.rank` and `b.rank` describe `a.text` and `b.text`. */
+/** Compares the words that distinguish the names: `a.rank` and `b.rank` describe `a.text` and `b.text`. */
 const matchByDifference = (
   columns: ReadonlyArray<string>,
   labels: ReadonlyArray<string>,

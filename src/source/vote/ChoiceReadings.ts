@@ -1,4 +1,4 @@
-/** Decides how to read choices from the first records. If several readings are possible, the failure shows examples. */
+/** Decides from the first records how choices are read. If several ways are possible, the failure shows examples. */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { SourceItem } from "../../domain/PromptItem.ts"

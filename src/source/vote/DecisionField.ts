@@ -1,4 +1,4 @@
-/** Ignores values without `chosen_index`, unless they have only members of `Decision`. */
+/** Reads a lead's decision: an object that has `chosen_index`, or whose members all belong to `Decision`. */
 import { Result, Schema, Struct } from "effect"
 import { Decision } from "../../domain/Decision.ts"
 import { describeValue, isObject } from "../../io/Values.ts"

@@ -1,4 +1,4 @@
-/** Rewrites exports of Label Studio (https://labelstud.io/guide/export) with a list `votes`, without skipped votes. */
+/** Converts exports of Label Studio (https://labelstud.io/guide/export). `votes` has all votes except skipped ones. */
 import { Predicate, Struct } from "effect"
 import { isEmpty, isObject, type Members } from "../../io/Values.ts"
 import { fromText } from "../record/Field.ts"
@@ -95,7 +95,7 @@ const listOf = (data: Members) =>
       : []
   })[0]
 
-/** Buckets keep their order. Items outside all buckets come last. */
+/** Each bucket of a ranker is a rank, in the order of the export. Items outside all buckets (`_`) come last. */
 const rankingOf = (
   { type, value }: Members,
   ids: ReadonlyArray<unknown>,

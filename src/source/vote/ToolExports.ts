@@ -1,6 +1,6 @@
 /**
- * A record gets a list `votes`, without skipped and draft votes. A record without answers may lack the shape, but not
- * have other members. See https://docs.argilla.io/latest/reference/argilla/records/responses
+ * Recognizes exports of tools, and gives their records a list `votes`, without skipped votes and drafts. See
+ * https://docs.argilla.io/latest/reference/argilla/records/responses
  */
 import { Record } from "effect"
 import * as VoteRow from "../../domain/VoteRow.ts"
@@ -150,7 +150,6 @@ const choiceAmong = (columns: ReadonlyArray<Answers>): Answers | undefined => {
   )
 }
 
-/** A user who rated only some completions gets an incomplete ranking, which is refused later. */
 const ratingsAmong = (columns: ReadonlyArray<Answers>, fields: ReadonlyArray<string>): Answers | undefined => {
   const numberIn = (name: string) => /\d+/.exec(name)?.[0]
   const ratings = columns.flatMap(({ answers, question }) => {
@@ -183,7 +182,7 @@ const answersToVotes = (columns: ReadonlyArray<Answers>, fields: ReadonlyArray<s
   })
 }
 
-/** prefstream added apostrophes for spreadsheets. In other records, apostrophes are content. */
+/** Whether prefstream added apostrophes for spreadsheets. In other records, apostrophes are content. */
 const isNeutralized = (record: Members): boolean =>
   !Object.hasOwn(record, VoteRow.rawColumn) && VoteRow.columns.every((name) => Object.hasOwn(record, name))
 

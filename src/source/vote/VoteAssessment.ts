@@ -1,4 +1,4 @@
-/** Other tables may use these names: without `all_bad` and `aspects`, `details` and text cells are ignored. */
+/** Reads a vote's assessment. If `all_bad` and `aspects` show a vote table, also reads `details` and text cells. */
 import { Option, Predicate, Record, Schema } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
 import * as ExpertKind from "../../domain/ExpertKind.ts"

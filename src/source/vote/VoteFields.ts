@@ -22,9 +22,9 @@ import * as VoteRanking from "./VoteRanking.ts"
 /** Field paths of the parts of a vote. Options that are not set are detected. */
 export interface VoteOptions {
   /**
-   * The path of the choice; with several experts, one path per expert, after which they are named. For `scores`,
-   * `ranks`, or `one-hot`, the path of a list with one value per completion, or one path per completion. If `votes` is
-   * set, paths begin at the elements of that list.
+   * The path of the choice. If each expert has a column, one path per column; the columns name the experts. For
+   * `scores`, `ranks`, or `one-hot`, the path of a list with one value per completion, or one path per completion. If
+   * `votes` is set, paths begin at the elements of that list.
    */
   readonly choice?: string | ReadonlyArray<string> | undefined
   /** The path of the list with one element per vote. */

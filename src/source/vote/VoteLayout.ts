@@ -1,4 +1,4 @@
-/** In the first records, an id must belong to one item, and an item must have one id, except in prefstream's tables. */
+/** Finds the items' id. In the first records, ids and items must match one to one. */
 import { Result } from "effect"
 import { content } from "../../domain/PromptItem.ts"
 import { defined, isObject } from "../../io/Values.ts"
@@ -27,7 +27,7 @@ export const withoutVotes = (
     ...(detectedId === undefined ? [] : [detectedId]),
   ]
   const id = candidates.find((path) => namesItems(sample, layoutOptions, path))
-  // The default `id` of layout `items` might name votes, so a path that matches no record replaces it.
+  // `[""]` matches no field. Without it, layout `items` would use the field `id`, which may identify votes.
   return { ...layoutOptions, ...(id === undefined ? (layoutOptions.layout === "items" ? { id: '[""]' } : {}) : { id }) }
 }
 

@@ -1,4 +1,4 @@
-/** The column `vote` numbers the votes on an item, and must not be read as choices. */
+/** Finds the column `vote`. It has the ordinal of each vote, which must not be read as a choice. */
 import type * as Sample from "../detect/Sample.ts"
 import { numberOf } from "./ChoiceMap.ts"
 

@@ -1,8 +1,7 @@
 /**
- * The client of the annotation service: creates and polls tasks. A request is resent only if this cannot create a
- * second task, because the service honors idempotency keys or certainly did not accept the first request. `Throttle`
- * decides when a request is sent. `ServiceHealth` stops all requests while the service is down. `Contract` or a
- * `Protocol` defines the requests.
+ * The client of the annotation service: creates and polls tasks. A request is resent only if the service cannot create
+ * a second task. `Throttle` decides when a request is sent. `ServiceHealth` stops all requests while the service is
+ * down. `Contract` or a `Protocol` defines the requests.
  */
 import { Context, Duration, Effect, Layer, Option, Schema } from "effect"
 import type { HttpClient } from "effect/http"
@@ -21,16 +20,13 @@ import * as Throttle from "./Throttle.ts"
 import * as Transport from "./Transport.ts"
 
 export interface Sending<E> {
-  /** Whether an earlier attempt may have created the task, even if a later attempt is refused. */
+  /** Whether the task was in doubt before. If the service now refuses the task, the task stays in doubt. */
   readonly isDoubtful: boolean
   /** Runs before the first request. If it fails, nothing is sent. */
   readonly claim: Effect.Effect<unknown, E>
-  /**
-   * Runs before a retry in place of `claim`, unless `release` has run since the last request. If it fails, nothing is
-   * sent.
-   */
+  /** Runs before a retry. After `release`, `claim` runs instead. If it fails, nothing is sent. */
   readonly beforeRetry: Effect.Effect<unknown, E>
-  /** Runs after an attempt without a usable response that may have created the task. */
+  /** Runs after an attempt that may have created the task, but got no usable response. */
   readonly doubt: Effect.Effect<unknown>
   /** Runs before the wait for a retry, if the service ignores keys and the request certainly created nothing. */
   readonly release: Effect.Effect<unknown, E>
@@ -46,7 +42,6 @@ const unclaimed: Sending<never> = {
 
 const madeUpId = "prefstream-probe"
 
-/** The request of a task that does not exist. A healthy service answers that it does not know the task. */
 const madeUpTask: Effect.Effect<TaskRequest> = Effect.succeed({ task_type: "", prompts: [] })
 
 const maxKnown = 8
@@ -82,7 +77,7 @@ const make = Effect.fnUntraced(function* <R>(
   const transport = yield* Transport.make(throttle)
   const calls = yield* callsOf(transport, throttle)
 
-  /** Tasks that were polled recently. Probes poll them to find out whether the service is up. */
+  /** Recently polled tasks, which probes poll again. */
   const known = new Map<string, Effect.Effect<TaskRequest, unknown>>()
   const health = yield* ServiceHealth.make(profile, throttle, (failed) => {
     const turn = failed % (known.size + 1)
@@ -98,7 +93,6 @@ const make = Effect.fnUntraced(function* <R>(
       Effect.tapError(health.failed),
     )
 
-  /** @param body the JSON of a `TaskRequest` @returns the task's id at the service */
   const create = Effect.fn("AnnotationClient.create")(function* <E = never>(
     body: Uint8Array,
     idempotencyKey: string,
@@ -124,7 +118,6 @@ const make = Effect.fnUntraced(function* <R>(
       .pipe(
         Effect.mapError((failure) => {
           if (!isClientError(failure)) return failure
-          // An earlier attempt may have created the task, even if the service refused this attempt.
           return (isDoubtful || doubts > 0) && (failure.reason._tag === "Refused" || failure.reason._tag === "TooLarge")
             ? transport.unusable(
                 `an earlier attempt may have created the task; a later attempt failed: ${failure.message}`,
@@ -148,7 +141,6 @@ const make = Effect.fnUntraced(function* <R>(
     return yield* persist(sent, again)
   })
 
-  /** @param request the JSON of a `TaskRequest`, read at most once @param tries 1 if the caller polls again later */
   const poll = Effect.fn("AnnotationClient.poll")(function* <E = never>(
     taskId: string,
     request: Effect.Effect<Uint8Array, E>,
@@ -193,10 +185,7 @@ export const TaskClient = Context.Service<AnnotationClient, Effect.Success<Retur
   "prefstream/task/AnnotationClient",
 )
 
-/**
- * A service's client: `layer` for the contract's protocol, `layerProtocol` for another protocol. The client obeys the
- * limits in the service profile.
- */
+/** A service's client: `layer` for the contract's protocol, `layerProtocol` for another protocol. */
 export const AnnotationClient: {
   readonly layer: Layer.Layer<AnnotationClient, never, ServiceProfile | HttpClient.HttpClient>
   readonly layerProtocol: (

@@ -139,7 +139,7 @@ export const maybeDone = ({ reason }: AnnotationClientError): boolean =>
 /** Sets `maybeDone` to false for a read without a response, because a read creates nothing. */
 export const withoutDoubt = (failure: AnnotationClientError): AnnotationClientError => {
   const { baseUrl, reason } = failure
-  // An error in answer to a read may concern only this task, so polls of other tasks continue.
+  // An error response may concern only this task. With `maybeDone: false`, it would end the run.
   if (reason._tag !== "Unavailable" || reason.status !== undefined) return failure
   return new AnnotationClientError({ baseUrl, reason: new Unavailable({ detail: reason.detail, maybeDone: false }) })
 }
@@ -188,8 +188,7 @@ export const refusal = (
         ? new TaskUnknown({ status, detail })
         : new NoSuchService({ detail: `${response.request.method} answers ${status}: ${detail}` })
   }
-  // A gateway also answers 503 when its connection to the service breaks, so the service may have carried out the
-  // request. With `Retry-After`, the service usually did not, and honored keys make this assumption safe.
+  // A gateway also answers 503 when its connection to the service breaks, so the service may have created the task.
   const isDeferred = status === 503 && retryAfter !== undefined && idempotencyKey === "honored"
   return new Unavailable({
     status,
@@ -231,7 +230,7 @@ const Problem = Schema.Struct({
 
 /** The reason that a response gives, often in the format of RFC 9457. Default: the start of the body. */
 const problemDetail = (body: string): string => {
-  // Backticks would mark words of the service as names of prefstream's options.
+  // The command line replaces options in backticks by flags, so the service's text must have no backticks.
   const text = body.replaceAll("`", "'")
   const problem = Option.getOrUndefined(Schema.decodeUnknownOption(Schema.fromJsonString(Problem))(text))
   if (problem === undefined) return text.trim() === "" ? "no reason given" : excerpt(text, maxDetailCharacters)

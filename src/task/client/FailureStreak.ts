@@ -1,16 +1,15 @@
 /**
- * Decides when failed creations end a run: after several consecutive lost tasks, if the service refuses the first
- * tasks, or if it gives several tasks the same id. If the caller continues, the next such failure ends the run, too,
- * unless a task succeeded in between.
+ * Ends a run after several consecutive lost tasks, refused first tasks, or tasks with the same id. In the next run, one
+ * such failure ends the run if no task has succeeded before it.
  */
 import { AnnotationClientError, TasksRefused, UnusableAnswer } from "./AnnotationClientError.ts"
 
 const maxLostInARow = 5
 
-/** Number of refused tasks, including halves of split tasks, that end a run without an accepted task. */
+/** A run without an accepted task ends after this many refused tasks. Halves of split tasks count, too. */
 const maxFirstRefusals = 20
 
-/** If this many tasks get the same id, it is probably not an id. */
+/** If this many tasks get the same value as their id, the value is probably not an id. */
 const maxTasksPerId = 5
 
 export type FailureStreak = ReturnType<typeof make>
@@ -44,7 +43,6 @@ export const make = (baseUrl: string) => {
       firstRefusals === undefined || ++firstRefusals < maxFirstRefusals
         ? undefined
         : failure(new TasksRefused({ tasks: firstRefusals, status, detail })),
-    /** The task is `in_doubt`, because the service answered with the id of another task. */
     sharedTaskId: (taskId: string, reason: string): AnnotationClientError | undefined => {
       const times = (sharedIds.get(taskId) ?? 0) + 1
       sharedIds.set(taskId, times)

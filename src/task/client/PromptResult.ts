@@ -45,7 +45,6 @@ export type PromptResult = {
 /** All completions, best first. Completions that are equally good form a group: `[2, [0, 1]]`. */
 export type RankingReferences = ReadonlyArray<CompletionReference | ReadonlyArray<CompletionReference>>
 
-/** Converts results to the contract's form, in the order of the prompts. A failure names the first wrong result. */
 export const toResultItems = (
   prompts: ReadonlyArray<TaskPrompt>,
   results: ReadonlyArray<PromptResult>,
@@ -73,7 +72,6 @@ export const toResultItems = (
     return prompts.map((_, at) => items.get(at)!)
   })
 
-/** Converts references to indices. A failure has the path of the wrong member below `place`. */
 const reader = ({ completions }: TaskPrompt, place: string) => {
   const indexOf = (reference: unknown, member: string): Result.Result<number, string> => {
     const index = typeof reference === "string" ? completions.indexOf(reference) : reference
@@ -136,7 +134,6 @@ const itemOf = (taskPrompt: TaskPrompt, result: PromptResult, place: string) =>
     return { prompt, best_completion_index: best, annotations: content }
   })
 
-/** The completion with the most first-choice votes. Completions that share a first place share the vote equally. */
 const mostFirstPlaces = (votes: ReadonlyArray<ImportedVote>): number | undefined => {
   const places = new Map<number, number>()
   for (const { choice, ranking: [first = [choice]] = [] } of votes) {
@@ -149,7 +146,6 @@ const mostFirstPlaces = (votes: ReadonlyArray<ImportedVote>): number | undefined
   return best
 }
 
-/** `body` is a `TaskResult` with the raw answers. If `items` is a failure, `body` has `program` in place of results. */
 export const completed = (
   taskId: string,
   items: Result.Result<ReadonlyArray<ResultItem>, string>,

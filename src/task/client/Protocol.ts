@@ -1,8 +1,7 @@
 /**
- * The protocol of a service with another interface. A program defines its requests. In any case, a task is claimed in
- * the ledger before `create`, and each request waits for its turn. After a failure, the task counts as possibly
- * created, unless the call certainly did not create it. A write is a request other than `GET`, `HEAD`, or `OPTIONS`. If
- * the service ignores keys and may have carried out a write that failed, no further write is sent. Requests that the
+ * The protocol of a service with another interface. A program defines its requests. The ledger claims a task before
+ * `create`, and each request waits for its turn. A write is a request other than `GET`, `HEAD`, or `OPTIONS`. If the
+ * service ignores keys and may have carried out a write that failed, no further write is sent. Requests that the
  * program sends without `http` or `repeatable` have no timeout and no throttle.
  */
 import { Duration, Effect, Schema, identity } from "effect"
@@ -32,16 +31,16 @@ export type Http = HttpClient.HttpClient.With<AnnotationClientError>
 export interface Call {
   /**
    * Sends a request; a path is relative to the service's base URL. A status other than 2xx is a failure with a reason.
-   * The first request of a call is not repeated. Later reads that failed, and later writes that the service certainly
-   * did not carry out, are repeated for at most `patience`.
+   * The first request of `create` or `poll` is not repeated. A later request is repeated for at most `patience`: a read
+   * after each failure, a write only if the service certainly did not carry it out.
    *
    * If the response to a write is lost (timeout, broken connection, 5xx), the call ends. The task is then `in_doubt`,
-   * unless the service honors keys.
+   * unless the service honors idempotency keys.
    */
   readonly http: Http
   /**
    * Like `http`, but for idempotent writes (upserts by key): if a response is lost, the request is repeated, up to
-   * `retries` times. If all responses are lost, the call ends as with `http`.
+   * `retries` times.
    */
   readonly repeatable: Http
 }
@@ -110,7 +109,6 @@ export const make = Effect.fnUntraced(function* (
     return Effect.succeed(error(noAnswer(cause, quotable)))
   }
 
-  /** Makes the requests of one call. `mayHaveWritten` of the result tells whether they may have created something. */
   const callOf = (kind: Kind, turn: Turn | undefined, key?: string) => {
     let isFirst = true
     /** Whether the service accepted a request that may create something. */
@@ -119,7 +117,7 @@ export const make = Effect.fnUntraced(function* (
     let lost: AnnotationClientError | undefined
     const answers: Array<string> = []
 
-    /** The key depends on method and URL, so each attempt at the same step has the same key. */
+    /** Each attempt at the same request must have the same key. */
     const withKey = (request: HttpClientRequest.HttpClientRequest) =>
       key === undefined || reads.includes(request.method) || request.headers[keyHeader] !== undefined
         ? request
@@ -177,10 +175,9 @@ export const make = Effect.fnUntraced(function* (
         let since: number | undefined
         const again = Effect.fnUntraced(function* (failure: AnnotationClientError) {
           const isLost = maybeDone(failure)
-          // A call without a turn is a probe, which repeats nothing.
           if (turn === undefined || asksTooMuch(failure, patience)) return false
           if (!isLost && failure.reason._tag !== "Unavailable") return false
-          // If the call's first request was certainly not carried out, the caller repeats the call.
+          // If the first request certainly had no effect, the caller repeats the whole call.
           if (wasFirst && !isLost) return false
           if (!isRepeatable && (wasFirst || (isWrite && isLost))) return false
           if (isLost && ++losses > profile.retries) return false
@@ -196,12 +193,11 @@ export const make = Effect.fnUntraced(function* (
         const response = yield* Effect.mapError(persist(attempted, again), (failure) =>
           isWrite || hasWritten || lost !== undefined ? failure : withoutDoubt(failure),
         )
-        // An idempotent request's response also answers the earlier, lost attempts.
+        // If a repeated request succeeds, its lost attempts no longer matter.
         if (isRepeatable && lost === ownLoss) lost = undefined
         return response
       })
 
-    /** Converts a failure, and adds whether an earlier request of the call may have created the task. */
     const classify = Effect.fnUntraced(function* (cause: unknown) {
       const failure = yield* failureOf(cause, kind)
       yield* slowDown(failure, turn?.permit)

@@ -1,8 +1,7 @@
 /**
  * Reads a service's `openapi.json`: the limits of an item, and whether it declares `Idempotency-Key`, `group`, `votes`,
  * and `voters`. References (`$ref`) are not followed. A request takes at most 5 seconds, and is repeated at most twice
- * after a 429 or 503. Without a usable document, there are no limits, keys count as ignored, and tasks have only the
- * contract's members. A run that asks for votes then reads the document again, because too many votes might be billed.
+ * after a 429 or 503. Without a usable document, there are no limits, and keys count as ignored.
  */
 import { Context, Duration, Effect, Layer, Option, Predicate, Schedule, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
@@ -14,7 +13,7 @@ import * as Backoff from "../../io/Backoff.ts"
 import * as SteadyClock from "../../io/SteadyClock.ts"
 import * as ResponseBody from "./ResponseBody.ts"
 
-/** Time of the last request for `openapi.json` (milliseconds of `SteadyClock`), which the rate limit counts. */
+/** Time of the last request for `openapi.json`, in milliseconds of `SteadyClock`. The rate limit counts this request. */
 export const FirstRequest = Context.Reference<number | undefined>("prefstream/task/FirstRequest", {
   defaultValue: () => undefined,
 })
@@ -31,7 +30,7 @@ export class MembersUnknown extends Schema.TaggedError<MembersUnknown>()("Member
   }
 }
 
-/** If `openapi.json` could not be read, reads it again for the members that tasks may have. Otherwise undefined. */
+/** Reads `openapi.json` again. Set only if the first attempt failed. */
 export const Unread = Context.Reference<Effect.Effect<TaskMembers.TaskMembers, MembersUnknown> | undefined>(
   "prefstream/task/UnreadDocument",
   { defaultValue: () => undefined },
@@ -47,9 +46,7 @@ const nothing: Published = { ...unlimited, idempotencyKey: "ignored", taskMember
 const timeLimit = "5 seconds"
 
 const maxRequests = 3
-/** Wait after a 429 or 503 without `Retry-After`. */
 const usualWait = Duration.seconds(1)
-/** If the service asks for a longer wait, the request is not repeated. */
 const maxWait = Duration.minutes(1)
 
 const maxBytes = 4 * 1024 * 1024
@@ -67,7 +64,6 @@ const isOfType = (schema: unknown, type: "integer" | "string"): boolean =>
     .flat()
     .some((part) => [at(part, "type")].flat().includes(type))
 
-/** The `maximum` may be in one of the schema's `allOf`. */
 const maximumOf = (schema: unknown): number => {
   const parts = [schema, at(schema, "allOf")].flat()
   return Math.min(...parts.map((part) => Option.getOrElse(decodeMaximum(at(part, "maximum")), () => Infinity)))
@@ -144,7 +140,7 @@ export const read = Effect.fn("PublishedLimits.read")(function* ({
     onNone: () => ({ status: undefined, problem: "no answer", text: "" }),
     onSome: ({ answer: { problem, status, text } }) => ({ status, problem, text }),
   })
-  /** Undefined if the document was read, or if the service has none. */
+  /** The reason why the document is unknown. Undefined if the service has no document (a status such as 404). */
   const unread =
     status === undefined || status === 200 ? problem : status === 429 || status >= 500 ? String(status) : undefined
   return { ...(status === 200 && problem === undefined ? publishedIn(text) : nothing), unread }
@@ -154,7 +150,6 @@ const isBusy = ({ status }: ResponseBody.Answer): boolean => status === 429 || s
 
 const given = (limit: number, published: number): number => (limit === Infinity ? published : limit)
 
-/** The published members, except those that `requestExtra` sets. None if the settings change `createRequest`. */
 export const membersOf = (
   { createRequest, requestExtra }: Pick<ServiceSettings, "createRequest" | "requestExtra">,
   published: TaskMembers.TaskMembers,
@@ -167,7 +162,6 @@ export const membersOf = (
   }
 }
 
-/** A custom protocol has no members. If the run asks for votes, a document that could not be read is read again. */
 export const membersFor = Effect.fnUntraced(function* (
   { votes, votesUpTo = votes }: { readonly votes?: number | undefined; readonly votesUpTo?: number | undefined },
   hasContract: boolean,
@@ -179,7 +173,6 @@ export const membersFor = Effect.fnUntraced(function* (
   return votesUpTo !== undefined && unread !== undefined ? yield* unread : TaskMembers.none
 })
 
-/** Reads the document again, and retries for as long as a run waits for a service that is down. */
 const readAgain = (profile: ServiceSettings) =>
   read(profile).pipe(
     Effect.flatMap(({ taskMembers, unread }) =>
@@ -190,7 +183,6 @@ const readAgain = (profile: ServiceSettings) =>
     Effect.retry(Backoff.exponential("200 millis", "30 seconds").pipe(Schedule.upTo({ duration: profile.patience }))),
   )
 
-/** Fills settings from the document, unless `idempotencyKey`, `taskMembers`, and `maxCompletions` are all set. */
 const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   const isSet = profile.idempotencyKey !== "declared" && profile.taskMembers !== "declared"
   if (isSet && profile.maxCompletions !== Infinity) {
@@ -200,7 +192,6 @@ const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   const { unread } = published
   const { idempotencyKey, identity } = profile
   const isUnread = profile.taskMembers === "declared" && unread !== undefined
-  // Settings may exclude all members, whatever the document says.
   const possible = membersOf(profile, { group: true, maxVotes: 1 })
   if (unread !== undefined && idempotencyKey === "declared") {
     yield* Effect.logWarning(
@@ -235,7 +226,6 @@ const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   )
 })
 
-/** The contract's document says nothing about a service with another interface. */
 const withoutDocument = (profile: ServiceSettings) =>
   Context.make(ServiceProfile, {
     ...profile,
@@ -243,7 +233,7 @@ const withoutDocument = (profile: ServiceSettings) =>
     taskMembers: profile.taskMembers === "declared" ? nothing.taskMembers : profile.taskMembers,
   })
 
-/** @param hasOwnClient the program sends all requests, so `openapi.json` is not read */
+/** @param hasOwnClient whether the program's own client sends all requests. `openapi.json` is then not read */
 export const layer = <E, R>(
   service: Layer.Layer<ServiceProfile, E, R>,
   hasOwnClient: boolean,

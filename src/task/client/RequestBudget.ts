@@ -7,9 +7,9 @@ export interface RequestBudget {
   /** Reserves up to `wanted` time slots for one request each. */
   readonly take: (wanted: number) => Effect.Effect<{
     readonly count: number
-    /** Milliseconds until the first slot. */
+    /** Milliseconds until the first of these requests may be sent. */
     readonly first: number
-    /** Milliseconds between two slots. */
+    /** Milliseconds between two requests. */
     readonly spacing: number
     /** Milliseconds for which no request may be sent. */
     readonly pause: number
@@ -17,7 +17,6 @@ export interface RequestBudget {
   }>
   readonly sent: () => void
   readonly pause: (millis: number) => Effect.Effect<void>
-  /** Called after a 429 or 503. `halvings` is the number that `take` returned before the refused request was sent. */
   readonly halveRate: (halvings: number) => Effect.Effect<void>
   readonly answered: Effect.Effect<void>
 }

@@ -1,11 +1,10 @@
 /**
  * Decides whether the service is up. After `downAfter` consecutive failures, requests wait, and probes poll one task at
- * a time. Probes are 1 to 30 seconds apart, or as far as `Retry-After` asks. After `patience`, waiting requests fail
- * with `Down`.
+ * a time, 1 to 30 seconds apart or as `Retry-After` asks. After `patience`, waiting requests fail with `Down`.
  *
- * A healthy service may answer 500 to a probe with a made-up id. After such an answer, requests continue one at a time,
- * polls first. If the service ignores keys, they continue only if a poll is waiting. (Effect's `CircuitBreaker` rejects
- * calls instead of letting them wait, and its probe may create a task.)
+ * Without a known task, a probe polls a made-up id, to which a healthy service may answer 500. After a 500, requests
+ * are tried one at a time, polls first. If the service ignores keys, requests are tried only while a poll waits.
+ * (Effect's `CircuitBreaker` would reject calls, and its probe may create a task.)
  */
 import { Duration, Effect, Result } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
@@ -34,7 +33,6 @@ const maxWait = Duration.toMillis("30 seconds")
 /** Maximum length of the cause in a message, in UTF-16 code units. */
 const maxCauseCharacters = 80
 
-/** Whether a healthy service may also answer an unknown task id in this way. */
 const isInconclusive = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable" && reason.status !== undefined && ![502, 503, 504].includes(reason.status)
 
@@ -87,14 +85,13 @@ export const make = Effect.fnUntraced(function* (
         `${profile.baseUrl} has been down since ${instant(downSince)} (${wordsOf(last)}): waiting ${deadline > latest ? "without a time limit" : `until ${instant(deadline)} at the latest`}`,
       )
     })
-    // An inconclusive probe let requests continue (`throttle.resume(true)`), and they failed: the service is down.
     if (probes > 0) yield* logDown
     while (true) {
       const now = yield* SteadyClock.now
       const pauseMillis = (yield* throttle.pausedUntil) - now
       const isOver = now >= deadline || now + pauseMillis > deadline
       if (isOver) {
-        // If no request needed the service for a long time, a new probe decides.
+        // After a long time without requests, the service may be up again, so it is probed once more.
         yield* throttle.wanted
         const then = yield* SteadyClock.now
         if (then - now < maxWait || then < (yield* throttle.pausedUntil)) return yield* end(downSince, last)
@@ -150,7 +147,6 @@ export const make = Effect.fnUntraced(function* (
     )
   })
 
-  /** While the service is down, failures of in-flight requests are ignored. */
   const failed = (failure: AnnotationClientError) =>
     Effect.suspend(() => {
       if (isDown) return Effect.void
@@ -162,7 +158,6 @@ export const make = Effect.fnUntraced(function* (
   return { answered, failed } satisfies ServiceHealth
 })
 
-/** The failure in words, without the address, which messages already contain. */
 const wordsOf = ({ reason }: AnnotationClientError): string => {
   const what =
     reason._tag === "UnusableAnswer" && reason.found !== undefined ? `not JSON: ${reason.found}` : reason.detail

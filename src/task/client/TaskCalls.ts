@@ -16,9 +16,8 @@ export type TaskView =
     }
   | { readonly _tag: "Failed"; readonly status: string }
 
-/** Both calls send their requests in the given turn. A probe has no turn. */
 export interface TaskCalls {
-  /** `body` is a `TaskRequest` as JSON. `doubt` runs if the call is interrupted when it may have created the task. */
+  /** `body` is a `TaskRequest` as JSON. If the call is interrupted and may have created the task, `doubt` runs. */
   readonly create: (
     body: Uint8Array,
     idempotencyKey: string,

@@ -1,9 +1,8 @@
 /**
- * Decides when a request may be sent. At most `requestsPerSecond` requests are sent in any second, at most
- * `concurrency` are in flight, and at most three creations come before a waiting poll. A 429 or 503 halves the first
- * two limits, which then recover. `Retry-After` and quotas apply to all requests. A request that would wait longer than
- * `patience` fails. With a `RequestBudget`, processes share time slots. (Effect's `RateLimiter` sends a second's
- * requests in one burst, and takes no slot back.)
+ * Decides when a request may be sent. At most `requestsPerSecond` requests are sent in any second, and at most
+ * `concurrency` are in flight. After three creations, a waiting poll comes first. A 429 or 503 halves rate and
+ * concurrency, which then recover. `Retry-After` and quotas apply to all requests. A request that would wait longer
+ * than `patience` fails. (Effect's `RateLimiter` would send all requests of a second at once.)
  */
 /* oxlint-disable max-lines -- rate, concurrency, pauses, quotas, and slots decide together when the next request is sent */
 import { Deferred, Duration, Effect, Latch, Option } from "effect"
@@ -34,25 +33,24 @@ interface Waiter<E> {
   hasTurn: boolean
 }
 
-/** After a delay, requests may be sent faster, to make up for at most this many milliseconds. */
+/** If requests are late by up to this many milliseconds, the next requests are sent faster to make up for the delay. */
 const catchUp = 100
-/** The next slots are reserved this many milliseconds before the last reserved slot. */
+/** More slots are reserved this many milliseconds before the time of the last slot. */
 const takeAhead = 50
-/** An unused slot is dropped this many milliseconds after its time. */
+/** A time slot that no request used is dropped after this many milliseconds. */
 const maxSlotDelay = 40
 /** Assumed maximum milliseconds from sending to arrival, for example while a connection opens. */
 const maxLateness = 150
-/** Milliseconds added to each second, because requests may arrive closer together than they were sent. */
+/** Milliseconds by which the window is longer: requests may arrive closer together than they were sent. */
 const margin = (requestsPerSecond: number): number => Math.min(50, Math.max(10, 100 / requestsPerSecond))
 
-/** With this rate, at most `requestsPerSecond` arrive in any second, even if some are late. */
+/** A late request may arrive together with later requests, so there are fewer slots than `requestsPerSecond`. */
 export const slotsPerSecond = (requestsPerSecond: number): number => (1000 * requestsPerSecond) / (1000 + maxLateness)
 
-/** Maximum number of sending times to remember. */
 const maxRemembered = 10_000
 
 const createsPerPoll = 3
-/** A stop can interrupt the wait of a creation's later request only after this time. By default, `grace` is longer. */
+/** Maximum wait for the next request of a half-done creation when the run stops. It is below the default `grace`. */
 const maxStepWait = Duration.millis(10_000)
 /** Seconds in which successful requests raise the rate from 0 to its limit. */
 const recovery = Duration.toSeconds("30 seconds")
@@ -60,9 +58,7 @@ const recovery = Duration.toSeconds("30 seconds")
 /** Maximum milliseconds of a pause that one response can cause. */
 const maxPause = Duration.toMillis("1 day")
 
-/** Shorter pauses are not logged. */
 const longPause = Duration.toMillis("5 seconds")
-/** Milliseconds between warnings about the rate. */
 const minWarningInterval = Duration.toMillis("1 minute")
 
 export const make = Effect.fnUntraced(function* <E>(settings: {
@@ -73,16 +69,13 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   /** The failure of a request that would wait longer than `patience` for a quota. */
   readonly usedUp: (millis: number) => E
   readonly budget?: Option.Option<RequestBudget> | undefined
-  /** An earlier request that was sent without this throttle, in milliseconds of `SteadyClock`. */
+  /** Time of a request that was sent before this throttle existed, in milliseconds of `SteadyClock`. */
   readonly firstRequest?: number | undefined
 }) {
   const { concurrency, patience, requestsPerSecond, usedUp } = settings
   const budget = Option.getOrUndefined(settings.budget ?? Option.none())
   const slowest = Math.min(requestsPerSecond, 0.2)
-  /**
-   * The latest time at which the service may have received each recent request. At first, this is `maxLateness` after
-   * sending. A response shows that the service received the request at least `fastest` before it.
-   */
+  /** Latest arrival of each recent request: `maxLateness` after sending. Once answered: `fastest` before the answer. */
   const departures = new Float64Array(Math.min(Math.ceil(requestsPerSecond), maxRemembered)).fill(-Infinity)
   const window = (1000 * departures.length) / requestsPerSecond + margin(requestsPerSecond)
   const waiting: Readonly<Record<Kind, Array<Waiter<E>>>> = { create: [], poll: [] }
@@ -96,14 +89,12 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   let perSecond = requestsPerSecond
   let halvings = 0
   let nextAt = 0
-  /** Milliseconds of the fastest response. */
   let fastest = Infinity
   let pausedUntil = 0
   let pausedBy: E | undefined
   let held = false
   /** Times of the slots that were reserved from the budget, ascending. */
   const slots: Array<number> = []
-  /** Opens when more slots may be needed. */
   const slotsWanted = yield* Latch.make()
   let saidAt = -Infinity
   let saidUntil = -Infinity
@@ -118,7 +109,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     let until = 0
     for (const [name, quota] of quotas) {
       if (quota.until <= now) quotas.delete(name)
-      // Requests that were sent after the report use up the quota, too.
       else if (quota.remaining <= ordinal - quota.ordinal) until = Math.max(until, quota.until)
     }
     return until
@@ -140,7 +130,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     while (slots.length > 0 && slots[0]! < now - maxSlotDelay) slots.shift()
   }
 
-  /** Milliseconds until a request can be sent; infinity if an event must happen first. */
   const wait = (now: number): number => {
     if (held || inFlight >= maxInFlight()) return Infinity
     const oldest = departures[ordinal % departures.length]!
@@ -250,10 +239,8 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     })
 
   /**
-   * Waits for a turn, and runs a call, which may give the turn back early. The wait can be interrupted.
-   *
-   * @param isNextStep whether an earlier request of the call may have created something. If so, its turn comes first,
-   * and the wait can be interrupted only after `maxStepWait`, so that a stop rarely puts the task in doubt
+   * @param isNextStep whether an earlier request of this call may have created something. Such a call goes first. When
+   * the run stops, the call may wait for `maxStepWait`, so that the task does not end in doubt
    */
   const turn = <A, E2, R>(kind: Kind, call: (turn: Turn) => Effect.Effect<A, E2, R>, isNextStep = false) =>
     Effect.uninterruptibleMask((restore) =>
@@ -268,7 +255,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       }),
     )
 
-  /** Logs a wait if it ends more than 5 seconds from now, and more than 5 seconds after the last logged one. */
   const logPause = Effect.fnUntraced(function* (now: number, until: number, why: string) {
     if (until - Math.max(now, saidUntil) <= longPause) return
     saidUntil = until
@@ -279,7 +265,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     const now = yield* SteadyClock.now
     for (const { name, remaining, reset } of found) {
       const known = quotas.get(name)
-      // A quota that a later request reported is newer.
       if (known !== undefined && known.ordinal > seen && known.until > now) continue
       quotas.set(name, { remaining, until: now + reset, ordinal: seen })
       if (remaining > 0) continue
@@ -305,7 +290,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
         const latest = departures[place]!
         const millis = now - (latest - maxLateness)
         fastest = Math.min(fastest, millis)
-        // The first requests open connections, so they do not tell how fast a response can be.
+        // The first requests open connections, so `fastest` is too high at first, and the response's time is used.
         departures[place] = Math.min(latest, permit.ordinal > departures.length ? now - fastest : now)
         changed.openUnsafe()
       }),
@@ -317,7 +302,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     },
 
     refused: Effect.fnUntraced(function* ({ halvings: seen }: Permit, status: number) {
-      // A rate that was halved since this request was sent is not halved again.
       if (seen !== halvings) return
       halvings++
       atOnce = Math.max(1, atOnce / 2)
@@ -330,7 +314,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
         `the service is rate limiting or overloaded (${status}): reduced to at most ${Math.floor(atOnce)} concurrent requests and ${budget === undefined ? `${Number(perSecond.toPrecision(3))} requests per second` : "half the request rate of all workers"}; both limits rise again as requests succeed`,
       )
     }),
-    /** Pauses all requests. If the pause is longer than `patience`, waiting requests fail with `failure`. */
     pause: Effect.fnUntraced(function* (millis: number, failure: E) {
       const now = yield* SteadyClock.now
       const until = now + Math.min(millis, maxPause)
@@ -343,12 +326,11 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       if (budget !== undefined) yield* budget.pause(until - now)
     }),
     quota,
-    /** Counts a request that is sent without a turn. */
+    /** Counts a request that did not wait for its turn, such as a probe. */
     count: Effect.gen(function* () {
       if (budget !== undefined) yield* budget.take(1)
       depart(yield* SteadyClock.now)
     }),
-    /** End of the pause, in epoch milliseconds. */
     pausedUntil: Effect.sync(() => pausedUntil),
     hold: Effect.sync(() => {
       held = true
@@ -367,7 +349,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       }),
     isPollWaiting: () => waiting.poll.length > 0,
     wanted,
-    /** Fails all waiting requests, not later ones. */
     end: (failure: E) => Effect.sync(() => fail(failure)),
   }
 })

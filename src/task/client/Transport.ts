@@ -44,7 +44,6 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
 
   const { origin } = new URL(profile.baseUrl)
   const token = Redacted.value(profile.token)
-  /** Forms of the token that were sent, the latest last. If requests are signed, each request has another form. */
   const secrets = new Set<string>()
   const rememberSecret = (secret: string) => {
     if (secret.length < minSecretLength) return
@@ -52,7 +51,6 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
     secrets.add(secret)
     if (secrets.size > maxSecrets) secrets.delete(secrets.values().next().value!)
   }
-  /** Removes each form of the token that was sent, because a service may repeat it in its response. */
   const quotable = (text: string): string => {
     let shown = text
     for (const secret of [...(token.length < minSecretLength ? [] : [token]), ...secrets])

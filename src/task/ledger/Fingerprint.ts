@@ -1,8 +1,7 @@
 /**
- * A digest of all data in the ledger that a dataset depends on: different datasets have different digests. The digest
- * may change although the dataset does not, for example when a task is sent. Requests and results need not be read: a
- * new result raises the task's `completed_at`, and a new request changes its `seq`, `item_count`, or key. The random
- * key for pseudonyms is part of the digest, so that two ledgers with equal tasks have different digests.
+ * A digest of all data in the ledger that a dataset depends on. If the dataset changes, the digest changes. Requests
+ * and results are not read: a new result raises the task's `completed_at`, and a new request changes its `seq`,
+ * `item_count`, or key. The random key for pseudonyms tells two ledgers with equal tasks apart.
  */
 import { Array as Arr, Effect, Option, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

@@ -1,9 +1,8 @@
 /**
  * The durable record of every prompt item, task, and result: the source of truth of a job. A change is on disk when its
- * effect succeeds, even after a loss of power. A task is `submitting` before its request is sent. An item belongs to
- * one task per campaign and vote. Requests and responses are stored unchanged, so resuming and exporting need no input
- * file. One process at a time writes to a job. Several workers can share a job: each sends and polls only the tasks of
- * its own parts (`Parts`).
+ * effect succeeds, even after a loss of power. A task is `submitting` before its request is sent. Requests and
+ * responses are stored unchanged, so resuming and exporting need no input file. One process at a time writes to a job.
+ * Several workers can share a job: each sends and polls only the tasks of its own parts (`Parts`).
  */
 import { Context, Effect, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -36,9 +35,7 @@ import { readTasks, writeTasks } from "./writes/Tasks.ts"
 
 /** The job of a ledger. */
 export interface LedgerOptions {
-  /**
-   * Name of the job: 1 to 100 letters, digits, and `. _ -`. Default: `default`. A database may contain several jobs.
-   */
+  /** Name of the job in its database: 1 to 100 letters, digits, and `. _ -`. Default: `default`. */
   readonly job?: string | undefined
 }
 
@@ -53,17 +50,14 @@ export interface LedgerSharer {
 export interface LedgerSharingOptions {
   /** The process, if it shares the job with others. Default: exclusive access to the job. */
   readonly shared?: LedgerSharer | undefined
-  /** Number of parts of a new job; default `Jobs.defaultPartCount`. Another number fails for an existing job. */
+  /** Number of parts of a new job; default `Jobs.defaultPartCount`. An existing job must have this number. */
   readonly parts?: number | undefined
 }
 
 /** `password` is used if the URL has none. */
 export interface LedgerPostgresOptions extends LedgerOptions, PostgresUrl.Login {}
 
-/**
- * An insert may change any page of the index of items. With SQLite's default cache of 2 MB, each page would be written
- * many times. Requests and results need few pages of 16 kB; with 64 kB, the write-ahead log was four times as large.
- */
+/** An insert may change any page of the index of items. A small cache would write each page many times. */
 const sqliteOptions = {
   cacheBytes: 32 * 1024 * 1024,
   walBytes: 64 * 1024 * 1024,

@@ -91,7 +91,6 @@ export const of = Effect.fnUntraced(function* ({
   return { _tag: "File", path: text, job }
 })
 
-/** Formats the location for messages, without a password. */
 export const describe = (location: LedgerLocation): string => {
   const place = location._tag === "File" ? location.path : PostgresUrl.redact(location.url)
   return location.job === defaultJob ? place : `${place} (job ${location.job})`
@@ -100,7 +99,6 @@ export const describe = (location: LedgerLocation): string => {
 /** The password for URLs that have none. It is read from `PGPASSWORD`, as by PostgreSQL's own programs. */
 export const password = Effect.map(Config.option(Config.Redacted("PGPASSWORD")), Option.getOrUndefined)
 
-/** Opens the ledger for exclusive use, and creates it if missing. */
 export const layer = (location: LedgerLocation) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -118,7 +116,7 @@ const layerShared = ({ job, url }: PostgresLocation, shared: LedgerSharer, parts
 export const layerWorker = (location: PostgresLocation, name: string, parts?: number) =>
   layerShared(location, { by: "worker", name }, parts)
 
-/** Opens the ledger for exclusive use, or shared with the job's workers if there are any. Creates it if missing. */
+/** Opens the ledger for exclusive use. If workers use it, opens it shared. Creates the ledger if it is missing. */
 export const layerAlongsideWorkers = (location: LedgerLocation) =>
   Layer.catchTag(layer(location), "FileLockError", (failure) =>
     location._tag === "Postgres"
@@ -152,7 +150,7 @@ const lockedClient = Effect.fnUntraced(function* (location: LedgerLocation) {
   if (location._tag === "Postgres") {
     return PostgresClient.layer({ url: location.url, password: yield* password, lock: location.job })
   }
-  // The lock creates files next to the ledger, so a misspelled path must fail before.
+  // A misspelled path must fail before the lock creates files there.
   yield* requireFile(location)
   return SqliteClient.layer({ filename: location.path }).pipe(
     Layer.provide(Layer.effectDiscard(FileLock.acquire(location.path))),
@@ -182,11 +180,9 @@ export const existingClient = (location: LedgerLocation) => readonlyClient(locat
 
 export const workingClient = (location: LedgerLocation) => lockedClient(location).pipe(holding(location))
 
-/** Opens an existing ledger for reading, even while a process runs the job. */
 export const layerReadonly = (location: LedgerLocation) =>
   LedgerReader.layer({ job: location.job }).pipe(Layer.provide(existingClient(location)))
 
-/** Tells whether the ledger has `runs` of the job, only its `name`, or `nothing`. */
 export const recordOf = Effect.fn("LedgerLocation.recordOf")((location: LedgerLocation) =>
   Jobs.recordOf(location.job).pipe(
     Effect.provide(existingClient(location)),

@@ -1,9 +1,7 @@
 /**
- * Gathers items into batches, limited by count and bytes. Each batch becomes one or more tasks. No batch exceeds a
- * limit, unless a single item is larger than `maxBytes`. No batch contains a prompt twice. Each item goes, in the
- * input's order, into the first open batch with room for it, so a restarted run builds the same batches. A gold item
- * follows its item, in the same batch if both fit. Open batches keep only the bytes of their own items in memory, not
- * chunks of the input.
+ * Gathers items into batches, limited by count and bytes. Each batch becomes one or more tasks. A batch exceeds
+ * `maxBytes` only if a single item does. No batch contains a prompt twice. Each item goes into the first open batch
+ * with room for it. The order is that of the input, so a restarted run builds the same batches.
  */
 import { Array as Arr } from "effect"
 import * as ItemBytes from "../../domain/ItemBytes.ts"
@@ -65,7 +63,6 @@ export const make = (
     return true
   }
 
-  // The limit in bytes is at least `maxBytes`, so that a single batch can become full.
   const isTooMuch = () => open.length > maxOpenBatches || openBytes > Math.max(openLimit, maxBytes)
 
   const fullness = ({ bytes, items }: OpenBatch) => Math.max(items.length / maxPrompts, bytes / maxBytes)

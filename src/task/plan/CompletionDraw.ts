@@ -1,7 +1,7 @@
 /**
- * Selects the completions to send if an item has more than `completionsPerItem`. The seed, the item's id, and the
- * models of the completions decide. The gold completion is always selected. Blank and repeated completions are selected
- * only if there are too few others. All other completions are equally likely.
+ * Selects the completions to send if an item has more than `completionsPerItem`. With the same seed, each run selects
+ * the same completions. The gold completion is always selected. Blank and repeated completions are selected only if
+ * there are too few others. All other completions are equally likely.
  */
 import { Predicate } from "effect"
 import * as ItemBytes from "../../domain/ItemBytes.ts"
@@ -20,7 +20,6 @@ export interface DrawOptions {
 
 export const defaultSeed = 0
 
-/** Reduces an item to the completions to send. Returns `item` itself if all are sent. */
 export type Draw = (item: BatchItem) => BatchItem
 
 export const make =

@@ -69,7 +69,6 @@ const enoughForShare = 1000
 
 const enoughForNone = 100_000
 
-/** Whether all of many records were rejected, so that the rest would probably be rejected, too. */
 export const isHopeless = ({ read, rejected }: ReadAndRejected): boolean => read >= enoughForNone && rejected >= read
 
 export const counter = (limit: RejectLimit | undefined) => {

@@ -1,8 +1,8 @@
 /**
  * Shuffles an item's completions before they are sent, against position bias. The order depends only on the seed, the
  * item's id, the vote, and the number of completions. The algorithm is Fisher-Yates (Durstenfeld 1964, Algorithm 235),
- * with SHA-256 as the source of random numbers. Numbers at or above the largest multiple of the range are drawn again,
- * so that all orders are equally likely.
+ * with SHA-256 as the source of random numbers. The largest 32-bit numbers are drawn again if their count would make
+ * some orders more likely than others.
  */
 import * as Sha256 from "../../node/Sha256.ts"
 import type { CompletionOrder } from "../ledger/schema/CompletionOrder.ts"
@@ -38,7 +38,7 @@ export const draw = (seed: number, key: string, n: number): CompletionOrder => {
 export const ofItem = (seed: number, itemId: string, vote: number, completions: number): CompletionOrder =>
   draw(seed, JSON.stringify([itemId, vote]), completions)
 
-/** `share` is at least 0 and below 1. `which` is a whole number, at least 0 and below `n`. */
+/** Two random numbers: `share` is at least 0 and below 1, and `which` is a whole number from 0 to `n` − 1. */
 export const chance = (seed: number, key: string, n: number): { readonly share: number; readonly which: number } => {
   const from = draws(`${seed}:${key}`)
   return { share: from.next().value / span, which: below(n, from) }

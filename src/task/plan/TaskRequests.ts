@@ -1,7 +1,7 @@
 /**
- * Turns batches into requests and idempotency keys. The same items with the same terms, group, votes, voters, and
- * orders have the same key in every run. A key never occurs with two different bodies, because a service would refuse
- * the second one. If a task is split, each half has the same key as a planned task with the same items.
+ * Turns batches into requests and idempotency keys. A key depends only on items, terms, group, votes, voters, and
+ * orders, so it is the same in every run. Two different bodies never have the same key, because a service would refuse
+ * the second body.
  */
 import { Array as Arr, Struct } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -53,7 +53,6 @@ const sortedHash = (completions: ReadonlyArray<string>, bytes: ItemBytes.ItemByt
   return sorted === undefined ? undefined : Sha256.hex(sorted)
 }
 
-/** Gives another id to an item that has the same completions as another item, in another order. */
 export const identifyReordered = (item: BatchItem): BatchItem => ({
   ...item,
   itemId: Sha256.hex(`${item.itemId}:${item.contentHash}`),
@@ -116,7 +115,6 @@ export const newTasks = (
   const votesUpTo = upTo ?? votes
   const asks = asksOf({ votes, maxTaskVotes })
   const voters = votersOf({ peopleWhen })
-  // If a request has no `votes`, the service collects its default number of votes.
   const isNumbered = (requestedVotes ?? upTo) !== undefined
   const members = { ...terms, voters, votes: maxTaskVotes > 0 && isNumbered ? asks : undefined }
   return Arr.makeBy(votes / asks, (i) => {

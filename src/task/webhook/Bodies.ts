@@ -1,8 +1,7 @@
 /**
  * Reads the bodies of webhook deliveries with limits, because anybody may send them. At most 512 bodies are read at
  * once. Each may take at most 15 seconds, with pauses of at most 5 seconds. Each body may use 64 KiB of memory, and all
- * bodies together 32 MiB more. A further body replaces the oldest unfinished one. (With only Node's limits, 512 senders
- * who stopped just before the end kept the next sender out for 16 seconds.)
+ * bodies together 32 MiB more. A further body replaces the oldest unfinished one.
  */
 import { ByteSize, Bytes, Deferred, Duration, Effect, Schema, Stream } from "effect"
 
@@ -119,7 +118,7 @@ export const make = (limit: ByteSize.ByteSize) => {
 
   /** Refuses a delivery by its headers, before its body is read. */
   const accept = Effect.fnUntraced(function* ({ headers }: Pick<IncomingBody, "headers">) {
-    // Signature schemes do not say whether they cover the compressed bytes.
+    // Compressed bodies are refused, because signature schemes do not say whether they cover the compressed bytes.
     const encoding = headers["content-encoding"] ?? "identity"
     if (encoding.trim().toLowerCase() !== "identity") return yield* refuse("encoded")
     if (Number(headers["content-length"] ?? 0) > maxBytes) return yield* refuse("too_large")

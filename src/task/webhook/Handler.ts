@@ -1,8 +1,8 @@
 /**
  * Answers one delivery: verifies it, records it in the ledger, and answers 204. No content is used before its signature
  * is verified. The answer to a refused delivery gives no reason. A delivery that could not be recorded gets 500 or 503.
- * Deliveries with the same signed id and time count as one. If the scheme signs no id, `deliveryId` or the hash of the
- * body takes its place. With neither id nor time, each delivery counts, which only causes more polls.
+ * Deliveries with the same id and signed time count as one. If the scheme signs no id, `deliveryId` is the id. With
+ * neither `deliveryId` nor a signed time, each delivery counts, which only causes more polls.
  */
 import { ByteSize, Duration, Effect, Option, Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -71,7 +71,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
     const sent = Math.round((verified.timestamp ?? Number.NaN) * 1000)
     return {
       id: short(named ?? Sha256.hex(body)),
-      // Without a signed time, deliveries with the same id count once. With neither time nor id, each delivery counts.
+      // Without a signed time, deliveries with the same id are repetitions. Without an id, each delivery counts.
       sentAt: Number.isSafeInteger(sent) ? sent : named === undefined ? now : 0,
       taskIds: Option.flatMapNullishOr(payload, taskIdsOf),
     }

@@ -25,7 +25,6 @@ export const make = Effect.gen(function* () {
   const scope = yield* Effect.scope
   yield* Effect.addFinalizer(() => logSuppressed)
 
-  /** Logs the counts after the minute, unless another refusal has logged them meanwhile. */
   const logLater = Effect.gen(function* () {
     yield* Effect.sleep(lastLogged + logInterval - (yield* SteadyClock.now))
     const now = yield* SteadyClock.now

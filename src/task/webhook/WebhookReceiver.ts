@@ -26,7 +26,7 @@ export type ListenOptions = RouteOptions & {
   readonly port?: number | undefined
   /** Called with the URL that receives webhooks. Default: logs it. */
   readonly onListening?: ((url: string) => Effect.Effect<void>) | undefined
-  /** Called with the path of each `POST` to another path. Default: logs each path once. */
+  /** Called with the path of each `POST` to a path other than `path`. Default: logs each path once. */
   readonly onOtherPath?: ((path: string) => Effect.Effect<void>) | undefined
 }
 
@@ -63,7 +63,7 @@ export const route = (options: RouteOptions) =>
     }),
   ).pipe(Layer.provide(WebhookSignature.layerMac))
 
-/** Whether the path is that of a health check. If `layer` receives webhooks at it, there are no health checks. */
+/** Whether the path belongs to health checks. If it receives webhooks instead, `layer` answers no health checks. */
 export const isHealthPath = (path: string) => HealthRoutes.paths.some((health) => health === path)
 
 /** Listens while the layer is in use. Also answers health checks. */

@@ -140,8 +140,8 @@ const make = (options: HandlerOptions, handle: Handle) =>
   }).pipe(Effect.provide([layerMac, stderr]), Effect.runSync)
 
 /**
- * A handler for Fetch: Hono, Next.js, Bun, Deno, Workers. Throws `InvalidWebhookSetting` or `MalformedSecret`; the
- * handler never rejects.
+ * A handler for Fetch: Hono, Next.js, Bun, Deno, Workers. This function throws `InvalidWebhookSetting` or
+ * `MalformedSecret`. The promises of the handler never reject.
  */
 export const fetchHandler = (options: HandlerOptions, handle: Handle): ((request: Request) => Promise<Response>) => {
   const receive = make(options, handle)

@@ -6,9 +6,10 @@
  * Each token has a book of its own, so that many jobs can share one server.
  */
 import { createHash } from "node:crypto"
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
+import type { IncomingMessage, ServerResponse } from "node:http"
 import type { TaskRequest } from "../../../src/domain/Task.ts"
+import { bodyOf, listen } from "../../support/listening.ts"
+import { declaring } from "../../support/ScriptedService.ts"
 
 /** What makes the service do something else than judge. */
 export const misfits = { failed: "(nobody can say)", invalid: "(half an answer)" }
@@ -50,12 +51,6 @@ export interface RecordingService {
   readonly close: () => Promise<void>
 }
 
-const read = async (request: IncomingMessage) => {
-  const chunks: Array<Buffer> = []
-  for await (const chunk of request) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks)
-}
-
 const digest = (value: unknown) => createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16)
 
 /** One vote for each that is asked for: judges often agree, and another person votes in each task. */
@@ -72,27 +67,10 @@ const votesOf = (
   })
 
 /** Declares, besides what the contract has, that a task may have these members. */
-const declared = {
-  paths: {
-    "/tasks": {
-      post: {
-        parameters: [{ name: "idempotency-key", in: "header" }],
-        requestBody: {
-          content: {
-            "application/json": {
-              schema: {
-                properties: {
-                  votes: { type: "integer", maximum: 5 },
-                  voters: { type: "string", enum: ["judges", "people"] },
-                },
-              },
-            },
-          },
-        },
-      },
-    },
-  },
-}
+const declared = declaring(
+  { votes: { type: "integer", maximum: 5 }, voters: { type: "string", enum: ["judges", "people"] } },
+  { parameters: [{ name: "idempotency-key", in: "header" }] },
+)
 
 const resultOf = ({ body, id }: Task) => {
   if (body.prompts.some(({ prompt }) => prompt.includes(misfits.failed))) return { task_id: id, status: "failed" }
@@ -154,7 +132,7 @@ export const start = async (keys: "honored" | "ignored", bodyBytes = limits.body
   }
 
   const answer = async (request: IncomingMessage): Promise<readonly [number, unknown]> => {
-    const bytes = await read(request)
+    const bytes = await bodyOf(request)
     const opened = books.get(request.headers.authorization?.replace("Bearer ", "") ?? "")
     if (opened === undefined) return [401, {}]
     if (request.method === "POST") {
@@ -182,15 +160,6 @@ export const start = async (keys: "honored" | "ignored", bodyBytes = limits.body
       response.destroy()
     }
   }
-  const server = createServer((request, response) => void respond(request, response))
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    book,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
-  }
+  const { close, origin } = await listen((request, response) => void respond(request, response))
+  return { baseUrl: `${origin}/v1`, book, close }
 }

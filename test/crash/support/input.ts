@@ -67,6 +67,13 @@ export const asking = (file: string, votes: number): ReadonlyArray<string> => {
   return ["--votes", String(votes), "--gold", file, "--gold-rate", "0.15"]
 }
 
+/** Writes so many questions with two completions, and a line that is none. */
+export const questions = (file: string, n: number, promptOf: (i: number) => string, other = "another"): string => {
+  const item = (i: number) => JSON.stringify({ prompt: promptOf(i), completions: ["one", other] })
+  writeFileSync(file, `${Array.from({ length: n }, (_, i) => item(i)).join("\n")}\n?\n`)
+  return file
+}
+
 /** Writes the input. */
 export const write = (file: string, options: InputOptions): string => {
   const all = lines(options)

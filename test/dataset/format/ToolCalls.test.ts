@@ -157,7 +157,7 @@ describe("a side of openai-preference", () => {
       const [omission] = encode("openai-preference", [several(chosen, rejected)]).omitted
       assert.strictEqual(
         `${omission?.field}: ${omission?.reason}`,
-        `${side}: expected one message after the tool results that both sides share, found ${count} messages`,
+        `${side}: expected only one message after the tool results shared by chosen and rejected, found ${count} messages`,
       )
     },
   )

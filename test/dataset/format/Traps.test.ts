@@ -85,7 +85,7 @@ describe("refused with its reason", () => {
     [
       "axolotl-chat-template",
       { chosen: "a" },
-      'chosen: expected text that is not part of [[dummy_message]] (axolotl would find the text there), found "a"',
+      'chosen: expected text that is not part of [[dummy_message]] (axolotl would start the completion inside that message), found "a"',
     ],
   ] satisfies ReadonlyArray<readonly [FormatName, Partial<PreferencePair>, string]>)(
     "%s: %j",
@@ -121,7 +121,7 @@ const transcript = (answer: string, prompt = "q") => `\n\nHuman: ${prompt}\n\nAs
 const sameText = (text: string) => `1: rejected: expected a text that differs from \`chosen\`, found "${text}"`
 const stray = (field: string, value: string) => `${field}: expected no field with this name, found ${value}`
 const cutTo = (text: string, rest: string) =>
-  `1: chosen: expected completions that differ in their first character (TRL's DPO and KTO trainers end the prompt at the first difference), found the same beginning: "${text}" is cut to "${rest}" warning`
+  `1: chosen: expected completions that differ in their first character (TRL's DPO and KTO trainers end the prompt at the first difference), found the same beginning, so TRL would cut "${text}" to "${rest}" warning`
 const thought = (field: string, text: string) =>
   `1: ${field}: expected no </think> in an answer (many chat templates remove the text before it), found "${text}" warning`
 
@@ -181,7 +181,9 @@ describe("found in a file", () => {
         row("q", "a", "b", { margin: 0 }),
         row("q", "a", "b", { margin: 0.5 }),
       ],
-      ["3: margin: expected a whole number, as in earlier rows, or decimal points in all rows, found 0.5"],
+      [
+        "3: margin: expected a whole number (as in earlier rows), or numbers with a decimal point in all rows, found 0.5",
+      ],
     ],
     [
       "openrlhf",
@@ -231,7 +233,7 @@ describe("found in a file", () => {
       "an answer that Llama's template has before it",
       [{ messages: [q], ...sides(message("assistant", "2024"), message("assistant", "1970 was the year")) }],
       [
-        '1: chosen.content: expected text that common chat templates do not contain (axolotl would find the text in the template), found "2024" warning',
+        '1: chosen.content: expected text that common chat templates do not contain (axolotl would start the completion inside the template), found "2024" warning',
       ],
     ],
     [
@@ -283,7 +285,7 @@ describe("found in a file", () => {
       [
         '3: completion: expected a completion that no earlier row has for this prompt, found "\\"a\\"" warning',
         "4: label: expected true (as in an earlier row with this prompt and completion), found false warning",
-        "5: prompt: expected a different prompt than in the previous row (KTO trainers combine this prompt with that row's completion), found the same prompt warning",
+        "5: prompt: expected a different prompt than in the previous row (KTO trainers combine each prompt with the previous row's completion), found the same prompt warning",
       ],
     ],
     [

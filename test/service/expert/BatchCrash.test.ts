@@ -9,15 +9,6 @@ import { call, completed, platform, spawned, start, task, temporaryFile } from "
 const test = liveOver(platform)
 
 const body = task(Array.from({ length: 5 }, (_, i) => [`prompt ${i}`, `${i}`, `longer ${i}`] as const))
-const quick = { linger: "30 millis", pollInterval: "5 millis" } as const
-
-const isAlive = (pid: number) => {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
-}
 
 /**
  * Starts a service in a process that is killed at the first request of a step.
@@ -35,27 +26,15 @@ const killedAt = Effect.fnUntraced(function* (step: BatchStub.Step, moment: "bef
     },
   })
   const database = yield* temporaryFile("service.db")
-  const { base, child } = yield* spawned("serveBatches.ts", database, stub.baseUrl)
+  const { base, child } = yield* spawned("serve.ts", database, stub.baseUrl)
   pid = child.pid
   const { json } = yield* call("POST", `${base}/v1/tasks`, { body })
-  yield* Effect.repeat(
-    Effect.andThen(
-      Effect.yieldNow,
-      Effect.sync(() => isAlive(pid)),
-    ),
-    { until: (alive) => !alive },
-  )
+  yield* Effect.exit(child.exitCode)
   const taskId = Schema.decodeUnknownSync(Schema.String)(json.task_id)
   const restart = (doubts: "wait" | "send-again" = "wait") =>
-    start({ database, experts: ["judge:m"], judge: { baseUrl: stub.baseUrl, batch: { ...quick, doubts } } })
+    start({ database, experts: ["judge:m"], judge: { baseUrl: stub.baseUrl, batch: { ...BatchStub.quick, doubts } } })
   return { stub, taskId, restart }
 })
-
-const assertPaidOnce = ({ paid }: BatchStub.BatchStub) =>
-  assert.deepStrictEqual(
-    [...paid.values()],
-    Array.from({ length: 10 }, () => 1),
-  )
 
 const cases = [
   ["upload", "before"],
@@ -73,7 +52,7 @@ for (const [step, moment] of cases) {
     const base = yield* restart()
     const { json } = yield* completed(base, taskId)
     assert.strictEqual(json.results.length, 5)
-    assertPaidOnce(stub)
+    stub.assertPaidOnce(10)
     assert.strictEqual(stub.batches.length, 1)
   })
 }
@@ -81,13 +60,12 @@ for (const [step, moment] of cases) {
 test("killed at create, before the endpoint has carried it out: a doubt, which an operator sends again", function* () {
   const { restart, stub, taskId } = yield* killedAt("create", "before")
   const logs = Logs.make()
-  const lists = () => stub.steps.filter((step) => step === "list").length
   yield* Effect.gen(function* () {
     yield* restart()
-    yield* Effect.repeat(Effect.andThen(Effect.yieldNow, Effect.sync(lists)), { until: (lists) => lists > 3 })
+    yield* Effect.repeat(Effect.yieldNow, { until: () => stub.times("list") > 3 })
   }).pipe(Effect.scoped, logs.during)
   assert.strictEqual(logs.messages.filter((line) => line.includes("is in doubt")).length, 1)
   assert.strictEqual(stub.batches.length, 0)
   yield* completed(yield* restart("send-again"), taskId)
-  assertPaidOnce(stub)
+  stub.assertPaidOnce(10)
 })

@@ -17,6 +17,8 @@ const items = task([
   ["third", "one", "three", "seventeen"],
 ])
 
+const pair = task([["p", "a", "b"]])
+
 /** Has a service with a database of its own judge the task; returns the votes. */
 const judged = Effect.fnUntraced(function* (judge: JudgeSettings, body: object = items, model = "m") {
   const base = yield* start({ experts: [`judge:${model}`], judge })
@@ -57,12 +59,11 @@ describe("a second run", () => {
     const model = yield* JudgeStub.make(() => "A")
     const cache = yield* temporaryFile("answers.db")
     const settings = { baseUrl: model.baseUrl, cache }
-    const body = task([["p", "a", "b"]])
     const changes: ReadonlyArray<Effect.Effect<unknown, unknown, Effect.Services<ReturnType<typeof judged>>>> = [
-      judged(settings, body),
-      judged(settings, body, "n"),
-      judged({ ...settings, body: { temperature: 0.5 } }, body),
-      judged(settings, { ...body, guidelines: "Prefer a." }),
+      judged(settings, pair),
+      judged(settings, pair, "n"),
+      judged({ ...settings, body: { temperature: 0.5 } }, pair),
+      judged(settings, { ...pair, guidelines: "Prefer a." }),
       judged(settings, task([["p", "a", "c"]])),
     ]
     for (const [i, change] of changes.entries()) {
@@ -187,9 +188,8 @@ describe("each paid request is counted once", () => {
       before.length === 1 ? new Promise<never>(() => {}) : JudgeStub.verdict("A"),
     )
     const service = { database, experts: ["judge:m"], judge: { baseUrl: model.baseUrl, cache, prices } }
-    const body = task([["p", "a", "b"]])
     const stopped = Effect.gen(function* () {
-      const { json } = yield* call("POST", `${yield* start(service)}/v1/tasks`, { body })
+      const { json } = yield* call("POST", `${yield* start(service)}/v1/tasks`, { body: pair })
       const answers = yield* JudgeAnswers.open(cache)
       const kept = answers.sql`SELECT * FROM answer WHERE counted_for IS NOT NULL`
       yield* Effect.repeat(kept, { until: (rows) => rows.length === 1 && model.received.length === 2 })
@@ -199,15 +199,14 @@ describe("each paid request is counted once", () => {
     const base = yield* start(service)
     const { json } = yield* completed(base, taskId)
     assert.deepStrictEqual(paidBy(json.results[0].annotations.votes), [[2, "0.00022", undefined, undefined]])
-    const [again] = yield* votesOn(base, body)
+    const [again] = yield* votesOn(base, pair)
     assert.deepInclude(usageOf(again), { requests: 0, cost: "0" })
   })
 
   test("two votes that need the same answers at the same time share them", function* () {
     const model = yield* JudgeStub.make(() => "A")
     const base = yield* start({ experts: ["judge:m"], judge: { baseUrl: model.baseUrl, prices } })
-    const body = task([["p", "a", "b"]])
-    const votes = yield* Effect.forEach([1, 2, 3], () => votesOn(base, body), { concurrency: "unbounded" })
+    const votes = yield* Effect.forEach([1, 2, 3], () => votesOn(base, pair), { concurrency: "unbounded" })
     assert.strictEqual(model.received.length, 2)
     const requests = votes.flat().map((vote) => (usageOf(vote) as unknown as Usage).requests)
     assert.strictEqual(
@@ -236,12 +235,11 @@ test("one service at a time uses a file, which has the answers of all", function
 test("without a setting, the file is beside the service's database", function* () {
   const model = yield* JudgeStub.make(() => "A")
   const database = yield* temporaryFile("service.db")
-  const body = task([["p", "a", "b"]])
   const run = (database: string) =>
     Effect.scoped(
       Effect.gen(function* () {
         const base = yield* start({ experts: ["judge:m"], judge: { baseUrl: model.baseUrl }, database })
-        yield* votesOn(base, body)
+        yield* votesOn(base, pair)
       }),
     )
   yield* run(database)

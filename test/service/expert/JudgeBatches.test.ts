@@ -4,7 +4,6 @@ import { Effect, Option } from "effect"
 import { HttpClient } from "effect/http"
 import * as JudgeAnswers from "../../../src/service/expert/JudgeAnswers.ts"
 import * as JudgeBatches from "../../../src/service/expert/JudgeBatches.ts"
-import type { BatchOptions } from "../../../src/service/expert/JudgeBatches.ts"
 import * as JudgePrompt from "../../../src/service/expert/JudgePrompt.ts"
 import type { JudgeSettings } from "../../../src/service/expert/JudgeSettings.ts"
 import * as BatchStub from "../../support/batchStub.ts"
@@ -14,7 +13,7 @@ import { liveOver } from "../../support/effectTest.ts"
 
 const test = liveOver(platform)
 
-const quick: BatchOptions = { linger: "30 millis", pollInterval: "5 millis" }
+const { quick } = BatchStub
 
 const prompts = (n: number) =>
   task(Array.from({ length: n }, (_, i) => [`prompt ${i}`, `${i}`, `longer ${i}`] as const))
@@ -27,14 +26,6 @@ const serviceWith = Effect.fnUntraced(function* (
 ) {
   return yield* start({ database, experts: ["judge:m"], judge: { baseUrl: stub.baseUrl, batch: quick, ...settings } })
 })
-
-const assertPaidOnce = (stub: BatchStub.BatchStub, requests: number) => {
-  assert.strictEqual(stub.paid.size, requests)
-  assert.deepStrictEqual(
-    [...stub.paid].filter(([, times]) => times !== 1),
-    [],
-  )
-}
 
 /** Asserts how many requests the first batch and the later ones have. */
 const assertAsked = ({ batches: [first, ...others] }: BatchStub.BatchStub, ofFirst: number, ofOthers: number) => {
@@ -54,7 +45,7 @@ const judgeWith = Effect.fnUntraced(function* (options: BatchStub.Options, setti
     votes.map(({ choice }) => choice),
     [1, 1, 1],
   )
-  assertPaidOnce(stub, 6)
+  stub.assertPaidOnce(6)
   return { stub, votes }
 })
 
@@ -65,7 +56,7 @@ describe("a batch", () => {
     const base = yield* serviceWith(stub, yield* temporaryFile("service.db"), settings)
     const bodies = Array.from({ length: 40 }, (_, i) => task([[`prompt ${i}`, "short", "much longer"]]))
     const votes = yield* Effect.forEach(bodies, (body) => votesOn(base, body), { concurrency: "unbounded" })
-    assertPaidOnce(stub, 80)
+    stub.assertPaidOnce(80)
     assert.isAtMost(stub.batches.length, 2)
     assert.notInclude(stub.steps, "ask")
     const [vote] = votes[0]!
@@ -114,10 +105,7 @@ describe("a batch", () => {
       fault: ({ nth, step }) => (["upload", "poll", "download"].includes(step) ? faults[nth] : undefined),
     })
     assert.strictEqual(stub.batches.length, 1)
-    assert.deepStrictEqual(
-      ["upload", "create", "download"].map((step) => stub.steps.filter((other) => other === step).length),
-      [4, 1, 4],
-    )
+    assert.deepStrictEqual((["upload", "create", "download"] as const).map(stub.times), [4, 1, 4])
   })
 
   test("is created again after 429, when Retry-After says so", function* () {
@@ -134,7 +122,7 @@ describe("a batch", () => {
 const doubtful = Effect.fnUntraced(function* (stub: BatchStub.BatchStub, searchedBy: BatchStub.Step) {
   const database = yield* temporaryFile("service.db")
   const logs = Logs.make()
-  const times = () => stub.steps.filter((step) => step === searchedBy).length
+  const times = () => stub.times(searchedBy)
   const attempts = (least: number) => Effect.repeat(Effect.sync(times), { until: (times) => times >= least })
   const inDoubt = () => logs.messages.filter((line) => line.includes("is in doubt"))
   const open = Effect.gen(function* () {
@@ -174,9 +162,9 @@ describe("a creation without an answer", () => {
       const { inDoubt, sentAgain } = yield* doubtful(stub, "list")
       assert.strictEqual(inDoubt().length, 2, "the next start searches it again")
       assert.strictEqual(stub.batches.length, 0)
-      assert.strictEqual(stub.steps.filter((step) => step === "create").length, 1)
+      assert.strictEqual(stub.times("create"), 1)
       yield* sentAgain
-      assertPaidOnce(stub, 6)
+      stub.assertPaidOnce(6)
     })
   }
 
@@ -190,17 +178,14 @@ describe("a creation without an answer", () => {
       Effect.gen(function* () {
         const base = yield* serviceWith(stub, database)
         const { json } = yield* call("POST", `${base}/v1/tasks`, { body: prompts(3) })
-        yield* Effect.repeat(
-          Effect.sync(() => stub.steps),
-          { until: (steps) => steps.includes("list") },
-        )
+        yield* Effect.repeat(Effect.yieldNow, { until: () => stub.times("list") > 0 })
         return json.task_id as string
       }),
     )
     stub.set({})
     const base = yield* serviceWith(stub, database, { batch: false })
     yield* completed(base, taskId)
-    assertPaidOnce(stub, 6)
+    stub.assertPaidOnce(6)
     assert.notInclude(stub.steps, "ask")
   })
 })
@@ -220,16 +205,6 @@ test("a second run with the same file sends nothing", function* () {
     second.map(({ choice }) => choice),
     first.map(({ choice }) => choice),
   )
-})
-
-test("a second service with the same file is refused", function* () {
-  const stub = yield* BatchStub.make()
-  const cache = yield* temporaryFile("answers.db")
-  yield* serviceWith(stub, yield* temporaryFile("service.db"), { cache })
-  for (const batch of [quick, false]) {
-    const failure = yield* Effect.flip(serviceWith(stub, yield* temporaryFile("service.db"), { cache, batch }))
-    assert.match(String(failure), /answers\.db is in use by process/)
-  }
 })
 
 describe("a batch that the endpoint no longer has", () => {

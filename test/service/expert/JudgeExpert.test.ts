@@ -56,13 +56,9 @@ const judged = Effect.fnUntraced(function* (
 describe("two completions", () => {
   test("are shown in both orders, and the one preferred in both is the choice", function* () {
     const { questions, vote } = yield* judged(length, item, { guidelines: "Prefer the longer." })
-    assert.sameDeepMembers(
-      questions.map(({ completions }) => completions),
-      [
-        ["short", "much longer"],
-        ["much longer", "short"],
-      ],
-    )
+    const [one, other] = questions
+    assert.sameMembers([...one!.completions], item.completions)
+    assert.deepStrictEqual<unknown>(one!.completions.toReversed(), other!.completions)
     for (const question of questions) {
       assert.strictEqual(question.prompt, item.prompt)
       assert.strictEqual(question.guidelines, "Prefer the longer.")
@@ -74,13 +70,8 @@ describe("two completions", () => {
     const { answers: _, template, ...details } = detailsOf(vote!)
     assert.match(template, /^[0-9a-f]{16}$/)
     const usage = { requests: 2, prompt_tokens: 200, completion_tokens: 20 }
-    assert.deepStrictEqual(details, {
-      model: "stub-2024-08-06",
-      temperature: 0,
-      method: "pair",
-      consistent: true,
-      usage,
-    })
+    const model = "stub-2024-08-06"
+    assert.deepStrictEqual(details, { model, temperature: 0, method: "pair", consistent: true, usage })
   })
 
   for (const place of ["A", "B"] as const) {
@@ -91,14 +82,12 @@ describe("two completions", () => {
       assert.strictEqual(vote!.best_completion_index, first)
       const { answers, consistent } = detailsOf(vote!)
       assert.isFalse(consistent)
-      const preferred = (order: [number, number]) => order[place === "A" ? 0 : 1]
-      assert.deepStrictEqual(
-        answers.map(({ choice, order, rationale }) => [order, choice, rationale]),
-        [
-          [[first, second], preferred([first, second]), `Because of: ${item.completions[preferred([first, second])]}`],
-          [[second, first], preferred([second, first]), `Because of: ${item.completions[preferred([second, first])]}`],
-        ],
-      )
+      const orders = [[first, second] as const, [second, first] as const]
+      const answered = orders.map((order) => {
+        const choice = order[place === "A" ? 0 : 1]
+        return { order, choice, rationale: `Because of: ${item.completions[choice]}` }
+      })
+      assert.deepStrictEqual<unknown>(answers, answered)
       assert.match(
         vote!.rationale,
         /choice changed with the order.*First order: Because of: .* Second order: Because of: /,
@@ -154,7 +143,7 @@ describe("more completions", () => {
     assert.strictEqual(details.usage.requests, 12)
     assert.match(
       vote!.rationale,
-      /^Compared with 3 other completions, and preferred to 2 of them in both orders\. .*Because of: (333|one)$/,
+      /^The choice was compared with 3 other completions, and won against 2 of them in both orders of presentation\. .*Because of: (333|one)$/,
     )
   })
 
@@ -162,17 +151,17 @@ describe("more completions", () => {
     const of = { prompt: "p", completions: ["a", "b", "c"] }
     const { vote } = yield* judged(() => "A", of)
     assert.deepStrictEqual(vote!.ranking, [vote!.order as never])
-    assert.strictEqual(vote!.rationale, "Compared with 2 other completions, and preferred to 0 of them in both orders.")
+    assert.strictEqual(
+      vote!.rationale,
+      "The choice was compared with 2 other completions, and won against 0 of them in both orders of presentation.",
+    )
     assert.isUndefined((yield* judged(() => "A", of, { onDisagreement: "abstain" })).vote)
   })
 
   test("may disagree below the best without an abstention", function* () {
     const best = ({ completions }: JudgeStub.Question) => (completions[1] === "best" ? "B" : "A")
-    const { vote } = yield* judged(
-      best,
-      { prompt: "p", completions: ["a", "best", "c"] },
-      { onDisagreement: "abstain" },
-    )
+    const of = { prompt: "p", completions: ["a", "best", "c"] }
+    const { vote } = yield* judged(best, of, { onDisagreement: "abstain" })
     assert.strictEqual(vote!.best_completion_index, 1)
     assert.isFalse(detailsOf(vote!).consistent)
   })

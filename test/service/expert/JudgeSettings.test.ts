@@ -1,8 +1,7 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe } from "@effect/vitest"
-import { ConfigProvider, Effect, FileSystem, Layer, Redacted } from "effect"
+import { ConfigProvider, Effect, Layer, Redacted } from "effect"
 import * as JudgeSettings from "../../../src/service/expert/JudgeSettings.ts"
-import * as Expert from "../../../src/service/expert/ScriptedExperts.ts"
 import { testOver } from "../../support/effectTest.ts"
 
 const test = testOver(Layer.empty)
@@ -33,13 +32,8 @@ describe("the endpoint", () => {
     }
   })
 
-  for (const baseUrl of [
-    "host/v1",
-    "ftp://host",
-    "http://user:secret@host/v1",
-    "https://host/v1?key=secret",
-    "https://",
-  ]) {
+  const invalid = ["host/v1", "ftp://host", "http://user:secret@host/v1", "https://host/v1?key=secret", "https://"]
+  for (const baseUrl of invalid) {
     test(`can't be ${baseUrl}`, function* () {
       const error = yield* Effect.flip(resolve({ baseUrl }))
       assert.match(error.message, /^judge:m: invalid base URL/)
@@ -58,12 +52,7 @@ describe("the key", () => {
     ["for OpenAI goes to OpenAI", openAi, { OPENAI_API_KEY: "k2" }, "k2"],
     ["for OpenAI gives way to our own", openAi, { OPENAI_API_KEY: "k2", PREFSTREAM_JUDGE_API_KEY: "k1" }, "k1"],
     ["for OpenAI goes to nobody else", local, { OPENAI_API_KEY: "k2" }, undefined],
-    [
-      "for OpenAI goes to no name like it",
-      "https://api.openai.com.evil.example/v1",
-      { OPENAI_API_KEY: "k2" },
-      undefined,
-    ],
+    ["for OpenAI goes to no name like it", "https://api.openai.com.evil.example", { OPENAI_API_KEY: "k2" }, undefined],
     ["for OpenAI goes nowhere unencrypted", "http://api.openai.com/v1", { OPENAI_API_KEY: "k2" }, undefined],
   ]
   for (const [name, baseUrl, env, expected] of cases) {
@@ -79,13 +68,6 @@ describe("the key", () => {
 })
 
 describe("the template", () => {
-  testOver(NodeServices.layer)("is read from its file", function* () {
-    const fs = yield* FileSystem.FileSystem
-    const templateFile = yield* fs.makeTempFileScoped()
-    yield* fs.writeFileString(templateFile, "{prompt}: {completions}")
-    assert.strictEqual((yield* resolve({ baseUrl: local, templateFile })).template, "{prompt}: {completions}")
-  })
-
   test("must hold what is to be judged", function* () {
     const error = yield* Effect.flip(resolve({ baseUrl: local, template: "{prompt} {completion} {guidelines}" }))
     assert.strictEqual(error.message, "judge:m: the template lacks {completions}")
@@ -97,9 +79,4 @@ describe("the template", () => {
     const error = yield* Effect.flip(resolve({ baseUrl: local, templateFile: "no/such/file" }))
     assert.strictEqual(error.message, "judge:m: the template no/such/file: there is no such file")
   })
-})
-
-test("the name judge: names no model", function* () {
-  const parsed = Expert.parse("judge:").pipe(Effect.provide(NodeServices.layer))
-  assert.include((yield* Effect.flip(parsed)).message, "judge:MODEL")
 })

@@ -50,6 +50,9 @@ const goldFile = Effect.fnUntraced(function* (lines: ReadonlyArray<unknown>) {
   return file
 })
 
+const goldOf = (...records: ReadonlyArray<unknown>) =>
+  Effect.flatMap(Effect.orDie(goldFile(records)), (file) => Expert.gold(file))
+
 describe("gold", () => {
   test("follows the text of the best completion, whatever the order", function* () {
     const file = yield* goldFile([
@@ -68,26 +71,24 @@ describe("gold", () => {
       { role: "system", content: "" },
       { role: "user", content: "[a]\n\n[b]\n" },
     ] as const
-    const file = yield* goldFile([{ prompt, completions: ["a", "b"], gold: { best_completion_index: 1 } }])
-    const gold = yield* Expert.gold(file)
+    const gold = yield* goldOf({ prompt, completions: ["a", "b"], gold: { best_completion_index: 1 } })
     assert.strictEqual((yield* judge(gold, Conversation.render(prompt), ["b", "a"]))?.best_completion_index, 0)
     assert.isUndefined(yield* judge(gold, "[a]\n\n[b]\n", ["a", "b"]))
   })
 
   test("reads any format and layout of the input, such as a JSON array of two outputs with a label", function* () {
     const row = { input: "p", output_1: "a", output_2: "b", label: 2 }
-    const gold = yield* Expert.gold(yield* goldFile([[row, { ...row, input: "q", label: 1 }]]))
+    const gold = yield* goldOf([row, { ...row, input: "q", label: 1 }])
     assert.strictEqual((yield* judge(gold, "p", ["b", "a"]))?.best_completion_index, 0)
     assert.strictEqual((yield* judge(gold, "q", ["b", "a"]))?.best_completion_index, 1)
   })
 
   test("tells records of one prompt apart by their completions", function* () {
-    const file = yield* goldFile([
+    const gold = yield* goldOf(
       { prompt: "p", completions: ["a", "b"], gold: { best_completion_index: 0 } },
       { prompt: "p", completions: ["a", "c"], gold: { best_completion_index: 1 } },
       { prompt: "p", completions: ["a", "d"] },
-    ])
-    const gold = yield* Expert.gold(file)
+    )
     assert.strictEqual((yield* judge(gold, "p", ["b", "a"]))?.best_completion_index, 1)
     assert.strictEqual((yield* judge(gold, "p", ["a", "c"]))?.best_completion_index, 1)
     assert.isUndefined(yield* judge(gold, "p", ["a", "d"]), "no gold")
@@ -97,7 +98,7 @@ describe("gold", () => {
 
   test("takes the same answer twice, but not another one", function* () {
     const record = { prompt: "p", completions: ["a", "b"], gold: { best_completion_index: 0 } }
-    yield* Expert.gold(yield* goldFile([record, record]))
+    yield* goldOf(record, record)
     const file = yield* goldFile([record, { ...record, gold: { best_completion_index: 1 } }])
     const error = yield* Effect.flip(Expert.gold(file))
     assert.deepStrictEqual([error.file, error.line], [file, 2])
@@ -126,7 +127,7 @@ describe("gold", () => {
     const missing = yield* Effect.flip(Expert.gold("no/such/file.jsonl"))
     assert.include(missing.message, "no/such/file.jsonl")
     const { gold: _, ...question } = good
-    const empty = yield* Effect.flip(Expert.gold(yield* goldFile([question])))
+    const empty = yield* Effect.flip(goldOf(question))
     assert.strictEqual(empty.problem, "no record has a gold answer")
   })
 })
@@ -135,9 +136,9 @@ test("experts are known by their exact names", function* () {
   for (const name of ["first", "last", "longest", "shortest", "random"]) {
     assert.strictEqual((yield* Expert.parse(name)).name, name)
   }
-  for (const name of ["", "gold:", "Longest", "constructor", "__proto__"]) {
+  for (const name of ["", "gold:", "judge:", "Longest", "constructor", "__proto__"]) {
     const error = yield* Effect.flip(Expert.parse(name))
     assert.strictEqual(error._tag, "UnknownExpert")
-    assert.include(error.message, "gold:FILE, first, last, longest, shortest, random")
+    assert.include(error.message, "gold:FILE, first, last, longest, shortest, random, judge:MODEL")
   }
 })

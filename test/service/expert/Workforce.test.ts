@@ -147,17 +147,6 @@ describe("an expert that fails", () => {
     assert.include(said("no connection")[0], task)
   })
 
-  test("for good leaves the item to the next", function* () {
-    const shaky = failing(1, { isRetryable: false })
-    yield* working({ experts: [shaky.expert, always("fallback", 0)] })
-    const task = yield* create([["p", "a", "b"]])
-    yield* ends(task)
-    assert.strictEqual((yield* results(task))[0].annotations.votes[0].expert, "fallback")
-    assert.deepStrictEqual((yield* itemOf(task)).set_aside, [
-      { expert_name: "shaky", kind: "skip", reason: "no connection" },
-    ])
-  })
-
   for (const [cancelUnanswered, said] of [
     [
       true,
@@ -299,21 +288,19 @@ describe("what no expert has an answer to", () => {
     yield* Effect.forEach(tasks, (task) => ends(task, "cancelled"))
   })
 
-  const sessions = (file: string) =>
-    Effect.fnUntraced(
-      function* (experts: ReadonlyArray<Expert>, status: string, task?: string, votes = 1) {
+  testOver(platform)("is cancelled at each start anew, with the votes that it has", function* () {
+    const file = yield* temporaryFile("service.db")
+    const session = Effect.fnUntraced(
+      function* (experts: ReadonlyArray<Expert>, status: string, task?: string) {
         yield* working({ experts, cancelUnanswered: true })
-        const id = task ?? (yield* create([["p", "a", "b"]], { group: "g", votes }))
+        const id = task ?? (yield* create([["p", "a", "b"]], { group: "g", votes: 2 }))
         yield* ends(id, status)
         return id
       },
       (effect) => effect.pipe(Effect.scoped, Effect.provide(store(file), { local: true })),
     )
-
-  testOver(platform)("is cancelled at each start anew, with the votes that it has", function* () {
-    const session = sessions(yield* temporaryFile("service.db"))
     const one = always("one", 0)
-    const task = yield* session([one], "cancelled", undefined, 2)
+    const task = yield* session([one], "cancelled")
     yield* session([one], "cancelled", task)
     yield* session([], "cancelled", task)
     yield* session([one, always("two", 0)], "completed", task)

@@ -1,77 +1,40 @@
-import { assert, describe, layer } from "@effect/vitest"
-import { Context, Effect, Layer } from "effect"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
 import * as Problems from "../../../src/api/Problems.ts"
 import { Vote } from "../../../src/domain/Vote.ts"
 import { defaultRateLimit } from "../../../src/service/http/RateLimit.ts"
 import { defaultLimits } from "../../../src/service/http/RequestLimits.ts"
 import { call, platform, start } from "../support.ts"
 
-class Served extends Context.Service<
-  Served,
-  {
-    // oxlint-disable-next-line typescript/no-explicit-any
-    readonly document: any
-    readonly guide: string
-    readonly docs: { readonly text: string; readonly headers: Readonly<Record<string, string | undefined>> }
-  }
->()("test/Served") {
-  static readonly layer = Layer.effect(
-    Served,
-    Effect.gen(function* () {
-      const base = yield* start({
-        rateLimit: defaultRateLimit,
-        votes: 3,
-        requestTimeout: "90 seconds",
-      })
-      const open = { headers: { authorization: "" } }
-      const { json } = yield* call("GET", `${base}/v1/openapi.json`, open)
-      const docs = yield* call("GET", `${base}/v1/docs`, open)
-      return { document: json, guide: String(json.info.description), docs }
-    }),
-  ).pipe(Layer.provideMerge(platform))
-}
+const served = Effect.gen(function* () {
+  const base = yield* start({ rateLimit: defaultRateLimit, votes: 3, requestTimeout: "90 seconds" })
+  const open = { headers: { authorization: "" } }
+  const { json } = yield* call("GET", `${base}/v1/openapi.json`, open)
+  const docs = yield* call("GET", `${base}/v1/docs`, open)
+  return { document: json, guide: String(json.info.description), docs }
+})
 
-layer(Served.layer)("the OpenAPI document", (it) => {
-  const test = (name: string, check: (served: Served["Service"]) => void) =>
-    it.effect(name, () => Effect.map(Served, check))
+const { docs, document, guide } = await Effect.runPromise(Effect.provide(Effect.scoped(served), platform))
 
+describe("the OpenAPI document", () => {
   describe("says of the requests", () => {
-    test("which members they have, and what each is", ({ document }) => {
+    it("which members they have, and what each is", () => {
       assert.deepStrictEqual(Object.keys(document.paths), ["/v1/tasks", "/v1/tasks/{task_id}", "/v1/votes"])
       const { post } = document.paths["/v1/tasks"]
       const { properties } = post.requestBody.content["application/json"].schema
-      assert.sameMembers(Object.keys(properties), [
-        "task_type",
-        "prompts",
-        "guidelines",
-        "votes",
-        "voters",
-        "group",
-        "group_size",
-        "metadata",
-      ])
+      const members = "task_type prompts guidelines votes voters group group_size metadata"
+      assert.sameMembers(Object.keys(properties), members.split(" "))
       for (const [name, schema] of Object.entries(properties)) {
         assert.isString((schema as { description: string }).description, name)
       }
       assert.strictEqual(post.parameters[0].name, "idempotency-key")
     })
 
-    test("how they are answered: statuses, Location, limits", ({ document }) => {
+    it("how they are answered: statuses, Location, limits", () => {
       const { post } = document.paths["/v1/tasks"]
       const { get } = document.paths["/v1/tasks/{task_id}"]
-      assert.sameMembers(Object.keys(post.responses), [
-        "201",
-        "400",
-        "401",
-        "403",
-        "408",
-        "413",
-        "415",
-        "422",
-        "429",
-        "500",
-        "503",
-      ])
+      const statuses = "201 400 401 403 408 413 415 422 429 500 503"
+      assert.sameMembers(Object.keys(post.responses), statuses.split(" "))
       assert.sameMembers(Object.keys(get.responses), ["200", "401", "403", "404", "429", "500", "503"])
       assert.property(post.responses["201"].headers, "location")
       for (const { responses } of [post, get]) {
@@ -82,7 +45,7 @@ layer(Served.layer)("the OpenAPI document", (it) => {
       }
     })
 
-    test("the limits as keywords, the states as an enum, and where the service is", ({ document }) => {
+    it("the limits as keywords, the states as an enum, and where the service is", () => {
       const { properties } = document.paths["/v1/tasks"].post.requestBody.content["application/json"].schema
       const { completions, prompt } = properties.prompts.items.properties
       assert.deepInclude(properties.prompts, { minItems: 1, maxItems: 1_000 })
@@ -95,19 +58,19 @@ layer(Served.layer)("the OpenAPI document", (it) => {
       assert.deepStrictEqual(document.servers, [{ url: "/" }])
     })
 
-    test("objects are open: members may be added", ({ document }) => {
+    it("objects are open: members may be added", () => {
       assert.notInclude(JSON.stringify(document), '"additionalProperties":false')
     })
   })
 
-  test("says of the results what a vote holds", ({ document }) => {
+  it("says of the results what a vote holds", () => {
     const { schema } = document.paths["/v1/tasks/{task_id}"].get.responses["200"].content["application/json"]
     const { annotations } = schema.properties.results.items.properties
     assert.containsAllKeys(annotations.properties, ["rationale", "votes", "agreement", "tie", "ranking", "flags"])
     assert.sameMembers(Object.keys(annotations.properties.votes.items.properties), Object.keys(Vote.fields))
   })
 
-  test("lists every problem type", ({ document, guide }) => {
+  it("lists every problem type", () => {
     const types = Object.values(Problems).map((problem) => new problem({}).type)
     assert.isAtLeast(types.length, 10)
     for (const type of types) {
@@ -117,7 +80,7 @@ layer(Served.layer)("the OpenAPI document", (it) => {
     assert.isObject(document.components.schemas)
   })
 
-  test("names the limits that hold", ({ guide }) => {
+  it("names the limits that hold", () => {
     for (const limit of Object.values(defaultLimits)) assert.include(guide, limit.toLocaleString("en-US"))
     assert.include(guide, '`RateLimit-Policy: "default";q=200')
     assert.include(guide, "| time for a request to arrive | 90 seconds | 408")
@@ -125,7 +88,7 @@ layer(Served.layer)("the OpenAPI document", (it) => {
     assert.include(guide, "surrogate")
   })
 
-  test("describes the webhook: payload, headers, signature, retries", ({ document, guide }) => {
+  it("describes the webhook: payload, headers, signature, retries", () => {
     const { post } = document.webhooks["task_group.completed"]
     assert.deepStrictEqual(
       post.parameters.map(({ name }: { name: string }) => name),
@@ -139,7 +102,7 @@ layer(Served.layer)("the OpenAPI document", (it) => {
     }
   })
 
-  test("is shown to a browser by scripts of the page's own, each named by its hash", ({ docs }) => {
+  it("is shown to a browser by scripts of the page's own, each named by its hash", () => {
     assert.include(docs.text, "swagger-ui")
     assert.notMatch(docs.text, /<(script|link)[^>]*(src|href)="/)
     const policy = docs.headers["content-security-policy"]!

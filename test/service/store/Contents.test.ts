@@ -1,55 +1,31 @@
 /** Tasks that ask for the same prompt with the same completions go to different people, as long as there are any. */
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Layer, Option, Random } from "effect"
+import { Duration, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import { activeWithin, contentOf } from "../../../src/service/store/Contents.ts"
-import { Database } from "../../../src/service/database/Database.ts"
-import { Experts } from "../../../src/service/store/Experts.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
-import type { HeldItem } from "../../../src/service/pageApi/AnnotateApi.ts"
-import { TaskStore } from "../../../src/service/store/TaskStore.ts"
-import { create, next, person, results, statusOf, store, storeOver, voteFor, waitingIn } from "./support.ts"
-import { cases } from "../../support/cases.ts"
+import * as Support from "./support.ts"
+import { create, crew, judge, next, person, results, statusOf, store, storeOver, waitingIn } from "./support.ts"
 import { testOver } from "../../support/effectTest.ts"
 
 const test = testOver(store(":memory:", { allowRepeatedVotes: false }))
 const repeating = testOver(store(":memory:", { allowRepeatedVotes: true }))
 
-const people = (...names: ReadonlyArray<string>) => Effect.forEach(names, person)
+/** The tasks of all items that are there for the expert, who judges them. */
+const judgeAll = (expertId: string) =>
+  Effect.map(Support.judgeAll(expertId), (items) => items.map(({ task }) => task.task_id))
 
-const judge = Effect.fnUntraced(function* (expertId: string, item: HeldItem) {
-  yield* (yield* VoteQueue).vote(expertId, item.item_id, voteFor(item, item.completions[0]!))
+const setAside = Effect.fnUntraced(function* (expertId: string) {
+  const { item_id } = yield* next(expertId)
+  yield* (yield* VoteQueue).setAside(expertId, item_id, { kind: "skip", reason: "" })
 })
 
-const judgeNext = Effect.fnUntraced(function* (expertId: string) {
-  const item = yield* next(expertId)
-  yield* judge(expertId, item)
-  return item
-})
-
-/** Judges until nothing is left for the expert; the tasks, one for each item. */
-const judgeAll = Effect.fnUntraced(function* (expertId: string) {
-  const queue = yield* VoteQueue
-  const tasks: Array<string> = []
-  let item = yield* queue.next(expertId)
-  while (Option.isSome(item)) {
-    yield* judge(expertId, item.value)
-    tasks.push(item.value.task.task_id)
-    item = yield* queue.next(expertId)
-  }
-  return tasks
-})
-
-/** What becomes of an item that a person holds. */
+/** What becomes of the item that comes next for a person. */
 const leaves = [
-  ["judged", judge],
-  [
-    "set aside",
-    (expertId: string, { item_id }: HeldItem) =>
-      VoteQueue.use((queue) => queue.setAside(expertId, item_id, { kind: "skip", reason: "" })),
-  ],
+  ["judged", (expertId: string) => Effect.asVoid(judge(expertId, "a"))],
+  ["set aside", setAside],
 ] as const
 
 const nothingFor = Effect.fnUntraced(function* (expertId: string) {
@@ -106,69 +82,66 @@ describe("a content", () => {
 
 describe("tasks that ask for the same", () => {
   test("go to different people, however long one of them works alone", function* () {
-    const [ann, bob, cem] = yield* people("Ann", "Bob", "Cem")
+    const { ann, bob, cem } = yield* crew("ann", "bob", "cem")
     const tasks = yield* threeTasks
-    assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[0]])
-    assert.deepStrictEqual(yield* judgeAll(bob!), [tasks[1]])
-    assert.deepStrictEqual(yield* judgeAll(cem!), [tasks[2]])
+    assert.deepStrictEqual(yield* judgeAll(ann), [tasks[0]])
+    assert.deepStrictEqual(yield* judgeAll(bob), [tasks[1]])
+    assert.deepStrictEqual(yield* judgeAll(cem), [tasks[2]])
     assert.deepStrictEqual(yield* Effect.forEach(tasks, votersOf), [[ann], [bob], [cem]])
   })
 
   repeating("and that one has passed are there again once everybody has met the content", function* () {
-    const queue = yield* VoteQueue
-    const [ann, bob] = yield* people("Ann", "Bob")
+    const { ann, bob, queue } = yield* crew("ann", "bob")
     const tasks = yield* threeTasks
-    assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[0]])
-    const held = yield* next(bob!)
-    assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[2]])
-    yield* queue.setAside(bob!, held.item_id, { kind: "skip", reason: "" })
-    assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[1]])
+    assert.deepStrictEqual(yield* judgeAll(ann), [tasks[0]])
+    const held = yield* next(bob)
+    assert.deepStrictEqual(yield* judgeAll(ann), [tasks[2]])
+    yield* queue.setAside(bob, held.item_id, { kind: "skip", reason: "" })
+    assert.deepStrictEqual(yield* judgeAll(ann), [tasks[1]])
   })
 
   test("wait for another expert once everybody has judged one of them, which the queue tells", function* () {
-    const queue = yield* VoteQueue
-    const [ann, bob] = yield* people("Ann", "Bob")
+    const { ann, bob, queue } = yield* crew("ann", "bob")
     const tasks = yield* Effect.forEach([abc, bca, cab], (item) => create([item], { group: "job, campaign 1" }))
-    assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[0]])
+    assert.deepStrictEqual(yield* judgeAll(ann), [tasks[0]])
     const waiting = Effect.map(queue.groups(), ({ groups }) => groups.map((group) => group.waiting))
     assert.deepStrictEqual(yield* waiting, [0])
-    assert.deepStrictEqual(yield* judgeAll(bob!), [tasks[1]])
-    yield* nothingFor(ann!)
-    yield* nothingFor(bob!)
+    assert.deepStrictEqual(yield* judgeAll(bob), [tasks[1]])
+    yield* nothingFor(ann)
+    yield* nothingFor(bob)
     assert.deepStrictEqual(yield* waiting, [1])
-    const [cem] = yield* people("Cem")
+    const cem = yield* person("cem")
     assert.deepStrictEqual(yield* waiting, [0])
-    assert.deepStrictEqual(yield* judgeAll(cem!), [tasks[2]])
+    assert.deepStrictEqual(yield* judgeAll(cem), [tasks[2]])
     assert.deepStrictEqual(yield* Effect.forEach(tasks, statusOf), ["completed", "completed", "completed"])
   })
 
   for (const [how, leave] of leaves) {
     test(`and are one task with more votes than there are people wait once everybody has ${how} it`, function* () {
-      const crowd = yield* people("Ann", "Bob")
+      const { ann, bob, queue } = yield* crew("ann", "bob")
       const task = yield* create([abc, ["other", "a", "b"]], { votes: 3, group: "job, campaign 1" })
       const waiting = Effect.gen(function* () {
-        const { groups } = yield* (yield* VoteQueue).groups()
-        return [groups[0]!.waiting, yield* waitingIn(task)]
+        return [(yield* queue.groups()).groups[0]!.waiting, yield* waitingIn(task)]
       })
-      for (const expertId of crowd) {
+      for (const expertId of [ann, bob]) {
         assert.deepStrictEqual(yield* waiting, [0, 0])
-        yield* leave(expertId, yield* next(expertId))
+        yield* leave(expertId)
       }
       assert.deepStrictEqual(yield* waiting, [1, 1])
-      const [cem] = yield* people("Cem")
+      const cem = yield* person("cem")
       assert.deepStrictEqual(yield* waiting, [0, 0])
-      yield* judgeAll(cem!)
+      yield* judgeAll(cem)
       assert.deepStrictEqual(yield* waiting, how === "judged" ? [0, 0] : [1, 1])
     })
   }
 
   for (const voters of ["people", undefined] as const) {
     test(`wait in a further task for ${voters ?? "anybody"} that all people have judged before, whether anybody asks or not`, function* () {
-      const [ann, bob] = yield* people("Ann", "Bob")
+      const { ann, bob } = yield* crew("ann", "bob")
       const group = "job, campaign 1"
       const first = yield* create([abc], { group, votes: 2 })
       const further = yield* create([abc], { group, voters })
-      assert.deepStrictEqual(yield* Effect.forEach([ann!, bob!], judgeAll), [[first], [first]])
+      assert.deepStrictEqual(yield* Effect.forEach([ann, bob], judgeAll), [[first], [first]])
       assert.deepStrictEqual([yield* statusOf(further), yield* waitingIn(further)], ["pending", 1])
       const later = yield* create([bca], { group, voters })
       assert.deepStrictEqual([yield* statusOf(later), yield* waitingIn(later)], ["pending", 1])
@@ -176,23 +149,21 @@ describe("tasks that ask for the same", () => {
   }
 
   test("do not wait for people while an automatic expert may still vote", function* () {
-    const experts = yield* Experts
-    const [ann] = yield* people("Ann")
+    const { ann, experts } = yield* crew("ann")
     yield* experts.ensure("judge:a", "judge")
     const task = yield* create([abc], { votes: 2 })
-    yield* judgeAll(ann!)
+    yield* judgeAll(ann)
     assert.strictEqual(yield* waitingIn(task), 0)
     yield* experts.employ({ ...experts.staff(), names: [] })
     assert.strictEqual(yield* waitingIn(task), 1)
   })
 
   test("are free again after a restart that allows repeated votes, or with gold answers that it did not know", function* () {
-    const { sql } = yield* Database
-    const [ann] = yield* people("Ann")
+    const { ann, sql } = yield* crew("ann")
     const tasks = yield* threeTasks
-    assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[0]])
+    assert.deepStrictEqual(yield* judgeAll(ann), [tasks[0]])
     const restarted = (options: Parameters<typeof storeOver>[0]) =>
-      Effect.provide(judgeAll(ann!), storeOver(options).pipe(Layer.provide(Layer.succeed(SqlClient.SqlClient, sql))), {
+      Effect.provide(judgeAll(ann), storeOver(options).pipe(Layer.provide(Layer.succeed(SqlClient.SqlClient, sql))), {
         local: true,
       })
     assert.deepStrictEqual(yield* restarted({ allowRepeatedVotes: false }), [])
@@ -203,13 +174,12 @@ describe("tasks that ask for the same", () => {
   })
 
   test("wait across the tasks and jobs of a group, however many votes each asks for", function* () {
-    const crowd = yield* people("Ann", "Bob", "Cem", "Dan")
+    const { ann, bob, cem, dan, sql } = yield* crew("ann", "bob", "cem", "dan")
     const group = "shared"
     yield* create([["other", "a", "b"], abc], { group, votes: 2 })
     yield* create([bca], { group, votes: 2 })
     yield* create([cab], { group, votes: 1 })
-    yield* Effect.forEach(crowd, judgeAll)
-    const { sql } = yield* Database
+    yield* Effect.forEach([ann, bob, cem, dan], judgeAll)
     const [counts] = yield* sql`SELECT COUNT(*) AS votes, COUNT(DISTINCT expert_no) AS experts
       FROM vote JOIN item USING (item_id) JOIN item_text USING (item_id) WHERE prompt = 'p'`
     assert.deepStrictEqual(counts, { votes: 4, experts: 4 })
@@ -217,34 +187,32 @@ describe("tasks that ask for the same", () => {
 
   for (const [how, leave] of leaves) {
     test(`go again to a person who has ${how} one of them, after its task was canceled`, function* () {
-      const [ann] = yield* people("Ann")
+      const { ann, taskStore } = yield* crew("ann")
       const task = yield* create([abc, ["other", "a", "b"]])
-      yield* leave(ann!, yield* next(ann!))
-      yield* (yield* TaskStore).cancel(task)
+      yield* leave(ann)
+      yield* taskStore.cancel(task)
       const again = yield* create([bca])
-      assert.deepStrictEqual(yield* judgeAll(ann!), [again])
+      assert.deepStrictEqual(yield* judgeAll(ann), [again])
       const [result] = yield* results(again)
       assert.notProperty(result.annotations.votes[0], "repeated")
     })
   }
 
   test("do not go again to a person who judged one, although an item that the person had set aside is returned in a canceled task", function* () {
-    const queue = yield* VoteQueue
-    const [ann] = yield* people("Ann")
+    const { ann, queue, taskStore } = yield* crew("ann")
     const canceled = yield* create([abc])
-    const { item_id } = yield* next(ann!)
-    yield* queue.setAside(ann!, item_id, { kind: "skip", reason: "" })
-    yield* (yield* TaskStore).cancel(canceled)
+    yield* setAside(ann)
+    yield* taskStore.cancel(canceled)
     const tasks = [yield* create([bca]), yield* create([cab])]
-    assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[0]])
+    assert.deepStrictEqual(yield* judgeAll(ann), [tasks[0]])
     yield* queue.returnItem(canceled, 0)
-    yield* nothingFor(ann!)
+    yield* nothingFor(ann)
   })
 
   repeating("are for one person alone, if there is nobody else", function* () {
-    const [ann] = yield* people("Ann")
+    const ann = yield* person("ann")
     const tasks = yield* threeTasks
-    assert.deepStrictEqual(yield* judgeAll(ann!), tasks)
+    assert.deepStrictEqual(yield* judgeAll(ann), tasks)
     const repeated = yield* Effect.forEach(tasks, (task) =>
       Effect.map(results(task), ([result]) => result.annotations.votes[0].repeated),
     )
@@ -252,97 +220,37 @@ describe("tasks that ask for the same", () => {
   })
 
   repeating("are no reason to wait for who stays away, until he or she is here again", function* () {
-    const queue = yield* VoteQueue
-    const experts = yield* Experts
-    const [ann, bob] = yield* people("Ann", "Bob")
+    const { ann, bob, experts, queue, sql } = yield* crew("ann", "bob")
     const tasks = yield* threeTasks
-    assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[0]])
-    yield* experts.touch(bob!)
-    const { last_seen_at } = yield* Effect.flatMap(experts.find(bob!), Effect.fromOption)
+    assert.deepStrictEqual(yield* judgeAll(ann), [tasks[0]])
+    yield* experts.touch(bob)
+    const { last_seen_at } = yield* Effect.flatMap(experts.find(bob), Effect.fromOption)
     // Without the minutes between.
-    const { sql } = yield* Database
     const goneFor = (millis: number) =>
       Effect.andThen(
-        sql`UPDATE expert SET last_seen_at = ${last_seen_at! - millis} WHERE expert_id = ${bob!}`,
+        sql`UPDATE expert SET last_seen_at = ${last_seen_at! - millis} WHERE expert_id = ${bob}`,
         queue.releaseExpired,
       )
     yield* goneFor(Duration.toMillis(activeWithin) - 1)
-    yield* nothingFor(ann!)
+    yield* nothingFor(ann)
     yield* goneFor(Duration.toMillis(activeWithin))
-    yield* judgeNext(ann!)
+    yield* judge(ann, "a")
     assert.strictEqual(yield* statusOf(tasks[1]!), "completed")
     yield* TestClock.adjust("1 minute")
-    yield* experts.touch(bob!)
-    yield* nothingFor(ann!)
-    assert.deepStrictEqual(yield* judgeAll(bob!), [tasks[2]])
+    yield* experts.touch(bob)
+    yield* nothingFor(ann)
+    assert.deepStrictEqual(yield* judgeAll(bob), [tasks[2]])
   })
 
   repeating("go to others after a restart, too", function* () {
-    const { sql } = yield* Database
-    const [ann, bob] = yield* people("Ann", "Bob")
+    const { ann, bob, sql } = yield* crew("ann", "bob")
     const tasks = yield* threeTasks
-    assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[0]])
+    assert.deepStrictEqual(yield* judgeAll(ann), [tasks[0]])
     const again = storeOver({ allowRepeatedVotes: true }).pipe(Layer.provide(Layer.succeed(SqlClient.SqlClient, sql)))
     yield* Effect.gen(function* () {
-      yield* nothingFor(ann!)
-      assert.deepStrictEqual(yield* judgeNext(bob!).pipe(Effect.map((item) => item.task.task_id)), tasks[1])
-      assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[2]])
+      yield* nothingFor(ann)
+      assert.deepStrictEqual((yield* judge(bob, "a")).task.task_id, tasks[1])
+      assert.deepStrictEqual(yield* judgeAll(ann), [tasks[2]])
     }).pipe(Effect.provide(again, { local: true }))
   })
-})
-
-const work = fc.record({
-  people: fc.integer({ min: 1, max: 6 }),
-  tasks: fc.integer({ min: 1, max: 4 }),
-  votes: fc.integer({ min: 1, max: 3 }),
-  turns: fc.array(fc.nat(), { maxLength: 40 }),
-})
-
-it("work in any order gives all votes, to everybody equally often, where votes may be repeated", async () => {
-  const run = Effect.fnUntraced(function* ({
-    people: size,
-    tasks,
-    turns,
-    votes,
-  }: typeof work extends fc.Arbitrary<infer A> ? A : never) {
-    const crowd = yield* people(...Array.from({ length: size }, (_, i) => `${i}`))
-    const asked = Math.min(votes, size)
-    for (let i = 0; i < tasks; i++) {
-      const order = [abc, bca, cab][i % 3]!
-      yield* create([["before", `${i}`, "b"], order, ["after", `${i}`, "b"]], { votes: asked })
-    }
-    const queue = yield* VoteQueue
-    const voters: Array<string> = []
-    const turn = Effect.fnUntraced(function* (expertId: string) {
-      const item = yield* queue.next(expertId)
-      if (Option.isNone(item)) return 0
-      if (item.value.prompt === "p") voters.push(expertId)
-      yield* judge(expertId, item.value)
-      return 1
-    })
-    yield* Effect.forEach(turns, (n) => turn(crowd[n % size]!))
-    while ((yield* Effect.forEach(crowd, turn)).includes(1));
-    assert.deepInclude((yield* (yield* TaskStore).overview).tasks, { pending: 0, in_progress: 0, completed: tasks })
-    assert.lengthOf(voters, tasks * asked)
-    const counts = crowd.map((expertId) => voters.filter((voter) => voter === expertId).length)
-    const most = Math.max(...counts)
-    // Who has voted on an item does not vote on it again, so that the last ones may be left to others.
-    assert.isTrue(
-      counts.every((count) => count >= Math.min(most - 1, 1)),
-      `${voters.join()} of ${size}`,
-    )
-    if (asked === 1) assert.isAtMost(most - Math.min(...counts), 1, voters.join())
-  })
-  const property = fc.asyncProperty(work, fc.nat(), (work, seed) =>
-    Effect.runPromise(
-      run(work).pipe(
-        Random.withSeed(seed),
-        Effect.provide(
-          Layer.fresh(store(":memory:", { allowRepeatedVotes: true })).pipe(Layer.provideMerge(TestClock.layer())),
-        ),
-        Effect.scoped,
-      ),
-    ),
-  )
-  await fc.assert(property, { numRuns: cases(8, 60) })
 })

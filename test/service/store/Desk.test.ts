@@ -1,39 +1,15 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
-import { Database } from "../../../src/service/database/Database.ts"
-import { Desk } from "../../../src/service/store/Desk.ts"
-import { Experts } from "../../../src/service/store/Experts.ts"
-import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
-import { assertCounters } from "./recount.ts"
-import {
-  colors,
-  create,
-  detailOf,
-  experts,
-  judge,
-  makeEvents,
-  next,
-  results,
-  statusOf,
-  store,
-  storeOver,
-  voteFor,
-} from "./support.ts"
-import { testOver } from "../../support/effectTest.ts"
+import { counted } from "./recount.ts"
+import { colors, create, crew, detailOf, judge, next, results, statusOf, storeOver, voteFor } from "./support.ts"
 
-const right = { goldAnswer: () => Option.some(0) }
-const { events, layer } = makeEvents()
-const test = testOver(store(":memory:"))
-
-/** A test of the events that are stored for webhooks. */
-const told = testOver(store(":memory:", { webhooks: layer, ...right }))
+const { test } = counted()
+const { events, test: told } = counted({ goldAnswer: () => Option.some(0) })
 
 describe("decisions", () => {
   told("replace the delivered result, announce it, and keep the votes, which decide again afterwards", function* () {
-    events.length = 0
-    const desk = yield* Desk
-    const [ann = "", bob = "", cleo = ""] = yield* experts
+    const { ann, bob, cleo, desk } = yield* crew("ann", "bob", "cleo")
     const taskId = yield* create(colors, { votes: 3 })
     yield* judge(ann, "blue", "green")
     for (const one of [bob, cleo]) yield* judge(one, "green", "green")
@@ -41,10 +17,8 @@ describe("decisions", () => {
     const [before, other] = yield* results(taskId)
     assert.strictEqual(before.best_completion_index, 1)
     assert.lengthOf(events, 1)
-    assert.deepStrictEqual(
-      (yield* desk.items({ state: "disputed" })).items.map(({ index }) => index),
-      [0],
-    )
+    const disputed = Effect.map(desk.items({ state: "disputed" }), ({ items }) => items.map(({ index }) => index))
+    assert.deepStrictEqual(yield* disputed, [0])
 
     yield* desk.decide({ taskId, promptIndex: 0, choice: 0, rationale: "It is day.", operator: "Lea" })
     const [after, unchanged] = yield* results(taskId)
@@ -55,37 +29,31 @@ describe("decisions", () => {
     assert.strictEqual(after.annotations.decision.by, "Lea")
     assert.deepStrictEqual(unchanged, other)
     assert.deepStrictEqual(events.slice(1), [{ organization: "default", groupId: taskId, taskIds: [taskId] }])
-    assert.deepStrictEqual((yield* desk.items({ state: "disputed" })).items, [])
+    assert.deepStrictEqual(yield* disputed, [])
     assert.strictEqual((yield* desk.items({ state: "decided" })).items[0]?.decision?.by, "Lea")
-    yield* assertCounters
 
     yield* desk.withdrawDecision(taskId, 0)
     assert.deepStrictEqual((yield* results(taskId))[0], before)
     assert.lengthOf(events, 3)
-    yield* assertCounters
   })
 
   test("settle a prompt that misses votes, but not one that an expert is judging, nor one of a cancelled task", function* () {
-    const desk = yield* Desk
-    const [ann = "", bob = ""] = yield* experts
+    const { ann, bob, desk, queue, taskStore } = yield* crew("ann", "bob")
     const taskId = yield* create([["sky", "blue", "green"]], { votes: 2 })
     const decision = { taskId, promptIndex: 0, choice: 1, rationale: "", operator: "Lea" }
     yield* judge(ann, "blue")
     const held = yield* next(bob)
     assert.strictEqual((yield* Effect.flip(desk.decide(decision)))._tag, "Conflict")
-    yield* (yield* VoteQueue).setAside(bob, held.item_id, { kind: "skip", reason: "" })
+    yield* queue.setAside(bob, held.item_id, { kind: "skip", reason: "" })
     yield* desk.decide(decision)
     assert.strictEqual((yield* results(taskId))[0].best_completion_index, 1)
-    yield* assertCounters
     // The votes are too few again.
     yield* desk.withdrawDecision(taskId, 0)
     assert.strictEqual((yield* detailOf(taskId)).task.status, "in_progress")
-    yield* assertCounters
-    yield* (yield* TaskStore).cancel(taskId)
+    yield* taskStore.cancel(taskId)
     assert.strictEqual((yield* Effect.flip(desk.decide(decision)))._tag, "Conflict")
     assert.strictEqual((yield* Effect.flip(desk.decide({ ...decision, taskId: "task_none" })))._tag, "NotFound")
     assert.strictEqual((yield* Effect.flip(desk.decide({ ...decision, promptIndex: 1 })))._tag, "NotFound")
-    yield* assertCounters
   })
 })
 
@@ -101,8 +69,7 @@ const assessed = Effect.fnUntraced(function* (expertId: string, text: string, st
 })
 
 test("what votes say besides the choice is of the completion that a lead chooses, and stays with votes that are void for a time", function* () {
-  const desk = yield* Desk
-  const [ann = "", bob = "", cleo = ""] = yield* experts
+  const { ann, bob, cleo, desk } = yield* crew("ann", "bob", "cleo")
   const taskId = yield* create([["sky", "blue", "green", "red"]], { votes: 3, guidelines: rubric })
   yield* assessed(ann, "green", 1)
   yield* assessed(bob, "green", 3)
@@ -132,43 +99,37 @@ test("what votes say besides the choice is of the completion that a lead chooses
 
 describe("prompts that miss a vote again", () => {
   test("by a start of the service after nobody answered are in the group's lane; decided ones stay closed", function* () {
-    const { sql } = yield* Database
-    const [ann = "", bob = ""] = yield* experts
+    const { ann, bob, desk, queue, sql, taskStore } = yield* crew("ann", "bob")
     const taskId = yield* create(colors, { group: "colors" })
     yield* create([["snow", "white", "black"]], { group: "colors" })
-    yield* (yield* Desk).decide({ taskId, promptIndex: 0, choice: 0, rationale: "", operator: "Lea" })
-    yield* (yield* TaskStore).cancel(taskId)
+    yield* desk.decide({ taskId, promptIndex: 0, choice: 0, rationale: "", operator: "Lea" })
+    yield* taskStore.cancel(taskId)
     yield* sql`UPDATE task SET unanswered = 1 WHERE task_id = ${taskId}`
-    yield* (yield* VoteQueue).setGroup({ groupId: "colors", priority: "normal", experts: [bob] })
+    yield* queue.setGroup({ groupId: "colors", priority: "normal", experts: [bob] })
     yield* Effect.gen(function* () {
       // `pending` would say that all votes of the task are open.
       assert.strictEqual(yield* statusOf(taskId), "in_progress")
       assert.isTrue(Option.isNone(yield* (yield* VoteQueue).next(ann)))
       assert.strictEqual((yield* next(bob)).prompt, "grass")
-      yield* assertCounters
     }).pipe(Effect.provide(Layer.fresh(storeOver())))
   })
 
   test("and have it again before a start of the service complete the task that nobody answered", function* () {
-    const desk = yield* Desk
-    const [ann = ""] = yield* experts
+    const { ann, desk, taskStore } = yield* crew("ann")
     const taskId = yield* create([["sky", "blue", "green"]])
     yield* judge(ann, "blue")
     yield* desk.voidVotes(ann, "", "Lea")
-    assert.isTrue(yield* (yield* TaskStore).cancelUnanswered(taskId))
+    assert.isTrue(yield* taskStore.cancelUnanswered(taskId))
     yield* desk.restoreVotes(1, "Lea")
     assert.strictEqual(yield* statusOf(taskId), "cancelled")
     yield* Effect.gen(function* () {
       yield* statusOf(taskId).pipe(Effect.repeat({ until: (status) => status === "completed", times: 100 }))
       assert.strictEqual((yield* results(taskId))[0].best_completion_index, 0)
-      yield* assertCounters
     }).pipe(Effect.provide(Layer.fresh(storeOver())))
   })
 
   test("go to the group's experts, and by its priority, also where these were set or removed meanwhile", function* () {
-    const desk = yield* Desk
-    const queue = yield* VoteQueue
-    const [ann = "", bob = "", cleo = "", dan = ""] = yield* experts
+    const { ann, bob, cleo, dan, desk, experts, queue } = yield* crew("ann", "bob", "cleo", "dan")
     yield* create([["early", "a", "b"]], { group: "early" })
     yield* create([["late", "a", "b"]], { group: "late" })
     yield* queue.setGroup({ groupId: "late", priority: "high", experts: [ann] })
@@ -194,7 +155,7 @@ describe("prompts that miss a vote again", () => {
     yield* queue.setGroup({ groupId: "last", priority: "high", experts: [dan] })
     yield* desk.decide({ taskId: last, promptIndex: 0, choice: 0, rationale: "", operator: "Lea" })
     yield* desk.withdrawDecision(last, 0)
-    const eve = (yield* (yield* Experts).create("Eve")).expert_id
+    const eve = (yield* experts.create("eve")).expert_id
     assert.deepStrictEqual(yield* promptsFor(eve), ["late"])
     assert.deepStrictEqual(yield* promptsFor(dan), ["last", "late"])
   })
@@ -202,11 +163,7 @@ describe("prompts that miss a vote again", () => {
 
 describe("void votes", () => {
   told("leave the results, whose items return to the queue for others; undone, they count again", function* () {
-    events.length = 0
-    const { sql } = yield* Database
-    const desk = yield* Desk
-    const queue = yield* VoteQueue
-    const [ann = "", bob = "", cleo = "", dan = ""] = yield* experts
+    const { ann, bob, cleo, dan, desk, queue, sql } = yield* crew("ann", "bob", "cleo", "dan")
     const taskId = yield* create(colors, { votes: 3, group: "colors" })
     yield* judge(ann, "blue", "green")
     for (const one of [bob, cleo]) yield* judge(one, "green", "green")
@@ -223,7 +180,6 @@ describe("void votes", () => {
     assert.strictEqual(tied.annotations.tie, true)
     assert.strictEqual(yield* statusOf(taskId), "in_progress")
     assert.deepStrictEqual(events, [{ organization: "default", groupId: "colors", taskIds: [taskId] }])
-    yield* assertCounters
     assert.strictEqual((yield* Effect.flip(desk.voidVotes(cleo, "", "Lea")))._tag, "Conflict")
     // Not by the same expert.
     assert.isTrue(Option.isNone(yield* queue.next(cleo)))
@@ -232,42 +188,32 @@ describe("void votes", () => {
     yield* queue.vote(dan, item.item_id, voteFor(item, "blue"))
     const restored = yield* desk.restoreVotes(1, "Lea")
     assert.deepStrictEqual(restored, { voiding_id: 1, votes: 1, tasks: 1, reopened: 0 })
-    yield* assertCounters
     assert.strictEqual(yield* statusOf(taskId), "completed")
     const after = yield* results(taskId)
     assert.strictEqual(after[0].best_completion_index, 0)
     assert.deepStrictEqual(after[1], before[1])
-    assert.deepStrictEqual(events.at(-1), {
-      organization: "default",
-      groupId: "colors",
-      taskIds: [taskId],
-      mayGrow: true,
-    })
+    assert.deepInclude(events.at(-1), { taskIds: [taskId], mayGrow: true })
     assert.lengthOf(yield* sql`SELECT n FROM voided_vote`, 1)
   })
 
   told("withdraw a result that has no vote left, and say so", function* () {
-    events.length = 0
-    const desk = yield* Desk
-    const [ann = "", bob = ""] = yield* experts
+    const { ann, bob, desk, taskStore } = yield* crew("ann", "bob")
     const taskId = yield* create(colors)
     yield* judge(ann, "blue")
     yield* judge(bob, "green")
     yield* desk.voidVotes(ann, "", "Lea")
-    const found = yield* Effect.flatMap((yield* TaskStore).find("default", taskId), Effect.fromOption)
+    const found = yield* Effect.flatMap(taskStore.find("default", taskId), Effect.fromOption)
     assert.deepStrictEqual([found.status, Option.isNone(found.answer)], ["in_progress", true])
     assert.strictEqual(events.at(-1)?.type, "task_group.reopened")
     yield* judge(bob, "green")
     assert.strictEqual((yield* results(taskId))[0].best_completion_index, 1)
     assert.lengthOf(events, 3)
-    yield* assertCounters
   })
 })
 
 describe("reports", () => {
   test("equal items of several tasks are one entry, with the votes of all", function* () {
-    const desk = yield* Desk
-    const [ann = "", bob = "", cleo = ""] = yield* experts
+    const { ann, bob, cleo, desk, queue, taskStore } = yield* crew("ann", "bob", "cleo")
     const guidelines = "Be kind."
     // As a client sends 30 items three times, with the completions in another order each time.
     const prompts = Array.from({ length: 30 }, (_, i) => `p${i}`)
@@ -276,19 +222,14 @@ describe("reports", () => {
       ["blue", "red", "green"],
       ["green", "blue", "red"],
     ] as const
-    const tasks = yield* Effect.forEach(orders, (order) =>
-      create(
-        prompts.map((prompt) => [prompt, ...order] as const),
-        { guidelines },
-      ),
-    )
+    const inOrder = (order: (typeof orders)[number]) => prompts.map((prompt) => [prompt, ...order] as const)
+    const tasks = yield* Effect.forEach(orders, (order) => create(inOrder(order), { guidelines }))
     const elsewhere = [
       yield* create([["p29", ...orders[0]]]),
       yield* create([["p29", ...orders[0]]], { guidelines, group: "week 48" }),
       yield* create([["p29", ...orders[0]]], { guidelines }),
     ]
-    yield* (yield* TaskStore).cancel(elsewhere[2]!)
-    const queue = yield* VoteQueue
+    yield* taskStore.cancel(elsewhere[2]!)
     yield* queue.setGroup({ groupId: elsewhere[0]!, priority: "low", experts: undefined })
     yield* queue.setGroup({ groupId: "week 48", priority: "low", experts: undefined })
     yield* judge(ann, "red")
@@ -317,20 +258,13 @@ describe("reports", () => {
       { task_id: tasks[0], index: 0 },
     ])
     // The filter decides which of them it is.
-    const waiting = yield* desk.items({ state: "waiting" })
-    assert.deepStrictEqual(
-      waiting.items.map(({ task_id }) => task_id),
-      [elsewhere[1]!, elsewhere[0]!],
-    )
     const judged = yield* desk.items({ expert: ann, limit: 200 })
     assert.lengthOf(judged.items, 30)
     assert.isTrue(judged.items.every(({ task_id, votes }) => task_id === tasks[0] && votes === 3))
   })
 
   test("items are found by text, group, state, expert, flag and agreement, page by page", function* () {
-    const desk = yield* Desk
-    const queue = yield* VoteQueue
-    const [ann = "", bob = ""] = yield* experts
+    const { ann, bob, desk, queue, taskStore } = yield* crew("ann", "bob")
     yield* create(colors, { votes: 2, group: "colors" })
     yield* create([["100% of_them", "all", "none"]])
     yield* judge(ann, "blue")
@@ -351,8 +285,7 @@ describe("reports", () => {
     assert.deepStrictEqual(yield* found({ flagged: "true" }), ["grass"])
     const first = yield* desk.items({ limit: 2 })
     assert.deepStrictEqual(yield* found({ before: first.next! }), ["sky"])
-    const tasks = yield* (yield* TaskStore).list({ text: "COLOR" })
-    assert.lengthOf(tasks.tasks, 1)
+    assert.lengthOf((yield* taskStore.list({ text: "COLOR" })).tasks, 1)
 
     const group = yield* Effect.flatMap(desk.group("colors"), Effect.fromOption)
     assert.deepStrictEqual(
@@ -362,19 +295,13 @@ describe("reports", () => {
     assert.deepStrictEqual(
       group.experts.map(({ name, votes }) => [name, votes]),
       [
-        ["Ann", 1],
-        ["Bob", 1],
+        ["ann", 1],
+        ["bob", 1],
       ],
     )
     const expert = yield* Effect.flatMap(desk.expert(ann), Effect.fromOption)
-    assert.strictEqual(
-      expert.latest.places[0]?.chosen.reduce((sum, n) => sum + n, 0),
-      1,
-    )
-    assert.deepStrictEqual(
-      expert.days.map(({ votes }) => votes),
-      [1],
-    )
+    assert.sameMembers([...expert.latest.places[0]!.chosen], [0, 1])
+    assert.deepStrictEqual(expert.days, [{ day: 0, votes: 1 }])
     assert.isTrue(Option.isNone(yield* desk.group("none")))
   })
 })

@@ -1,10 +1,8 @@
 import { assert } from "@effect/vitest"
 import { Effect, Option, Result } from "effect"
 import { Desk } from "../../../src/service/store/Desk.ts"
-import { Experts } from "../../../src/service/store/Experts.ts"
-import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
-import { create, next, person, prompts, results, store, voteFor } from "./support.ts"
+import { create, crew, detailOf, next, prompts, results, store, voteFor } from "./support.ts"
 import { testOver } from "../../support/effectTest.ts"
 
 const test = testOver(store(":memory:"))
@@ -23,13 +21,13 @@ const sent = "---\nrubric:\n  all_bad: true\n---\nBe fair."
 
 test("are the newest for whoever comes next, told once to who saw another, and recorded with each vote", function* () {
   const task = yield* create(prompts(4), { guidelines: sent, votes: 2 })
-  const [eva, bob] = [yield* person("Eva"), yield* person("Bob")]
+  const { bob, eva, queue } = yield* crew("eva", "bob")
   const first = yield* judge(eva)
   assert.deepInclude(first, { guidelines: "Be fair.", guidelines_version: 1, guidelines_change: null })
   const held = yield* next(eva)
   yield* edit(task, "Be fair and kind.", 1)
   // What was shown before the change.
-  yield* (yield* VoteQueue).vote(eva, held.item_id, { ...voteFor(held, "a"), guidelines_version: 1 })
+  yield* queue.vote(eva, held.item_id, { ...voteFor(held, "a"), guidelines_version: 1 })
   yield* edit(task, "Be kind.", 2)
 
   const told = yield* next(eva)
@@ -38,7 +36,6 @@ test("are the newest for whoever comes next, told once to who saw another, and r
     guidelines_version: 3,
     guidelines_change: { from: 1, before: "Be fair." },
   })
-  const queue = yield* VoteQueue
   assert.isNotNull((yield* next(eva)).guidelines_change, "until it is acknowledged")
   yield* queue.acknowledge(eva, told.item_id, 2)
   assert.deepStrictEqual((yield* next(eva)).guidelines_change, { from: 2, before: "Be fair and kind." })
@@ -66,15 +63,14 @@ test("are those of all tasks that came with the same, of the same organization; 
   const same = yield* create(prompts(1), { guidelines: sent, key: "2" })
   const foreign = yield* create(prompts(1), { guidelines: sent, key: "3", organization: "other" })
   const none = yield* create(prompts(1), { key: "4" })
-  yield* edit(one, "---\nrubric:\n  edit: true\n---\nBe kind.", 1)
   const versionOf = (taskId: string) =>
-    TaskStore.use((tasks) =>
-      Effect.map(tasks.detail(taskId, 0), (detail) => {
-        const { guidelines, guidelines_version, rubric } = Option.getOrThrow(detail)
-        return [guidelines_version, guidelines, rubric?.all_bad]
-      }),
-    )
+    Effect.map(detailOf(taskId), ({ guidelines, guidelines_version, rubric }) => [
+      guidelines_version,
+      guidelines,
+      rubric?.all_bad,
+    ])
   const written = "---\nrubric:\n  edit: true\n---\nBe kind."
+  yield* edit(one, written, 1)
   assert.deepStrictEqual(yield* versionOf(one), [2, written, true])
   assert.deepStrictEqual(yield* versionOf(same), [2, written, true])
   assert.deepStrictEqual(yield* versionOf(foreign), [1, sent.replace(/^---[^]*---\n/, ""), true])
@@ -82,11 +78,10 @@ test("are those of all tasks that came with the same, of the same organization; 
   const later = yield* create(prompts(1), { guidelines: sent, key: "5" })
   assert.strictEqual((yield* versionOf(later))[0], 2)
 
-  const eva = yield* person("Eva")
+  const { eva, queue } = yield* crew("eva")
   const item = yield* next(eva)
   // Asked of the rubric that was sent, and of no other.
   const said = { strength: null, all_bad: true, flags: [], edited: "edited", aspects: {} }
-  const queue = yield* VoteQueue
   const refused = yield* Effect.flip(queue.vote(eva, item.item_id, { ...voteFor(item, "a"), assessment: said }))
   assert.strictEqual(refused._tag, "MalformedRequest")
   yield* queue.vote(eva, item.item_id, { ...voteFor(item, "a"), assessment: { ...said, edited: null } })
@@ -97,7 +92,7 @@ test("are listed with who made them, also for a task that came without any", fun
   const task = yield* create(prompts(1))
   yield* edit(task, "Be fair.", 1)
   assert.strictEqual((yield* Effect.flip(edit("none", "x", 1)))._tag, "NotFound")
-  const desk = yield* Desk
+  const { desk } = yield* crew()
   assert.deepStrictEqual(Option.getOrThrow(yield* desk.guidelines(task)), {
     has_rubric: false,
     versions: [
@@ -109,17 +104,12 @@ test("are listed with who made them, also for a task that came without any", fun
 })
 
 test("are what automatic experts get, and their votes say which version that was", function* () {
-  yield* (yield* Experts).ensure("robot")
+  const { experts, queue } = yield* crew()
+  yield* experts.ensure("robot")
   const task = yield* create(prompts(1), { guidelines: "Be fair." })
   yield* edit(task, "Be kind.", 1)
-  const queue = yield* VoteQueue
-  const { claims } = yield* queue.claim({
-    experts: ["robot"],
-    tasks: 1,
-    createdBefore: Infinity,
-    isAvailable: () => true,
-  })
-  const [claim] = claims
+  const asking = { experts: ["robot"], tasks: 1, createdBefore: Infinity, isAvailable: () => true }
+  const [claim] = (yield* queue.claim(asking)).claims
   assert.deepInclude(claim, { guidelines: "Be kind.", guidelinesVersion: 2 })
   yield* edit(task, "Be kinder.", 2)
   const { itemId } = claim!.items[0]!

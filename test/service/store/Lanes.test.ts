@@ -1,27 +1,16 @@
 import { assert, describe } from "@effect/vitest"
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { Experts } from "../../../src/service/store/Experts.ts"
-import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
-import { create, next, person, store, voteFor } from "./support.ts"
+import * as Support from "./support.ts"
+import { create, crew, judgeAll, next, person, prompts, store, voteFor } from "./support.ts"
 import { testOver } from "../../support/effectTest.ts"
 
 const test = testOver(store(":memory:"))
 
-const promptOf = (expertId: string) =>
-  VoteQueue.use((queue) => Effect.map(queue.next(expertId), (item) => Option.map(item, ({ prompt }) => prompt)))
-const judge = Effect.fnUntraced(function* (expertId: string) {
-  const item = yield* next(expertId)
-  yield* (yield* VoteQueue).vote(expertId, item.item_id, voteFor(item, item.completions[0]!))
-  return item.prompt
-})
+const judge = (expertId: string) => Effect.map(Support.judge(expertId, "a"), ({ prompt }) => prompt)
 /** The prompts that the expert gets until nothing is left. */
-const all = Effect.fnUntraced(function* (expertId: string) {
-  const prompts: Array<string> = []
-  while (Option.isSome(yield* promptOf(expertId))) prompts.push(yield* judge(expertId))
-  return prompts
-})
+const all = (expertId: string) => Effect.map(judgeAll(expertId), (items) => items.map(({ prompt }) => prompt))
 const group = (name: string, prompts: ReadonlyArray<string>, votes = 1) =>
   create(
     prompts.map((prompt) => [prompt, "a", "b"] as const),
@@ -32,7 +21,7 @@ const set = (groupId: string, priority: "urgent" | "high" | "normal" | "low", ex
 
 describe("priority of groups", () => {
   test("is the order of the queue, and among equal ones the oldest item is first", function* () {
-    const eva = yield* person("Eva")
+    const eva = yield* person("eva")
     yield* group("a", ["a1", "a2"])
     yield* group("b", ["b1"])
     yield* group("c", ["c1"])
@@ -59,12 +48,11 @@ describe("priority of groups", () => {
   })
 
   test("of a group whose items an expert has passed already, and back again", function* () {
-    const [eva, max] = [yield* person("Eva"), yield* person("Max")]
+    const { eva, max } = yield* crew("eva", "max")
     yield* group("a", ["a1", "a2"], 2)
     yield* group("b", ["b1"], 2)
     assert.deepStrictEqual(yield* all(eva), ["a1", "a2", "b1"])
     yield* set("b", "high")
-    assert.deepStrictEqual(yield* promptOf(max), Option.some("b1"))
     assert.strictEqual(yield* judge(max), "b1")
     yield* set("a", "high")
     assert.strictEqual(yield* judge(max), "a1")
@@ -75,21 +63,21 @@ describe("priority of groups", () => {
   })
 
   test("an abandoned item returns to its place in its lane", function* () {
-    const [eva, max] = [yield* person("Eva"), yield* person("Max")]
+    const { eva, max, queue } = yield* crew("eva", "max")
     yield* group("a", ["a1", "a2"])
     yield* set("a", "high")
     yield* next(eva)
     assert.strictEqual(yield* judge(max), "a2")
-    assert.deepStrictEqual(yield* promptOf(max), Option.none())
+    assert.deepStrictEqual(yield* all(max), [])
     yield* TestClock.adjust("31 minutes")
-    yield* (yield* VoteQueue).releaseExpired
+    yield* queue.releaseExpired
     assert.strictEqual(yield* judge(max), "a1")
   })
 })
 
 describe("an assigned group", () => {
   test("goes only to its experts, in the order of age with what is for all", function* () {
-    const [eva, max] = [yield* person("Eva"), yield* person("Max")]
+    const { eva, max } = yield* crew("eva", "max")
     yield* group("a", ["a1"])
     yield* group("b", ["b1", "b2"])
     yield* group("c", ["c1"])
@@ -99,22 +87,21 @@ describe("an assigned group", () => {
   })
 
   test("is taken from who holds it, and given back by a change", function* () {
-    const [eva, max] = [yield* person("Eva"), yield* person("Max")]
+    const { eva, max, queue } = yield* crew("eva", "max")
     yield* group("a", ["a1", "a2"])
     const held = yield* next(eva)
     yield* set("a", "normal", [max])
-    const queue = yield* VoteQueue
     const late = yield* Effect.flip(queue.vote(eva, held.item_id, voteFor(held, "a")))
     assert.strictEqual(late._tag, "Conflict")
-    assert.deepStrictEqual(yield* promptOf(eva), Option.none())
+    assert.deepStrictEqual(yield* all(eva), [])
     assert.strictEqual(yield* judge(max), "a1")
     yield* set("a", "normal", [eva])
-    assert.deepStrictEqual(yield* promptOf(max), Option.none())
+    assert.deepStrictEqual(yield* all(max), [])
     assert.strictEqual(yield* judge(eva), "a2")
   })
 
   test("waits for its own experts alone where a prompt is asked for twice", function* () {
-    const [eva] = [yield* person("Eva"), yield* person("Max")]
+    const { eva } = yield* crew("eva", "max")
     yield* group("a", ["same"])
     yield* group("a", ["same"])
     // Max, who has not seen it, is not asked: Eva judges both.
@@ -123,56 +110,42 @@ describe("an assigned group", () => {
   })
 
   test("is not claimed for other automatic experts", function* () {
-    const queue = yield* VoteQueue
-    const experts = yield* Experts
+    const { experts, queue } = yield* crew()
     yield* experts.ensure("first")
     yield* experts.ensure("last")
     yield* group("a", ["a1"])
     yield* group("b", ["b1"])
     yield* set("a", "normal", ["last"])
-    const claim = (names: ReadonlyArray<string>) =>
-      Effect.map(
-        queue.claim({ experts: names, tasks: 10, createdBefore: 1, isAvailable: () => true }),
-        ({ claims, unanswered }) => ({
-          claims: claims.map(({ items }) => [items[0]!.prompt.prompt, items[0]!.experts]),
-          unanswered,
-        }),
-      )
-    assert.deepStrictEqual(yield* claim(["first"]), { claims: [["b1", ["first"]]], unanswered: [] })
+    const claimed = Effect.fnUntraced(function* (experts: ReadonlyArray<string>) {
+      const asking = { experts, tasks: 10, createdBefore: 1, isAvailable: () => true }
+      const { claims, unanswered } = yield* queue.claim(asking)
+      assert.deepStrictEqual(unanswered, [])
+      return claims.map(({ items }) => [items[0]!.prompt.prompt, items[0]!.experts])
+    })
+    assert.deepStrictEqual(yield* claimed(["first"]), [["b1", ["first"]]])
     yield* set("a", "normal", ["first", "last"])
-    assert.deepStrictEqual(yield* claim(["first", "last"]), { claims: [["a1", ["first", "last"]]], unanswered: [] })
+    assert.deepStrictEqual(yield* claimed(["first", "last"]), [["a1", ["first", "last"]]])
   })
 
   test("a group or an expert that does not exist is an error, and changes nothing", function* () {
     yield* group("a", ["a1"])
     assert.strictEqual((yield* Effect.flip(set("b", "high")))._tag, "NotFound")
     assert.strictEqual((yield* Effect.flip(set("a", "high", ["nobody"])))._tag, "NotFound")
-    const {
-      groups: [found],
-    } = yield* (yield* VoteQueue).groups()
-    assert.deepInclude(found, { group_id: "a", priority: "normal", assigned: null, votes: 0, votes_needed: 1 })
+    const { groups } = yield* (yield* VoteQueue).groups()
+    assert.deepInclude(groups[0], { group_id: "a", priority: "normal", assigned: null, votes: 0, votes_needed: 1 })
   })
 
   test("tasks without a group are listed, the oldest first, page by page; those with settings in front", function* () {
-    const { groups, pauseGroup } = yield* VoteQueue
+    const { queue, taskStore } = yield* crew()
     const ids = yield* Effect.forEach(Array.from({ length: 120 }), (_, i) =>
-      create(
-        [
-          [`p${i}`, "a", "b"],
-          ["second", "a", "b"],
-        ],
-        { votes: 2 },
-      ),
+      create([[`p${i}`, "a", "b"], ...prompts(1)], { votes: 2 }),
     )
     yield* group("a", ["a1"])
     yield* set(ids[110]!, "high")
-    yield* pauseGroup(ids[3]!, true)
-    yield* (yield* TaskStore).cancel(ids[0]!)
-    const first = yield* groups()
-    assert.deepStrictEqual(
-      first.groups.map(({ group_id }) => group_id),
-      ["a"],
-    )
+    yield* queue.pauseGroup(ids[3]!, true)
+    yield* taskStore.cancel(ids[0]!)
+    const first = yield* queue.groups()
+    assert.lengthOf(first.groups, 1)
     const [urgent, paused] = [ids[110]!, ids[3]!]
     const normal = ids.filter((id) => id !== urgent && id !== paused).slice(1)
     assert.deepStrictEqual(
@@ -181,8 +154,8 @@ describe("an assigned group", () => {
     )
     assert.deepInclude(first.tasks[0], { priority: "high", paused: false, votes: 0, votes_needed: 4, prompt: "p110" })
     assert.isTrue(first.tasks[3]!.paused)
-    const second = yield* groups({ after: first.next! })
-    const third = yield* groups({ after: second.next! })
+    const second = yield* queue.groups({ after: first.next! })
+    const third = yield* queue.groups({ after: second.next! })
     assert.isNull(third.next)
     assert.deepStrictEqual(
       [...second.tasks, ...third.tasks].map(({ group_id }) => group_id),

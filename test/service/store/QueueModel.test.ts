@@ -10,15 +10,11 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import * as SqliteClient from "../../../src/node/SqliteClient.ts"
-import { Desk } from "../../../src/service/store/Desk.ts"
-import { Experts } from "../../../src/service/store/Experts.ts"
-import { type GoldItem, Qualification } from "../../../src/service/store/Qualification.ts"
-import { TaskStore } from "../../../src/service/store/TaskStore.ts"
-import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
+import type { GoldItem } from "../../../src/service/store/Qualification.ts"
 import type { Draft, Submission } from "../../../src/service/pageApi/AnnotateApi.ts"
 import type { Claim } from "../../../src/service/store/VoteQueueModel.ts"
 import { assertCountersWith, meetings } from "./recount.ts"
-import { create, draftOf, makeEvents, storeOver } from "./support.ts"
+import { create, crew, draftOf, makeEvents, person, storeOver } from "./support.ts"
 import { cases } from "../../support/cases.ts"
 
 const step = fc.record({
@@ -138,17 +134,8 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>, allowRepeat
 
   /** Until the next restart. */
   const session = Effect.gen(function* () {
-    const queue = yield* VoteQueue
-    const store = yield* TaskStore
-    const experts = yield* Experts
-    const desk = yield* Desk
-    const qualification = yield* Qualification
-    const sql = yield* SqlClient.SqlClient
-    if (people.length === 0) {
-      people = yield* Effect.forEach(["Ann", "Bob", "Cem"], (name) =>
-        Effect.map(experts.create(name), (row) => row.expert_id),
-      )
-    }
+    const { desk, experts, qualification, queue, sql, taskStore: store } = yield* crew()
+    if (people.length === 0) people = yield* Effect.forEach(["Ann", "Bob", "Cem"], person)
     yield* Effect.forEach(robots, (name) => experts.ensure(name), { discard: true })
     const claims: Array<Claim> = []
 
@@ -396,9 +383,7 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>, allowRepeat
     const [most] = yield* sql<{ votes: number }>`
       SELECT MAX(votes) AS votes FROM (SELECT SUM(votes_required + item.extra_votes) AS votes
         FROM item JOIN task ON seq = item_id / 1048576 GROUP BY content)`
-    const crowd = yield* Effect.forEach(Array.from({ length: most!.votes }), (_, i) =>
-      Effect.map(experts.create(`${i}`), (row) => row.expert_id),
-    )
+    const crowd = yield* Effect.forEach(Array.from({ length: most!.votes }), (_, i) => person(`${i}`))
     let given: number
     do {
       given = 0

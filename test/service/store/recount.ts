@@ -1,8 +1,11 @@
 /** What all counters of the store must say, recounted from the votes. */
 import { assert } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { agreesWithOthers } from "../../../src/domain/Tally.ts"
+import type { VoteQueueOptions } from "../../../src/service/store/VoteQueue.ts"
+import { type Body, testOver } from "../../support/effectTest.ts"
+import { makeEvents, type Store, store } from "./support.ts"
 
 interface ItemRow {
   readonly item_id: number
@@ -131,7 +134,7 @@ export const assertCountersWith = Effect.fnUntraced(function* (withdrawn?: Reado
     FROM task GROUP BY status ORDER BY status`
   assert.deepStrictEqual(counts, recount)
   const groups =
-    yield* sql`SELECT group_id, tasks, open, votes, votes_needed, first_open, items, items_done, all_votes, all_needed FROM task_group ORDER BY group_id`
+    yield* sql`SELECT group_id, tasks, open, votes, votes_needed, first_open, items, items_done, all_votes, all_needed FROM task_group ORDER BY organization, group_id`
   const isKept = sql.literal("(status <> 'cancelled')")
   const isOpen = sql.literal("status IN ('pending', 'in_progress')")
   const regrouped = yield* sql`SELECT group_id, COUNT(*) AS tasks, SUM(finished_at IS NULL) AS open,
@@ -140,7 +143,7 @@ export const assertCountersWith = Effect.fnUntraced(function* (withdrawn?: Reado
       MIN(seq) FILTER (WHERE ${isOpen}) AS first_open, SUM(${isKept} * prompts) AS items,
       SUM(${isKept} * prompts_done) AS items_done, SUM(${isKept} * votes_given) AS all_votes,
       SUM(${isKept} * (prompts * votes_required + extra_votes - votes_spared)) AS all_needed
-    FROM task WHERE group_id <> task_id GROUP BY group_id ORDER BY group_id`
+    FROM task WHERE group_id <> task_id GROUP BY organization, group_id ORDER BY organization, group_id`
   assert.deepStrictEqual(groups, regrouped)
   const days = yield* sql`SELECT given_at / 86400000 AS day, expert_no, COUNT(*) AS votes,
     COALESCE(SUM(agreed), 0) AS agreed, COUNT(agreed) AS compared FROM vote GROUP BY 1, 2 ORDER BY 1, 2`
@@ -148,4 +151,15 @@ export const assertCountersWith = Effect.fnUntraced(function* (withdrawn?: Reado
   assert.isEmpty(yield* sql`SELECT * FROM vote_day WHERE votes < 0 OR (votes = 0 AND (agreed <> 0 OR compared <> 0))`)
 })
 
-export const assertCounters = assertCountersWith()
+/** Tests of the store that end with a recount, and the events that it has stored for webhooks. */
+export const counted = (options: VoteQueueOptions = {}) => {
+  const { events, layer: webhooks } = makeEvents()
+  const run = testOver(store(":memory:", { webhooks, ...options }))
+  const test = (name: string, body: Body<Store | Scope.Scope>) =>
+    run(name, function* () {
+      events.length = 0
+      yield* body()
+      yield* assertCountersWith()
+    })
+  return { events, test }
+}

@@ -1,6 +1,6 @@
 /** The service's store by itself, over a real SQLite file, with webhooks that are only written down. */
 import { Effect, Layer, Option } from "effect"
-import type { SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import type { TaskPrompt } from "../../../src/domain/Task.ts"
 import type { Voters } from "../../../src/domain/Voters.ts"
@@ -9,7 +9,7 @@ import { Database } from "../../../src/service/database/Database.ts"
 import { AllowRepeatedVotes, EndsUnanswered } from "../../../src/service/store/Contents.ts"
 import { Desk } from "../../../src/service/store/Desk.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
-import type { Qualification } from "../../../src/service/store/Qualification.ts"
+import { Qualification } from "../../../src/service/store/Qualification.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue, type VoteQueueOptions } from "../../../src/service/store/VoteQueue.ts"
 import type { Draft, HeldItem, Submission } from "../../../src/service/pageApi/AnnotateApi.ts"
@@ -137,8 +137,6 @@ export const statusOf = Effect.fnUntraced(function* (taskId: string) {
   return Option.map(found, ({ status }) => status).pipe(Option.getOrUndefined)
 })
 
-export const experts = Effect.suspend(() => Effect.forEach(["Ann", "Bob", "Cleo", "Dan"], person))
-
 /** The expert votes for these texts, each on the item that comes next. The last item. */
 export const judge = Effect.fnUntraced(function* (expertId: string, ...texts: readonly [string, ...Array<string>]) {
   const queue = yield* VoteQueue
@@ -149,6 +147,17 @@ export const judge = Effect.fnUntraced(function* (expertId: string, ...texts: re
     items.push(item)
   }
   return items.at(-1)!
+})
+
+/** The expert votes for what is shown first, until nothing is left. The items. */
+export const judgeAll = Effect.fnUntraced(function* (expertId: string) {
+  const queue = yield* VoteQueue
+  const items: Array<HeldItem> = []
+  for (let item = yield* queue.next(expertId); Option.isSome(item); item = yield* queue.next(expertId)) {
+    yield* queue.vote(expertId, item.value.item_id, voteFor(item.value, item.value.completions[0]!))
+    items.push(item.value)
+  }
+  return items
 })
 
 /** Prompts with two completions. */
@@ -166,3 +175,21 @@ export const detailOf = (taskId: string, from = 0) =>
 /** A new expert's id. */
 export const person = (name: string) =>
   Experts.use((experts) => Effect.map(experts.create(name), ({ expert_id }) => expert_id))
+
+/** The store's services, and the id of a new expert for each name. */
+export const crew = <const Name extends string>(...names: ReadonlyArray<Name>) =>
+  Effect.map(
+    Effect.all({
+      desk: Desk,
+      experts: Experts,
+      ids: Effect.forEach(names, person),
+      qualification: Qualification,
+      queue: VoteQueue,
+      sql: SqlClient.SqlClient,
+      taskStore: TaskStore,
+    }),
+    ({ ids, ...services }) => ({
+      ...services,
+      ...(Object.fromEntries(names.map((name, i) => [name, ids[i]])) as Record<Name, string>),
+    }),
+  )

@@ -52,6 +52,7 @@ const recorded: { readonly [endpoint: string]: string | undefined } = {
 const endpoints = endpointsOf(DashboardApi)
 
 interface Entry {
+  readonly operator_no: number
   readonly actor: string
   readonly action: string
   readonly subject: string
@@ -210,13 +211,10 @@ test("the log is filtered by who and what, in pages, and exported as JSON Lines"
 
   const { headers, text } = yield* admin.ask("GET", "/dashboard/api/audit/export?action=token.create")
   assert.match(headers["content-type"]!, /^application\/x-ndjson/)
-  interface Exported extends Entry {
-    readonly operator_no: number
-  }
   const lines = text
     .trimEnd()
     .split("\n")
-    .map((line) => JSON.parse(line) as Exported)
+    .map((line) => JSON.parse(line) as Entry)
   assert.deepStrictEqual(
     lines.map(({ actor, details, operator_no }) => [operator_no, actor, details["name"]]),
     [

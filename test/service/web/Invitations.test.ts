@@ -63,6 +63,7 @@ test("an expert is renamed, but not to the name of another one", function* () {
   const taken = yield* operator.ask("PUT", eva, { name: "ELI" })
   assertProblem(taken, 409, "conflict")
   assert.include(taken.json.detail, "An expert named Eli already exists.")
+  assertProblem(yield* operator.ask("POST", "/dashboard/api/experts", { name: "ELI" }), 409, "conflict")
   assertProblem(yield* operator.ask("PUT", "/dashboard/api/experts/none/name", { name: "Eve" }), 404, "not-found")
   // One may write the own name otherwise.
   for (const name of ["EVA", "Eve"]) assert.strictEqual((yield* operator.ask("PUT", eva, { name })).json.name, name)

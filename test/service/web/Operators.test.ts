@@ -4,8 +4,8 @@ import { Accounts } from "../../../src/service/account/Accounts.ts"
 import { DashboardApi } from "../../../src/service/pageApi/DashboardApi.ts"
 import { type Role } from "../../../src/service/pageApi/OperatorSession.ts"
 import { roles } from "../../../src/service/pageApi/PageConstants.ts"
-import { assertProblem, type Browser, browser } from "./http.ts"
-import { type Started, endpointsOf, password, test, withOperator } from "./support.ts"
+import { assertProblem, browser } from "./http.ts"
+import { endpointsOf, password, signedInAs, test, withOperator } from "./support.ts"
 
 const endpoints = endpointsOf(DashboardApi).filter(({ group }) => group !== "signIn")
 
@@ -19,20 +19,11 @@ const needsOf = ({ group, method }: { readonly group: string; readonly method: s
 
 const codeOf = (link: string) => link.split("=")[1]!
 
-/** A browser in which an operator of that role has signed in, invited by an admin. */
-const operatorOf = Effect.fnUntraced(function* ({ base }: Started, admin: Browser, role: Role, name: string = role) {
-  const { json } = yield* admin.ask("POST", "/dashboard/api/operators", { name, role })
-  const operator = browser(base)
-  const setUp = { code: codeOf(json.link), name: "anything", password }
-  assert.deepStrictEqual((yield* operator.ask("POST", "/dashboard/api/set-up", setUp)).json, { name, role })
-  return { ...operator, no: Number(json.operator.operator_no) }
-})
-
 describe("roles", () => {
   for (const role of roles) {
     test(`a ${role} may do what is for the role, and nothing else`, function* () {
-      const { operator: admin, service } = yield* withOperator()
-      const { ask, cookies } = yield* operatorOf(service, admin, role)
+      const { service } = yield* withOperator()
+      const { ask, cookies } = yield* signedInAs(service, role)
       const cookie = [...cookies].map((pair) => pair.join("=")).join()
       for (const { group, method, name, path } of endpoints) {
         // A signed-out operator would be refused everything.
@@ -48,7 +39,7 @@ describe("roles", () => {
 
   test("a change of role counts from the next request on", function* () {
     const { operator: admin, service } = yield* withOperator()
-    const { ask, no } = yield* operatorOf(service, admin, "viewer")
+    const { ask, no } = yield* signedInAs(service, "viewer")
     assertProblem(yield* ask("GET", "/dashboard/api/tokens"), 403, "forbidden")
     const changed = yield* admin.ask("PUT", `/dashboard/api/operators/${no}/role`, { role: "admin" })
     assert.strictEqual(changed.json.role, "admin")
@@ -80,8 +71,8 @@ describe("operators", () => {
   })
 
   test("a link that the service prints keeps the role of an account, and makes a new one an admin", function* () {
-    const { operator: admin, service } = yield* withOperator()
-    yield* operatorOf(service, admin, "viewer", "Vic")
+    const { service } = yield* withOperator()
+    yield* signedInAs(service, "viewer", "Vic")
     const setUp = Effect.fnUntraced(function* (name: string) {
       const link = yield* Context.get(service.services, Accounts).signInLink
       const { json } = yield* browser(service.base).ask("POST", "/dashboard/api/link", { code: codeOf(link) })
@@ -95,7 +86,7 @@ describe("operators", () => {
 
   test("removal ends the sessions and the link", function* () {
     const { operator: admin, service } = yield* withOperator()
-    const manager = yield* operatorOf(service, admin, "manager", "Mona")
+    const manager = yield* signedInAs(service, "manager", "Mona")
     const renewed = yield* admin.ask("POST", `/dashboard/api/operators/${manager.no}/link`)
     assert.strictEqual((yield* manager.ask("GET", "/dashboard/api/session")).status, 200)
     assert.strictEqual((yield* admin.ask("DELETE", `/dashboard/api/operators/${manager.no}`)).status, 204)
@@ -108,7 +99,7 @@ describe("operators", () => {
       "not-signed-in",
     )
     assertProblem(yield* admin.ask("DELETE", `/dashboard/api/operators/${manager.no}`), 404, "not-found")
-    const { no } = yield* operatorOf(service, admin, "viewer", "Mona")
+    const { no } = yield* signedInAs(service, "viewer", "Mona")
     assert.notStrictEqual(no, manager.no)
   })
 

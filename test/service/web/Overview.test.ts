@@ -124,22 +124,16 @@ test("the overview lists what is stuck: holds, pauses, outages, webhooks, items 
   yield* judge(eli, "a")
 
   const until = day
-  yield* Context.get(service.services, Experts).employ({
-    names: ["judge:m"],
-    outages: () => [{ name: "judge:m", until }],
-    doubts: () => [{ expert: "judge:m", name: "b1", since: until }],
-    paid: Effect.succeed([]),
-  })
+  const { employ } = Context.get(service.services, Experts)
+  const nobody = { names: [], outages: () => [], doubts: () => [], paid: Effect.succeed([]) }
+  const outages = () => [{ name: "judge:m", until }]
+  const doubts = () => [{ expert: "judge:m", name: "b1", since: until }]
+  yield* employ({ ...nobody, names: ["judge:m"], outages, doubts })
   assert.deepStrictEqual(yield* stuck, [
     ["outage", "judge:m", null, "judge:m"],
     ["doubt", "judge:m", null, "b1"],
   ])
-  yield* Context.get(service.services, Experts).employ({
-    names: [],
-    outages: () => [],
-    doubts: () => [],
-    paid: Effect.succeed([]),
-  })
+  yield* employ(nobody)
   yield* sql`INSERT INTO webhook_endpoint VALUES (1, 'http://127.0.0.1:9/', 0, 'The receiver answered 410.', 0)`
   assert.deepStrictEqual(yield* stuck, [["webhook", "", null, ""]])
 })

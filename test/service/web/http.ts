@@ -1,7 +1,7 @@
 /** People at the service's pages: what a browser sends, and what it keeps. */
-import { request as send } from "node:http"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
+import { exchange } from "../../support/listening.ts"
 
 export interface Answer {
   readonly status: number
@@ -21,38 +21,23 @@ export interface Sent {
 }
 
 /** One request, as it is: no header is added, no redirect followed, the path is not normalized. */
-export const raw = (base: string, path: string, { body, headers = {}, method = "GET" }: Sent = {}) =>
-  Effect.promise(
-    () =>
-      new Promise<Answer>((resolve, reject) => {
-        const { hostname, port } = new URL(base)
-        const content = body === undefined || typeof body === "string" ? body : JSON.stringify(body)
-        // Not left to Node, which sends the body of a DELETE without its length.
-        const length = content === undefined ? {} : { "content-length": String(Buffer.byteLength(content)) }
-        const options = { host: hostname, port, path, method, headers: { ...length, ...headers }, agent: false }
-        const outgoing = send(options, (incoming) => {
-          const chunks: Array<Buffer> = []
-          incoming.on("data", (chunk: Buffer) => chunks.push(chunk))
-          incoming.on("error", reject)
-          incoming.on("end", () => {
-            const bytes = Buffer.concat(chunks)
-            const text = bytes.toString()
-            const { "set-cookie": cookies = [], ...single } = incoming.headers
-            const isJson = /[/+]json/.test(single["content-type"] ?? "")
-            resolve({
-              status: incoming.statusCode ?? 0,
-              headers: single as Answer["headers"],
-              cookies,
-              bytes,
-              text,
-              json: isJson && text !== "" ? JSON.parse(text) : undefined,
-            })
-          })
-        })
-        outgoing.on("error", reject)
-        outgoing.end(content)
-      }),
-  )
+export const raw = Effect.fnUntraced(function* (
+  base: string,
+  path: string,
+  { body, headers = {}, method = "GET" }: Sent = {},
+) {
+  const { hostname: host, port } = new URL(base)
+  const content = body === undefined || typeof body === "string" ? body : JSON.stringify(body)
+  // Not left to Node, which sends the body of a DELETE without its length.
+  const length = content === undefined ? {} : { "content-length": String(Buffer.byteLength(content)) }
+  const options = { host, port, path, method, headers: { ...length, ...headers } }
+  const [{ headers: all, statusCode: status = 0 }, bytes] = yield* Effect.orDie(exchange(options, content))
+  const text = bytes.toString()
+  const { "set-cookie": cookies = [], ...single } = all
+  const isJson = /[/+]json/.test(single["content-type"] ?? "")
+  const json = isJson && text !== "" ? JSON.parse(text) : undefined
+  return { status, headers: single as Answer["headers"], cookies, bytes, text, json } satisfies Answer
+})
 
 /** A browser at one of the service's pages: it keeps cookies, and says where it comes from. */
 export const browser = (base: string, origin = base) => {

@@ -19,6 +19,7 @@ import { Operators } from "../../../src/service/account/Operators.ts"
 import { OrganizationAccess } from "../../../src/service/http/OrganizationAccess.ts"
 import { ServiceAddress } from "../../../src/service/http/ServiceAddress.ts"
 import { Tokens } from "../../../src/service/account/Tokens.ts"
+import type { Role } from "../../../src/service/pageApi/OperatorSession.ts"
 import * as Web from "../../../src/service/web/Web.ts"
 import { Webhooks } from "../../../src/service/webhook/Webhooks.ts"
 import { temporaryDirectory } from "../../support/job.ts"
@@ -96,11 +97,11 @@ export const signedIn = Effect.fnUntraced(function* (
 })
 
 /** A browser in which an added operator with that role has signed in. */
-export const signedInAs = Effect.fnUntraced(function* ({ base, services }: Started, role: "viewer" | "manager") {
-  const { link } = yield* Context.get(services, Operators).add(role, role)
-  const operator = browser(base)
-  yield* operator.ask("POST", "/dashboard/api/set-up", { code: link.split("=")[1], name: role, password })
-  return operator
+export const signedInAs = Effect.fnUntraced(function* ({ base, services }: Started, role: Role, name: string = role) {
+  const { link, operator } = yield* Context.get(services, Operators).add(name, role)
+  const { ask, cookies } = browser(base)
+  yield* ask("POST", "/dashboard/api/set-up", { code: link.split("=")[1], name: "anything", password })
+  return { ask, cookies, no: operator.operator_no }
 })
 
 /** A browser in which an expert has accepted an invitation. */
@@ -111,14 +112,15 @@ export const joined = Effect.fnUntraced(function* (base: string, operator: Brows
   return { ...expert, expertId: String(json.expert.expert_id) }
 })
 
-/** The expert votes, on each item that comes, for the completion that begins so. */
+/** The expert votes, on each item that comes, for the completion that begins so. Gives the number of votes. */
 export const judgeAll = Effect.fnUntraced(function* (
   expert: Pick<Browser, "ask">,
   beginsWith: string | ((prompt: string) => string),
   more: object = {},
 ) {
   let work = yield* expert.ask("POST", "/annotate/api/next")
-  while (work.json.item !== null) {
+  let votes = 0
+  for (; work.json.item !== null; votes++) {
     const { completions, item_id, prompt } = work.json.item
     const beginning = typeof beginsWith === "string" ? beginsWith : beginsWith(prompt)
     const best = completions.findIndex((text: string) => text.startsWith(beginning))
@@ -126,6 +128,7 @@ export const judgeAll = Effect.fnUntraced(function* (
     work = yield* expert.ask("POST", `/annotate/api/items/${item_id}/vote`, vote)
     assert.strictEqual(work.status, 200, work.text)
   }
+  return votes
 })
 
 /** The service, and an operator's browser. */

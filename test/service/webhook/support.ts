@@ -1,14 +1,15 @@
 /** A real receiver of deliveries, and the webhooks of a service over a file of its own. */
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
+import type { IncomingHttpHeaders, ServerResponse } from "node:http"
 import { NodeServices } from "@effect/platform-node"
-import { Effect, FileSystem, Layer, Option } from "effect"
+import { Effect, Layer, Option } from "effect"
 import { FetchHttpClient, HttpClient } from "effect/http"
 import type { SqlError } from "effect/sql/SqlError"
 import { Webhook } from "standardwebhooks"
 import * as SqliteClient from "../../../src/node/SqliteClient.ts"
 import { Database } from "../../../src/service/database/Database.ts"
 import { Webhooks, type WebhooksOptions } from "../../../src/service/webhook/Webhooks.ts"
+import { temporaryPath } from "../../node/support.ts"
+import { listening, withBody } from "../../support/listening.ts"
 
 export interface Received {
   readonly method: string
@@ -36,53 +37,32 @@ export interface Receiver {
   react: (request: Received, ordinal: number) => Reaction
 }
 
-export const receiver = (react: Receiver["react"] = () => ({ status: 204 }), port = 0) =>
-  Effect.acquireRelease(
-    Effect.callback<Receiver & { readonly close: Effect.Effect<void> }>((resume) => {
-      let connections = 0
-      let open = 0
-      const server = createServer((request, response) => {
-        const chunks: Array<Buffer> = []
-        request.on("data", (chunk: Buffer) => chunks.push(chunk))
-        request.on("end", () => {
-          const received: Received = {
-            method: request.method ?? "",
-            path: request.url ?? "",
-            headers: request.headers,
-            body: Buffer.concat(chunks).toString(),
-          }
-          self.received.push(received)
-          const reaction = self.react(received, self.received.length)
-          if (typeof reaction === "function") return reaction(response)
-          response.writeHead(reaction.status, reaction.headers)
-          response.end(reaction.body)
-        })
-      })
-      server.on("connection", (socket) => {
-        connections++
-        open++
-        socket.on("close", () => open--)
-      })
-      const self = {
-        url: "",
-        received: [] as Array<Received>,
-        connections: () => connections,
-        open: () => open,
-        react,
-        close: Effect.callback<void>((done) => {
-          server.close(() => done(Effect.void))
-          server.closeAllConnections()
-        }),
-      }
-      // The port that was asked for may be taken.
-      server.on("error", (error) => resume(Effect.die(error)))
-      server.listen(port, "127.0.0.1", () => {
-        self.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
-        resume(Effect.succeed(self))
-      })
+export const receiver = Effect.fnUntraced(function* (
+  react: Receiver["react"] = () => ({ status: 204 }),
+  port?: number,
+) {
+  let connections = 0
+  let open = 0
+  const { origin, server } = yield* listening(
+    withBody(({ headers, method = "", url: path = "" }, response, body) => {
+      const received = { method, path, headers, body: body.toString() }
+      self.received.push(received)
+      const reaction = self.react(received, self.received.length)
+      if (typeof reaction === "function") return reaction(response)
+      response.writeHead(reaction.status, reaction.headers)
+      response.end(reaction.body)
     }),
-    ({ close }) => close,
+    port,
   )
+  server.on("connection", (socket) => {
+    connections++
+    open++
+    socket.on("close", () => open--)
+  })
+  const url = `${origin}/hook`
+  const self: Receiver = { url, received: [], connections: () => connections, open: () => open, react }
+  return self
+})
 
 /** The first request meets this reaction, all others are answered 200. */
 export const once =
@@ -90,12 +70,7 @@ export const once =
   (_, ordinal) =>
     ordinal === 1 ? reaction : { status: 200 }
 
-/** A file in a directory that is removed at the end of the test. */
-export const temporaryFile = FileSystem.FileSystem.pipe(
-  Effect.flatMap((fs) => fs.makeTempDirectoryScoped()),
-  Effect.map((directory) => `${directory}/service.sqlite`),
-  Effect.provide(NodeServices.layer),
-)
+export const temporaryFile = Effect.provide(temporaryPath("service.sqlite"), NodeServices.layer)
 
 /** Over a file; `filename` for one that outlives the layer. */
 export const webhooks = (options: WebhooksOptions = {}, filename = ":memory:") =>
@@ -111,19 +86,22 @@ export const sessions =
   <A>(body: () => Generator<Effect.Effect<unknown, unknown, Webhooks | Database>, A, never>) =>
     Effect.provide(Effect.gen(body), webhooks(options, filename), { local: true })
 
-/** Webhooks whose writes to the database go through this function. */
-export const webhooksThrough = (
-  around: <A, E>(write: Effect.Effect<A, E | SqlError>) => Effect.Effect<A, E | SqlError>,
-) => {
+type Around = <A, E>(write: Effect.Effect<A, E | SqlError>) => Effect.Effect<A, E | SqlError>
+
+/** A database whose writes go through this function. */
+export const databaseThrough = (around: Around) => {
   const database = Effect.map(Database, ({ sql, write }) => ({
     sql,
     write: ((statements) => around(write(statements))) satisfies typeof write,
   }))
-  return Webhooks.layer({ allowLoopback: true }).pipe(
-    Layer.provideMerge(Layer.provide(Layer.effect(Database, database), Database.layer)),
+  return Layer.provide(Layer.effect(Database, database), Database.layer)
+}
+
+export const webhooksThrough = (around: Around) =>
+  Webhooks.layer({ allowLoopback: true }).pipe(
+    Layer.provideMerge(databaseThrough(around)),
     Layer.provide(Layer.fresh(SqliteClient.layer({ filename: ":memory:" }))),
   )
-}
 
 const turn = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
 

@@ -253,7 +253,7 @@ describe("MakeLayout", () => {
         [{ ...wide, response_b: "A" }, "response_a, response_b: expected at least two distinct completions, found 1"],
         [
           { ...wide, response_b: chat("Q", "B"), prompt: "R" },
-          "response_b: expected the assistant's turn, alone or after the prompt's messages, found 2 other messages",
+          "response_b: expected the assistant's turn, or the prompt and then the assistant's turn, found 2 messages of another form",
         ],
         [
           { ...wide, response_b: [user("Q")] },

@@ -249,7 +249,7 @@ describe("names of datasets", () => {
     [
       "several configurations",
       "[{config_name: x, data_files: a.csv}, {config_name: y, data_files: d/*}]",
-      /2 configurations, and none is the default; append the files of one configuration to the name: x \(a\.csv\), y \(d\/\*\)$/,
+      /2 configurations, and none is the default; append the path of one configuration's files to the dataset's name: x \(a\.csv\), y \(d\/\*\)$/,
     ],
     [
       "no path of files",

@@ -54,6 +54,7 @@ describe("one reading", () => {
     ["places in words", rowsOf("preferred", ["first", "Second", "left", "right"]), [0, 1, 0, 1]],
     ["PKU-SafeRLHF: ids that are the columns' numbers", rowsOf("better_response_id", [0, 1, 1], ["response_0", "response_1"]), [0, 1, 1]],
     ["LMSYS on Kaggle: one-hot columns", [[1, 0, 0], [0, 1, 0], [0, 0, 1]].map(([a, b, tie], i) => pair(i, { winner_model_a: a, winner_model_b: b, winner_tie: tie })), [0, 1, "tie"]],
+    ["one-hot columns, empty instead of 0", [["1", ""], ["", "1"]].map(([a, b], i) => pair(i, { winner_model_a: a, winner_model_b: b })), [0, 1]],
     ["one-hot columns of truth values, before those of the completions", [[true, false], [false, true]].map(([b, a], i) => ({ winner_b: b, winner_a: a, ...pair(i, {}) })), [1, 0]],
     ["a completion's text, also where it is a number", [["4", "5", "5"], ["Paris", "2", "Paris"]].map(([one, two, best], i) => ({ prompt: `Q${i}`, completions: [one, two], choice: best })), [1, 0]],
   ] // prettier-ignore

@@ -86,8 +86,6 @@ describe("an odd answer about a task", () => {
     ["a status that is no text", () => json({ status: 7 }), "invalid", 3, /the status of task_1, found \{"status":7\}/],
     ["JSON that ends too soon", () => json('{"task_id":"task_1","status":"comp'), "invalid", 3, /the status of task_1, found \{"task_id"/],
     ["a result without results", () => json({ task_id: "task_1", status: "completed" }), "invalid", 1, /results/],
-    ["a result without an index", (before) => json({ status: "completed", results: completed(before).results.map(({ prompt }) => ({ prompt })) }), "invalid", 1, /best_completion_index/],
-    ["a result with an index that is text", (before) => json({ status: "completed", results: completed(before).results.map(({ prompt }) => ({ prompt, best_completion_index: "1" })) }), "invalid", 1, /best_completion_index/],
     ["a result that names another task", (before) => json({ ...completed(before), task_id: "task_0" }), "invalid", 1, /task_id: expected "task_1", found "task_0"/],
     ["more than is taken", () => ({ status: 200, body: endless("x".repeat(65_536)).body }), "invalid", 3, /expected an answer of at most 1000000 bytes, found a larger answer/, { maxAnswerBytes: 1_000_000 }],
     ["more than is taken, and says so", () => ({ status: 200, body: "x".repeat(1_000_001) }), "invalid", 3, /expected an answer of at most 1000000 bytes, found a larger answer/, { maxAnswerBytes: 1_000_000 }],

@@ -10,7 +10,8 @@ import { Ledger, LedgerReader } from "../../../src/task/ledger/Ledger.ts"
 import * as ReaderLock from "../../../src/task/ledger/writes/ReaderLock.ts"
 import * as LedgerMaintenance from "../../../src/task/ledger/care/LedgerMaintenance.ts"
 import * as LedgerLocation from "../../../src/task/ledger/LedgerLocation.ts"
-import { notInstalled, password, Server } from "../../support/postgres.ts"
+import { describePostgres } from "../../support/describePostgres.ts"
+import { password } from "../../support/postgres.ts"
 import { ledgerConformance } from "./ledgerConformance.ts"
 import { openShared, twoWorkers } from "./workers.ts"
 import { newTasks, plan, recordStep } from "../support.ts"
@@ -31,13 +32,7 @@ interface Explained {
   readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: PlanNode }>
 }
 
-describe.skipIf(notInstalled)("PostgreSQL", () => {
-  let server: Server
-  beforeAll(async () => {
-    server = await Server.make()
-  })
-  afterAll(() => server.close())
-
+describePostgres("PostgreSQL", (server) => {
   const newUrl = Effect.sync(() => Redacted.make(server.url(server.newSchema())))
 
   const fresh = Layer.unwrap(Effect.map(newUrl, (url) => PostgresClient.layer({ url })))
@@ -504,16 +499,6 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
 
 describe("LedgerLocation", () => {
   const of = (ledger: string, job?: string) => LedgerLocation.of({ ledger, job, file: "job/ledger.db" })
-
-  test("is the job's own file, unless something else is said", function* () {
-    assert.deepStrictEqual(yield* LedgerLocation.of({ file: "job/ledger.db" }), {
-      _tag: "File",
-      path: "job/ledger.db",
-      job: "default",
-    })
-    assert.deepInclude(yield* of("/elsewhere/x.db", "x"), { path: "/elsewhere/x.db", job: "x" })
-    assert.deepInclude(yield* of("postgresql://host/db"), { _tag: "Postgres" })
-  })
 
   test("shows no password, wherever it stands", function* () {
     for (const url of ["postgres://me:hidden@host:5433/db", "postgres://me@host:5433/db?password=hidden"]) {

@@ -1,6 +1,6 @@
 /** What workers of one job must have of its ledger when they disturb one another. */
 import { NodeServices } from "@effect/platform-node"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { Clock, Context, Deferred, Effect, Fiber, Latch, Layer, Metric, Option, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -15,7 +15,7 @@ import * as RejectLimit from "../../../src/task/plan/RejectLimit.ts"
 import { halve } from "../../../src/task/plan/TaskRequests.ts"
 import { send } from "../../../src/task/Send.ts"
 import * as Logs from "../../support/logs.ts"
-import { notInstalled, Server } from "../../support/postgres.ts"
+import { describePostgres } from "../../support/describePostgres.ts"
 import * as ScriptedService from "../../support/ScriptedService.ts"
 import { platform } from "../../support/job.ts"
 import { newTasks, plan } from "../support.ts"
@@ -23,13 +23,7 @@ import { twoWorkers } from "./workers.ts"
 import { column } from "../../support/columns.ts"
 import { effectTest } from "../../support/effectTest.ts"
 
-describe.skipIf(notInstalled)("two workers", () => {
-  let server: Server
-  beforeAll(async () => {
-    server = await Server.make()
-  })
-  afterAll(() => server.close())
-
+describePostgres("two workers", (server) => {
   /** Two workers of one job of so many tasks, each task a part. */
   const two = Effect.fnUntraced(function* (tasks: number) {
     const workers = yield* twoWorkers(Redacted.make(server.url(server.newSchema())), tasks)

@@ -161,21 +161,6 @@ export const campaignConformance = (test: LedgerTest) =>
       assert.deepStrictEqual((yield* states)(2), { superseded: 2 })
     })
 
-    test("a task that was given back, as it was certainly not taken, was never sent; one that may have been taken was", function* (ledger) {
-      yield* plan(newTasks([1, 1]), kind)
-      const [taken, doubtful] = yield* ledger.plannedAfter(-1)
-      yield* ledger.claim(taken!)
-      yield* ledger.release(0)
-      yield* ledger.claim(doubtful!)
-      yield* ledger.markPlanned(1)
-      assert.deepStrictEqual(
-        (yield* ledger.plannedAfter(-1)).map(({ sentAt }) => sentAt !== undefined),
-        [false, true],
-      )
-      yield* ledger.startRun({ ...strict, newCampaign: true })
-      assert.deepStrictEqual((yield* states)(1), { superseded: 1, planned: 1 })
-    })
-
     test("what a person said is to be sent again is sent, in whatever campaign, and split, too", function* (ledger) {
       yield* plan(newTasks([2, 1, 1, 1]), kind)
       const tasks = yield* ledger.plannedAfter(-1)

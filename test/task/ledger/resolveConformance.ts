@@ -4,7 +4,7 @@ import { Effect, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as Sha256 from "../../../src/node/Sha256.ts"
 import { Ledger } from "../../../src/task/ledger/Ledger.ts"
-import type { TaskState } from "../../../src/task/ledger/schema/Model.ts"
+import { TaskState } from "../../../src/task/ledger/schema/Model.ts"
 import * as Payload from "../../../src/task/ledger/schema/Payload.ts"
 import { column, columns } from "../../support/columns.ts"
 import { bring, newTasks, plan, split, type LedgerTest } from "../support.ts"
@@ -25,18 +25,7 @@ const task = Effect.gen(function* () {
 })
 
 const issueStates = ["in_doubt", "failed", "invalid", "refused"] as const
-const every: ReadonlyArray<TaskState> = [
-  "planned",
-  "submitting",
-  "submitted",
-  "completed",
-  "invalid",
-  "failed",
-  "refused",
-  "in_doubt",
-  "superseded",
-  "given_up",
-]
+const every = TaskState.literals
 
 export const resolveConformance = (test: LedgerTest) =>
   describe("decisions", () => {
@@ -335,12 +324,6 @@ export const resolveConformance = (test: LedgerTest) =>
           yield* ledger.settleInterrupted("in_doubt")
           assert.deepStrictEqual([(yield* task).state, (yield* task).sentAt], ["planned", null])
         }
-      })
-
-      test("not known: what was being sent can be held, and decided about", function* (ledger) {
-        yield* one("submitting")
-        yield* ledger.holdInterrupted
-        assert.deepStrictEqual([(yield* task).state, (yield* task).sentAt], ["in_doubt", 100])
       })
     })
 

@@ -31,8 +31,6 @@ const prompts = (batches: ReadonlyArray<Batch.Batch>) =>
 const ids = (batches: ReadonlyArray<Batch.Batch>) => batches.map((batch) => batch.map(({ itemId }) => itemId).join(" "))
 
 describe("Batch", () => {
-  const limits = { maxPrompts: 2, maxBytes: 100 }
-
   it("holds of what waits only its own bytes", () => {
     const batches = Batch.make({ maxPrompts: 3, maxBytes: 100 })
     const shared = new Uint8Array(1000)
@@ -42,14 +40,6 @@ describe("Batch", () => {
       batches.waiting().map(({ bytes }) => bytes.utf8.buffer.byteLength),
       [1, 1],
     )
-  })
-
-  it("closes a batch by count", () => {
-    const { closed, open } = gather(
-      [0, 1, 2, 3, 4].map((i) => item(1, i)),
-      limits,
-    )
-    assert.deepStrictEqual([ids(closed), ids(open)], [["0 1", "2 3"], ["4"]])
   })
 
   it("puts an item into the oldest batch whose bytes and prompts take it", () => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Option } from "effect"
+import { Effect, Option } from "effect"
 import * as fc from "fast-check"
 import {
   allows,
@@ -112,35 +112,4 @@ describe("TooManyRejects", () => {
   ] as const)("tells how many of how many, and what is allowed: %j", (members, message) => {
     assert.strictEqual(new TooManyRejects(members).message, message)
   })
-})
-
-describe("RejectLimit.counter", () => {
-  /** Whether each step is allowed; at last, the end. */
-  const outcomes = Effect.fnUntraced(function* (
-    limit: RejectLimit | undefined,
-    steps: ReadonlyArray<readonly [read: number, rejected: number]>,
-  ) {
-    const { add, end, isTooMany } = counter(limit)
-    return yield* Effect.forEach(
-      [...steps.map(([read, rejected]) => add({ read, rejected })), end],
-      Effect.fnUntraced(function* (step) {
-        const exit = yield* Effect.exit(step)
-        assert.strictEqual(isTooMany(), Exit.isFailure(exit))
-        return Exit.isSuccess(exit)
-      }),
-    )
-  })
-
-  const rows = [
-    ["a number at once", 1, [[1, 1], [1, 0], [0, 1]], [true, true, false, false]],
-    ["a share at the end, of fewer than 1,000 records", "1%", [[999, 500]], [true, false]],
-    ["a share from the 1,000th record on", "1%", [[999, 11], [1, 0]], [true, false, false]],
-    ["a share once more, when enough good ones have followed", "1%", [[999, 11], [101, 0]], [true, true, true]],
-    ["a share of exactly as many", "1%", [[1000, 10], [0, 1]], [true, false, false]],
-  ] as const // prettier-ignore
-  for (const [what, limit, steps, allowed] of rows) {
-    test(`holds to ${what}`, function* () {
-      assert.deepStrictEqual(yield* outcomes(limit, steps), [...allowed])
-    })
-  }
 })

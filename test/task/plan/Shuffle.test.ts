@@ -26,12 +26,20 @@ const rankingIn = (order: ReadonlyArray<number>) =>
       return groups
     })
 
+/** One rating per completion, and a list of another length. */
+const aspectsIn = ({ length }: ReadonlyArray<number>) =>
+  fc.record({
+    clarity: fc.array(fc.option(fc.integer({ min: 1, max: 5 })), { minLength: length, maxLength: length }),
+    odd: fc.constant([1]),
+  })
+
 /** What an expert says who sees the completions as the input has them: as the service would write it. */
 const votesIn = (order: ReadonlyArray<number>) =>
   fc.record({
     expert: fc.string(),
     choice: indexIn(order),
     ranking: rankingIn(order),
+    aspects: aspectsIn(order),
     order: fc.shuffledSubarray([...order], { minLength: order.length }),
     seconds: fc.nat(),
     details: fc.record({
@@ -53,6 +61,7 @@ const judged = orders.chain((order) =>
       rationale: fc.string(),
       agreement: fc.integer(),
       ranking: rankingIn(order),
+      aspects: aspectsIn(order),
       votes: fc.array(votesIn(order), { maxLength: 3 }),
     }),
   ),
@@ -61,15 +70,18 @@ const judged = orders.chain((order) =>
 type Said = (typeof judged extends fc.Arbitrary<infer A> ? A : never)[1]
 
 /** The same as the service says it of the completions in the order in which it got them. */
-const asSent = (order: ReadonlyArray<number>, { ranking, votes, ...more }: Said) => {
+const asSent = (order: ReadonlyArray<number>, { aspects, ranking, votes, ...more }: Said) => {
   const place = (index: number) => order.indexOf(index)
+  const rated = ({ clarity, ...others }: typeof aspects) => ({ ...others, clarity: order.map((i) => clarity[i]) })
   return {
     ...more,
     ranking: ranking.map((group) => group.map(place)),
+    aspects: rated(aspects),
     votes: votes.map((vote) => ({
       ...vote,
       choice: place(vote.choice),
       ranking: vote.ranking.map((group) => group.map(place)),
+      aspects: rated(vote.aspects),
       order: vote.order.map(place),
       details: {
         ...vote.details,
@@ -104,6 +116,7 @@ describe("Order", () => {
       { ranking: [[0], [3]] },
       { ranking: [[0], ["1"]] },
       { votes: 3 },
+      { aspects: { depth: 2 } },
       { votes: [7, null, { choice: 9, order: [0, 1, 5], ranking: { best: 1 } }] },
       { scores: [0, 1, 2], best: 1 },
     ]

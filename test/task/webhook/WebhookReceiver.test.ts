@@ -10,11 +10,9 @@ import * as WebhookReceiver from "../../../src/task/webhook/WebhookReceiver.ts"
 import { test } from "../../support/job.ts"
 import { listening } from "../../support/listening.ts"
 import { completed, deliver, otherSecret, secrets, send, signed } from "../../support/webhooks.ts"
-import { due, logged, looked, outstanding, received, receiving, testReceived, withLedger } from "./webhookSupport.ts"
+import { due, logged, outstanding, received, receiving, testReceived, withLedger } from "./webhookSupport.ts"
 
 const statusOf = (url: string) => fetch(url).then(({ status }) => status)
-
-const minutesAgo = (minutes: number) => Date.now() - minutes * 60_000
 
 describe("WebhookReceiver", () => {
   const payloads: ReadonlyArray<readonly [string, unknown, ReadonlyArray<string>]> = [
@@ -79,7 +77,7 @@ describe("WebhookReceiver", () => {
   const forged: ReadonlyArray<readonly [string, number, () => Parameters<typeof send>[1]]> = [
     ["another body", 401, () => ({ ...signed(completed(["task_0"])), body: JSON.stringify(completed(["task_1"])) })],
     ["a secret that is not ours", 401, () => signed(completed(["task_0"]), { secret: otherSecret })],
-    ["a time that is 6 minutes ago", 401, () => signed(completed(["task_0"]), { at: minutesAgo(6) })],
+    ["a time that is 6 minutes ago", 401, () => signed(completed(["task_0"]), { at: Date.now() - 360_000 })],
     ["no headers at all", 400, () => ({ body: JSON.stringify(completed(["task_0"])) })],
   ]
   testReceived("refuses a forged delivery, says nothing of why, and changes nothing", function* (url) {
@@ -113,34 +111,17 @@ describe("WebhookReceiver", () => {
     ])
   })
 
-  testReceived(
-    "answers a repetition with 204, and changes nothing; the same message sent anew counts",
-    function* (url) {
-      const delivery = signed(completed(["task_0"]), { id: "msg_same", at: minutesAgo(1) })
-      assert.strictEqual((yield* send(url, delivery)).status, 204)
-      yield* looked
-      assert.strictEqual((yield* send(url, delivery)).status, 204)
-      assert.deepStrictEqual(yield* due, [])
-      assert.strictEqual(yield* deliver(url, completed(["task_0"]), { id: "msg_same" }), 204)
-      assert.deepStrictEqual(yield* due, ["task_0"])
-    },
-  )
-
   testReceived("takes a body of 1 MiB, and refuses a larger one with 413, announced or not", function* (url) {
     const padded = (bytes: number) => {
       const payload = { task_id: "task_0", padding: "" }
       return { ...payload, padding: "x".repeat(bytes - JSON.stringify(payload).length) }
     }
-    const announced = (of: ReturnType<typeof signed>) => ({
-      ...of,
-      headers: { ...of.headers, "content-length": String(of.body.length) },
-    })
     const tooLarge = signed(padded(1_048_577))
-    assert.strictEqual((yield* send(url, announced(tooLarge))).status, 413)
+    assert.strictEqual((yield* send(url, tooLarge)).status, 413)
     const chunked = { ...tooLarge, headers: { ...tooLarge.headers, "transfer-encoding": "chunked" } }
     assert.strictEqual((yield* send(url, chunked)).status, 413)
     assert.deepStrictEqual(yield* due, [])
-    assert.strictEqual((yield* send(url, announced(signed(padded(1_048_576))))).status, 204)
+    assert.strictEqual((yield* send(url, signed(padded(1_048_576)))).status, 204)
     assert.deepStrictEqual(yield* due, ["task_0"])
   })
 

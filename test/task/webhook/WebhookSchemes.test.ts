@@ -8,8 +8,8 @@ import { SignatureRefused, type ReceivedDelivery } from "../../../src/api/Webhoo
 import { Ledger } from "../../../src/task/ledger/Ledger.ts"
 import type * as WebhookReceiver from "../../../src/task/webhook/WebhookReceiver.ts"
 import { test } from "../../support/job.ts"
-import { completed, send } from "../../support/webhooks.ts"
-import { due, logged, looked, received, testReceived } from "./webhookSupport.ts"
+import { completed, secrets as standardSecrets, send, signed } from "../../support/webhooks.ts"
+import { due, logged, looked, received } from "./webhookSupport.ts"
 
 const secrets = [Redacted.make("the first of them"), Redacted.make("It's a Secret to Everybody")] as const
 const [one, two] = secrets.map(Redacted.value) as [string, string]
@@ -56,19 +56,6 @@ describe("a receiver of webhooks", () => {
       "more webhook deliveries were refused since the last message: 1 with a wrong signature",
     ])
   })
-
-  testReceived(
-    "looks at all tasks where the payload is a form",
-    function* (url) {
-      const body = new URLSearchParams({ payload: '{"task_id":"task_1"}' }).toString()
-      const headers = { "content-type": "application/x-www-form-urlencoded" }
-      const signature = `sha256=${hmac(one, body)}`
-      const answer = yield* send(url, { body, headers: { ...headers, "x-hub-signature-256": signature } })
-      assert.strictEqual(answer.status, 204)
-      assert.deepStrictEqual(yield* due, ["task_0", "task_1", "task_2"])
-    },
-    { scheme: "github", secrets },
-  )
 })
 
 /** Whether each of the deliveries, one after another, has had its task looked at. */
@@ -95,6 +82,15 @@ describe("two deliveries are one", () => {
   const rows: ReadonlyArray<
     readonly [what: string, WebhookReceiver.ListenOptions, ReadonlyArray<readonly [Request, counts: boolean]>]
   > = [
+    [
+      "for standard-webhooks, with the same id at the same time",
+      { secrets: standardSecrets },
+      [
+        [signed(named, { id: "msg_same", at: (sent - 60) * 1000 }), true],
+        [signed(named, { id: "msg_same", at: (sent - 60) * 1000 }), false],
+        [signed(named, { id: "msg_same", at: sent * 1000 }), true],
+      ],
+    ],
     [
       "for stripe, with the same body at the same time",
       { scheme: "stripe", secrets },

@@ -6,7 +6,7 @@ import { type Conversation, Turns } from "./Turns.tsx"
 
 export interface PromptProps {
   readonly item: Pick<HeldItem, "prompt" | "turns">
-  /** The prompt or its beginning. Of a conversation, the last turns with about as many characters are shown. */
+  /** The prompt or its beginning. A conversation shows its last turns instead, in about the same length. */
   readonly text: string
   readonly source: boolean
 }
@@ -18,7 +18,7 @@ export const Prompt = ({ item: { prompt, turns }, text, source }: PromptProps) =
     <LastTurns turns={text === prompt ? turns : endOf(turns, text.length)} />
   )
 
-/** Scrolls to the end of the conversation. The style sheet needs `--end`, the height from the last user turn on. */
+/** `--end` is the height from the start of the last user turn to the end. The style sheet needs it. */
 const LastTurns = ({ turns }: { readonly turns: Conversation }) => {
   const list = useRef<HTMLOListElement>(null)
   useEffect(() => {
@@ -37,7 +37,6 @@ const LastTurns = ({ turns }: { readonly turns: Conversation }) => {
   return <Turns turns={turns} below={2} list={list} />
 }
 
-/** Returns the last turns, with about `characters` characters in total. The first one may lack its beginning. */
 const endOf = (turns: Conversation, characters: number): Conversation => {
   let left = characters
   return turns

@@ -72,8 +72,7 @@ export const ReasonDialog = ({ kind, onClose, onReason }: ReasonDialogProps) => 
                 autofocus={index === 0}
                 checked={preset === each}
                 onChange={() => setPreset(each)}
-                // The last option is "Another reason". A click or Space on it focuses the text field. Arrow keys only
-                // select it, because the user may be passing over it.
+                // Arrow keys also fire `click`, with `detail` 0. They must not move the focus to the text field.
                 onClick={(event) => {
                   if (each === "" && event.detail > 0) field.current?.focus()
                 }}

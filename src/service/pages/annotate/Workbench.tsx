@@ -146,10 +146,10 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys, onJudgments }:
         setReader(null)
         return improved.current?.focus()
       case "leave":
-        // The browser also closes the reader on Escape, but may report this late. Keys pressed before would be lost.
+        // The browser closes the reader too, but may send the event late. Until then, `reader` would block other keys.
         if (reader !== null) return setReader(null)
-        if ([rationale, improved, marks, ratings].some(({ current }) => current?.contains(document.activeElement)))
-          return mark(marked)
+        if (document.activeElement?.matches("input, select, textarea") === true) return mark(marked)
+        if ([marks, ratings].some(({ current }) => current?.contains(document.activeElement))) return mark(marked)
         if (difference.isOn) return difference.toggle()
         return dispatch(item.corrects === null ? { _tag: "say", notice: null } : want("next"))
       case "reader":
@@ -181,8 +181,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys, onJudgments }:
       class="stack bench"
       inert={!isShown}
       onClick={(event) => {
-        // Moves the focus only after a mouse click. `detail` is 0 if a key pressed the button. The submit button is
-        // excluded, because submitting may have moved the focus.
+        // The focus moves only after a mouse click (`detail` > 0). A submission may already have moved it.
         const button = event.target instanceof Element ? event.target.closest("button:not(.submit)") : null
         if (event.detail === 0 || button === null || document.activeElement === improved.current) return
         const card = button.closest("article") ?? cards.current[marked]

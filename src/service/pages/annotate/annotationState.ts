@@ -53,10 +53,7 @@ export interface AnnotationState {
   /** Set while requests fail because of the connection or the service. Failed requests are retried. */
   readonly trouble: { readonly words: string; readonly attempts: number; readonly waiting: boolean } | null
   readonly code: string | null
-  /**
-   * Set while it is unknown whether a submission has arrived. `judged` is the number of items that the expert judged
-   * before. `broke` is true if the connection or the service failed, and false if the service refused the request.
-   */
+  /** Set if a submission may have arrived. `judged` is the number of items that the expert judged before it. */
   readonly unsure: { readonly judged: number; readonly broke: boolean } | null
   readonly notice: Notice | null
   readonly lost: { readonly prompt: string; readonly choice: string; readonly rationale: string } | null
@@ -68,13 +65,12 @@ export type Event =
       readonly _tag: "answer"
       readonly ask: "next" | "guidelines" | "submit" | "skip" | "flag" | "undo" | "correct"
       readonly work: Work
-      /** The draft of the item on this device. Null if there is none, because the service has stored the entry. */
+      /** The draft of the item that is stored on this device, or null. */
       readonly copy: Draft | null
     }
   | { readonly _tag: "joined" | "saved" | "signedOut" }
   | { readonly _tag: "session"; readonly name: string; readonly progress: Progress }
   | { readonly _tag: "failure"; readonly ask: Ask; readonly failure: Failure }
-  /** Applies `change` to the entry if the current item is still `itemId`. */
   | { readonly _tag: "edit"; readonly itemId: number; readonly change: (entry: Entry) => Entry }
   | { readonly _tag: "want"; readonly wanted: Wanted }
   | { readonly _tag: "timer"; readonly timer: Timer }

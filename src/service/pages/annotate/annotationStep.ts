@@ -71,7 +71,7 @@ const isHeld = ({ item }: AnnotationState): boolean => item !== null && item.cor
 /** Whether a request by the expert, such as a submission, is in flight or waits for a connection. */
 export const isBusy = (state: AnnotationState): boolean => state.wanted !== null
 
-/** Whether a submission, skip, or flag is in flight. The entry cannot be changed anymore. */
+/** Whether a submission, skip, or flag is in flight. Meanwhile, the entry cannot be changed. */
 const isLeaving = ({ inFlight }: AnnotationState): boolean =>
   inFlight?.ask === "submit" || inFlight?.ask === "skip" || inFlight?.ask === "flag"
 
@@ -85,7 +85,6 @@ const post = (state: AnnotationState, ask: Ask, sent: Sent, leaving: boolean): S
   [{ _tag: "ask", ask, sent, leaving }],
 ]
 
-/** Sends the next request that is due, unless another one is in flight or waits for its retry. */
 const send = (state: AnnotationState, now: number, leaving = !state.visible): Step => {
   if (state.inFlight !== null || state.phase !== "working") return [state, []]
   if (state.trouble?.waiting === true && !leaving) return [state, []]
@@ -104,7 +103,7 @@ const send = (state: AnnotationState, now: number, leaving = !state.visible): St
     switch (wanted?._tag) {
       case "submit": {
         const vote = entries.submission(entry, item.rubric, seconds)
-        // While the submission waited for a connection, the expert removed an answer that it needs.
+        // The expert removed a required answer while the submission waited for a connection.
         if (vote === null) return [{ ...state, wanted: null, notice: lacking(entry, item) }, []]
         const input = { params, payload: { ...vote, guidelines_version: item.guidelines_version } }
         const request = item.corrects === null ? "POST /items/:item_id/vote" : "PUT /judgments/:item_id"
@@ -329,10 +328,7 @@ const failed = (state: AnnotationState, ask: Ask, failure: Failure, now: number)
   return send({ ...rested, wanted: null, saveDue: false, notice: { tone: "bad", text: failure.detail } }, now)
 }
 
-/**
- * If a connection breaks, the browser may send the request twice. The first request may have arrived even if the
- * service refuses the second.
- */
+/** The browser may have sent the request twice. The service may then refuse the second although the first arrived. */
 const mayHaveArrived = (state: AnnotationState, broke: boolean): AnnotationState["unsure"] =>
   state.unsure ?? (state.progress === null ? null : { judged: state.progress.judged, broke })
 
@@ -417,7 +413,7 @@ const onVisibility = (state: AnnotationState, visible: boolean, now: number): St
   if (!visible) return send({ ...next, saveDue: next.saveDue || isUnsaved(next) }, now, true)
   if (next.phase !== "working") return [next, []]
   if (next.item === null) return onTimer(next, "poll", now)
-  // The hold may have ended while the page was hidden. If so, this save fails, and the expert sees a notice early.
+  // If the hold has ended, this save fails, so that the expert sees a notice before judging the item.
   return now - next.lastSave > 60_000 ? send({ ...next, saveDue: true }, now) : [next, []]
 }
 

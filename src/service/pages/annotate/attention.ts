@@ -1,9 +1,9 @@
-/** Measures how long an expert works on an item. Stops when the page is hidden, or two minutes after any activity. */
+/** Measures working time. Time on a hidden page, or after two minutes without activity, does not count. */
 
 export interface Attention {
   /** The working time before `since`, in milliseconds. */
   readonly counted: number
-  /** The time up to which `counted` is complete. Null while the page is hidden. */
+  /** Null while the page is hidden. */
   readonly since: number | null
   readonly lastActivity: number
 }

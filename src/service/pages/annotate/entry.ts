@@ -17,7 +17,6 @@ type Said = NonNullable<Draft["assessment"]>
 
 const nothingSaid: Required<Said> = { strength: null, all_bad: false, flags: [], edit: null, aspects: {} }
 
-/** Makes an entry from a draft. If there is no draft, the entry is empty, and has the mode `mode`. */
 export const open = (item: HeldItem, draft: Draft | null, mode: Mode): Entry => {
   const count = item.completions.length
   if (draft === null) return { mode, best: null, ranks: ranking.none(count), rationale: "", said: nothingSaid }
@@ -42,7 +41,6 @@ export const toDraft = (entry: Entry, seconds: number): Draft => ({
 const saysNothing = (answers: Said): boolean =>
   JSON.stringify(answers) === JSON.stringify({ ...answers, ...nothingSaid })
 
-/** The position of the best completion, or of the first among several tied for best. */
 export const bestOf = (entry: Entry): number | null => {
   if (entry.mode === "best") return entry.best
   const [first] = ranking.groups(entry.ranks)
@@ -59,7 +57,6 @@ const say = (entry: Entry, said: Partial<Said>): Entry => ({ ...entry, said: { .
 export const setStrength = (entry: Entry, strength: number): Entry =>
   say(entry, { strength: entry.said.strength === strength ? null : strength })
 
-/** Moves the strength one step up or down. A step down from the weakest strength clears the strength. */
 export const stepStrength = (entry: Entry, step: 1 | -1, strengths: number): Entry => {
   const next = Math.min((entry.said.strength ?? 0) + step, strengths)
   return say(entry, { strength: next < 1 ? null : next })
@@ -72,7 +69,6 @@ export const toggleFlag = (entry: Entry, flag: string): Entry => {
   return say(entry, { flags: flags.includes(flag) ? flags.filter((each) => each !== flag) : [...flags, flag] })
 }
 
-/** Sets a rating. If `rating` is null or already set, clears the rating. */
 export const rate = (entry: Entry, aspect: string, place: number, rating: number | null): Entry => {
   const { [aspect]: own, ...rest } = entry.said.aspects
   // `Object.hasOwn` is needed because an aspect may be named `constructor`.
@@ -95,7 +91,6 @@ export const isBlank = (entry: Entry): boolean =>
 export const choose = (entry: Entry, place: number): Entry =>
   place < entry.ranks.length ? { ...entry, best: entry.best === place ? null : place } : entry
 
-/** Switches the mode. The best completion is carried over if the new mode has none and there is no tie for the best. */
 export const switchMode = (entry: Entry): Entry => {
   if (entry.mode === "best") {
     const fresh = entry.best !== null && entry.ranks.every((rank) => rank === null)
@@ -113,7 +108,7 @@ export interface Missing {
   readonly place: string | null
 }
 
-/** The questions that "2 of 6 answered" counts, in the order of the page. The choice of the best does not count. */
+/** The questions in the order of the page, without the choice of the best completion. */
 const questions = (entry: Entry, { aspects, required, strength }: Rubric) => {
   const must = (member: Rubric["required"][number]) => required.includes(member)
   return [

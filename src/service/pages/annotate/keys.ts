@@ -114,7 +114,7 @@ export const help: ReadonlyArray<KeyGroup> = [
   {
     title: "Additional questions, if the task has any",
     keys: [
-      [["+", "-"], "Change how much better the best completion is"],
+      [["+", "-"], "Raise or lower the preference strength: how much better the best completion is"],
       [["N"], "Mark that not even the best completion is good enough"],
       [
         ["A"],

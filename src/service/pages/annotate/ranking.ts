@@ -56,8 +56,8 @@ export const tie = (ranks: Ranks, place: number): Ranks => {
 }
 
 /**
- * Moves a completion. A tied completion leaves its group, and gets its own group next to it. A completion that is alone
- * passes the neighboring group. A completion without a rank becomes the last.
+ * Moves a completion by one step. A tied completion leaves the tie, and is then alone next to its former group. A
+ * completion without a tie moves past the neighboring group. A completion without a rank becomes the last.
  */
 const move = (ranks: Ranks, place: number, step: -1 | 1): Ranks => {
   const all = groups(ranks)

@@ -1,4 +1,4 @@
-/** Compares the marked completion with another one, which is called the base, if the expert shows differences. */
+/** Compares the marked completion with another one, the base. The expert switches the comparison on and off. */
 import { useEffect, useState } from "preact/hooks"
 import type { Difference } from "../shared/difference.ts"
 import type { MarkedProps } from "../shared/Marked.tsx"
@@ -12,7 +12,6 @@ interface Result {
   readonly state: State
 }
 
-/** If the expert marks the base, the completion that was marked before becomes the base. */
 export const useDifference = (completions: ReadonlyArray<string>, marked: number) => {
   const [isOn, setOn] = useState(false)
   const [pair, setPair] = useState({ base: marked === 0 ? 1 : 0, marked })

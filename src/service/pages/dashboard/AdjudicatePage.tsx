@@ -82,7 +82,7 @@ const Disagreements = ({ query }: { readonly query: Query }) => {
     const request = async () => {
       const input = { params: { task_id, index }, query: { mine: "true" } } as const
       const answer = await ask("DELETE /tasks/:task_id/items/:index/decision", input)
-      // After a conflict, another lead has changed the decision. The next undo then takes back an earlier decision.
+      // Status 409 means that another lead has changed the decision, so this lead cannot take it back anymore.
       if (!answer.ok && answer.problem.status === 409) setOutcomes(outcomes.slice(0, -1))
       return answer
     }

@@ -49,7 +49,7 @@ export const Decided = ({ item, task, children }: Props & { readonly children?: 
             query: {},
           })
         }
-        success={`The votes decide prompt ${number} again.`}
+        success={`The decision on prompt ${number} is withdrawn. The votes decide.`}
       />
     </div>
   )

@@ -1,4 +1,4 @@
-/** The parts of pages with a list. The name of a filter is the same in `filters`, in the address, and in the API. */
+/** The parts of pages with a list. A filter has the same name in `filters`, in the page's URL, and in the API. */
 import type { ComponentChildren } from "preact"
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import { Button } from "../shared/Button.tsx"
@@ -21,7 +21,7 @@ export interface Filter<Name extends string = string> {
   readonly as: "links" | "select" | "text" | "check"
   readonly all?: string
   readonly options?: ReadonlyArray<Option>
-  /** Whether the filter accepts a value from the address that is not one of the options. */
+  /** Whether the filter accepts a value in the page's URL that `options` does not contain. */
   readonly isOpen?: boolean
   readonly title?: string
   readonly placeholder?: string
@@ -96,8 +96,7 @@ export const FilterForm = ({ filters, label, page, query, submit = "Filter" }: F
       const [type, fieldClass] = i === 0 ? (["search", "wide"] as const) : (["text", ""] as const)
       return <Field key={field.name} {...attributes} type={type} fieldClass={fieldClass} maxLength={maxLength.filter} />
     }
-    // When the options are loaded, the key changes, and Preact replaces this field, which can then select `value`. The
-    // other fields keep the user's input.
+    // `value` can be selected only after its option is loaded, so a new key makes Preact create the field again.
     return (
       <Select
         key={`${field.name} ${options.length}`}

@@ -183,13 +183,13 @@ export const StandingButton = ({ expert, settings, standing }: StandingButtonPro
         value={again ? "again" : "in"}
         onChange={(value) => setAgain(value === "again")}
         options={[
-          ["in", "Let in", "gets work; earlier answers to gold items can no longer lead to a pause"],
+          ["in", "Let in", "the expert gets work; earlier answers to gold items no longer count"],
           ...(mayQualify
             ? [
                 [
                   "again",
                   "Qualify again",
-                  `judges ${plural(settings.items, "gold item")} before other work, starting with those not judged yet`,
+                  `the expert judges ${plural(settings.items, "gold item")} before other work, starting with those not judged yet`,
                 ] as const,
               ]
             : []),

@@ -1,4 +1,4 @@
-/** Shows one prompt of a task. Texts by clients and experts are plain text or shown by `RichText`, never raw markup. */
+/** Shows one prompt of a task. Texts by clients and experts are never inserted as raw markup. */
 import { useState } from "preact/hooks"
 import type { TaskItem, TaskSummary } from "../../pageApi/TasksApi.ts"
 import { ask } from "./client.ts"
@@ -199,7 +199,6 @@ const FormerVotes = ({ title, votes }: { readonly title: string; readonly votes:
     </p>
   )
 
-/** The members of a vote that are not answers, or that the page shows in another place. */
 const otherMembers =
   /^(expert.*|kind|choice|ranking|order|seconds|strength|rationale|guidelines_version|repeated|details)$/
 

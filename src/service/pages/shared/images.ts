@@ -26,7 +26,7 @@ export const isShown = (address: string, { handles, hosts }: Allowed): boolean =
   return url?.protocol === "https:" && hosts.includes(url.host)
 }
 
-/** Long data hinders shortening, comparing, and rendering texts. Call `end` when the texts are no longer shown. */
+/** Replaces image data in texts with short handles. Call `end` when the texts are no longer shown. */
 export const shortening = () => {
   const names = new Map<string, string>()
   return {

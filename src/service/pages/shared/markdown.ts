@@ -106,8 +106,7 @@ const rightToLeft = new RegExp(
   "u",
 )
 
-// Renumbers headings: the first level is one below the page's heading, and no level is skipped. A class keeps the
-// original level.
+// Renumbers headings, starting one level below the page's heading. The class `heading-N` has the original level.
 markdown.core.ruler.push("blocks", ({ env, tokens }) => {
   let undirected: Array<Token> = []
   const open: Array<number> = []
@@ -162,7 +161,6 @@ export const renderMarkdown = async (
     if (token.type === "image" && !isShown(attribute(token, "src"), images)) token.type = hiddenImage
   }
   const formulas = all.filter(isMath)
-  // If KaTeX cannot be loaded, formulas stay as they were written.
   const loaded = formulas.length === 0 ? undefined : await load(import("./typeset.ts")).catch(() => undefined)
   if (loaded !== undefined) typesetAll(formulas, loaded.typeset)
   return markdown.renderer.render(tokens, markdown.options, env)

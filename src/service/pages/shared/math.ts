@@ -19,7 +19,6 @@ const closing = (text: string, from: number, opener: string): number => {
     if (character === "\n" && /^[ \t]*(\n|$)/.test(text.slice(at + 1, at + 80))) return -1
     if (character !== "$" && character !== "\\") continue
     if (text.startsWith(closers[opener] ?? "", at)) return at
-    // Another formula would begin before this one ends, so this is not a formula.
     if (openerAt(text, at) !== undefined) return -1
     if (character === "\\") at += 1
   }
@@ -35,7 +34,6 @@ const isFormula = (opener: string, content: string, before: string, after: strin
 interface Formula {
   readonly tex: string
   readonly display: boolean
-  /** The formula as it was written, including its delimiters. */
   readonly source: string
   readonly html?: string
 }

@@ -1,7 +1,7 @@
 /**
- * Decompresses gzip (RFC 1952), Zstandard (RFC 8878), and Brotli (RFC 7932). A truncated or damaged file fails after
- * the data before the fault, except its last 64 kB. Damage without a checksum can go unnoticed. A file is refused if it
- * expands to more than 1 GiB and 1,000 times its size, or has a window above 128 MiB.
+ * Decompresses gzip (RFC 1952), Zstandard (RFC 8878), and Brotli (RFC 7932). A truncated or damaged file fails, and up
+ * to 64 kB before the fault are lost. Damage without a checksum can go unnoticed. A file is refused if it expands to
+ * more than 1 GiB and 1,000 times its size, or has a window above 128 MiB.
  */
 import { Cause, Effect, Option, Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../../record/SourceError.ts"

@@ -1,4 +1,4 @@
-/** Node's own streams ignore bytes after the last member, and some versions accept a truncated Zstandard frame. */
+/** Finds damage that some streams of Node accept: bytes after the last member, and truncated Zstandard frames. */
 import { Data, Effect } from "effect"
 import * as Decompress from "../../../node/Decompress.ts"
 import type { SourceError } from "../../record/SourceError.ts"

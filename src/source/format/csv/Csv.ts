@@ -1,11 +1,7 @@
 /**
- * Reads CSV and TSV (RFC 4180). No cell is altered, guessed, or shifted. A record with more or fewer cells than the
- * header is rejected, as is a TSV record that may be several unquoted lines. The file is refused if its header is
- * unreadable or repeats a name. Excel's first line `sep=;` sets the delimiter.
- *
- * At the first faulty quote, Effect's `Csv` stops, and `csv-parse` 7.0.3 stops or skips the rest of the file. Both read
- * text, so they cannot reject a record with invalid UTF-8 alone. To Effect's `Csv`, `""` is an empty cell.
- * `csv-parse` counts CR LF within quotes twice, and is 2 to 7 times slower.
+ * Reads CSV and TSV (RFC 4180). No cell is altered, guessed, or shifted. A record is rejected if it has more or fewer
+ * cells than the header. The file is refused if its header is unreadable or repeats a name. Excel's first line `sep=;`
+ * sets the delimiter. After a faulty quote, Effect's `Csv` and `csv-parse` 7.0.3 can lose the rest of the file.
  */
 import { Effect, Result, Stream } from "effect"
 import { reject, type Row, type RowResult } from "../../record/Row.ts"
@@ -38,7 +34,7 @@ const delimiters = [",", "\t", ";", "|"]
 
 const sniffedRecords = 200
 
-/** A delimiter qualifies if it splits at least half of the records into as many cells as the first one. */
+/** A delimiter qualifies if at least half of the records have as many cells as the first record. */
 export const sniff = (head: Uint8Array, options: CsvOptions = {}, isWhole = true): CsvDialect => {
   const header = options.header ?? true
   const [, separator] = separatorLine.exec(decodeBeginning(head) ?? "") ?? []
@@ -105,7 +101,7 @@ const fit = (records: ReadonlyArray<RecordResult>) => {
   return { cells, fitting, share: fitting / Math.max(records.length, 1) }
 }
 
-/** `none` for TSV if quotes are probably text: more records fit the header, and most quoted cells do not end in one. */
+/** Returns `none` if the quotes in TSV are probably text: most cells that begin with a quote do not end with one. */
 const quoteOf = (head: Uint8Array, delimiter: string, isWhole: boolean): "none" | undefined => {
   if (delimiter !== "\t") return undefined
   const whole = isWhole ? head : head.subarray(0, head.lastIndexOf(LF) + 1)

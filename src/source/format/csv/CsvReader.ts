@@ -1,8 +1,6 @@
 /**
- * Splits a CSV file's bytes into records and cells in one pass. A quote inside an unquoted cell (`5" pipe`) is text, as
- * in DuckDB and pandas. After text behind a closing quote (`"abc"def`), the record ends at the first LF after an even
- * number of quotes, or whose last quote stands directly before a delimiter or a line end. After an unclosed quote, the
- * rest of the file is one reject.
+ * Splits a CSV file's bytes into records and cells. A quote inside an unquoted cell (`5" pipe`) is text. A record with
+ * text behind a closing quote (`"abc"def`) is rejected. An unclosed quote makes the rest of the file one reject.
  */
 import { Result } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
@@ -40,7 +38,6 @@ interface Fault {
   readonly offset: number | undefined
 }
 
-/** After a quote (`quoteSeen`), or a quote and a CR (`returnSeen`), the next byte decides whether the cell ends. */
 type State = "cellStart" | "unquoted" | "quoted" | "quoteSeen" | "returnSeen"
 
 export class CsvReader {
@@ -60,7 +57,7 @@ export class CsvReader {
   #quoteAt = 0
   #openLine = 1
   #isEscaped = false
-  /** After malformed quotes, a quote in an unquoted cell may be their end: its record is rejected. */
+  /** Whether the last record has malformed quotes. A later quote within a cell may then be their end. */
   #isDoubtful = false
 
   constructor(options: CsvReaderOptions) {

@@ -1,7 +1,6 @@
 /**
  * Reads the elements of JSON arrays, or JSON values in sequence. Memory: the current element. A bad one is rejected; if
- * brackets or quotes are missing, the rest of the file is one reject. Other parsers of JSON streams, such as Effect's
- * `JsonArray`, stop at the first broken element, and report neither its text nor its line.
+ * brackets or quotes are missing, the rest of the file is one reject. Effect's `JsonArray` stops at a broken element.
  */
 import { Result } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
@@ -152,7 +151,6 @@ class ElementScanner {
       this.#endInArray(byte)
     } else if (byte === CLOSE_BRACE && this.#braces > 0) this.#braces--
     else if (byte === CLOSE_BRACKET && this.#brackets > 0) this.#brackets--
-    // Either an object is not closed, or there is an extra bracket.
     else if (byte === CLOSE_BRACKET && this.#phase === "array") this.#isLost = true
     const isClosed = !isOutermost && this.#braces === 0 && this.#brackets === 0
     if (isClosed && this.#phase === "values" && !this.#isBare) this.#finish(chunk, at + 1)

@@ -1,7 +1,6 @@
 /**
  * Reads an item of JSON Lines without a JSON parser, if the line is as `JSON.stringify` or Python's `json.dumps` writes
- * it. The id is a text of up to 200 characters or an integer of up to 15 digits; prompt and two completions are not
- * blank. `JsonLines` reads all other lines. Equal texts have equal bytes.
+ * it. `JsonLines` reads all other lines. Both give the same bytes for the same text.
  */
 import type { ItemBytes } from "../../../domain/ItemBytes.ts"
 

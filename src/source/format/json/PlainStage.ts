@@ -1,4 +1,4 @@
-/** Reads plain lines (`PlainLine`) in its own thread. The answers contain all lines in order, others as bytes. */
+/** Parses plain lines (`PlainLine`) in its own thread. Other lines stay bytes. Answers keep the order of lines. */
 import type { ItemBytes } from "../../../domain/ItemBytes.ts"
 import { sorted } from "../../../domain/ItemBytes.ts"
 import * as Sha256 from "../../../node/Sha256.ts"
@@ -20,9 +20,9 @@ export interface Ask {
 export interface Answer {
   readonly buffer: Uint8Array<ArrayBuffer>
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** Triples: a number of items, then start and end of the other lines that follow them. */
+  /** For each run of lines that are not plain: the number of items before it, its start, and its end in `bytes`. */
   readonly runs: Int32Array<ArrayBuffer>
-  /** For each item: start and end in `bytes`, whether the line has spaces, and the length and list of its starts. */
+  /** For each item: start and end in `bytes`, whether the line has spaces (0 or 1), length of `starts`, `starts`. */
   readonly places: Int32Array<ArrayBuffer>
   readonly ids: ReadonlyArray<PlainLine.Id>
   readonly prompts: ReadonlyArray<string>

@@ -121,6 +121,6 @@ export const isSupported = (codec: string): boolean => Object.hasOwn(decompresso
 export const decompress = (codec: string, bytes: Uint8Array, size: number): Uint8Array => {
   const decompressed = size === 0 ? bytes.subarray(0, 0) : decompressors[codec]!(bytes, size)
   if (decompressed.length !== size) corrupt(`expected a page of ${size} bytes, found ${decompressed.length}`)
-  // hyparquet reads a value beyond the page's end up to the buffer's end.
+  // hyparquet may read beyond the page, up to the end of the buffer.
   return decompressed.buffer.byteLength === size ? decompressed : Uint8Array.from(decompressed)
 }

@@ -1,4 +1,4 @@
-/** Checks each page of a column chunk, because `hyparquet` may loop, fill memory, or read beyond a damaged one. */
+/** Checks each page of a column chunk: for a damaged page, `hyparquet` may loop, fill memory, or read too far. */
 import type { ColumnDecoder, DecodedArray, PageHeader, SchemaTree } from "hyparquet/src/types.js"
 import { parquetHeader, readPage } from "hyparquet/src/column.js"
 import { convert, DEFAULT_PARSERS } from "hyparquet/src/convert.js"
@@ -89,7 +89,6 @@ export class Pages {
     return flatten(parts)
   }
 
-  /** The page needs its own buffer, because `hyparquet` may read beyond it. `isEmpty`: all values are null. */
   #unpack(page: Page): { readonly bytes: Uint8Array; readonly isEmpty: boolean } {
     const { header, stored } = page
     const levels = levelBytes(header)
@@ -125,7 +124,7 @@ export class Pages {
     return { ...this.#withoutNeedlessLevels(header, stored), encoding: details.encoding, count }
   }
 
-  /** Some writers add levels to columns that need none. `hyparquet` would misread them. */
+  /** Removes levels that the column does not need. Some writers add them, and `hyparquet` would misread the page. */
   #withoutNeedlessLevels(header: PageHeader, stored: Uint8Array): Pick<Page, "header" | "stored"> {
     const { data_page_header_v2: details, type } = header
     if (type !== "DATA_PAGE_V2" || details === undefined) return { header, stored }

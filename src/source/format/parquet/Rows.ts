@@ -21,7 +21,7 @@ export const reader = (node: Node, state: RowState): Read => {
 const repeated =
   <A>({ kind, path }: Node, read: (value: unknown) => A, state: RowState) =>
   (values: unknown): Array<A> => {
-    // For a list without a group, `hyparquet` returns null if the list is empty.
+    // `hyparquet` returns null for an empty list of leaves.
     if (values === null && kind === "leaf") return []
     if (!Array.isArray(values)) return corrupt(`column "${path}": its levels do not match those of other columns`)
     state.elements += values.length

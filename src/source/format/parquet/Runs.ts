@@ -2,7 +2,7 @@
 import { corrupt } from "./CorruptFile.ts"
 import { ThriftReader } from "./Thrift.ts"
 
-/** Sufficient for dictionaries of up to 16 million values. */
+/** Maximum bits of an index, so that a dictionary has up to 16 million values. */
 const maxBits = 24
 
 const maxPadding = 1024

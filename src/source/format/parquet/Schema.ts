@@ -1,6 +1,6 @@
 /**
- * Converts the footer's flat schema to a tree, and to schemas for `hyparquet`. These have our own names (`c1`), because
- * `hyparquet` loses members called `__proto__`, and no annotations, because it reads decimals as doubles.
+ * Converts the footer's flat schema to a tree, and to schemas for `hyparquet`. For `hyparquet`, names are `c1`, `c2`,
+ * …, because it loses members called `__proto__`. Annotations are omitted, because it reads decimals as doubles.
  * https://github.com/apache/parquet-format/blob/master/LogicalTypes.md (Lists, Maps)
  */
 import { Array } from "effect"
@@ -150,7 +150,7 @@ const group = (element: SchemaElement, place: Place, nodes: ReadonlyArray<Node>)
   return { kind: "struct", ...place, fields: nodes }
 }
 
-/** In older files, the repeated node is the element, without a group around it. The names tell. */
+/** In older files, the repeated node is the element itself (backward-compatibility rules of `LogicalTypes.md`). */
 const elementOf = (repeated: Node, list: string): Node => {
   const isWrapper =
     repeated.kind === "struct" &&

@@ -39,7 +39,7 @@ export interface Conversion {
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
-/** Only a text with a replacement character may have been invalid UTF-8. */
+/** Invalid bytes become U+FFFD, which valid text can also contain. */
 const utf8 = (bytes: Uint8Array): string | undefined => {
   const text = decoder.decode(bytes)
   return text.includes("\uFFFD") && !Utf8.isValid(bytes) ? undefined : text
@@ -75,7 +75,7 @@ const ofInteger = (value: bigint): number | string => {
 const bigEndian = (bytes: Uint8Array): bigint =>
   bytes.length === 0 ? 0n : BigInt.asIntN(bytes.length * 8, BigInt(`0x${bufferOf(bytes).toString("hex")}`))
 
-/** Spark and DuckDB allow 38 digits, and Arrow allows 76. */
+/** Maximum number of digits of a decimal. Arrow's maximum is 76. */
 const maxPrecision = 200
 
 /** A double is exact for decimals of up to this many digits. */
@@ -98,7 +98,6 @@ const inSeconds = (value: bigint, unit: TimeUnit): readonly [bigint, string] => 
   return [(value - fraction) / perSecond, `.${String(fraction).padStart(digitsOf[unit], "0")}`]
 }
 
-/** `undefined` for years that a date cannot have (beyond ±271,821). */
 const isoSeconds = (seconds: number): string | undefined => {
   const date = Option.getOrUndefined(DateTime.make(seconds * 1000))
   return date && DateTime.formatIso(date).slice(0, -".000Z".length)

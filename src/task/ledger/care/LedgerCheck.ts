@@ -1,7 +1,7 @@
 /**
- * Checks the integrity of a ledger in one snapshot, with the database's own check and all rules of its rows. If there
- * are no findings, each vote on an item has exactly one task in its campaign. Every request and result is present and
- * matches its task, no task of the service counts twice, and all stored counts match the rows.
+ * Checks the integrity of a ledger in one snapshot. If there are no findings, each vote on an item has exactly one task
+ * in its campaign. Every request and result is present and matches its task, no task of the service counts twice, and
+ * all stored counts match the rows.
  */
 /* oxlint-disable max-lines -- this file is a list of checks, and each is a query */
 import { Array as Arr, Effect, type Layer, Result, Schema } from "effect"
@@ -89,7 +89,7 @@ export const check = Effect.fn("LedgerCheck.check")(function* (options: LedgerCh
   return report
 })
 
-/** Reports damaged pages that make `check` fail: the errors that SQLite's own check finds, or else `error`. */
+/** Reports the errors of SQLite's own check, or if there are none, `error`. */
 export const damageReport = Effect.fn("LedgerCheck.damageReport")(function* <E, R>(
   error: SqlError,
   client: Layer.Layer<SqlClient.SqlClient, E, R>,
@@ -105,7 +105,6 @@ const nothing = { tasks: 0, items: 0, results: 0, pruned: { tasks: 0, items: 0 }
 
 const damaged = (message: string): IntegrityIssue => ({ code: "database_damaged", message })
 
-/** Whether the error is SQLITE_CORRUPT, which SQLite raises when it reads a damaged page. */
 export const isCorrupt = (error: unknown): error is SqlError =>
   isSqlError(error) && Schema.is(Schema.Struct({ errcode: Schema.Number }))(error.reason.cause)
     ? (error.reason.cause.errcode & 0xff) === 11
@@ -185,7 +184,7 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
           OR SUM(${sql.literal(votesOfTask)}) > MAX(votes) * MAX(batch_items)
           OR SUM(${sql.literal(votesOfTask)}) < COALESCE(MAX(least_votes), MAX(votes)) * MAX(batch_items) ORDER BY batch`,
       ({ batch }) =>
-        `the batch that begins with task ${batch + 1} has too few or too many tasks for its votes, or tasks with other numbers`,
+        `the tasks of the batch that begins with task ${batch + 1} are too few or too many for its votes, or differ in votes, batch size, or campaign`,
     ),
     yield* finds<{ readonly seq: number; readonly item_id: string }>(
       "items_astray",
@@ -336,7 +335,7 @@ const itemsOf = (
   at: ReadonlyMap<number, ReadonlyArray<ItemRow>>,
 ): ReadonlyArray<ItemRow | undefined> =>
   Array.from({ length: row.item_count }, (_, i) => {
-    // The keys of `at` are the `seq` of the first vote. Each later vote adds `batch_items`.
+    // An item has the `seq` of its first vote, but the row may be of a later vote.
     const [item, ...more] = at.get(row.seq - (row.vote - 1) * row.batch_items + i) ?? []
     return more.length === 0 && item?.campaign === row.campaign ? item : undefined
   })

@@ -191,8 +191,8 @@ export interface PruneOptions {
   /** Removes rejects of runs that started before this time (epoch milliseconds), except the last. Default: now. */
   readonly before?: number | undefined
   /**
-   * Whether to also remove requests and results from before `before`. Later exports omit their items. Without `before`,
-   * no requests and results are removed. Default false.
+   * Whether to also remove requests and results of tasks that were completed before the time `before`. Later exports
+   * omit their items. Without `before`, none are removed. Default false.
    */
   readonly results?: boolean | undefined
   /** Whether to count the rows without removing them. Default false. */
@@ -215,7 +215,7 @@ const chunkSize = 500
 /** Tasks per page. Pages are large, since a database may scan all tasks for each page. */
 const pageSize = 50_000
 
-/** Removes old rejects and deliveries, and with `results` old requests and results. */
+/** Removes old rejects and deliveries. With the option `results`, also removes old requests and results. */
 export const prune = Effect.fn("LedgerMaintenance.prune")(function* (
   location: LedgerLocation.LedgerLocation,
   options: PruneOptions,
@@ -230,7 +230,7 @@ const pruneRows = Effect.fnUntraced(function* (name: string, { before, dryRun, r
   const now = yield* Clock.currentTimeMillis
   const { job } = yield* Jobs.find(name)
   const here = sql`job = ${job}`
-  // The rejects of the last run that read anything stay, because `rejects.jsonl` may be written again.
+  // The last run that read anything keeps its rejects, because `rejects.jsonl` may be written again.
   const earlier = sql`${here} AND run < (SELECT COALESCE(MAX(run), 0) FROM run WHERE ${here} AND read_count > 0)
     AND run IN (SELECT run FROM run WHERE ${here} AND started_at < ${before ?? now})`
   const forgotten = sql`${here} AND received_at < ${now - rememberedMillis}`

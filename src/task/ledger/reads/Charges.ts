@@ -1,7 +1,7 @@
 /**
- * Counts votes and their prices. A task has the prices from when it was planned, or else the current ones. Until its
- * result is stored, a vote counts at the highest price of the experts who may vote (`domain/Voters`); then, at the
- * price of the expert's kind. If the service honors `voters`, a first result never raises the price; a later one can.
+ * Counts votes and their prices. A task keeps the prices of the time when it was planned. Before the result, a vote has
+ * the highest price of the experts who may vote (`domain/Voters`). After the result, it has the price of the expert's
+ * kind.
  */
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
@@ -20,7 +20,7 @@ export interface Charge {
 
 export const votesOfTask = "item_count * asks"
 
-/** SQL for the number of votes that still count if another attempt replaces this one. */
+/** SQL for the number of votes of an attempt that are counted as paid even if a later attempt replaces it. */
 export const votesOfAttempt = ({ sentAt, state }: Pick<Issue, "sentAt" | "state">): string => {
   const wasUnsent = (state === "planned" || state === "superseded") && sentAt === null
   if (state === "refused" || wasUnsent) return "0"
@@ -55,7 +55,6 @@ export interface Counted {
   readonly price: Cost.Decimal
 }
 
-/** The price list and the voters at the time when a task was planned. */
 export interface Planned {
   readonly list: number | null
   readonly voters: Voters.Voters | null
@@ -96,10 +95,9 @@ export const sum = (
     initial,
   )
 
-/** SQL for a task's price list when it is planned. A superseded task is planned again at the current prices. */
+/** A superseded task gets the current prices when it is planned again. */
 export const listWhenPlanned = "CASE WHEN state = 'superseded' THEN NULL ELSE price_list END"
 
-/** Counts tasks, and the maximum cost of their votes. */
 export const planOf = Effect.fnUntraced(function* ({ job, sql }: Here, condition: Fragment, pricesOf: PricesOf) {
   const rows = yield* sql<Planned & { tasks: number; votes: number }>`
     SELECT ${sql.literal(listWhenPlanned)} AS list, voters, COUNT(*) AS tasks, SUM(${sql.literal(votesOfTask)}) AS votes

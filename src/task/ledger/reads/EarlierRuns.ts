@@ -1,8 +1,4 @@
-/**
- * Counts and rejects of files that only earlier runs have read. Once a run reads a file to its end, earlier runs no
- * longer count for this file. If no run has read a file to its end, its rejects are those of the last run that rejected
- * one of its records. For sources that are not files (`Source.make`), only the last run counts.
- */
+/** The counts and the rejects of earlier runs. Only the last run that read a file counts, so no record counts twice. */
 import { Effect, Option, Stream } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
 import type { SqlError } from "effect/sql/SqlError"
@@ -18,9 +14,6 @@ export const readEarlierRuns = (context: LedgerContext) => {
       onSome: (campaign) => sql`job = ${job} AND campaign = ${campaign}`,
     })
 
-  /**
-   * `runOf`: the last run that read each file to its end. `recordsOf`: each run's records in files that it read last.
-   */
   const lastReads = Effect.fnUntraced(function* (campaign: Option.Option<number>) {
     const rows = yield* sql<{ file: string; run: number; records: number }>`
       SELECT file, run, records FROM input WHERE ${within(campaign)} ORDER BY run`
@@ -32,7 +25,7 @@ export const readEarlierRuns = (context: LedgerContext) => {
     return { runOf, recordsOf }
   })
 
-  /** Counts of earlier runs whose records all came from files that no later run has read. */
+  /** Leaves out a run if it read a file only in part, or if a later run read one of its files. */
   const earlierRuns = Effect.fn("Ledger.earlierRuns")(function* (run: number, campaign: Option.Option<number>) {
     const { recordsOf } = yield* lastReads(campaign)
     const runs = yield* sql<
@@ -42,7 +35,6 @@ export const readEarlierRuns = (context: LedgerContext) => {
     return runs.filter(({ read, run }) => recordsOf.get(run) === read)
   })
 
-  /** Rejects of earlier runs, the latest run first. If several runs have read a file, only the last one counts. */
   const earlierRejects = (run: number, campaign: Option.Option<number>): Stream.Stream<Reject, SqlError> =>
     Effect.gen(function* () {
       const runs = yield* sql<{ run: number; finished: number }>`

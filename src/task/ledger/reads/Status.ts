@@ -1,7 +1,6 @@
 /**
  * Counts and times of tasks and items, and the tasks that wait for a person. Several queries give counts from the same
- * moment only in a snapshot (`LedgerReader.snapshot`). Each row of the table `task` is read once or twice, which is
- * fast for a hundred thousand tasks.
+ * moment only in a snapshot (`LedgerReader.snapshot`).
  */
 import { Duration, Effect, Option, Record } from "effect"
 import * as SteadyClock from "../../../io/SteadyClock.ts"
@@ -31,7 +30,7 @@ const countsOf = (rows: ReadonlyArray<CountRow>): StateCounts => {
   return Record.fromIterableWith(TaskState.literals, (state) => [state, of(state)]) as StateCounts
 }
 
-/** Outcomes of items, the most advanced first. An item has the most advanced outcome of its tasks. */
+/** Outcomes of items. If the tasks of an item have different outcomes, the first of these in this list counts. */
 export const itemOutcomes = [
   "judged",
   "pruned",
@@ -59,9 +58,9 @@ export interface Progress {
   readonly inputOf: (campaign: number) => StateCounts
   readonly votes: number
   readonly gold: number
-  /** Items that wait for another expert at the service, and their tasks. */
+  /** Items that wait for another expert, and their tasks. Items on which only judges may vote are not included. */
   readonly waiting: Arrivals
-  /** Items that wait for a judge, because only judges may vote on them, and their tasks. */
+  /** Items that wait for another judge, and their tasks. */
   readonly waitingForJudges: Arrivals
   readonly firstSubmittedAt: Option.Option<number>
   readonly oldestOutstanding: Option.Option<{
@@ -74,7 +73,7 @@ export interface Progress {
   readonly lastResultAt: Option.Option<number>
   readonly lastHour: Arrivals
   readonly lastDay: Arrivals
-  /** Results since the oldest outstanding task was submitted, at most one day ago. `lastAt`: time of the last one. */
+  /** Results since the oldest outstanding task was submitted, or since 24 hours ago if this is later. */
   readonly pace: Option.Option<Arrivals & { readonly since: number; readonly lastAt: number }>
 }
 
@@ -88,7 +87,6 @@ export const issueColumns = `seq + 1 AS number, seq, campaign, state, attempt, t
 
 export const readStatus = ({ job, sql }: LedgerContext) => {
   const here = sql`job = ${job}`
-  // An item counts once per vote, even if one task asks for several.
   const votes = sql.literal(votesOfTask)
 
   // The condition on `seq` makes the database use the primary key, which is the fastest index for all rows.

@@ -30,7 +30,6 @@ export interface DroppedTask {
 /** Rows per page. Pages are small, since a row can contain a task's whole request and result. */
 const pageSize = 16
 
-/** Maximum rows of a page, if the rows of the page before it were small. */
 const maxPageSize = 256
 const pageBytes = 1_000_000
 
@@ -49,14 +48,12 @@ interface CompletedRow extends BatchPlace {
   readonly result: Uint8Array
 }
 
-/** Splits a page into chunks of at most `maxChunkItems` items, but at least one task. */
 const inChunks = (rows: Arr.NonEmptyReadonlyArray<CompletedRow>) =>
   Arr.chunksOf(rows, Math.floor(maxChunkItems / Math.max(...rows.map(({ batchItems }) => batchItems))))
 
 export const readStreams = ({ job, sql }: LedgerContext) => {
   const here = sql`job = ${job}`
 
-  /** Reads rows page by page; `seq` must ascend. `limitAfter` returns the maximum rows of the page after these rows. */
   const pages = <Row extends { readonly seq: number }, A>(
     page: (after: number, limit: number) => Effect.Effect<ReadonlyArray<Row>, SqlError>,
     decode: (row: Row) => A,
@@ -74,8 +71,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
 
   /**
    * Reads the next page while the current one is processed. This helps with PostgreSQL, which is another process. It is
-   * safe only in a snapshot, in which no new rows appear. One page is enough, because reading takes a sixth of an
-   * export's time.
+   * safe only in a snapshot, in which no new rows appear.
    */
   const readAhead = <A, E, R>(pages: Stream.Stream<A, E, R>): Stream.Stream<A, E, R> =>
     Stream.unwrap(
@@ -112,7 +108,6 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
       (row) => decodeReject(row.record),
     )
 
-  /** Item ranges of the batch's tasks that were neither refused nor given up. Empty if items have only one vote. */
   const placesOpen = Effect.fnUntraced(function* ({ batch, batchItems, votes }: BatchPlace) {
     const rows =
       votes === 1
@@ -126,9 +121,8 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     })
   })
 
-  /** Results of the other votes in the task's batch. Omits results that cannot be decoded. */
   const resultsOfOtherVotes = Effect.fnUntraced(function* (seq: number) {
-    // A statement of its own, since PostgreSQL without statistics would read all completed tasks for a join.
+    // For a join, PostgreSQL would read all completed tasks if it has no statistics about the table.
     const [place] = yield* sql<BatchPlace>`SELECT ${sql.literal(batchColumns)} FROM task WHERE ${here} AND seq = ${seq}`
     if (place === undefined || place.votes === 1) return []
     const { batch, batchItems, vote, votes } = place
@@ -144,7 +138,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     )
   })
 
-  /** Tasks of the first vote that were refused or given up, each with the items whose other votes were, too. */
+  /** Items without any vote, because all their tasks were refused or given up. */
   const dropped = (campaign: Option.Option<number>): Stream.Stream<DroppedTask, SqlError> =>
     pages(
       (after) => sql<

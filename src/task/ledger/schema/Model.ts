@@ -70,8 +70,8 @@ export const defaultShuffleSeed = 0
 export interface RunTerms extends CampaignTerms {
   /**
    * Number of votes planned for each new item, each by a different expert. If the service declares `votes`, one task
-   * asks for all of them; otherwise, each vote has its own task. Default: tasks do not ask for a number, and each
-   * counts as one vote, even if the service's default number is higher.
+   * asks for all of them; otherwise, each vote has its own task. Default: tasks do not have `votes`, and each task
+   * counts as one vote, even if the service collects more votes.
    */
   readonly votes?: number | undefined
   /** Maximum number of votes for each new item. Votes above `votes` are planned as results arrive. Default: `votes`. */
@@ -129,11 +129,11 @@ export const ItemDetails = Schema.Struct({
   completion_origins: Schema.optionalKey(Schema.Array(Origin)),
   /** True if the prompt was a conversation, which is sent as text that `Conversation.parse` reads. */
   conversation: Schema.optionalKey(Schema.Literal(true)),
-  /** Whether each completion was a list of messages. Absent if none was. */
+  /** For each completion, whether it was a list of messages. Absent if none was. */
   as_messages: Schema.optionalKey(Schema.Array(Schema.Boolean)),
   /** The model's tools, as JSON text. */
   tools: Schema.optionalKey(Schema.String),
-  /** Index in the input of each completion that was sent. Absent if completions were sent in the order of the input. */
+  /** For each completion that was sent, its index in the input. Absent if the order of the input was kept. */
   order: Schema.optionalKey(Schema.Array(Schema.Int)),
   /** True for a gold item that was mixed in, which is not an item of the input. */
   check: Schema.optionalKey(Schema.Literal(true)),
@@ -146,13 +146,13 @@ export interface NewTask {
   readonly body: Uint8Array
   readonly items: Arr.NonEmptyReadonlyArray<BatchItem>
   readonly orders?: ReadonlyArray<ReadonlyArray<number> | undefined> | undefined
-  /** Number of the vote in its batch, from 1; the tasks of a batch are adjacent. Default 1. */
+  /** Number of the vote, from 1. The tasks of a batch are adjacent. Default 1. */
   readonly vote?: number | undefined
   /** Maximum number of votes of the batch. Default 1. */
   readonly votes?: number | undefined
   /** Number of votes planned at first; more, up to `votes`, may follow. Default: `votes`. */
   readonly leastVotes?: number | undefined
-  /** Number of votes on each item that this task asks for, starting with number `vote`. Default 1. */
+  /** Number of votes on each item that this task asks for. `vote` is the number of the first of them. Default 1. */
   readonly asks?: number | undefined
   readonly voters?: Voters | undefined
 }
@@ -179,9 +179,9 @@ export interface OpenTask {
   readonly seq: number
   readonly taskId: string
   readonly idempotencyKey: string
-  /** Whether the task is failed, invalid, or completed. Such a task is polled only once more. */
+  /** Whether the task has ended, so that it is polled only once more. */
   readonly isRecheck: boolean
-  /** Whether the task is completed. In this case, a poll checks whether the service has changed the result. */
+  /** Whether the task is completed. The poll then checks whether the service has changed the result. */
   readonly hasResult: boolean
   readonly submittedAt: number
   /** Time of the next poll, in epoch milliseconds; 0 if a webhook or a command asked for a poll. */
@@ -191,15 +191,15 @@ export interface OpenTask {
 
 /** A webhook delivery with a verified signature. */
 export interface Delivery {
-  /** Id of the delivery. If the service sends the delivery several times, all attempts have the same id. */
+  /** The same in all attempts of the service to send the delivery. */
   readonly id: string
-  /** When the service sent this attempt, in epoch milliseconds, if it signs a time. Otherwise 0, or the time of receipt. */
+  /** The signed time in epoch milliseconds. Without one: 0 if the delivery has an id, otherwise the time of receipt. */
   readonly sentAt: number
   /** None if the delivery may concern any task. */
   readonly taskIds: Option.Option<ReadonlyArray<string>>
 }
 
-/** `due`: the delivery makes tasks of this ledger due. `unknown`: the ledger has no task with its task ids. */
+/** `due`: the delivery makes tasks due. `unknown`: the ledger knows no task that the delivery names. */
 export type DeliveryOutcome = "due" | "unknown" | "repeated"
 
 /** A task's request. In `prompts`, completions have the input's order. `items[i]` belongs to `prompts[i]`. */

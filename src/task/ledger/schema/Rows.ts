@@ -185,7 +185,7 @@ export const insertTasks = Effect.fnUntraced(function* (
 
 export const batchColumns = 'batch, batch_items AS "batchItems", vote, votes, asks, voters'
 
-/** SQL condition that joins an item to the tasks of all its votes. Each further vote adds `batch_items` to `seq`. */
+/** SQL condition that joins an item to the tasks of all its votes. */
 export const isAskedBy = (task: string): string =>
   `item.batch = ${task}.batch AND item.seq >= ${task}.seq - (${task}.vote - 1) * ${task}.batch_items AND ` +
   `item.seq < ${task}.seq - (${task}.vote - 1) * ${task}.batch_items + ${task}.item_count`
@@ -193,7 +193,7 @@ export const isAskedBy = (task: string): string =>
 export const inCampaign = (sql: LedgerContext["sql"], campaign: Option.Option<number>) =>
   Option.match(campaign, { onNone: () => sql`1 = 1`, onSome: (campaign) => sql`t.campaign = ${campaign}` })
 
-/** Whether any task meets the condition. `ORDER BY` makes PostgreSQL read the index. */
+/** Without `ORDER BY`, PostgreSQL might read all tasks instead of the index. */
 export const isAny = (sql: LedgerContext["sql"], condition: Fragment) =>
   Effect.map(sql`SELECT 1 FROM task WHERE ${condition} ORDER BY due_at LIMIT 1`, (rows) => rows.length > 0)
 
@@ -202,8 +202,8 @@ export const forUpdate = (sql: LedgerContext["sql"], others: "" | "SKIP LOCKED" 
   sql.literal(sql.onDialectOrElse({ pg: () => `FOR UPDATE ${others}`, orElse: () => "" }))
 
 /**
- * Supersedes unsent tasks that belong to another campaign than the last run, unless a person asked to send them. Locks
- * the job, so that no run begins in another campaign until the transaction ends.
+ * Supersedes unsent tasks that are not in the campaign of the last run. Keeps tasks that a person resends. Locks the
+ * job, so that no other run begins until the transaction ends.
  */
 export const supersede = Effect.fnUntraced(function* (
   { job, sql }: Pick<LedgerContext, "job" | "sql">,

@@ -1,7 +1,7 @@
 /**
  * The tables of the ledger, for SQLite and PostgreSQL. Times are epoch milliseconds. A task's `seq` is the ordinal of
- * its first item in the job, over all campaigns, so a task can be split without renumbering others. A batch has one
- * range of `batch_items` numbers per vote, planned or not. The first range begins at `batch`, and contains `item.seq`.
+ * its first item in the job, over all campaigns, so a task can be split without renumbering others. A batch reserves
+ * `batch_items` ordinals for each vote. `item.seq` is an item's ordinal for the first vote.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -101,7 +101,6 @@ const createInput = Effect.gen(function* () {
  * - `part`: the part of the job that the task's batch belongs to. Batches are assigned to the parts in turn.
  * - `sent_at`: time of the attempt's first request that the service may have accepted.
  * - `resend_at`: time when a person asked to resend the task.
- * - `pruned_at`: time when request and result were removed.
  * - `task_id` is unique, so that no result counts twice.
  * - `expected`: a summary that the result must match (`Expected.ts`).
  *
@@ -187,7 +186,7 @@ const createTasks = Effect.gen(function* () {
     body ${bytes} NOT NULL,
     PRIMARY KEY (job, seq)
   )`
-  // Its default compression takes a fifth of a run's time. A server without LZ4 keeps the default.
+  // PostgreSQL's default compression takes a fifth of a run's time. A server without LZ4 keeps the default.
   yield* sql.onDialectOrElse({
     pg: () => sql`DO $$ BEGIN
       ALTER TABLE task_request ALTER COLUMN body SET COMPRESSION lz4;
@@ -198,10 +197,7 @@ const createTasks = Effect.gen(function* () {
   })
 })
 
-/**
- * The table `delivery` serves to recognize repeated deliveries. A hint with an empty `task_id` concerns all tasks.
- * `followed` is the number of times since `since_at` that a hint made its task due.
- */
+/** An empty `task_id` means all tasks. `followed` counts how often a webhook made the task due since `since_at`. */
 const createDeliveries = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE TABLE delivery (
@@ -224,11 +220,9 @@ const createDeliveries = Effect.gen(function* () {
 })
 
 /**
- * - `canceled`: 1 if the task failed because the service canceled it.
  * - `votes` in `task_attempt`: number of the attempt's votes that count against a budget.
  * - `over_budget_count`: number of a run's new items that exceeded the budget.
  * - `price_list`: number of the list with the prices (`domain/Prices`) when the task was planned, null without prices.
- * - `vote_kinds`: the kinds of experts (`VoteKinds`), if the task has a result.
  */
 const addSpending = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -250,7 +244,7 @@ const addFurtherVotes = Effect.gen(function* () {
   yield* sql`ALTER TABLE task ADD COLUMN least_votes INTEGER`
 })
 
-/** `run` is the last run that read the file to its end; for files of older versions, it is the job's last run. */
+/** `run`: the last run that read the file to its end. Rows of older versions get the job's last run. */
 const addRunOfInput = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE input ADD COLUMN run BIGINT NOT NULL DEFAULT 0`
@@ -259,7 +253,7 @@ const addRunOfInput = Effect.gen(function* () {
 
 /**
  * - `task_group`: the campaign's group at the service. Never changes once a task of the campaign is planned.
- * - `asks`: number of votes on each item that the task asks for. The task uses only the `seq` range of `vote`.
+ * - `asks`: number of votes on each item that the task asks for. These are the votes `vote` to `vote + asks - 1`.
  * - `gold_items`: number of new items of the input with a known answer; 0 if `vote` is above 1.
  * - `waiting_items`: number of items of a submitted task that waited for another expert at its last poll.
  * - `voters`: `judges`, `people`, or null for anyone. In the table `run`, this applies to new items.

@@ -1,8 +1,7 @@
 /**
- * The kinds of experts who gave a task's votes, for the column `task.vote_kinds`. They determine the cost of an item:
+ * The kinds of experts who gave a task's votes, for the column `task.vote_kinds`. The kinds decide the prices of votes:
  * - If the task asks for one vote, the vote has the highest price of all kinds in the result.
- * - If the result has no more votes than the task asks for, each vote has the price of its kind. A missing vote has the
- *   price of the annotations' own kind.
+ * - If the result has no more votes than the task asks for, each vote has the price of its kind.
  * - If the result has more votes, only the requested number counts, each at the highest price of all kinds.
  */
 import { Result, Schema } from "effect"
@@ -12,19 +11,18 @@ import * as Prices from "../../../domain/Prices.ts"
 import * as Voters from "../../../domain/Voters.ts"
 import * as FieldPath from "../../../io/FieldPath.ts"
 
-/** A number of votes that have the same possible kinds, unique and sorted. Null is an unknown kind. */
+/** A number of votes, and the kinds that each of them may have, unique and sorted. Null is an unknown kind. */
 const Group = Schema.Struct({ votes: Schema.Int, kinds: Schema.NonEmptyArray(Schema.NullOr(Schema.String)) })
 type Group = typeof Group.Type
 
 const Groups = Schema.fromJsonString(Schema.Array(Group))
 const decode = Schema.decodeUnknownSync(Groups)
 
-/** Reads the kinds from results; null if the service reports none. `asks` is the number of votes on each item. */
+/** Reads the experts' kinds from results. Null if no result has a kind. */
 export type ReadKinds = (results: ReadonlyArray<{ readonly annotations?: unknown }>, asks?: number) => string | null
 
 type Kinds = ReadonlyArray<string | null>
 
-/** The possible kinds of each vote on an item. @param missing the kind of missing votes */
 const paidVotes = (kinds: Kinds, asks: number, missing: string | null): ReadonlyArray<Kinds> =>
   Array.from({ length: asks }, (_, i) =>
     asks === 1 || kinds.length > asks ? kinds : [i < kinds.length ? kinds[i]! : missing],
@@ -52,7 +50,7 @@ export const reader = (path: string): ReadKinds => {
   }
 }
 
-/** Prices votes. The most expensive of several possible kinds counts; an unknown kind has the price for `voters`. */
+/** Votes with several possible kinds have the highest price of these. An unknown kind has the price of `voters`. */
 export const paidAs = (
   text: string,
   prices: Prices.Prices,

@@ -1,21 +1,20 @@
 /**
  * The request limit that workers share. Each worker reserves time slots, one per request, in one row of the ledger
- * (virtual scheduling algorithm of ITU-T I.371, without bursts). Times are those of the database's clock. Any period
- * has at most rate × period + 1 slots. If the service asks for a pause, all workers pause. If it refuses a request
- * because of load, the rate is halved, and recovers within half a minute. If the clock is set back, a pause begins
- * again, and requests wait at most half a minute plus 64 slots.
+ * (virtual scheduling algorithm of ITU-T I.371, without bursts). Times are those of the database's clock. If the
+ * service asks for a pause, all workers pause. If it refuses a request because of load, the rate is halved, and
+ * recovers within half a minute.
  */
 import { Effect, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { LedgerContext } from "../schema/Model.ts"
 import { databaseClock } from "./Parts.ts"
 
-/** A worker reserves the slots of at most this many seconds, but at least one slot. */
+/** A worker reserves the slots of up to this many seconds at once, and always at least one slot. */
 const leaseSeconds = 0.25
 
-/** If the next slot is over `maxAhead` milliseconds plus `maxRequestsAhead` slots from now, the clock was set back. */
-const maxAhead = 30_000
-const maxRequestsAhead = 64
+/** If the next free slot is later than these milliseconds plus these slots, the database's clock was set back. */
+const maxMillisAhead = 30_000
+const maxSlotsAhead = 64
 
 /** Milliseconds after a refusal until the full rate is allowed again. */
 const recovery = 30_000
@@ -34,7 +33,6 @@ export interface Slots {
 }
 
 export interface BudgetStatus {
-  /** Milliseconds until the first free slot. */
   readonly takenFor: number
   /** Allowed share of the full rate, from 0 to 1. It is below 1 after refusals because of load. */
   readonly rateShare: number
@@ -65,7 +63,7 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
   const clock = databaseClock(sql)
   const created = sql`INSERT INTO budget (job, free_at, paused_at, paused_until, share, cuts, cut_at)
     VALUES (${job}, 0, 0, 0, 1, 0, 0) ON CONFLICT (job) DO NOTHING`
-  /** The allowed share of the rate. It also recovers if the clock was set back. */
+  /** `ABS`, because the clock may have been set back. */
   const share = sql`LEAST(1, share + ABS(${clock} - cut_at)::float8 / ${recovery})`
   const done = { requests: 0, answers: 0 }
   return {
@@ -81,7 +79,7 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
         ), taking AS (
           SELECT now, 1000 / rate AS spacing, GREATEST(0, paused_until - GREATEST(now, paused_at)) AS pause,
             LEAST(now, paused_at) AS since,
-            CASE WHEN free_at > now + ${maxAhead} + ${maxRequestsAhead * 1000} / rate THEN now
+            CASE WHEN free_at > now + ${maxMillisAhead} + ${maxSlotsAhead * 1000} / rate THEN now
               ELSE GREATEST(free_at, now) END AS first,
             CASE WHEN paused_until > now THEN 0
               ELSE LEAST(${wanted}::float8, GREATEST(1, CEIL(rate * ${leaseSeconds}::float8))) END AS count
@@ -95,7 +93,7 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
       return (yield* take)[0]!
     }),
 
-    /** Halves the rate, unless it was halved after the request's slot was reserved. */
+    /** Halves the rate, unless it was halved since `takeSlots` returned `halvings`. */
     slowRequests: (halvings: number) =>
       sql`UPDATE budget SET share = GREATEST(${leastShare}, ${share} / 2), cuts = cuts + 1, cut_at = ${clock}
         WHERE ${here} AND cuts = ${halvings}`,

@@ -1,6 +1,6 @@
 /**
- * Plans further votes item by item, when all earlier votes on an item have ended and the budget allows another one. The
- * transaction that plans a vote checks both conditions, so that no vote is planned twice, even if a process is killed.
+ * Plans further votes item by item. An item gets another vote when none of its tasks is open and the budget allows it.
+ * The transaction that plans a vote checks both conditions, so no vote is planned twice, even if a process is killed.
  */
 import { Array as Arr, Effect, type Latch, Option } from "effect"
 import { boundOf, type Voters } from "../../../domain/Voters.ts"
@@ -32,7 +32,7 @@ export interface FurtherTerms {
 }
 
 export interface VoteCourse {
-  /** Whether a vote on the item has not ended: it is planned, superseded, being sent, outstanding, or in doubt. */
+  /** Whether a task of the item is open (`openStates`), so that the item gets no other vote now. */
   readonly isWaiting: boolean
   /** Whether the item waits for a vote that was not planned with its batch. */
   readonly waitsForFurther: boolean
@@ -74,7 +74,7 @@ const courseOf = (place: number, rows: ReadonlyArray<TaskOfBatch>): VoteCourse =
 export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
   const here = sql`job = ${job}`
 
-  /** None if the job has no confidence threshold, so that no further votes are planned. */
+  /** None if no run has asked for further votes. */
   const furtherTerms = Effect.gen(function* () {
     const confidence = Option.fromUndefinedOr(yield* settingOf({ job, sql }, "confidence"))
     const bound = Option.flatMap(Option.fromUndefinedOr(yield* settingOf({ job, sql }, peopleWhenSetting)), boundOf)
@@ -92,13 +92,12 @@ export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
 
   const asksFurther = Effect.map(settingOf({ job, sql }, "confidence"), (text) => text !== undefined)
 
-  /** Whether votes have ended since items were last chosen, so that more items may need votes. */
+  /** Whether tasks have ended since a process last chose the items that need further votes. */
   const hasUnseenVotes = Effect.gen(function* () {
     if (!(yield* asksFurther)) return false
     return (yield* settingOf({ job, sql }, endedVotesSeen)) !== String(yield* endedVotes)
   })
 
-  /** Whether `hasUnseenVotes` is true, and no task is planned, being sent, or outstanding. */
   const isChoiceDue = Effect.gen(function* () {
     if (!(yield* asksFurther)) return false
     const awaited = yield* sql`SELECT 1 FROM task
@@ -106,7 +105,6 @@ export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
     return awaited.length === 0 && (yield* hasUnseenVotes)
   }).pipe(Effect.withSpan("Ledger.isChoiceDue"))
 
-  /** The state of the votes on items that may get further votes, by the item's `seq`. */
   const voteCourses = Effect.fn("Ledger.voteCourses")(function* (campaign: number) {
     const rows = yield* sql<TaskOfBatch>`SELECT ${sql.literal(rowColumns)} FROM task
       WHERE ${here} AND seq >= 0 AND campaign = ${campaign} AND least_votes IS NOT NULL ORDER BY seq`
@@ -181,7 +179,6 @@ export const writeFurtherVotes = (
     ).pipe(Effect.map(Arr.getSomes))
   })
 
-  /** Records the number of items that lack a planned vote, and of ended votes. A new run deletes both numbers. */
   const noteWanted = (items: number, ended: number) =>
     write(
       Effect.andThen(
@@ -190,7 +187,7 @@ export const writeFurtherVotes = (
       ),
     )
 
-  /** Plans another vote on each item that the budget allows. `beyond` is the number of items that exceed the budget. */
+  /** Plans one more vote on each item until the budget is used up. `beyond` counts items that it does not cover. */
   const planFurther = Effect.fn("Ledger.planFurther")(function* (
     places: ReadonlyArray<ItemPlace>,
     options: FurtherVotesOptions,

@@ -1,8 +1,7 @@
 /**
- * Webhook deliveries, and the hints that they create. A hint requests a poll that begins after the delivery. A delivery
- * counts once, and may arrive before the response that creates its task. Per minute, at most `maxPollsPerMinute` hints
- * for a task are followed, so that a flood of deliveries does not delay other polls. Deliveries are deleted after about
- * two hours. If the service signs the time, the verifier refuses older ones.
+ * Webhook deliveries, and the hints that they create. A hint requests a poll that begins after the delivery. A repeated
+ * delivery does not count. A delivery may arrive before the response with the task's id. Per minute, at most
+ * `maxPollsPerMinute` hints for a task are followed, so that a flood of deliveries does not delay other polls.
  */
 import { Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -21,7 +20,6 @@ const minute = Duration.toMillis("1 minute")
 
 const forgetInterval = Duration.toMillis("10 seconds")
 
-/** The `task_id` of a hint for all tasks. */
 const allTasks = ""
 
 const never = -1
@@ -46,12 +44,12 @@ export const writeHints = (
   const here = sql`job = ${job}`
   let lastDelivery = Option.none<number>()
   const delivered = Effect.map(SteadyClock.now, (now) => void (lastDelivery = Option.some(now)))
-  /** The last hint for all tasks that this process has followed for its parts. */
+  /** The last hint for all tasks (an empty task id) that made the tasks of this process due. */
   let lastHintForAll = { at: never, followed: 0, since: 0 }
 
   let forgotten = -Infinity
 
-  /** Deletes old deliveries and hints. Skips locked rows, since other receivers delete the same ones. */
+  /** Skips locked rows, because other receivers delete the same rows. */
   const forgetOld = Effect.fnUntraced(function* (now: number) {
     if (now < forgotten + forgetInterval) return
     forgotten = now
@@ -84,7 +82,7 @@ export const writeHints = (
           at = CASE WHEN excluded.at > hint.at THEN excluded.at ELSE hint.at + 1 END`,
     )
 
-  /** Keeps a hint for an unknown id only if a task without an id may still get it. Returns whether any id is known. */
+  /** Stores hints from webhooks. Drops unknown ids if all tasks have an id. Returns whether any id is known. */
   const addNamed = Effect.fnUntraced(function* (taskIds: ReadonlyArray<string>, now: number) {
     const found = yield* inChunks(
       taskIds,
@@ -101,7 +99,6 @@ export const writeHints = (
   })
 
   return {
-    /** The next `followHints` makes the named tasks due, or all tasks if none is named. */
     recordDelivery: Effect.fn("Ledger.recordDelivery")(function* (delivery: Delivery) {
       const now = yield* SteadyClock.now
       yield* forgetOld(now)
@@ -122,7 +119,7 @@ export const writeHints = (
       yield* hinted.open
       return outcome
     }),
-    /** Makes tasks with hints due, except tasks in flight. Returns the milliseconds until a postponed hint is due. */
+    /** Makes hinted tasks due, except tasks in flight. Returns the milliseconds until another hint may take effect. */
     followHints: Effect.fn("Ledger.followHints")(function* (inFlight: ReadonlySet<string>) {
       const now = yield* SteadyClock.now
       const hasToWait = ({ followed, since }: { readonly followed: number; readonly since: number }) =>
@@ -140,7 +137,7 @@ export const writeHints = (
         yield* write(
           Effect.gen(function* () {
             if (allAreDue) {
-              // Tasks that are due keep their time, because repeated hints for all tasks could delay them forever.
+              // A task that is due keeps its time. Otherwise, frequent hints could move it behind other tasks forever.
               yield* sql`UPDATE task SET due_at = ${now}
               WHERE ${here} AND state = 'submitted' AND due_at > ${now} AND ${owned.areMine()}`
               yield* addHints([...inFlight], now)
@@ -179,7 +176,6 @@ export const writeHints = (
     }),
     /** Follows the last hint for all tasks again, because the earlier owner of a part may have missed it. */
     followAgain: () => void (lastHintForAll = { ...lastHintForAll, at: never }),
-    /** Notes that this or another process received a delivery about tasks of this ledger. */
     delivered,
     lastDelivery: Effect.sync(() => lastDelivery),
   }

@@ -1,8 +1,7 @@
 /**
- * The parts of a job that this process owns: all parts with exclusive access, or those that a worker has taken. Taking
- * a part increases its epoch, so that earlier owners, which may be suspended, can no longer claim its tasks. A late
- * response is recorded even if another process owns the part, unless the task was claimed again. The database's clock,
- * not a machine's, decides when a claim ends.
+ * The parts of a job that this process owns. A process with exclusive access owns all parts; a worker owns the parts
+ * that it has taken. Each time, the part's epoch grows, so that earlier owners, which may be suspended, cannot claim
+ * its tasks. A late response is recorded even if another process owns the part, unless the task was claimed again.
  */
 import { Effect, type Latch } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -12,7 +11,7 @@ import type { LedgerContext, PlannedTask } from "../schema/Model.ts"
 import { isAny } from "../schema/Rows.ts"
 import * as Metrics from "../../../telemetry/Metrics.ts"
 
-/** A part without tasks, whose owner reads the input. */
+/** The worker that owns this part reads the input. The part has no tasks. */
 export const readerPart = -1
 
 /** Milliseconds by which a claim outlasts the timeout of its request. */
@@ -31,7 +30,7 @@ interface OwnedPart {
   epoch: number
 }
 
-/** Other processes are notified of new tasks, webhook deliveries, and existing tasks to send or poll (`again`). */
+/** `planned`: new tasks, sent after all others. `hinted`: a webhook's tasks. `again`: earlier tasks to send or poll. */
 export type Change = "planned" | "hinted" | "again"
 
 /** @param worker the worker's name; undefined if this process has exclusive access to the job */
@@ -42,7 +41,6 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
   const nothing = sql.literal("")
   const clock = databaseClock(sql)
   const parts = new Map<number, OwnedPart>()
-  /** For each task that this process is sending, the epoch of its claim. */
   const claims = new Map<number, number>()
 
   const channel = sql.literal(`'prefstream_' || md5(current_schema() || ' ' || ${job})`)
@@ -60,7 +58,6 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
 
     channel: Effect.map(sql<{ channel: string }>`SELECT ${channel} AS channel`, (rows) => rows[0]!.channel),
 
-    /** @param task the alias of the table in the statement */
     areMine,
 
     /** SQL condition for tasks to send. With `due_at = 0`, the index returns the tasks in the order of `seq`. */
@@ -89,8 +86,8 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
     forget: (seq: number) => void claims.delete(seq),
 
     /**
-     * SQL condition for tasks whose claim by an earlier owner has ended. A claim that would last longer than
-     * `maxMillis` and the margin counts as ended, because the clock was set back.
+     * Tasks whose claim by an earlier owner has ended. If a claim ends too far in the future, the clock was set back,
+     * and the claim counts as ended.
      */
     areAbandoned: (maxMillis: number) => sql`${here} AND state = 'submitting'
       AND NOT COALESCE(claim_until, 0) BETWEEN ${clock} AND ${clock} + ${Math.ceil(maxMillis) + margin}
@@ -140,7 +137,7 @@ export const readParts = ({ job, sql }: LedgerContext) => ({
   }),
 })
 
-/** Until this worker owns a part, `shareOf` returns 0. */
+/** With these values, `shareOf` returns 0. */
 const noWorkers = { count: Infinity, rank: Infinity }
 
 export const writeParts = (
@@ -150,7 +147,6 @@ export const writeParts = (
 ) => {
   const here = sql`job = ${job}`
   const clock = databaseClock(sql)
-  /** For each part, the number of consecutive renewals in which the ledger named another owner. */
   const disputed = new Map<number, number>()
   const notifyAll = Effect.forEach(Object.values(latches), (latch) => latch.open, { discard: true })
   let workers = noWorkers
@@ -162,7 +158,6 @@ export const writeParts = (
   return {
     job,
     partCount,
-    /** This worker's share of `together`. The shares of all workers add up to `together`. */
     shareOf: (together: number) =>
       Math.floor(together / workers.count) + (workers.rank < together % workers.count ? 1 : 0),
     countWorkers: Effect.gen(function* () {
@@ -173,7 +168,6 @@ export const writeParts = (
     }),
     /** Increases when tasks that the sender skipped may be ready. The sender then starts again at the first task. */
     changes: () => changes,
-    /** Makes all loops query the ledger, because other processes may have changed it. */
     notifyAll,
     restartSending,
     onNotification: (change: string) =>
@@ -183,7 +177,6 @@ export const writeParts = (
           ? Effect.andThen(delivered, latches.hinted.open)
           : restartSending,
 
-    /** Takes a part until the scope closes. Requests in flight at that time are still finished and recorded. */
     takePart: (part: number) =>
       Effect.acquireRelease(
         Effect.gen(function* () {
@@ -200,9 +193,8 @@ export const writeParts = (
       ),
 
     /**
-     * Renews this worker's parts. If the ledger names another owner of a part in over `patience` consecutive renewals,
-     * takes the part again: the other owner was probably suspended, and did not know that the part was reassigned.
-     * Times are in milliseconds.
+     * Renews this worker's parts. If more than `patience` consecutive renewals find another owner of a part, takes the
+     * part back, because the other owner is probably suspended. Times are in milliseconds.
      */
     renewParts: Effect.fnUntraced(function* (progressedAgo: number, answeredAgo: number, patience: number) {
       if (owned.worker === undefined || owned.parts.size === 0) return
@@ -243,7 +235,6 @@ export const writeParts = (
       )
     }),
 
-    /** Tasks that an earlier owner was sending are planned again if the service honors keys, else `in_doubt`. */
     settleAbandoned: Effect.fn("Ledger.settleAbandoned")(function* (
       outcome: "planned" | "in_doubt",
       maxMillis: number,

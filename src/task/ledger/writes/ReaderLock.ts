@@ -1,8 +1,6 @@
 /**
- * The lock of the process that reads input into a shared job. Lock and transactions belong to the same session, so a
- * process that has lost the lock cannot write. If another process has the lock, a command fails at once. A worker
- * waits, and after five seconds ends the session of the worker that has the lock, which may be suspended. It never ends
- * the session of a command.
+ * The lock of the process that reads input into a shared job. If another process has the lock, a command fails at once.
+ * A worker waits for five seconds. If another worker has the lock then, its session is ended: it may be suspended.
  */
 import { Duration, Effect, Option } from "effect"
 import type { SqlClient } from "effect/sql"

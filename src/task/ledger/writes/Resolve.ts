@@ -19,7 +19,6 @@ import { issueColumns } from "../reads/Status.ts"
 /** States of tasks that a run can resubmit. */
 export type Replannable = "failed" | "invalid" | "refused"
 
-/** States of tasks that can be linked to a task at the service, or resent. */
 const settleable: ReadonlyArray<TaskState> = ["in_doubt", "failed", "invalid", "refused", "given_up"]
 const givable: ReadonlyArray<TaskState> = [
   "planned",
@@ -71,7 +70,6 @@ export const writeDecisions = (
 ) => {
   const here = sql`job = ${job}`
 
-  /** Changes tasks only if the states of all of them allow it. Returns the tasks as they were before. */
   const decide = Effect.fnUntraced(function* <E = never>(
     numbers: ReadonlyArray<number>,
     verb: NotResolvable["verb"],
@@ -124,9 +122,7 @@ export const writeDecisions = (
       WHERE ${here} AND seq = ${task.seq}`
   })
 
-  /**
-   * Links tasks to existing tasks at the service, to be polled. The caller checks that these exist with the same items.
-   */
+  /** The caller checks that the tasks exist at the service with the same items. */
   const adopt = Effect.fn("Ledger.adopt")(function* (
     numbers: ReadonlyArray<number>,
     taskIds: ReadonlyArray<string>,
@@ -159,9 +155,8 @@ export const writeDecisions = (
   })
 
   /**
-   * Plans tasks again. The next run sends them, even if its campaign is another one. An `in_doubt` task keeps its key:
-   * if the service has the task and ignores keys, it is paid for twice. Failed, invalid, and refused tasks become new
-   * attempts.
+   * The next run sends the tasks, even in another campaign. An `in_doubt` task keeps its key. If the service ignores
+   * keys and has the task, both tasks are billed.
    */
   const sendAgain = Effect.fn("Ledger.sendAgain")(function* (
     numbers: ReadonlyArray<number>,
@@ -193,7 +188,6 @@ export const writeDecisions = (
     return tasks
   })
 
-  /** Gives tasks up: they are neither sent nor polled again, unless a person resends them. */
   const giveUp = Effect.fn("Ledger.giveUp")(function* (
     numbers: ReadonlyArray<number>,
     only?: TaskState,
@@ -226,7 +220,7 @@ export const writeDecisions = (
     return rows
   })
 
-  /** Plans another attempt of each task within the budget. Returns their number. `only` lists the allowed `seq`. */
+  /** Plans another attempt of each task, as far as the budget allows. Returns the number of these tasks. */
   const replan = Effect.fn("Ledger.replan")(function* (
     campaign: number,
     states: ReadonlyArray<Replannable>,

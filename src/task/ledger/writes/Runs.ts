@@ -1,7 +1,7 @@
 /**
  * Campaigns, runs, and the files that they read. All runs under the same terms belong to one campaign. Other terms need
- * `newCampaign`, so that a changed word in the guidelines does not bill everything again. Unsent tasks of other
- * campaigns are sent only if a person asked for it.
+ * `newCampaign`, because all items are then billed again. Unsent tasks of other campaigns are sent only if a person
+ * asked for it.
  */
 /* oxlint-disable max-lines -- campaigns, runs, and inputs are written in the same transactions */
 import { Array as Arr, Effect, Option, Record } from "effect"
@@ -115,7 +115,6 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
       }))
     }).pipe(Effect.withSpan("Ledger.newestRun")),
     lastCampaign,
-    /** Finds the campaign with these terms. Fails if the last run's terms differ, unless `newCampaign` is set. */
     campaignFor: Effect.fnUntraced(function* (terms: NewTerms) {
       const { taskType = rlhfRanking } = terms
       const guidelines = normalize(terms.guidelines)
@@ -138,7 +137,7 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
       const campaign = same?.campaign ?? (judged.at(-1)?.campaign ?? 0) + 1
       return { campaign, isNew: same === undefined, fingerprint, guidelines, taskType }
     }),
-    /** Returns the given campaign, which must exist. If none is given, returns the campaign of the last run. */
+    /** Without a campaign, returns the campaign of the last run. */
     campaignOf: Effect.fn("Ledger.campaignOf")(function* (campaign: Option.Option<number>) {
       if (Option.isNone(campaign)) return yield* lastCampaign
       const numbers = (yield* campaigns).map(({ campaign }) => campaign)
@@ -214,7 +213,7 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
           FROM run WHERE ${here} RETURNING run`
         yield* supersede({ job, sql }, sql`1 = 1`)
         yield* sql`DELETE FROM setting WHERE ${here} AND ${sql.in("name", [wantedVotes, endedVotesSeen])}`
-        // If a run sets `votes` but not this setting, it deletes the value of an earlier run.
+        // A run that sets `votes` does not inherit the settings below from an earlier run.
         const keep = Effect.fnUntraced(function* (name: string, value: string | undefined) {
           if (value !== undefined) yield* setSetting({ job, sql }, name, value)
           else if (terms.votes !== undefined) yield* sql`DELETE FROM setting WHERE ${here} AND name = ${name}`
@@ -227,7 +226,6 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
     )
   })
 
-  /** Records the end of a run. A killed run has no recorded end. */
   const endRun = Effect.fn("Ledger.endRun")(function* (
     { run }: Model.Run,
     {
@@ -271,7 +269,7 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
   return { startRun, endRun, recordInputs }
 }
 
-/** Removes differences that do not change the terms: line endings, and whitespace at the end. */
+/** Other line endings, or whitespace at the end, must not count as other guidelines. */
 const normalize = (guidelines: string | undefined): string | undefined => {
   const text = guidelines?.replaceAll("\r\n", "\n").trimEnd()
   return text === "" ? undefined : text

@@ -2,7 +2,7 @@
  * The cost of a job's votes, and the number of votes that its budget allows. Prices and budget are those of the last
  * run that set them. A vote counts as soon as it is planned, also while its task is `in_doubt`. It does not count if
  * the service refused or canceled its task, if the task was given up or superseded before it was sent, or if the vote
- * was imported. Votes are counted from the ledger's rows, so the numbers are exact even after a kill.
+ * was imported.
  */
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
@@ -23,7 +23,6 @@ export const endedVotesSeen = "votes_ended_seen"
 /** Setting with the rule that sends items to people; absent if there is none. */
 export const peopleWhenSetting = "people_when"
 
-/** The voters of further votes: `people` if items go from judges to people, otherwise null for anyone. */
 export const furtherVoters = (here: Here) =>
   Effect.map(settingOf(here, peopleWhenSetting), (rule): Voters.Voters | null => (rule === undefined ? null : "people"))
 
@@ -53,7 +52,7 @@ export interface Spending {
   /** Votes of tasks that are planned, being sent, outstanding, or in doubt. */
   readonly committed: Charge
   readonly votesLeft: number
-  /** Votes over the budget: those of tasks that `holdBack` superseded, and further votes that items need. */
+  /** Votes that wait for a higher budget: those of superseded tasks, and further votes that items need. */
   readonly held: Charge
   readonly heldItems: number
 }
@@ -75,7 +74,6 @@ const termsOf = Effect.fnUntraced(function* (here: Here) {
   } satisfies Terms
 })
 
-/** A run's options take precedence over the terms of the job. */
 export const withTerms = ({ budget, price }: SpendingTerms, known: Terms = noTerms): Terms => ({
   prices: price === undefined ? known.prices : Prices.parse(price),
   budget: budget === undefined ? known.budget : Cost.parse(budget),
@@ -87,7 +85,7 @@ export const noVotes = ({ prices }: Pick<Terms, "prices">): Charge =>
     Option.getOrElse(prices, () => Charges.free),
   )
 
-/** Number of votes that the budget allows after the charge: by these voters, or by the most expensive ones if null. */
+/** Number of votes that the rest of the budget allows. With null `voters`, each vote has the highest price. */
 export const leftOf = ({ budget, prices }: Terms, { cost }: Charge, voters: Voters.Voters | null = null): number =>
   Option.getOrElse(
     Option.zipWith(budget, prices, (budget, prices) =>
@@ -103,13 +101,12 @@ const standing = Effect.fnUntraced(function* (here: Here, terms: Terms) {
   return { pricesOf, votes, charge, counted: charge(votes) }
 })
 
-/** Number of votes by these voters that the budget still allows. Infinity without a budget. */
 export const votesLeft = Effect.fnUntraced(function* (here: Here, voters: Voters.Voters | null) {
   const terms = yield* termsOf(here)
   return Option.isNone(terms.budget) ? Infinity : leftOf(terms, (yield* standing(here, terms)).counted, voters)
 })
 
-/** Returns a function that reserves votes. This function returns false if the budget does not allow them. */
+/** The returned function reserves votes. It returns false if the budget does not allow them. */
 export const reserveWithin = Effect.fnUntraced(function* (here: Here) {
   const terms = yield* termsOf(here)
   if (Option.isNone(terms.budget)) return () => true
@@ -206,12 +203,11 @@ export interface Routed {
   /** Number of `items` with a known answer, which do not go to people. */
   readonly knownAnswers: number
   readonly toPeople: number
-  /** Votes that people were asked for, without those that do not count against a budget. */
+  /** Votes of people that count against the budget. */
   readonly people: Charge
   readonly isPriced: boolean
 }
 
-/** Whether any task limits who may vote. */
 const isRouted = ({ job, sql }: Here, campaign: Option.Option<number>) =>
   Effect.map(
     sql`SELECT 1 FROM task t WHERE job = ${job} AND seq >= 0 AND voters IS NOT NULL AND ${inCampaign(sql, campaign)} LIMIT 1`,
@@ -236,7 +232,6 @@ const routedOf = Effect.fnUntraced(function* (here: Here) {
   })
 })
 
-/** Sets the prices of tasks that are planned from now on. */
 const setPrices = Effect.fnUntraced(function* ({ job, sql }: Here, prices: Prices.Prices) {
   const text = Prices.encode(prices)
   const lists = yield* sql<{ list: number; prices: string }>`SELECT list, prices FROM price_list WHERE job = ${job}`
@@ -272,7 +267,6 @@ const lastOf = Effect.fnUntraced(function* (
   return last === undefined ? sql`1 = 0` : sql`${unsent} AND seq >= ${last.seq}`
 })
 
-/** Number of items in these tasks, without gold items that were mixed in. */
 const itemsOf = ({ job, sql }: Here, condition: Fragment) =>
   Effect.map(
     sql<{ items: number }>`SELECT COUNT(DISTINCT item.seq) AS items FROM (
@@ -286,8 +280,8 @@ const itemsOf = ({ job, sql }: Here, condition: Fragment) =>
 const isUnsent = "sent_at IS NULL AND resend_at IS NULL"
 
 /**
- * Supersedes unsent tasks, the last first, until the rest is within the budget. Keeps tasks that a person resends. The
- * next run plans superseded tasks again if its budget allows it.
+ * Supersedes unsent tasks beyond the budget. Keeps tasks that a person resends. The next run plans superseded tasks
+ * again if its budget allows it.
  */
 export const holdBack = Effect.fnUntraced(function* ({ job, sql }: Here) {
   const terms = yield* termsOf({ job, sql })

@@ -40,7 +40,6 @@ export const readTasks = ({ job, sql }: Model.LedgerContext) => ({
     }))
   }),
 
-  /** The task's result. None if the task has no result, or if it was pruned. */
   storedResult: Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<{ body: Uint8Array }>`SELECT body FROM task_result WHERE job = ${job} AND seq = ${seq}`
     return Option.map(Option.fromUndefinedOr(rows[0]), ({ body }) => body)
@@ -144,9 +143,8 @@ export const writeTasks = (
       sql`UPDATE task SET state = 'planned' WHERE ${here} AND state = 'submitting'`,
     ),
     /**
-     * Prepares for a submit: tasks that an earlier request may have created are planned if the service honors their
-     * keys and has not yet forgotten them; otherwise, they become `in_doubt`. They keep their `reason` until a response
-     * shows whether the service has the task. Tasks that other workers are sending stay unchanged.
+     * Decides about tasks that an earlier request may have created. If the service still remembers a task's key, the
+     * task is planned again. Otherwise, it becomes `in_doubt`.
      */
     settleInterrupted: Effect.fn("Ledger.settleInterrupted")(function* (
       outcome: "planned" | "in_doubt",
@@ -186,7 +184,6 @@ export const writeTasks = (
         WHERE ${here} AND state = 'completed' AND submitted_at IS NOT NULL AND pruned_at IS NULL AND ${owned.areMine()}`,
       ),
     ),
-    /** Keeps the result of a completed task, which is then no longer due. */
     keepResult: (seq: number) =>
       change("keepResult", sql`UPDATE task SET due_at = 0 WHERE ${here} AND seq = ${seq} AND state = 'completed'`),
     /** Records the job's service. After the first request, it can be replaced only with `moved`. */
@@ -247,7 +244,7 @@ export const writeTasks = (
       if (rows.length > 0) claimed()
       return rows.length > 0
     }),
-    /** Plans a task as unsent, because the service certainly did not create it. */
+    /** Plans a task again. It counts as unsent, because the service certainly did not create it. */
     release: (seq: number) =>
       settled(
         seq,
@@ -301,16 +298,15 @@ export const writeTasks = (
     /** @param isCanceled whether the service canceled the task, so that its votes are not paid for */
     markFailed: (seq: number, reason: string, taskId?: string, isCanceled?: boolean) =>
       markLost("failed", seq, reason, taskId, isCanceled),
-    /** Stores a result. With `taskId`, only if `stillNamed` is met. `kinds` is from `VoteKinds`. */
     markCompleted: (seq: number, result: string, taskId?: string, kinds?: string | null) =>
       storeResult(seq, result, "completed", null, taskId, kinds),
-    /** Stores a result that does not fit. Without `result`, an earlier result is kept. */
+    /** Without `result`, an earlier result is kept. */
     markInvalid: (seq: number, result: string | undefined, reason: string, taskId?: string) =>
       result === undefined
         ? markLost("invalid", seq, reason, taskId)
         : storeResult(seq, result, "invalid", reason, taskId),
     ownerOf: (taskId: string, seq: number) => Rows.ownerOf({ job, sql }, taskId, seq),
-    /** Splits a task into two, each with half of the items. The first one keeps the task's `seq`. */
+    /** The first half keeps the task's `seq`. */
     split: Effect.fnUntraced(function* (
       seq: number,
       halves: ReadonlyArray<{ readonly idempotencyKey: string } & Model.StoredRequest>,
@@ -346,7 +342,6 @@ export const writeTasks = (
         }),
       )
     }),
-    /** Makes a failed, invalid, or completed task outstanding again. */
     markOpen: (seq: number, taskId: string) =>
       Effect.asVoid(
         write(sql`UPDATE task SET state = 'submitted', reason = NULL, due_at = 0
@@ -355,13 +350,13 @@ export const writeTasks = (
     makeDue: Effect.suspend(() =>
       change("makeDue", sql`UPDATE task SET due_at = 0 WHERE ${here} AND state = 'submitted' AND ${owned.areMine()}`),
     ),
-    /** Makes outstanding tasks due within `millis`, since an earlier run may have polled less often. */
+    /** Polls all tasks within this time, because an earlier run may have polled less often. */
     dueWithin: Effect.fn("Ledger.dueWithin")(function* (millis: number) {
       const latest = Math.ceil((yield* SteadyClock.now) + millis)
       yield* write(sql`UPDATE task SET due_at = ${latest}
       WHERE ${here} AND state = 'submitted' AND due_at > ${latest} AND ${owned.areMine()}`)
     }),
-    /** Makes tasks due that hints name. Then returns the tasks that are due by `horizon` (default: now), earliest first. */
+    /** Makes hinted tasks due, and then returns the tasks that are due by `horizon` (default: now), earliest first. */
     due: Effect.fn("Ledger.due")(function* (
       limit: number,
       horizon: Option.Option<number>,
@@ -393,15 +388,11 @@ export const writeTasks = (
       const waits = [...Option.toArray(hintWait), ...rows.slice(0, 1).map(({ dueAt }) => Math.max(0, dueAt - at))]
       return {
         tasks,
-        /** Milliseconds until a task is due or a hint may be followed. None if no task is outstanding. */
+        /** Milliseconds until the next poll. None if no task is outstanding. */
         wait: rows.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits)),
       }
     }),
-    /**
-     * Postpones the next poll by `millis` milliseconds. With `taskId`, only if `stillNamed` is met.
-     *
-     * @param waiting items that wait for an expert; undefined if the poll failed
-     */
+    /** @param waiting items that wait for an expert; undefined if the poll failed */
     postpone: Effect.fnUntraced(function* (seq: number, millis: number, taskId?: string, waiting?: number) {
       const now = yield* SteadyClock.now
       const at = Math.ceil(now + millis)

@@ -61,9 +61,13 @@ class Driver {
       .do({ _tag: "answer", ask: "next", work: held, copy })
   }
 
+  static holding(id: number, judged = 0): Driver {
+    return Driver.with(work(item(id), judged))
+  }
+
   /** On its way out with the first completion chosen. */
-  static submitted(held: Work): Driver {
-    return Driver.with(held).choose(0).submit()
+  static submitted(id: number, judged = 0): Driver {
+    return Driver.holding(id, judged).choose(0).submit()
   }
 
   edit(change: (entry: entries.Entry) => entries.Entry, itemId = this.state.item?.item_id ?? 0): this {
@@ -127,7 +131,7 @@ describe("annotation: judging", () => {
   })
 
   it("sends nothing that is incomplete, and nothing twice", () => {
-    const driver = Driver.with(work(item(1))).submit()
+    const driver = Driver.holding(1).submit()
     assert.deepStrictEqual(driver.asks, [])
     assert.strictEqual(driver.state.notice?.text, "Choose the best completion first.")
     driver.choose(0).submit()
@@ -136,7 +140,7 @@ describe("annotation: judging", () => {
   })
 
   it("takes no change for another item, or for one on its way out", () => {
-    const driver = Driver.with(work(item(2)))
+    const driver = Driver.holding(2)
     const before = driver.state
     driver.edit((entry) => ({ ...entry, best: 1 }), 1)
     assert.strictEqual(driver.state, before)
@@ -146,7 +150,7 @@ describe("annotation: judging", () => {
 
   it("skips and flags with the reason", () => {
     const flag = { kind: "bad_completions", comment: "broken" } as const
-    const driver = Driver.with(work(item(1))).do({ _tag: "want", wanted: { _tag: "flag", flag } })
+    const driver = Driver.holding(1).do({ _tag: "want", wanted: { _tag: "flag", flag } })
     assert.deepStrictEqual(driver.asks, [["POST", "/items/1/flag", flag]])
     driver.do({ _tag: "answer", ask: "flag", work: work(item(2)), copy: null })
     driver.do({ _tag: "want", wanted: { _tag: "skip", reason: "" } })
@@ -154,10 +158,10 @@ describe("annotation: judging", () => {
   })
 
   it("says so where there is nothing to take back", () => {
-    const driver = Driver.with(work(item(1), 0)).do({ _tag: "want", wanted: { _tag: "undo" } })
+    const driver = Driver.holding(1, 0).do({ _tag: "want", wanted: { _tag: "undo" } })
     assert.deepStrictEqual(driver.asks, [])
     assert.strictEqual(driver.state.notice?.text, "There is nothing to take back.")
-    const late = Driver.with(work(item(2), 1)).do({ _tag: "want", wanted: { _tag: "undo" } })
+    const late = Driver.holding(2, 1).do({ _tag: "want", wanted: { _tag: "undo" } })
     late.fail("undo", 409, "Its task is complete.")
     assert.deepStrictEqual([late.state.notice?.text, late.state.progress?.undoable], ["Its task is complete.", false])
     assert.strictEqual(late.state.item?.item_id, 2)
@@ -166,7 +170,7 @@ describe("annotation: judging", () => {
 
 describe("annotation: drafts", () => {
   it("keeps each change on the device at once, and saves when the changes pause", () => {
-    const driver = Driver.with(work(item(1))).write("a")
+    const driver = Driver.holding(1).write("a")
     assert.isTrue(driver.commands.some((each) => each._tag === "keep" && each.draft.rationale === "a"))
     assert.strictEqual(driver.timer("save"), annotation.saveDelayMillis)
     driver.after(annotation.saveDelayMillis, { _tag: "timer", timer: "save" })
@@ -178,7 +182,7 @@ describe("annotation: drafts", () => {
   })
 
   it("saves within five seconds of writing without a pause", () => {
-    const driver = Driver.with(work(item(1))).write("a")
+    const driver = Driver.holding(1).write("a")
     driver.now += 4_700
     assert.strictEqual(driver.write("ab").timer("save"), 300)
     driver.now += 1_000
@@ -186,10 +190,7 @@ describe("annotation: drafts", () => {
   })
 
   it("keeps the copy of what was written while an older draft was saved", () => {
-    const driver = Driver.with(work(item(1)))
-      .write("a")
-      .do({ _tag: "timer", timer: "save" })
-      .write("ab")
+    const driver = Driver.holding(1).write("a").do({ _tag: "timer", timer: "save" }).write("ab")
     driver.do({ _tag: "saved" })
     assert.isFalse(driver.has({ _tag: "forget", itemId: 1 }))
     assert.isTrue(annotation.isUnsaved(driver.state))
@@ -209,20 +210,15 @@ describe("annotation: drafts", () => {
 
   it("saves before the page is hidden or left, to outlive it", () => {
     for (const event of [{ _tag: "visible", visible: false }, { _tag: "leave" }] satisfies ReadonlyArray<Event>) {
-      const driver = Driver.with(work(item(1)))
-        .write("a")
-        .do(event)
+      const driver = Driver.holding(1).write("a").do(event)
       assert.deepStrictEqual(driver.asks[0]?.slice(0, 2), ["PUT", "/items/1/draft"])
       assert.isTrue(driver.commands.some((each) => each._tag === "ask" && each.leaving))
-      assert.deepStrictEqual(Driver.with(work(item(1))).do(event).asks, [])
+      assert.deepStrictEqual(Driver.holding(1).do(event).asks, [])
     }
   })
 
   it("waits with the judgment for a draft that is on its way", () => {
-    const driver = Driver.with(work(item(1)))
-      .choose(0)
-      .do({ _tag: "timer", timer: "save" })
-      .submit()
+    const driver = Driver.holding(1).choose(0).do({ _tag: "timer", timer: "save" }).submit()
     assert.deepStrictEqual(driver.asks, [])
     assert.deepStrictEqual(driver.do({ _tag: "saved" }).asks[0]?.slice(0, 2), ["POST", "/items/1/vote"])
   })
@@ -230,7 +226,7 @@ describe("annotation: drafts", () => {
 
 describe("annotation: the hold", () => {
   it("is renewed while the expert is there, and not afterwards", () => {
-    const driver = Driver.with(work(item(1)))
+    const driver = Driver.holding(1)
     assert.strictEqual(driver.timer("hold"), 120_000)
     driver.after(120_000, { _tag: "timer", timer: "hold" })
     assert.deepStrictEqual(driver.asks[0]?.slice(0, 2), ["PUT", "/items/1/draft"])
@@ -246,17 +242,13 @@ describe("annotation: the hold", () => {
   })
 
   it("is isLoaded after when the page comes to the front again", () => {
-    const driver = Driver.with(work(item(1))).do({ _tag: "visible", visible: false })
+    const driver = Driver.holding(1).do({ _tag: "visible", visible: false })
     driver.after(600_000, { _tag: "visible", visible: true })
     assert.deepStrictEqual(driver.asks[0]?.slice(0, 2), ["PUT", "/items/1/draft"])
   })
 
   it("lost: what was entered is shown, and the next item comes", () => {
-    const driver = Driver.with(work(item(1)))
-      .choose(1)
-      .write("my words")
-      .submit()
-      .fail("submit", 409)
+    const driver = Driver.holding(1).choose(1).write("my words").submit().fail("submit", 409)
     assert.deepStrictEqual(driver.asks, [["POST", "/next"]])
     driver.do({ _tag: "answer", ask: "next", work: work(item(2)), copy: null })
     assert.strictEqual(driver.state.item?.item_id, 2)
@@ -266,11 +258,7 @@ describe("annotation: the hold", () => {
   })
 
   it("lost and found again: what was entered stays", () => {
-    const driver = Driver.with(work(item(1)))
-      .choose(1)
-      .write("my words")
-      .submit()
-      .fail("submit", 409)
+    const driver = Driver.holding(1).choose(1).write("my words").submit().fail("submit", 409)
     driver.do({ _tag: "answer", ask: "next", work: work(item(1)), copy: null })
     assert.deepStrictEqual([driver.state.entry?.best, driver.state.entry?.rationale], [1, "my words"])
     assert.isNull(driver.state.lost)
@@ -280,7 +268,7 @@ describe("annotation: the hold", () => {
 
 describe("annotation: without a connection", () => {
   it("tries again after longer and longer pauses, with what is entered by then", () => {
-    const driver = Driver.submitted(work(item(1))).fail("submit", unreached, "Not reached.")
+    const driver = Driver.submitted(1).fail("submit", unreached, "Not reached.")
     assert.strictEqual(driver.state.trouble?.words, "Not reached.")
     assert.strictEqual(driver.timer("retry"), 2_000)
     assert.deepStrictEqual(driver.write("later").asks, [])
@@ -297,7 +285,7 @@ describe("annotation: without a connection", () => {
   })
 
   it("waits as long as the service says", () => {
-    const driver = Driver.submitted(work(item(1)))
+    const driver = Driver.submitted(1)
     driver.do({ _tag: "failure", ask: "submit", failure: { status: 429, detail: "d", retryAfter: 42 } })
     assert.strictEqual(driver.timer("retry"), 42_000)
   })
@@ -308,7 +296,7 @@ describe("annotation: without a connection", () => {
     ["reported as lost where another tab gave one", false, 6, "warn", /earlier judgment counts/, "1"],
   ] as const) {
     it(`a judgment that is refused is ${what}`, () => {
-      const driver = Driver.submitted(work(item(1), 5))
+      const driver = Driver.submitted(1, 5)
       if (unreachedFirst) driver.fail("submit", unreached).do({ _tag: "timer", timer: "retry" })
       driver.fail("submit", 409)
       assert.deepStrictEqual(driver.asks, [["POST", "/next"]])
@@ -321,27 +309,24 @@ describe("annotation: without a connection", () => {
   }
 
   it("never undoes twice: it asks what there is instead", () => {
-    const driver = Driver.with(work(item(2), 1))
+    const driver = Driver.holding(2, 1)
       .do({ _tag: "want", wanted: { _tag: "undo" } })
       .fail("undo", unreached)
     assert.deepStrictEqual(driver.do({ _tag: "timer", timer: "retry" }).asks, [["POST", "/next"]])
-    const limited = Driver.with(work(item(2), 1))
+    const limited = Driver.holding(2, 1)
       .do({ _tag: "want", wanted: { _tag: "undo" } })
       .fail("undo", 429)
     assert.deepStrictEqual(limited.do({ _tag: "timer", timer: "retry" }).asks, [["POST", "/undo"]])
   })
 
   it("keeps a draft that could not be saved, and saves it later", () => {
-    const driver = Driver.with(work(item(1)))
-      .write("a")
-      .do({ _tag: "timer", timer: "save" })
-      .fail("save", 503)
+    const driver = Driver.holding(1).write("a").do({ _tag: "timer", timer: "save" }).fail("save", 503)
     assert.isTrue(annotation.isUnsaved(driver.state))
     assert.deepStrictEqual(driver.do({ _tag: "retry" }).asks[0]?.slice(0, 2), ["PUT", "/items/1/draft"])
   })
 
   it("says what the service refuses, and does not try again", () => {
-    const driver = Driver.submitted(work(item(1))).fail("submit", 400, "Too long.")
+    const driver = Driver.submitted(1).fail("submit", 400, "Too long.")
     assert.deepStrictEqual(driver.state.notice, { tone: "bad", text: "Too long." })
     assert.deepStrictEqual([driver.asks, annotation.isBusy(driver.state), driver.state.trouble], [[], false, null])
   })
@@ -363,7 +348,7 @@ describe("annotation: nothing left, and leaving", () => {
   })
 
   it("keeps what was entered on the device when the session ends", () => {
-    const driver = Driver.submitted(work(item(1))).fail("submit", 401)
+    const driver = Driver.submitted(1).fail("submit", 401)
     assert.deepStrictEqual(
       [driver.state.phase, driver.state.signedOut, driver.state.item],
       ["signedOut", "ended", null],
@@ -373,7 +358,7 @@ describe("annotation: nothing left, and leaving", () => {
   })
 
   it("signs out after saving, and leaves nothing on the device", () => {
-    const driver = Driver.with(work(item(1)))
+    const driver = Driver.holding(1)
       .write("a")
       .do({ _tag: "want", wanted: { _tag: "signOut" } })
     assert.deepStrictEqual(driver.asks[0]?.slice(0, 2), ["PUT", "/items/1/draft"])
@@ -390,7 +375,7 @@ describe("annotation: correcting a judgment", () => {
   })
   /** The second item is held, and the first one's judgment is opened. */
   const opened = () =>
-    Driver.with(work(item(2), 1))
+    Driver.holding(2, 1)
       .do({ _tag: "want", wanted: { _tag: "correct", itemId: 1 } })
       .do({ _tag: "answer", ask: "correct", work: work(given, 1), copy: null })
 
@@ -424,7 +409,7 @@ describe("annotation: correcting a judgment", () => {
       assert.include(driver.state.notice?.text, "Your correction was not submitted. It is kept on this device")
     }
     const copy = { ...given.draft!, best: 1 }
-    const again = Driver.with(work(item(2), 1))
+    const again = Driver.holding(2, 1)
       .do({ _tag: "want", wanted: { _tag: "correct", itemId: 1 } })
       .do({ _tag: "answer", ask: "correct", work: work(given, 1), copy })
     assert.strictEqual(again.state.entry?.best, 1)
@@ -436,7 +421,7 @@ describe("annotation: correcting a judgment", () => {
   })
 
   it("keeps the item at hand when the judgment can't be opened, and what was written when it can't be changed", () => {
-    const refused = Driver.with(work(item(2), 1))
+    const refused = Driver.holding(2, 1)
       .do({ _tag: "want", wanted: { _tag: "correct", itemId: 1 } })
       .fail("correct", 409, "Completed.")
     assert.deepStrictEqual([refused.state.item?.item_id, refused.state.notice?.text], [2, "Completed."])

@@ -12,15 +12,14 @@ const memory = () => {
       return map.size
     },
   }
-  return { map, store }
+  return { map, kept: localCopies.make(() => store) }
 }
 
 const draft = { mode: "rank", best: null, ranking: [[1], [], [0]], rationale: "why", seconds: 3 } as const
 const day = 86_400_000
 
 it("finds a copy by expert and item only", () => {
-  const { store } = memory()
-  const kept = localCopies.make(() => store)
+  const { kept } = memory()
   kept.keep("expert_a", 1, draft, 0)
   assert.deepStrictEqual(kept.read("expert_a", 1), draft)
   assert.isNull(kept.read("expert_b", 1))
@@ -30,16 +29,14 @@ it("finds a copy by expert and item only", () => {
 })
 
 it("restores answers of any type, such as a text of a later version", () => {
-  const { store } = memory()
-  const kept = localCopies.make(() => store)
+  const { kept } = memory()
   const assessment = { strength: 2, all_bad: false, flags: [], edit: null, aspects: {}, mood: "calm", tags: ["a", 1] }
   kept.keep("e", 1, { ...draft, assessment }, 0)
   assert.deepStrictEqual(kept.read("e", 1), { ...draft, assessment })
 })
 
 it("forgets what is older than a week, and what it can't read, and leaves other entries alone", () => {
-  const { map, store } = memory()
-  const kept = localCopies.make(() => store)
+  const { kept, map } = memory()
   map.set("other", "x")
   map.set("prefstream.draft.e.9", "{")
   kept.keep("e", 1, draft, 0)
@@ -51,8 +48,7 @@ it("forgets what is older than a week, and what it can't read, and leaves other 
 })
 
 it("takes nothing that is not a draft", () => {
-  const { map, store } = memory()
-  const kept = localCopies.make(() => store)
+  const { kept, map } = memory()
   for (const value of ["", "null", "{}", '{"at":1,"draft":{}}', '{"at":1,"draft":{"mode":"best","best":-1}}']) {
     map.set("prefstream.draft.e.1", value)
     assert.isNull(kept.read("e", 1), value)

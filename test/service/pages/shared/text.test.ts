@@ -35,43 +35,28 @@ describe("chunks", () => {
 describe("difference", () => {
   const join = (parts: ReadonlyArray<{ readonly text: string }>) => parts.map(({ text }) => text).join("")
 
-  it("marks the words that are in one text only", () => {
-    const found = difference("the quick fox", "the slow fox")
-    assert.deepStrictEqual(found, {
-      left: [
-        { text: "the ", isUnmatched: false },
-        { text: "quick", isUnmatched: true },
-        { text: " fox", isUnmatched: false },
-      ],
-      right: [
-        { text: "the ", isUnmatched: false },
-        { text: "slow", isUnmatched: true },
-        { text: " fox", isUnmatched: false },
-      ],
-      same: 4 / 6,
-    })
-  })
+  /** Both sides, with what is unmatched in brackets. */
+  const marked = (...texts: readonly [string, string]) => {
+    const { left = [], right = [] } = difference(...texts) ?? {}
+    return [left, right].map((parts) =>
+      join(parts.map((part) => (part.isUnmatched ? { text: `[${part.text}]` } : part))),
+    )
+  }
 
-  it("marks neighboring words as one", () => {
-    assert.deepStrictEqual(difference("a b c d", "a x y d")?.right, [
-      { text: "a ", isUnmatched: false },
-      { text: "x y", isUnmatched: true },
-      { text: " d", isUnmatched: false },
-    ])
+  it("marks the words that are in one text only, neighboring ones as one", () => {
+    assert.deepStrictEqual(marked("the quick fox", "the slow fox"), ["the [quick] fox", "the [slow] fox"])
+    assert.strictEqual(difference("the quick fox", "the slow fox")?.same, 4 / 6)
+    assert.deepStrictEqual(marked("a b c d", "a x y d"), ["a [b c] d", "a [x y] d"])
   })
 
   it("finds words where no blanks are between them", () => {
-    const found = difference("我喜欢红色的苹果", "我喜欢绿色的苹果")
-    assert.isTrue(found?.left.some(({ text, isUnmatched }) => !isUnmatched && text.includes("苹果")))
-    assert.isAbove(found?.same ?? 0, 0.5)
+    assert.match(marked("我喜欢红色的苹果", "我喜欢绿色的苹果")[0]!, /\][^[]*苹果/)
+    assert.isAbove(difference("我喜欢红色的苹果", "我喜欢绿色的苹果")?.same ?? 0, 0.5)
   })
 
   it("says that equal texts are the same", () => {
-    assert.deepStrictEqual(difference("a b", "a b"), {
-      left: [{ text: "a b", isUnmatched: false }],
-      right: [{ text: "a b", isUnmatched: false }],
-      same: 1,
-    })
+    assert.deepStrictEqual(marked("a b", "a b"), ["a b", "a b"])
+    assert.strictEqual(difference("a b", "a b")?.same, 1)
     assert.strictEqual(difference("", "")?.same, 1)
   })
 

@@ -124,15 +124,6 @@ const spoils: ReadonlyArray<
 
 it.layer(NodeServices.layer)("LedgerMaintenance", (it) => {
   const test = effectTest(it.effect)
-  test("finds nothing in a ledger that is whole, and counts it", function* () {
-    const report = yield* LedgerMaintenance.check(yield* worked)
-    assert.deepStrictEqual(report.findings, [])
-    assert.deepInclude(report, { tasks: 5, items: 8, results: 2, pruned: { tasks: 0, items: 0 } })
-    const empty = yield* newLocation
-    yield* Effect.provide(Effect.void, LedgerLocation.layer(empty))
-    assert.deepInclude(yield* LedgerMaintenance.check(empty), { findings: [], tasks: 0, items: 0, results: 0 })
-  })
-
   for (const [what, code, says, statement] of spoils) {
     test(`finds out where ${what}`, function* () {
       const location = yield* worked

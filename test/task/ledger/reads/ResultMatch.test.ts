@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import type { Judgment } from "../../../../src/domain/Judgment.ts"
 import * as ResultMatch from "../../../../src/task/ledger/reads/ResultMatch.ts"
-import { column, columns } from "../../../support/columns.ts"
+import { column } from "../../../support/columns.ts"
 import type { StoredRequest } from "../../../../src/task/ledger/schema/Model.ts"
 
 /** Of results in which no prompt is withdrawn. */
@@ -23,28 +23,7 @@ const item = (prompt: string, index: number) => ({
   annotations: { rationale: "r" },
 })
 
-/** One prompt, whose completions were sent in another order. */
-const asked = {
-  prompts: [{ prompt: "p", completions: ["a", "b", "c"] }],
-  items: [{ item_id: "item", origin: { file: "f", line: 1 }, order: [2, 0, 1] }],
-}
-
 describe("ResultMatch.match", () => {
-  it("joins results to their items, and keeps unknown annotations", () => {
-    const judgments = match(
-      "task_1",
-      question(["p", "q"]),
-      answer([item("p", 0), { ...item("q", 1), annotations: { rationale: "r", agreement: 0.7 }, extra: true }]),
-    )
-    assert.isTrue(Result.isSuccess(judgments))
-    if (Result.isFailure(judgments)) return
-    assert.deepStrictEqual(columns(judgments.success, "taskId", "itemId", "bestCompletionIndex"), [
-      ["task_1", "item-0", 0],
-      ["task_1", "item-1", 1],
-    ])
-    assert.deepStrictEqual(judgments.success[1]?.annotations, { rationale: "r", agreement: 0.7 })
-  })
-
   it("gives no judgment of a prompt that the service withdrew, but takes no missing choice without that", () => {
     const withdrawn = { prompt: "p", best_completion_index: null, annotations: { withdrawn: { by: "Lea" } } }
     assert.deepStrictEqual(Result.getOrThrow(ResultMatch.match("task_1", question(["p"]), answer([withdrawn]))), [
@@ -90,56 +69,6 @@ describe("ResultMatch.match", () => {
     }
   })
 
-  it("tells choices of the completions as the input has them, in whatever order they were sent", () => {
-    const asked = {
-      prompts: [{ prompt: "p", completions: ["a", "b", "c"] }],
-      items: [{ item_id: "item", origin: { file: "f", line: 1 }, order: [2, 0, 1], check: true as const }],
-    }
-    const votes = [{ expert: "e", choice: 0, order: [1, 0, 2], seconds: 1 }]
-    const said = { ...item("p", 0), annotations: { ranking: [[0], [1, 2]], votes } }
-    const [judgment] = Result.getOrThrow(match("task_1", asked, answer([said]), { vote: 2 }))
-    assert.deepInclude(judgment, {
-      bestCompletionIndex: 2,
-      completions: ["a", "b", "c"],
-      order: [2, 0, 1],
-      vote: 2,
-      isCheck: true,
-    })
-    assert.deepStrictEqual(judgment?.annotations, {
-      ranking: [[2], [0, 1]],
-      votes: [{ expert: "e", choice: 2, order: [0, 2, 1], seconds: 1 }],
-    })
-  })
-
-  it("has ratings in the order of the input, of votes, too", () => {
-    const aspects = { clarity: [1, null, 3], depth: 2, odd: [1] }
-    const votes = [{ expert: "e", choice: 0, aspects }]
-    const said = { ...item("p", 0), annotations: { aspects, votes } }
-    const [judgment] = Result.getOrThrow(match("task_1", asked, answer([said])))
-    const undone = { clarity: [null, 3, 1], depth: 2, odd: [1] }
-    assert.deepStrictEqual(judgment?.annotations, {
-      aspects: undone,
-      votes: [{ expert: "e", choice: 2, aspects: undone }],
-    })
-  })
-
-  it("keeps members of any name, wherever they are", () => {
-    for (const name of Object.getOwnPropertyNames(Object.prototype)) {
-      const own = (value: unknown): object => JSON.parse(`{${JSON.stringify(name)}:${JSON.stringify(value)}}`)
-      for (const value of ["text", 1, [2, 0], null, { x: 1 }]) {
-        const votes = [{ expert: "e", choice: 0, ...own(value), aspects: own(value), details: own(value) }]
-        const annotations = { rationale: "r", ...own(value), votes }
-        const said = answer([{ ...item("p", 0), annotations }])
-        const [judgment] = Result.getOrThrow(match("task_1", asked, said))
-        assert.strictEqual(
-          JSON.stringify(judgment?.annotations),
-          JSON.stringify({ ...annotations, votes: [{ ...votes[0], choice: 2 }] }),
-          name,
-        )
-      }
-    }
-  })
-
   it("takes no annotations of more than 100 levels, wherever they are, and names the place", () => {
     const of = (annotations: object, levels: number) => {
       const said = answer([item("o", 0), { ...item("p", 0), annotations }])
@@ -162,15 +91,6 @@ describe("ResultMatch.match", () => {
     assert.isTrue(Result.isSuccess(of({ rationale: "…" }, 99)))
     const elsewhere = answer([{ ...item("p", 0), other: "…" }]).replace('"…"', "[".repeat(5_000) + "]".repeat(5_000))
     assert.isTrue(Result.isSuccess(match("task_1", question(["p"]), elsewhere)))
-  })
-
-  it("matches by text where results come in another order", () => {
-    const judgments = match("task_1", question(["p", "q", "r"]), answer([item("r", 1), item("p", 0), item("q", 1)]))
-    assert.deepStrictEqual(columns(Result.getOrThrow(judgments), "prompt", "bestCompletionIndex"), [
-      ["p", 0],
-      ["q", 1],
-      ["r", 1],
-    ])
   })
 
   it("goes by position where a prompt occurs twice", () => {
