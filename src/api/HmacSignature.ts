@@ -33,7 +33,7 @@ export interface SignatureSettings {
   readonly encoding?: "hex" | "base64" | "base64url" | undefined
   /** Text before each signature, such as `sha256=` or `v1,`. Default: none. */
   readonly prefix?: string | undefined
-  /** Header with the time. A name that ends with `=`, such as `t=`, is a member of the signature's header. */
+  /** Name of the header with the time; or, with `=` at its end, of a member of the signature's header (`t=`). */
   readonly timestamp?: string | undefined
   /** Form of the time: seconds (`s`) or milliseconds (`ms`) since 1970, or RFC 3339 (`iso`). Default `s`. */
   readonly unit?: "s" | "ms" | "iso" | undefined

@@ -1,6 +1,6 @@
 /**
- * An item as a task's `prompts` contain it, in UTF-8 bytes. Small items share a block of memory, because one buffer per
- * item is slower. A long-lived item must be copied with `detached`, because it keeps its whole block in memory.
+ * An item as an element of a task's `prompts`, in UTF-8 bytes. Small items share a block of memory, because one buffer
+ * per item is slower. A long-lived item must be copied with `detached`, because it keeps its whole block in memory.
  */
 export interface ItemBytes {
   /** The bytes of the item, with the completions in the order of the input. */

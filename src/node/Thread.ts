@@ -50,7 +50,7 @@ export class ThreadFailed extends Schema.TaggedError<ThreadFailed>()("ThreadFail
 export interface Thread<Ask> {
   /** Does not wait. Afterwards, this thread can no longer use the buffers in `transfer`. */
   readonly send: (ask: Ask, transfer?: ReadonlyArray<ArrayBuffer>) => void
-  /** Waits while `ahead` messages are unanswered. */
+  /** Waits until fewer than `ahead` messages are unanswered. */
   readonly room: Effect.Effect<void, ThreadFailed>
   readonly drain: Effect.Effect<void, ThreadFailed>
 }

@@ -69,7 +69,7 @@ export interface CurationOptions {
   readonly drop?: ReadonlyArray<Checks.DropName> | undefined
   /** Thresholds by check name: `{ "longer-chosen": 0.7 }`. Default: none. */
   readonly thresholds?: Checks.Thresholds | undefined
-  /** Checks that the program defines, with their thresholds. */
+  /** Custom checks with their thresholds. */
   readonly checks?: ReadonlyArray<Checks.OwnCheck> | undefined
   /** Evaluation prompts to search for in the items. */
   readonly evaluationPrompts?: ReadonlyArray<string> | undefined
@@ -103,7 +103,7 @@ const maxExamples = 8
 const maxFindings = 5
 const resamples = 200
 
-/** Keeps the examples with the smallest hashes of their ids, which are a random sample. */
+/** Keeps a random sample of the examples: those with the smallest hashes of their ids. */
 const makeSample = () => {
   let drawn: Array<{ readonly key: string; readonly example: Example }> = []
   return {

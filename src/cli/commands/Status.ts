@@ -12,7 +12,7 @@ import { printable } from "../output/Text.ts"
 
 export const command = makeCommand(
   "status",
-  "Show the state of a job: the records that the last run read, the number of tasks in each state, and the tasks that need attention. " +
+  "Show the state of a job: the number of records in the last run, the number of tasks in each state, and the tasks that need attention. " +
     "For outstanding tasks, show their age, how fast results arrive, and when the last result is expected. " +
     "Exit status: 0 if all is done; 3 while results are outstanding; 4 if tasks are in doubt; 8 if the budget is used up; 1 if tasks failed, results are unusable, all records were rejected, or the input was not read to the end.",
   ledgerFlags,

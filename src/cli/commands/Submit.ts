@@ -22,7 +22,7 @@ export const submitFlags = {
   }),
   ...taskFlags,
   ...Job.commonFlags,
-  dryRun: toggle("dry-run", "Show what would be submitted; send and record nothing", {
+  dryRun: toggle("dry-run", "Show what would be submitted, without sending or recording it", {
     group: "JOB",
     isTypedOnly: true,
   }),

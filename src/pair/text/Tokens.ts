@@ -1,6 +1,6 @@
 /**
- * Splits a text in normal form into hashed tokens. A token is a run of letters, marks, and digits, or one code point:
- * of a script without word boundaries (Thai, Han, …), a symbol, `* / % & # @ \`, or a hyphen that is not inside a word.
+ * Splits a text in normal form into hashed tokens. A token is a run of letters, marks, and digits, or a single
+ * character: a letter of a script without word boundaries (Thai, Han, …), a symbol, or a hyphen outside a word.
  */
 
 const separates = 0

@@ -159,7 +159,7 @@ const problemOf = (
       return `expected ${OptionText.of("completions")} (the path to the list), found ${OptionText.of("completion")}`
     }
     if (typeof completions !== "string") {
-      return `${OptionText.of("completions")} must be a single path, which leads to the list of completions; for one path per completion, use layout wide`
+      return `${OptionText.of("completions")} must be a single path, which leads to the list of completions; for one path per completion, set the layout to wide`
     }
     return typeof model === "string"
       ? undefined

@@ -29,7 +29,7 @@ export const dataFiles = (
   const decoded = decodeCard(card)
   if (Result.isFailure(decoded)) {
     const problem = SchemaIssues.describe(decoded.failure.issue)
-    return Result.fail(`README.md: ${problem}; correct it, or append the path of files to the dataset's name`)
+    return Result.fail(`README.md: ${problem}; correct README.md, or append a path of files to the dataset's name`)
   }
   const configurations = decoded.success?.configs ?? []
   const configuration =

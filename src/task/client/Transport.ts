@@ -75,13 +75,13 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
     request: HttpClientRequest.HttpClientRequest,
     add: Authorize = byProfile,
   ): Effect.fn.Return<HttpClientRequest.HttpClientRequest, AnnotationClientError> {
-    if (URL.parse(request.url)?.origin !== origin)
-      return HttpClientRequest.setHeader(request, "accept-encoding", "identity")
     // The request accepts no compression, because a compressed response could expand without bound.
-    const added = add(HttpClientRequest.setHeader(request, "accept-encoding", "identity"), profile.token)
+    const plain = HttpClientRequest.setHeader(request, "accept-encoding", "identity")
+    if (URL.parse(request.url)?.origin !== origin) return plain
+    const added = add(plain, profile.token)
     const authorized = yield* Effect.isEffect(added) ? Effect.mapError(added, notAuthorized) : Effect.succeed(added)
     for (const [name, value] of Object.entries(authorized.headers)) {
-      if (value === request.headers[name]) continue
+      if (value === plain.headers[name]) continue
       rememberSecret(value)
       rememberSecret(value.slice(value.indexOf(" ") + 1))
     }

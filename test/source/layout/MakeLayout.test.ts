@@ -505,7 +505,7 @@ describe("MakeLayout", () => {
     ],
     [
       { layout: "items", completions: ["a", "b"] },
-      "layout items: `completions` must be a single path, which leads to the list of completions; for one path per completion, use layout wide",
+      "layout items: `completions` must be a single path, which leads to the list of completions; for one path per completion, set the layout to wide",
     ],
     [
       { layout: "items", completion: "a" },

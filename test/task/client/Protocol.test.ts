@@ -379,11 +379,11 @@ describe("a protocol of a program's own", () => {
   test("removes the token from messages in the form in which it was sent, and sends nothing without it", function* () {
     const echo = yield* at(
       twoSteps,
-      () => ({ status: 400, body: { detail: "bad: Basic c2VjcmV0LXRva2Vu secret-token" } }),
+      () => ({ status: 400, body: { detail: "bad identity: Basic c2VjcmV0LXRva2Vu secret-token" } }),
       { authorization: "Basic" },
     )
     const refused = reasonOf(yield* echo.run(create()))
-    assert.include(JSON.stringify(refused), "<token>")
+    assert.include(JSON.stringify(refused), "bad identity: <token> <token>")
     assert.notMatch(JSON.stringify(refused), /c2VjcmV0LXRva2Vu|secret-token/)
     const failing = yield* at({ ...twoSteps, authorize: () => Effect.fail("expired") }, () => ok, { patience: 0 })
     assert.strictEqual(maybeDoneOf(yield* failing.run(create())), false)

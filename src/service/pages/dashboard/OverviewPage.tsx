@@ -137,7 +137,7 @@ const Agreement = ({ report: { experts, weeks } }: { readonly report: OverviewRe
         <div class="grid">
           <Table
             label="Experts who agree least"
-            nothing="This list appears once two experts have judged the same item."
+            nothing="This list appears as soon as two experts have judged the same item."
             rows={disagreeing.slice(0, maxListed)}
             keyOf={({ expert_id }) => expert_id}
             columns={[
@@ -148,7 +148,7 @@ const Agreement = ({ report: { experts, weeks } }: { readonly report: OverviewRe
           />
           <Table
             label="Slowest experts"
-            nothing="This list appears once a person has given 6 votes."
+            nothing="This list appears as soon as a person has given 6 votes."
             rows={slow.slice(0, maxListed)}
             keyOf={({ expert_id }) => expert_id}
             columns={[
