@@ -1,21 +1,21 @@
-import { assert, it } from "@effect/vitest"
-import { NodeServices } from "@effect/platform-node"
-import { Effect, FileSystem, Stream } from "effect"
+import { assert, describe } from "@effect/vitest"
+import { Effect, FileSystem } from "effect"
 import { spawnSync } from "node:child_process"
+import { readFileSync } from "node:fs"
 import { matchesGlob } from "node:path"
 import { parse } from "yaml"
-import * as Dataset from "../../src/dataset/Dataset.ts"
+import type * as Dataset from "../../src/dataset/Dataset.ts"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
 import * as Conversation from "../../src/domain/Conversation.ts"
 import type { Split } from "../../src/domain/Split.ts"
 import * as readers from "../support/datasetReaders.ts"
 import { pair } from "../support/pairs.ts"
-import { effectTest } from "../support/effectTest.ts"
 import { column } from "../support/columns.ts"
+import { test, written } from "./support.ts"
 
 const splitOf = ({ item_id }: PreferencePair): Split => (item_id.endsWith("7") ? "test" : "train")
 
-const pairs = Stream.range(0, 99).pipe(Stream.map((i) => pair(i)))
+const pairs = Array.from({ length: 100 }, (_, i) => pair(i))
 
 const facts: Dataset.DatasetFacts = {
   name: 'Answers: "best" & #1',
@@ -31,20 +31,15 @@ const facts: Dataset.DatasetFacts = {
   methods: [{ title: "Votes", text: "Three experts judged each item." }],
 }
 
-const written = Effect.fnUntraced(function* (options: Omit<Dataset.Options, "directory">) {
-  const fs = yield* FileSystem.FileSystem
-  const directory = `${yield* fs.makeTempDirectoryScoped()}/dataset`
-  const info = yield* Stream.run(pairs, Dataset.write({ directory, ...options }))
-  const card = yield* fs.readFileString(`${directory}/README.md`)
-  const [, yaml = "", prose = ""] = /^---\n(.*?)\n---\n(.*)$/s.exec(card) ?? []
-  const manifest = JSON.parse(yield* fs.readFileString(`${directory}/manifest.json`))
-  return { info, directory, card, front: parse(yaml), prose, manifest }
+const cardOf = Effect.fnUntraced(function* (options: Omit<Dataset.Options, "directory">) {
+  const { info, read } = yield* written(pairs, options)
+  const [, yaml = "", prose = ""] = /^---\n(.*?)\n---\n(.*)$/s.exec(yield* read("README.md")) ?? []
+  return { info, front: parse(yaml), prose, manifest: JSON.parse(yield* read("manifest.json")) }
 })
 
-it.layer(NodeServices.layer)("the card", (it) => {
-  const test = effectTest(it.effect)
+describe("the card", () => {
   test("has front matter whose globs find each file of its split, and none else", function* () {
-    const { front, info } = yield* written({ splitOf, shardBytes: 2_000, formats: ["verl", "trl"] })
+    const { front, info } = yield* cardOf({ splitOf, shardBytes: 2_000, formats: ["verl", "trl"] })
     const globs = front.configs.flatMap(
       (config: { config_name: string; data_files: ReadonlyArray<{ split: Split; path: string }> }) =>
         config.data_files.map(({ path, split }) => ({ config: config.config_name, split, path })),
@@ -66,7 +61,7 @@ it.layer(NodeServices.layer)("the card", (it) => {
   })
 
   test("has the numbers of the files in dataset_info", function* () {
-    const { front, info } = yield* written({ splitOf, shardBytes: 2_000 })
+    const { front, info } = yield* cardOf({ splitOf, shardBytes: 2_000 })
     const { dataset_size, download_size, splits } = front.dataset_info
     assert.deepStrictEqual(
       splits.map((split: { name: string; num_examples: number }) => [split.name, split.num_examples]),
@@ -88,12 +83,12 @@ it.layer(NodeServices.layer)("the card", (it) => {
   })
 
   test("names the columns' types as datasets 5 does, in either shape", function* () {
-    const standard = yield* written({})
+    const standard = yield* cardOf({})
     assert.deepStrictEqual(standard.front.dataset_info.features.slice(0, 2), [
       { name: "prompt", dtype: "string" },
       { name: "chosen", dtype: "string" },
     ])
-    const { front } = yield* written({ conversational: true })
+    const { front } = yield* cardOf({ conversational: true })
     // Features(…)._to_yaml_list() of List({"role": Value("string"), "content": Value("string")})
     assert.deepStrictEqual(front.dataset_info.features[0], {
       name: "prompt",
@@ -110,13 +105,13 @@ it.layer(NodeServices.layer)("the card", (it) => {
 
   test("has a table of the columns, which the guide repeats", function* () {
     const rowsOf = (text: string) => /\| column +\| type.*\n\|.*\n((?:\|.*\n)+)/.exec(text)![1]
-    const { prose } = yield* written({ tools: true })
+    const { prose } = yield* cardOf({ tools: true })
     const guide = yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString("data/README.md"))
     assert.strictEqual(rowsOf(guide), rowsOf(prose))
   })
 
   test("tells the facts that are given, and the manifest records them", function* () {
-    const { front, manifest, prose } = yield* written({ facts })
+    const { front, manifest, prose } = yield* cardOf({ facts })
     assert.deepInclude(front, { license: "cc-by-4.0", language: ["en", "no"], pretty_name: facts.name })
     assert.deepStrictEqual(front.tags, ["preference", "rlhf", "helpfulness"])
     for (const text of [
@@ -136,7 +131,7 @@ it.layer(NodeServices.layer)("the card", (it) => {
   })
 
   test("has none of what is not known", function* () {
-    const { front, manifest, prose } = yield* written({})
+    const { front, manifest, prose } = yield* cardOf({})
     assert.notProperty(front, "license")
     assert.notProperty(front, "language")
     assert.notInclude(prose, "How the dataset was made")
@@ -146,49 +141,42 @@ it.layer(NodeServices.layer)("the card", (it) => {
   })
 
   test("tells what was left out, and links to what was attached once the pairs were written", function* () {
-    const fs = yield* FileSystem.FileSystem
-    const directory = `${yield* fs.makeTempDirectoryScoped()}/dataset`
     const seen: Array<number> = []
-    const info = yield* Stream.run(
-      Stream.make(pair(0), pair(1, { chosen: "\uD800" })),
-      Dataset.write({
-        directory,
-        finalize: ({ files, omitted, rows }) =>
-          Effect.sync(() => {
-            seen.push(rows, omitted.count)
-            return {
-              attachments: [
-                { path: "report.html", content: "<!doctype html>" },
-                { path: "report/numbers.bin", content: new Uint8Array([0, 255]) },
-              ],
-              facts: { description: `${files.length} files of pairs.` },
-            }
-          }),
-      }),
-    )
+    const { directory, info, read } = yield* written([pair(0), pair(1, { chosen: "\uD800" })], {
+      finalize: ({ files, omitted, rows }) =>
+        Effect.sync(() => {
+          seen.push(rows, omitted.count)
+          return {
+            attachments: [
+              { path: "report.html", content: "<!doctype html>" },
+              { path: "report/numbers.bin", content: new Uint8Array([0, 255]) },
+            ],
+            facts: { description: `${files.length} files of pairs.` },
+          }
+        }),
+    })
     assert.deepStrictEqual(seen, [1, 1])
-    const card = yield* fs.readFileString(`${directory}/README.md`)
+    const card = yield* read("README.md")
     assert.include(card, "## Left out")
     assert.include(card, "[report.html](report.html)")
     assert.include(card, "2 files of pairs.")
-    assert.deepStrictEqual([...(yield* fs.readFile(`${directory}/report/numbers.bin`))], [0, 255])
+    assert.deepStrictEqual([...readFileSync(`${directory}/report/numbers.bin`)], [0, 255])
     assert.includeMembers(column(info.files, "path"), ["report.html", "report/numbers.bin", "README.md"])
   })
 
   test("names no format without rows, and of others the splits that have some", function* () {
-    const fs = yield* FileSystem.FileSystem
-    const directory = `${yield* fs.makeTempDirectoryScoped()}/dataset`
     // Only item 7, of the split test, has an edit, and no prompt is a transcript's.
     const prompt = [{ role: "system", content: "Be brief." }] as const
-    yield* Stream.run(
-      Stream.map(Stream.take(pairs, 10), (pair) => ({
-        ...pair,
-        prompt: [...prompt, { role: "user", content: typeof pair.prompt === "string" ? pair.prompt : "" }] as const,
-        edited: pair.item_id.endsWith("7") ? pair.edited : null,
-      })),
-      Dataset.write({ directory, splitOf, formats: ["hh", "trl-tpo", "trl", "verl", "llamafactory-alpaca"] }),
+    const { read } = yield* written(
+      Array.from({ length: 10 }, (_, i) =>
+        pair(i, {
+          prompt: [...prompt, { role: "user", content: `Prompt ${i}` }],
+          ...(i !== 7 && { edited: null }),
+        }),
+      ),
+      { splitOf, formats: ["hh", "trl-tpo", "trl", "verl", "llamafactory-alpaca"] },
     )
-    const card = yield* fs.readFileString(`${directory}/README.md`)
+    const card = yield* read("README.md")
     const named = [...card.matchAll(/formats\/([\w-]+)/g)].map(([, name]) => name)
     // Left out, `hh` is named for its pairs.
     assert.deepStrictEqual(new Set(named), new Set(["verl", "trl-tpo", "trl", "llamafactory-alpaca", "hh"]))
@@ -201,17 +189,14 @@ it.layer(NodeServices.layer)("the card", (it) => {
 
   const python = spawnSync("python3", ["--version"]).status === 0
 
-  it.effect.skipIf(!python)("has a snippet whose messages fit the conditions of chat templates (needs python3)", () =>
-    Effect.gen(function* () {
+  test.skipIf(!python)(
+    "has a snippet whose messages fit the conditions of chat templates (needs python3)",
+    function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped()
-      const directory = `${folder}/dataset`
-      yield* Stream.run(
-        Stream.make(called, pair(2)),
-        Dataset.write({ directory, conversational: true, tools: true, formats: ["trl-conversational"] }),
-      )
-      const card = yield* fs.readFileString(`${directory}/README.md`)
-      const [, snippet = ""] = /```python\n(.*?)```/s.exec(card) ?? []
+      const options = { conversational: true, tools: true, formats: ["trl-conversational"] } as const
+      const { directory, read } = yield* written([called, pair(2)], options)
+      const [, snippet = ""] = /```python\n(.*?)```/s.exec(yield* read("README.md")) ?? []
       const rows = yield* Effect.promise(() => readers.hyparquet(`${directory}/data/train-00000-of-00001.parquet`))
       yield* fs.writeFileString(`${folder}/datasets.py`, stub)
       const program = `${snippet}\n${conditions}`
@@ -240,7 +225,7 @@ it.layer(NodeServices.layer)("the card", (it) => {
         )
         for (const message of messages.flat()) assert.notInclude<unknown>(Object.values(message), null)
       }
-    }),
+    },
   )
 })
 

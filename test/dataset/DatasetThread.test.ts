@@ -1,6 +1,5 @@
 /** A dataset is the same whether a thread writes it or this one, from bytes or from strings; a thread that is lost loses nothing. */
-import { assert, it } from "@effect/vitest"
-import { NodeServices } from "@effect/platform-node"
+import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem, Stream } from "effect"
 import * as Dataset from "../../src/dataset/Dataset.ts"
 import * as PairBytes from "../../src/domain/PairBytes.ts"
@@ -11,6 +10,7 @@ import { drawn } from "../support/cases.ts"
 import { hashes } from "../support/hashes.ts"
 import { difficultPairs, difficultTexts, pair } from "../support/pairs.ts"
 import { watched } from "../support/threads.ts"
+import { test } from "./support.ts"
 
 const length = (i: number) => (i * 7919) % 1_500
 
@@ -51,57 +51,50 @@ const write = (directory: string, from: ReadonlyArray<PreferencePair>, conversat
     }),
   )
 
-it.layer(NodeServices.layer)("a dataset", (it) => {
+describe("a dataset", () => {
   for (const conversational of drawn([false, true])) {
-    it.effect(`has the same bytes in a thread, in this thread, and from bytes; conversational: ${conversational}`, () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const folder = yield* fs.makeTempDirectoryScoped()
-        const sources = {
-          strings: pairs,
-          bytes: pairs.map(asBytes),
-          mixed: pairs.map((each, i) => (i % 3 === 1 ? asBytes(each) : each)),
-        }
-        const expected = yield* write(`${folder}/here`, pairs, conversational).pipe(
-          Effect.provideService(Threads, "never"),
-          Effect.map(() => hashes(`${folder}/here`)),
-        )
-        assert.isAbove(Object.keys(expected).length, 12)
-        for (const threads of ["always", "never"] as const) {
-          for (const [name, source] of Object.entries(sources)) {
-            const directory = `${folder}/${name}-${threads}`
-            yield* Effect.provideService(write(directory, source, conversational), Threads, threads)
-            assert.deepStrictEqual(hashes(directory), expected, `${name}, ${threads}`)
-          }
-        }
-      }),
-    )
-  }
-
-  it.effect("whose thread is lost fails, and leaves the older one", () =>
-    Effect.gen(function* () {
+    test(`has the same bytes in a thread, in this thread, and from bytes; conversational: ${conversational}`, function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped()
-      const directory = `${folder}/dataset`
-      yield* write(directory, pairs.slice(0, 50), false)
-      const before = hashes(directory)
-      for (const messages of [1, 5, 20]) {
-        let answered = 0
-        yield* Effect.acquireUseRelease(
-          Effect.sync(() =>
-            watched((thread) => thread.on("message", () => ++answered === messages && void thread.terminate())),
-          ),
-          () =>
-            Effect.gen(function* () {
-              const error = yield* Effect.flip(write(directory, pairs, false))
-              assert.strictEqual(error.reason._tag, "FileSystemFailure")
-              assert.include(error.message, "the thread dataset/DatasetStage ended before its work was done")
-            }).pipe(Effect.provideService(Threads, "always")),
-          (takeBack) => Effect.sync(takeBack),
-        )
-        assert.deepStrictEqual(hashes(directory), before)
-        assert.deepStrictEqual(yield* fs.readDirectory(folder), ["dataset"])
+      const sources = {
+        strings: pairs,
+        bytes: pairs.map(asBytes),
+        mixed: pairs.map((each, i) => (i % 3 === 1 ? asBytes(each) : each)),
       }
-    }),
-  )
+      const expected = yield* write(`${folder}/here`, pairs, conversational).pipe(
+        Effect.provideService(Threads, "never"),
+        Effect.map(() => hashes(`${folder}/here`)),
+      )
+      assert.isAbove(Object.keys(expected).length, 12)
+      for (const threads of ["always", "never"] as const) {
+        for (const [name, source] of Object.entries(sources)) {
+          const directory = `${folder}/${name}-${threads}`
+          yield* Effect.provideService(write(directory, source, conversational), Threads, threads)
+          assert.deepStrictEqual(hashes(directory), expected, `${name}, ${threads}`)
+        }
+      }
+    })
+  }
+
+  test("whose thread is lost fails, and leaves the older one", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped()
+    const directory = `${folder}/dataset`
+    yield* write(directory, pairs.slice(0, 50), false)
+    const before = hashes(directory)
+    for (const messages of [1, 5, 20]) {
+      let answered = 0
+      const error = yield* Effect.acquireUseRelease(
+        Effect.sync(() =>
+          watched((thread) => thread.on("message", () => ++answered === messages && void thread.terminate())),
+        ),
+        () => Effect.flip(Effect.provideService(write(directory, pairs, false), Threads, "always")),
+        (takeBack) => Effect.sync(takeBack),
+      )
+      assert.strictEqual(error.reason._tag, "FileSystemFailure")
+      assert.include(error.message, "the thread dataset/DatasetStage ended before its work was done")
+      assert.deepStrictEqual(hashes(directory), before)
+      assert.deepStrictEqual(yield* fs.readDirectory(folder), ["dataset"])
+    }
+  })
 })

@@ -1,15 +1,14 @@
 /** Datasets that differ in known ways: each pair counts once, and nothing else counts. */
-import { createHash } from "node:crypto"
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import { Effect, type Schema, Stream } from "effect"
 import * as Dataset from "../../src/dataset/Dataset.ts"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
-import { temporaryDirectory, test } from "../support/job.ts"
 import { difficultPairs, pair } from "../support/pairs.ts"
+import { replaceFile, test, written } from "./support.ts"
 
-const write = (directory: string, pairs: ReadonlyArray<PreferencePair>, options: Partial<Dataset.Options> = {}) =>
-  Stream.run(Stream.fromIterable(pairs), Dataset.write({ directory, allowEmpty: true, ...options }))
+const dataset = (pairs: ReadonlyArray<PreferencePair>, options: Omit<Dataset.Options, "directory"> = {}) =>
+  Effect.map(written(pairs, { allowEmpty: true, ...options }), ({ directory }) => directory)
 
 const numbers = Array.from({ length: 300 }, (_, i) => i)
 
@@ -35,12 +34,10 @@ const splitOf = ({ item_id }: PreferencePair): Dataset.Split => (item_id.endsWit
 
 describe("Dataset.diff", () => {
   test("gives each pair its own reason, in any order of an item's rows, and none by an ignored column", function* () {
-    const folder = yield* temporaryDirectory
-    const [a, b] = [`${folder}/a`, `${folder}/b`]
     const one = { ...pair(1), agreement: 1, vote_margin: 1, votes: 3 }
     const other = { ...one, rejected: "another rejected text", rejected_index: 2 }
-    yield* write(a, [pair(2), { ...one, rationale: "x" }, { ...other, vote_margin: 0.5 }])
-    yield* write(b, [pair(3), { ...other, vote_margin: 0.7 }, { ...one, rationale: "y" }, pair(2)])
+    const a = yield* dataset([pair(2), { ...one, rationale: "x" }, { ...other, vote_margin: 0.5 }])
+    const b = yield* dataset([pair(3), { ...other, vote_margin: 0.7 }, { ...one, rationale: "y" }, pair(2)])
     const diff = yield* Dataset.diff(a, b)
     assert.deepStrictEqual(diff.changed.reasons, { unknown: 1, other_votes: 1 })
     const ignoring = yield* Dataset.diff(a, b, { ignore: ["votes", "vote_margin", "agreement"] })
@@ -48,9 +45,7 @@ describe("Dataset.diff", () => {
   })
 
   test("finds each planted difference, whatever the order of rows, shards, and splits", function* () {
-    const folder = yield* temporaryDirectory
-    const [a, b] = [`${folder}/a`, `${folder}/b`]
-    yield* write(a, numbers.map((i) => pair(i)), { splitOf }) // prettier-ignore
+    const a = yield* dataset(numbers.map((i) => pair(i)), { splitOf }) // prettier-ignore
     const others = numbers.flatMap((i) => {
       const one = pair(i)
       if (i % 50 === 1) return [flipped(one)]
@@ -60,7 +55,7 @@ describe("Dataset.diff", () => {
       if (i % 50 === 5) return [flipped({ ...one, votes: one.votes + 1 })]
       return [one]
     })
-    yield* write(b, others.toReversed(), {
+    const b = yield* dataset(others.toReversed(), {
       shardBytes: 20_000,
       splitOf: (one) => (one.item_id === "item-17" ? "train" : splitOf(one)),
     })
@@ -93,22 +88,18 @@ describe("Dataset.diff", () => {
   })
 
   test("an item of several pairs: another choice flips one, and replaces the others", function* () {
-    const folder = yield* temporaryDirectory
     const item = (best: string, rest: ReadonlyArray<string>) =>
       rest.map((rejected) => pair(1, { chosen: best, rejected, weight: 1 / 2 }))
-    yield* write(`${folder}/a`, [...item("x", ["y", "z"]), pair(2), pair(2)])
-    yield* write(`${folder}/b`, [...item("y", ["x", "z"]), pair(2)])
-    const diff = yield* Dataset.diff(`${folder}/a`, `${folder}/b`)
+    const a = yield* dataset([...item("x", ["y", "z"]), pair(2), pair(2)])
+    const diff = yield* Dataset.diff(a, yield* dataset([...item("y", ["x", "z"]), pair(2)]))
     assert.deepStrictEqual(countsOf(diff), { same: 1, changed: 0, flipped: 1, gone: 2, added: 1 })
   })
 
   test("texts that formats spoil are equal, in both shapes; ignored columns and equal files do not count", function* () {
-    const folder = yield* temporaryDirectory
-    const [a, b, c, d] = ["a", "b", "c", "d"].map((name) => `${folder}/${name}`) as [string, string, string, string]
-    yield* write(a, difficultPairs)
-    yield* write(b, difficultPairs, { conversational: true })
-    yield* write(c, difficultPairs.map((one) => ({ ...one, task_id: "other" }))) // prettier-ignore
-    yield* write(d, difficultPairs, { tools: true })
+    const a = yield* dataset(difficultPairs)
+    const b = yield* dataset(difficultPairs, { conversational: true })
+    const c = yield* dataset(difficultPairs.map((one) => ({ ...one, task_id: "other" })))
+    const d = yield* dataset(difficultPairs, { tools: true })
     const all = { ...none, same: (yield* Dataset.manifest(a)).rows }
     for (const other of [a, b]) {
       const diff = yield* Dataset.diff(a, other)
@@ -118,21 +109,19 @@ describe("Dataset.diff", () => {
     assert.isFalse((yield* Dataset.diff(a, c)).differs)
     const column = yield* Dataset.diff(a, d)
     assert.deepStrictEqual([column.only_in, countsOf(column), column.differs], [{ a: [], b: ["tools"] }, all, true])
-    yield* write(`${folder}/empty`, [])
-    const gone = yield* Dataset.diff(a, `${folder}/empty`)
+    const gone = yield* Dataset.diff(a, yield* dataset([]))
     assert.deepStrictEqual(countsOf(gone), { ...none, gone: all.same })
   })
 
   test("explains gone items by their outcomes, and votes by experts who count no more", function* () {
-    const folder = yield* temporaryDirectory
-    yield* write(`${folder}/a`, numbers.slice(0, 6).map((i) => pair(i))) // prettier-ignore
-    yield* write(`${folder}/b`, [flipped(pair(0)), pair(5)])
+    const a = yield* dataset(numbers.slice(0, 6).map((i) => pair(i)))
+    const b = yield* dataset([flipped(pair(0)), pair(5)])
     const outcome = (i: number, lost: string | null, cause: string | null = null) => ({
       itemId: `item-${i}`,
       lost,
       cause,
     })
-    const diff = yield* Dataset.diff(`${folder}/a`, `${folder}/b`, {
+    const diff = yield* Dataset.diff(a, b, {
       outcomesA: Stream.make(
         outcome(0, null, "vote_no_longer_counted"),
         outcome(1, null, "vote_no_longer_counted"),
@@ -150,18 +139,17 @@ describe("Dataset.diff", () => {
   })
 
   test("explains what the votes do not by columns of the input, and by settings that decide pairs", function* () {
-    const folder = yield* temporaryDirectory
+    const before = { votes: 1, ties: "drop", min_votes: 1, margin: false, splits: null }
+    const one = pair(1)
+    const a = yield* dataset([one], { facts: { settings: before } })
     const diffOf = Effect.fnUntraced(function* (
       to: PreferencePair,
       settings: { readonly [name: string]: Schema.Json },
     ) {
-      yield* write(`${folder}/b`, [to], { facts: { settings: { ...before, ...settings } } })
-      const { changed, flipped } = yield* Dataset.diff(`${folder}/a`, `${folder}/b`)
+      const b = yield* dataset([to], { facts: { settings: { ...before, ...settings } } })
+      const { changed, flipped } = yield* Dataset.diff(a, b)
       return { ...changed.reasons, ...flipped.reasons }
     })
-    const before = { votes: 1, ties: "drop", min_votes: 1, margin: false, splits: null }
-    const one = pair(1)
-    yield* write(`${folder}/a`, [one], { facts: { settings: before } })
     for (const members of [{ prompt: "other" }, { chosen_index: 5 }, { rejected_model: null }, { metadata: "{}" }])
       assert.deepStrictEqual(yield* diffOf({ ...one, ...members }, { ties: "keep" }), { other_input: 1 })
     assert.deepStrictEqual(yield* diffOf({ ...one, metadata: "{}", rationale: "x" }, {}), { other_votes: 1 })
@@ -172,21 +160,14 @@ describe("Dataset.diff", () => {
   })
 
   test("fails where a file is missing, changed, or not of pairs", function* () {
-    const folder = yield* temporaryDirectory
-    const a = `${folder}/a`
-    const file = `${a}/jsonl/train-00000-of-00001.jsonl`
-    yield* write(a, [pair(1), pair(2)])
-    yield* write(`${folder}/b`, [pair(1)])
-    const text = readFileSync(file, "utf8")
-    const failure = Effect.map(Effect.flip(Dataset.diff(a, `${folder}/b`)), ({ message }) => message)
-    appendFileSync(file, text)
+    const path = "jsonl/train-00000-of-00001.jsonl"
+    const a = yield* dataset([pair(1), pair(2)])
+    const b = yield* dataset([pair(1)])
+    const text = readFileSync(`${a}/${path}`, "utf8")
+    const failure = Effect.map(Effect.flip(Dataset.diff(a, b)), ({ message }) => message)
+    appendFileSync(`${a}/${path}`, text)
     assert.match(yield* failure, /train-00000-of-00001\.jsonl: expected the SHA-256 \w+ of the manifest, found /)
-    const manifest = readFileSync(`${a}/manifest.json`, "utf8")
-    const digestOf = (content: string) => createHash("sha256").update(content).digest("hex")
-    const spoil = (content: string) => {
-      writeFileSync(file, content)
-      writeFileSync(`${a}/manifest.json`, manifest.replace(digestOf(text), digestOf(content)))
-    }
+    const spoil = (content: string) => replaceFile(a, path, content)
     spoil(text.replace('"item_id"', '"item"'))
     assert.match(yield* failure, /row 1: expected a preference pair, found a row without item_id/)
     spoil(text.replace("}\n", "\n"))

@@ -1,8 +1,8 @@
 /**
  * A server of the Hugging Face Hub's HTTP interface, as far as datasets are pushed and read by it: repositories, branches,
  * listings, files, Git LFS uploads whole and in parts, and commits. It keeps all in memory, checks what it gets, and
- * remembers the requests. A parquet file, or one larger than `lfsFrom`, is kept by LFS; one larger than `partBytes` is sent
- * in parts. With `hasCdn`, files of LFS are at another origin, which refuses authorization, as the storage behind it does.
+ * remembers the requests. A parquet file, or one of more than 10 MB, is kept by LFS; one larger than `partBytes` is sent in
+ * parts. With `hasCdn`, files of LFS are at another origin, which refuses authorization, as the storage behind it does.
  *
  * https://huggingface.co/docs/hub/api, https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md
  */
@@ -89,7 +89,6 @@ const partOf = (bytes: Buffer, range: string | undefined): Answer => {
 
 /** `hf_writer` may write, `hf_reader` may not, and may not read what is gated. Everybody may read what is public. */
 export const make = Effect.fnUntraced(function* ({
-  lfsFrom = 10_000_000,
   partBytes = Infinity,
   hasCdn = false,
   gated = [] as ReadonlyArray<string>,
@@ -282,7 +281,7 @@ export const make = Effect.fnUntraced(function* ({
         if (!mayWrite) return refuse(403, "Forbidden: pass `create_pr=1` as a query parameter")
         const { files } = JSON.parse(body.toString()) as Preupload
         const modeOf = ({ path, size }: Preupload["files"][number]) =>
-          path.endsWith(".parquet") || size > lfsFrom ? "lfs" : "regular"
+          path.endsWith(".parquet") || size > 10_000_000 ? "lfs" : "regular"
         return { body: { files: files.map((file) => ({ path: file.path, uploadMode: modeOf(file) })) } }
       }
       case "commit":

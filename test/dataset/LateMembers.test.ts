@@ -1,14 +1,11 @@
 /** Rows with members or types that the first 10 MB of their file would not have, which `datasets` cannot read then. */
-import { assert, it } from "@effect/vitest"
-import { NodeServices } from "@effect/platform-node"
-import { Effect, FileSystem, Stream } from "effect"
-import { createHash } from "node:crypto"
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
 import * as Dataset from "../../src/dataset/Dataset.ts"
 import * as Conversation from "../../src/domain/Conversation.ts"
 import type { Message } from "../../src/domain/Message.ts"
-import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
 import { pair } from "../support/pairs.ts"
-import { effectTest } from "../support/effectTest.ts"
+import { replaceFile, test, written } from "./support.ts"
 
 const readAtOnce = 10 * 1024 * 1024
 
@@ -91,19 +88,7 @@ const conversationalFormats = [
   "openai-preference",
 ] as const
 
-const written = Effect.fnUntraced(function* (
-  pairs: ReadonlyArray<PreferencePair>,
-  options: Omit<Dataset.Options, "directory"> = {},
-) {
-  const fs = yield* FileSystem.FileSystem
-  const directory = `${yield* fs.makeTempDirectoryScoped()}/dataset`
-  const info = yield* Stream.run(
-    Stream.fromIterable(pairs),
-    Dataset.write({ directory, conversational: true, tools: true, ...options }),
-  )
-  const read = (path: string) => fs.readFileString(`${directory}/${path}`)
-  return { directory, info, read }
-})
+const withTools = { conversational: true, tools: true }
 
 const itemsIn = (texts: ReadonlyArray<string>) =>
   texts.map((text) =>
@@ -113,12 +98,11 @@ const itemsIn = (texts: ReadonlyArray<string>) =>
       .map((line): string => JSON.parse(line).item_id),
   )
 
-it.layer(NodeServices.layer)("a row with what the first 10 MB would not show", (it) => {
-  const test = effectTest(it.effect)
+describe("a row with what the first 10 MB would not show", () => {
   const pairs = [...Array.from({ length: 11 }, (_, i) => plain(i)), late, later, plain(21)]
 
   test("is at the start of each file of JSON Lines, and verify finds nothing", function* () {
-    const { directory, info, read } = yield* written(pairs, { formats: conversationalFormats })
+    const { directory, info, read } = yield* written(pairs, { ...withTools, formats: conversationalFormats })
     const files = info.files.filter(({ path }) => path.endsWith(".jsonl"))
     assert.strictEqual(files.length, 1 + conversationalFormats.length)
     for (const { path, rows } of files) {
@@ -133,7 +117,7 @@ it.layer(NodeServices.layer)("a row with what the first 10 MB would not show", (
   })
 
   test("is in the first of several shards, whose rows stay where they are in Parquet", function* () {
-    const { directory, info, read } = yield* written(pairs, { shardBytes: 4_000_000 })
+    const { directory, info, read } = yield* written(pairs, { ...withTools, shardBytes: 4_000_000 })
     const under = (folder: string) => info.files.filter(({ path }) => path.startsWith(folder))
     const texts = yield* Effect.forEach(under("jsonl/"), ({ path }) => read(path))
     assert.isAbove(texts.length, 2)
@@ -152,23 +136,17 @@ it.layer(NodeServices.layer)("a row with what the first 10 MB would not show", (
   })
 
   test("is found by verify, where a file does not start with it", function* () {
-    const fs = yield* FileSystem.FileSystem
-    const { directory, read } = yield* written(pairs, { formats: ["trl-conversational"] })
+    const { directory, read } = yield* written(pairs, { ...withTools, formats: ["trl-conversational"] })
     const path = "formats/trl-conversational/train.jsonl"
     const [first, ...others] = (yield* read(path)).trimEnd().split("\n")
-    const content = [...others, first, ""].join("\n")
-    yield* fs.writeFileString(`${directory}/${path}`, content)
-    const manifest = JSON.parse(yield* read("manifest.json"))
-    const file = manifest.files.find((file: { path: string }) => file.path === path)
-    file.sha256 = createHash("sha256").update(content).digest("hex")
-    yield* fs.writeFileString(`${directory}/manifest.json`, JSON.stringify(manifest))
+    replaceFile(directory, path, [...others, first, ""].join("\n"))
     assert.deepStrictEqual((yield* Dataset.verify(directory)).findings.map(Dataset.formatFinding), [
       `${path}:14: prompt: expected the types and members of the first 10 MB (\`load_dataset\` infers all types from them), found other types or members`,
     ])
   })
 
   test("stays where it is in a small file", function* () {
-    const { read } = yield* written([pair(1), late, pair(2)])
+    const { read } = yield* written([pair(1, { prompt: "2024-01-31" }), late, pair(2)], withTools)
     assert.deepStrictEqual(itemsIn([yield* read("jsonl/train-00000-of-00001.jsonl")]), [
       ["item-1", "item-1000", "item-2"],
     ])

@@ -1,18 +1,18 @@
 /** Unpaired rows, in the batches that KTO trainers make of them. */
 import { assert, describe, it } from "@effect/vitest"
-import { NodeServices } from "@effect/platform-node"
-import { Effect, FileSystem, Stream } from "effect"
+import { Struct } from "effect"
 import * as Dataset from "../../src/dataset/Dataset.ts"
 import * as PromptSpacing from "../../src/dataset/PromptSpacing.ts"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
 import { pair } from "../support/pairs.ts"
-import { columns } from "../support/columns.ts"
+import { column, columns } from "../support/columns.ts"
+import { test, written } from "./support.ts"
 
 /**
  * Completions whose mismatch is of their own prompt: `[completions[-1]] + completions[:-1]` in each batch (TRL,
  * kto_trainer.py, add_kl_completion_ids; LLaMA-Factory, feedback.py, preprocess_dataset).
  */
-const matched = (prompts: ReadonlyArray<string>, batchSize: number): number => {
+const matched = (prompts: ReadonlyArray<unknown>, batchSize: number): number => {
   let count = 0
   for (let start = 0; start < prompts.length; start += batchSize) {
     const batch = prompts.slice(start, start + batchSize)
@@ -41,36 +41,19 @@ const formats = {
   }),
 } satisfies Record<string, (row: Record<string, unknown>) => { readonly label: unknown; readonly prompt: string }>
 
-const written = Effect.fnUntraced(function* (
-  pairs: ReadonlyArray<PreferencePair>,
-  options: Omit<Dataset.Options, "directory"> = {},
-) {
-  const fs = yield* FileSystem.FileSystem
-  const directory = `${yield* fs.makeTempDirectoryScoped()}/dataset`
-  yield* Stream.run(
-    Stream.fromIterable(pairs),
-    Dataset.write({ directory, formats: Object.keys(formats) as Array<keyof typeof formats>, ...options }),
-  )
-  const rows = (name: keyof typeof formats, split = "train") =>
-    Effect.map(fs.readFileString(`${directory}/formats/${name}/${split}.jsonl`), (text) =>
-      text
-        .trimEnd()
-        .split("\n")
-        .map((line) => formats[name](JSON.parse(line))),
-    )
-  return { directory, rows }
-})
+const names = Struct.keys(formats)
 
-it.layer(NodeServices.layer)("unpaired rows", (it) => {
-  it.effect.each([
+describe("unpaired rows", () => {
+  test.each([
     ["two completions of each", 1_100, () => 2, undefined],
     ["two to four completions", 1_600, (i: number) => 2 + (i % 3), undefined],
     ["several items of each prompt, one after another", 3_300, () => 2, (i: number) => `Prompt ${Math.floor(i / 3)}`],
-  ] as const)("of enough prompts have no neighbors of one prompt in any batch: %s", ([, count, completions, prompt]) =>
-    Effect.gen(function* () {
-      const { directory, rows } = yield* written(items(count, completions, prompt))
-      for (const name of Object.keys(formats) as Array<keyof typeof formats>) {
-        const all = yield* rows(name)
+  ] as const)(
+    "of enough prompts have no neighbors of one prompt in any batch: %s",
+    function* ([, count, completions, prompt]) {
+      const { directory, rows } = yield* written(items(count, completions, prompt), { formats: names })
+      for (const name of names) {
+        const all = (yield* rows(`formats/${name}/train.jsonl`)).map(formats[name])
         const prompts = all.map(({ prompt }) => prompt)
         assert.isAbove(prompts.length, 2_000)
         // Also where processes begin in the middle of the file.
@@ -84,38 +67,32 @@ it.layer(NodeServices.layer)("unpaired rows", (it) => {
         }
       }
       assert.deepStrictEqual((yield* Dataset.verify(directory)).findings, [])
-    }),
+    },
   )
 
-  it.effect("of few prompts have neighbors only where the first prompt makes it inevitable, in each split", () =>
-    Effect.gen(function* () {
-      const splitOf = ({ item_id }: PreferencePair) => (item_id.endsWith("0") ? ("test" as const) : ("train" as const))
-      for (const count of [20, 40, 72, 630]) {
-        const { rows } = yield* written(
-          items(count, () => 2),
-          { splitOf },
-        )
-        for (const split of ["train", "test"]) {
-          const prompts = (yield* rows("trl-unpaired", split)).map(({ prompt }) => prompt)
-          const bad = batchSizes.filter((size) => matched(prompts, size) > 0)
-          // A batch of the rows from the first one to the other one of its prompt.
-          const inevitable = [prompts.indexOf(prompts[0]!, 1) + 1].filter((size) => size <= 1000)
-          assert.deepStrictEqual(bad, inevitable, `${count} ${split}`)
-          assert.isFalse(bad.some((size) => (size & (size - 1)) === 0 || size % 10 === 0))
-        }
+  test("of few prompts have neighbors only where the first prompt makes it inevitable, in each split", function* () {
+    const splitOf = ({ item_id }: PreferencePair) => (item_id.endsWith("0") ? ("test" as const) : ("train" as const))
+    for (const count of [20, 40, 72, 630]) {
+      const pairs = items(count, () => 2)
+      const { rows } = yield* written(pairs, { splitOf, formats: ["trl-unpaired"] })
+      for (const split of ["train", "test"]) {
+        const prompts = column(yield* rows(`formats/trl-unpaired/${split}.jsonl`), "prompt")
+        const bad = batchSizes.filter((size) => matched(prompts, size) > 0)
+        // A batch of the rows from the first one to the other one of its prompt.
+        const inevitable = [prompts.indexOf(prompts[0], 1) + 1].filter((size) => size <= 1000)
+        assert.deepStrictEqual(bad, inevitable, `${count} ${split}`)
+        assert.isFalse(bad.some((size) => (size & (size - 1)) === 0 || size % 10 === 0))
       }
-    }),
-  )
+    }
+  })
 
-  it.effect("of one prompt are neighbors, which verify warns of", () =>
-    Effect.gen(function* () {
-      const { directory } = yield* written(item(1, 3), { formats: ["trl-unpaired"] })
-      const { findings } = yield* Dataset.verify(directory)
-      assert.deepStrictEqual(columns(findings, "file", "found", "severity"), [
-        ["formats/trl-unpaired/train.jsonl", "the same prompt (in 2 rows; this is the first)", "warning"],
-      ])
-    }),
-  )
+  test("of one prompt are neighbors, which verify warns of", function* () {
+    const { directory } = yield* written(item(1, 3), { formats: ["trl-unpaired"] })
+    const { findings } = yield* Dataset.verify(directory)
+    assert.deepStrictEqual(columns(findings, "file", "found", "severity"), [
+      ["formats/trl-unpaired/train.jsonl", "the same prompt (in 2 rows; this is the first)", "warning"],
+    ])
+  })
 })
 
 describe("the order of rows", () => {

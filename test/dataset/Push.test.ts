@@ -1,30 +1,25 @@
 import { createServer, type Server } from "node:http"
-import { NodeServices } from "@effect/platform-node"
-import { assert, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, FileSystem, Redacted, Stream } from "effect"
+import { assert, describe } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber, FileSystem, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import * as Dataset from "../../src/dataset/Dataset.ts"
 import type { Split } from "../../src/domain/Split.ts"
 import * as Logs from "../support/logs.ts"
 import { pair } from "../support/pairs.ts"
 import * as HubServer from "./HubServer.ts"
-import { effectTest } from "../support/effectTest.ts"
+import { test, written } from "./support.ts"
 
 const repository = "ada/preferences"
 
 /** A dataset of so many pairs in two splits, of several files each. */
 const dataset = Effect.fnUntraced(function* (pairs = 100, splitOf: (i: number) => Split = () => "train") {
-  const fs = yield* FileSystem.FileSystem
-  const directory = `${yield* fs.makeTempDirectoryScoped()}/dataset`
-  const source = Stream.range(0, pairs - 1).pipe(Stream.map((i) => pair(i)))
-  yield* Stream.run(
-    source,
-    Dataset.write({
-      directory,
+  const { directory } = yield* written(
+    Array.from({ length: pairs }, (_, i) => pair(i)),
+    {
       shardBytes: 6_000,
       formats: ["trl"],
       splitOf: ({ item_id }) => splitOf(Number(item_id.slice("item-".length))),
-    }),
+    },
   )
   return directory
 })
@@ -57,8 +52,7 @@ const sorted = (files: ReadonlyMap<string, Buffer>) => [...files.keys()].toSorte
 const isUpload = ({ method }: HubServer.Request) => method === "PUT"
 const isCommit = ({ path }: HubServer.Request) => path.includes("/commit/")
 
-it.layer(NodeServices.layer)("push", (it) => {
-  const test = effectTest(it.effect)
+describe("push", () => {
   test("creates a private repository, and commits all files at once", function* () {
     for (const partBytes of [Infinity, 1_000]) {
       const server = yield* HubServer.make({ partBytes })

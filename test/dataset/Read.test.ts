@@ -1,5 +1,5 @@
 /** Datasets read back: the pairs that were written, and what is wrong with files that others changed. */
-import { appendFileSync, readFileSync, writeFileSync } from "node:fs"
+import { appendFileSync, existsSync, writeFileSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import * as Dataset from "../../src/dataset/Dataset.ts"
@@ -7,9 +7,9 @@ import * as Conversation from "../../src/domain/Conversation.ts"
 import type { Message } from "../../src/domain/Message.ts"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
 import { parquetWriteBuffer } from "hyparquet-writer"
-import { temporaryDirectory, test } from "../support/job.ts"
+import { temporaryDirectory } from "../support/job.ts"
 import { difficultPairs, pair } from "../support/pairs.ts"
-import { createHash } from "node:crypto"
+import { replaceFile, test, written } from "./support.ts"
 
 const call: Message = {
   role: "assistant",
@@ -36,9 +36,6 @@ const conversations = [
   }),
 ]
 
-const write = (directory: string, pairs: ReadonlyArray<PreferencePair>, options: Partial<Dataset.Options> = {}) =>
-  Stream.run(Stream.fromIterable(pairs), Dataset.write({ directory, ...options }))
-
 const dataOf = ({ files }: Dataset.Written) => files.filter(({ path }) => path.startsWith("data/"))
 
 describe("Dataset.read", () => {
@@ -52,20 +49,18 @@ describe("Dataset.read", () => {
     ],
   ] as const) {
     test(`${what}: gives the pairs that were written, which are the same files again`, function* () {
-      const folder = yield* temporaryDirectory
-      const written = yield* write(`${folder}/a`, pairs, options)
-      const read = yield* Stream.runCollect(Dataset.read(`${folder}/a`))
+      const { directory, info } = yield* written(pairs, options)
+      const read = yield* Stream.runCollect(Dataset.read(directory))
       assert.sameDeepMembers([...read], [...pairs])
-      assert.deepStrictEqual(dataOf(yield* write(`${folder}/b`, read, options)), dataOf(written))
+      assert.deepStrictEqual(dataOf((yield* written(read, options)).info), dataOf(info))
     })
   }
 
   test("reads one split, shard after shard, and knows no other", function* () {
-    const folder = yield* temporaryDirectory
     const all = Array.from({ length: 40 }, (_, i) => pair(i))
     const splitOf = ({ item_id }: PreferencePair) => (item_id.endsWith("0") ? "test" : "train")
-    const written = yield* write(folder, all, { splitOf, shardBytes: 2_000 })
-    assert.isAbove(dataOf(written).length, 3)
+    const { directory: folder, info } = yield* written(all, { splitOf, shardBytes: 2_000 })
+    assert.isAbove(dataOf(info).length, 3)
     const test = yield* Stream.runCollect(Dataset.read(folder, { split: "test" }))
     assert.deepStrictEqual(
       [...test],
@@ -82,25 +77,17 @@ describe("Dataset.read", () => {
     assert.match(yield* problem, /manifest\.json: expected a dataset manifest, found no readable file$/)
     writeFileSync(`${folder}/manifest.json`, "{}")
     assert.match(yield* problem, /found invalid content: /)
-    yield* write(`${folder}/a`, [pair(1)])
-    const text = readFileSync(`${folder}/a/manifest.json`, "utf8")
+    const text = yield* (yield* written([pair(1)])).read("manifest.json")
     writeFileSync(`${folder}/manifest.json`, text.replace('"version": 1', '"version": 2'))
     assert.match(yield* problem, /found a manifest of version 2, which this version of prefstream cannot read$/)
   })
 
   test("a damaged file gives no pair, and a row that is no pair is named", function* () {
-    const folder = yield* temporaryDirectory
-    const { files } = yield* write(folder, [pair(1)])
-    const { path, sha256 } = files.find((file) => file.path.startsWith("data/"))!
+    const { directory: folder, info } = yield* written([pair(1)])
+    const { path, sha256 } = info.files.find((file) => file.path.startsWith("data/"))!
     const file = `${folder}/${path}`
     const failing = Effect.map(Effect.flip(Stream.runDrain(Dataset.read(folder))), (failure) => failure)
-    /** Puts another file in place, as one whose digest the manifest has. */
-    const replace = (bytes: Uint8Array) => {
-      const digest = createHash("sha256").update(bytes).digest("hex")
-      const manifest = readFileSync(`${folder}/manifest.json`, "utf8")
-      writeFileSync(`${folder}/manifest.json`, manifest.replace(/(data\/.*?"sha256": ")[0-9a-f]+/s, `$1${digest}`))
-      writeFileSync(file, bytes)
-    }
+    const replace = (bytes: Uint8Array) => replaceFile(folder, path, bytes)
     appendFileSync(file, "!")
     const damaged = yield* failing
     assert.match(
@@ -131,7 +118,6 @@ describe("Dataset.read", () => {
   })
 
   test("values that no type check has seen are refused before anything is written", function* () {
-    const directory = `${yield* temporaryDirectory}/dataset`
     const cases: ReadonlyArray<readonly [options: object, message: RegExp]> = [
       [{ shardBytes: -1 }, /shardBytes: expected at least 1, found -1\.$/],
       [{ shardBytes: Number.NaN }, /found NaN\.$/],
@@ -142,19 +128,21 @@ describe("Dataset.read", () => {
       [{ formats: [{ name: "own" }] }, /formats: expected one of .*, found an object/],
     ]
     for (const [options, message] of cases) {
-      assert.match((yield* Effect.flip(write(directory, [pair(1)], options))).message, message)
+      assert.match((yield* Effect.flip(written([pair(1)], options))).message, message)
     }
     for (const [members, message] of [
       [{ rejected: undefined }, "pairs[1].rejected: expected a text, found nothing."],
       [{ chosen: 5 }, "pairs[1].chosen: expected a text, found 5."],
       [{ prompt: { role: "user" } }, "pairs[1].prompt: expected a text, found an object."],
     ] as const) {
-      const { reason } = yield* Effect.flip(write(directory, [pair(1), pair(2, members as never)]))
+      const directory = `${yield* temporaryDirectory}/dataset`
+      const pairs = Stream.make(pair(1), pair(2, members as never))
+      const { reason } = yield* Effect.flip(Stream.run(pairs, Dataset.write({ directory })))
       assert.deepStrictEqual(
         [reason._tag, reason.message],
         ["OptionInvalid", `The dataset cannot be written: ${message}`],
       )
+      assert.isFalse(existsSync(directory))
     }
-    assert.strictEqual((yield* Effect.flip(Dataset.manifest(directory)))._tag, "DatasetUnreadable")
   })
 })

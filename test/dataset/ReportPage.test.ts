@@ -1,4 +1,3 @@
-import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import * as ReportPage from "../../src/dataset/ReportPage.ts"
@@ -6,6 +5,7 @@ import { characters, decimal, excerpt, seconds, share } from "../../src/dataset/
 import { ticksOf } from "../../src/dataset/report/histogram.ts"
 import * as wording from "../../src/dataset/report/wording.ts"
 import * as reports from "../support/report.ts"
+import { test } from "./support.ts"
 
 const place = '<script id="report" type="application/json">'
 const template = `<html><head></head><body>${place}</script><p>after</p></body></html>`
@@ -54,25 +54,21 @@ describe("render", () => {
   // A file system in which nothing is: the package before it was built.
   const without = FileSystem.layerNoop({})
 
-  it.effect("says what to do where the template was not built", () =>
-    Effect.gen(function* () {
-      const error = yield* Effect.flip(ReportPage.render(reports.minimal()).pipe(Effect.provide(without)))
-      assert.strictEqual(error._tag, "ReportTemplateMissing")
-      assert.match(error.path, /[\\/]report\.html$/)
-      assert.include(error.message, "npm run build:pages")
-    }).pipe(Effect.provide(NodeServices.layer)),
-  )
+  test("says what to do where the template was not built", function* () {
+    const error = yield* Effect.flip(ReportPage.render(reports.minimal()).pipe(Effect.provide(without)))
+    assert.strictEqual(error._tag, "ReportTemplateMissing")
+    assert.match(error.path, /[\\/]report\.html$/)
+    assert.include(error.message, "npm run build:pages")
+  })
 
-  it.effect("asks for the template that was built, and fails where that is none", () =>
-    Effect.gen(function* () {
-      const wrong = FileSystem.layerNoop({ readFileString: () => Effect.succeed("<html></html>") })
-      const error = yield* Effect.flip(ReportPage.render(reports.minimal()).pipe(Effect.provide(wrong)))
-      assert.strictEqual(error._tag, "ReportTemplateMissing")
-      const right = FileSystem.layerNoop({ readFileString: () => Effect.succeed(template) })
-      const page = yield* ReportPage.render(reports.minimal()).pipe(Effect.provide(right))
-      assert.deepStrictEqual(JSON.parse(embedded(page)), reports.minimal())
-    }).pipe(Effect.provide(NodeServices.layer)),
-  )
+  test("asks for the template that was built, and fails where that is none", function* () {
+    const wrong = FileSystem.layerNoop({ readFileString: () => Effect.succeed("<html></html>") })
+    const error = yield* Effect.flip(ReportPage.render(reports.minimal()).pipe(Effect.provide(wrong)))
+    assert.strictEqual(error._tag, "ReportTemplateMissing")
+    const right = FileSystem.layerNoop({ readFileString: () => Effect.succeed(template) })
+    const page = yield* ReportPage.render(reports.minimal()).pipe(Effect.provide(right))
+    assert.deepStrictEqual(JSON.parse(embedded(page)), reports.minimal())
+  })
 })
 
 describe("numbers for people", () => {

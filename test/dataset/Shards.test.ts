@@ -1,13 +1,12 @@
-import { assert, it } from "@effect/vitest"
-import { NodeServices } from "@effect/platform-node"
+import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem, Stream } from "effect"
 import * as Dataset from "../../src/dataset/Dataset.ts"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
 import { type Split, splits } from "../../src/domain/Split.ts"
 import * as readers from "../support/datasetReaders.ts"
 import { pair } from "../support/pairs.ts"
-import { effectTest } from "../support/effectTest.ts"
 import { column, columns } from "../support/columns.ts"
+import { test, written } from "./support.ts"
 
 /** Pairs of items with 1, 2, 3, 1, 2, 3 … pairs, some of them longer than others. */
 const pairsOf = (items: number): ReadonlyArray<PreferencePair> =>
@@ -19,15 +18,6 @@ const pairsOf = (items: number): ReadonlyArray<PreferencePair> =>
 
 const splitOf = ({ item_id }: PreferencePair): Split =>
   item_id.endsWith("7") ? "test" : item_id.endsWith("3") ? "validation" : "train"
-
-const written = Effect.fnUntraced(function* (
-  pairs: Stream.Stream<PreferencePair>,
-  options: Omit<Dataset.Options, "directory"> = {},
-) {
-  const fs = yield* FileSystem.FileSystem
-  const directory = `${yield* fs.makeTempDirectoryScoped()}/dataset`
-  return yield* Stream.run(pairs, Dataset.write({ directory, ...options }))
-})
 
 /** The rows of each shard of a split, in the order of the names. */
 const shardsOf = ({ directory, files }: Dataset.DatasetInfo, prefix: string) =>
@@ -45,11 +35,10 @@ const shardsOf = ({ directory, files }: Dataset.DatasetInfo, prefix: string) =>
     ),
   )
 
-it.layer(NodeServices.layer)("splits and shards", (it) => {
-  const test = effectTest(it.effect)
+describe("splits and shards", () => {
   test("hold each pair once, in order, and no item in two of them", function* () {
     const pairs = pairsOf(200)
-    const info = yield* written(Stream.fromIterable(pairs), { splitOf, shardBytes: 2_000 })
+    const { info } = yield* written(pairs, { splitOf, shardBytes: 2_000 })
     for (const split of splits) {
       const expected = pairs.filter((pair) => splitOf(pair) === split)
       const parquet = yield* shardsOf(info, `data/${split}-`)
@@ -68,33 +57,27 @@ it.layer(NodeServices.layer)("splits and shards", (it) => {
   })
 
   test("are named with their number and their total, from 00000 on", function* () {
-    const info = yield* written(Stream.fromIterable(pairsOf(60)), { splitOf, shardBytes: 1 })
+    const { info } = yield* written(pairsOf(60), { splitOf, shardBytes: 1 })
     const names = info.files.map(({ path }) => path).filter((path) => path.startsWith("data/test-"))
     // Items 7, 17, 27, 37, 47 and 57, a shard for each.
     assert.deepStrictEqual(
       names,
       [0, 1, 2, 3, 4, 5].map((i) => `data/test-0000${i}-of-00006.parquet`),
     )
-    const fs = yield* FileSystem.FileSystem
-    for (const folder of ["data", "jsonl"]) {
-      const listed = info.files.flatMap(({ path }) => (path.startsWith(folder) ? [path.slice(folder.length + 1)] : []))
-      const entries = yield* fs.readDirectory(`${info.directory}/${folder}`)
-      assert.deepStrictEqual(entries.toSorted(), listed.toSorted())
-    }
   })
 
   test("end with the item that reaches the limit", function* () {
     const pairs = pairsOf(100)
-    const whole = yield* written(Stream.fromIterable(pairs))
+    const { info: whole } = yield* written(pairs)
     assert.strictEqual(whole.files.filter(({ path }) => path.startsWith("data/")).length, 1)
     const shardBytes = Math.ceil(whole.splits[0]!.bytes / 4)
-    const info = yield* written(Stream.fromIterable(pairs), { shardBytes })
+    const { info } = yield* written(pairs, { shardBytes })
     const shards = yield* shardsOf(info, "data/train-")
     assert.strictEqual(shards.length, 4)
     // Each but the last, were it a dataset of its own, has the limit's size; without its last item it has not.
     for (const rows of shards.slice(0, -1) as ReadonlyArray<ReadonlyArray<PreferencePair>>) {
       const size = (rows: ReadonlyArray<PreferencePair>) =>
-        Effect.map(written(Stream.fromIterable(rows)), ({ splits }) => splits[0]!.bytes)
+        Effect.map(written(rows), ({ info }) => info.splits[0]!.bytes)
       assert.isAtLeast(yield* size(rows), shardBytes)
       assert.isBelow(yield* size(rows.filter(({ item_id }) => item_id !== rows.at(-1)!.item_id)), shardBytes)
     }
@@ -103,16 +86,16 @@ it.layer(NodeServices.layer)("splits and shards", (it) => {
   test("are the same bytes, however the pairs arrive", function* () {
     const options = { splitOf, shardBytes: 3_000, formats: ["trl", "trl-unpaired", "verl"] } as const
     const pairs = pairsOf(150)
-    const one = yield* written(Stream.fromIterable(pairs), options)
+    const one = yield* written(pairs, options)
     const two = yield* written(Stream.rechunk(Stream.fromIterable(pairs), 7), {
       ...options,
       splitOf: (pair) => Effect.yieldNow.pipe(Effect.as(splitOf(pair))),
     })
-    assert.deepStrictEqual(two.files, one.files)
+    assert.deepStrictEqual(two.info.files, one.info.files)
   })
 
   test("without pairs have no file", function* () {
-    const info = yield* written(Stream.make(pair(7)), { splitOf, formats: ["trl"] })
+    const { info } = yield* written([pair(7)], { splitOf, formats: ["trl"] })
     assert.deepStrictEqual(column(info.files, "path"), [
       "data/test-00000-of-00001.parquet",
       "jsonl/test-00000-of-00001.jsonl",
@@ -129,28 +112,5 @@ it.layer(NodeServices.layer)("splits and shards", (it) => {
     const write = Stream.run(Stream.make(pair(0)), Dataset.write({ directory: `${folder}/dataset`, splitOf }))
     assert.strictEqual(yield* Effect.flip(write), "no split")
     assert.deepStrictEqual(yield* fs.readDirectory(folder), [])
-  })
-})
-
-it.layer(NodeServices.layer)("trainer formats", (it) => {
-  const test = effectTest(it.effect)
-  test("are one file for each split, however small the shards", function* () {
-    const pairs = pairsOf(50)
-    const info = yield* written(Stream.fromIterable(pairs), { splitOf, shardBytes: 1, formats: ["trl", "verl"] })
-    const files = info.files.filter(({ path }) => path.startsWith("formats/"))
-    assert.deepStrictEqual(files.map(({ path }) => path).toSorted(), [
-      "formats/trl/test.jsonl",
-      "formats/trl/train.jsonl",
-      "formats/trl/validation.jsonl",
-      "formats/verl/test.parquet",
-      "formats/verl/train.parquet",
-      "formats/verl/validation.parquet",
-    ])
-    const rows = yield* Effect.promise(() => readers.jsonl(`${info.directory}/formats/trl/train.jsonl`))
-    // As TRL's documentation of the standard preference format has it.
-    const expected = pairs
-      .filter((pair) => splitOf(pair) === "train" && pair.chosen !== "")
-      .map(({ chosen, prompt, rejected }) => ({ prompt, chosen, rejected }))
-    assert.deepStrictEqual<unknown>(rows, expected)
   })
 })

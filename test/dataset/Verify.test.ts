@@ -1,68 +1,39 @@
-import { assert, it } from "@effect/vitest"
-import { NodeServices } from "@effect/platform-node"
-import { Effect, FileSystem, Stream } from "effect"
-import { createHash } from "node:crypto"
+import { assert, describe } from "@effect/vitest"
+import { Effect, FileSystem } from "effect"
+import { readFileSync, writeFileSync } from "node:fs"
 import * as Dataset from "../../src/dataset/Dataset.ts"
 import { formatNames } from "../../src/dataset/format/TrainerFormats.ts"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
 import type { Split } from "../../src/domain/Split.ts"
 import { errorsIn } from "../support/datasetReaders.ts"
 import { difficultPairs, pair } from "../support/pairs.ts"
-import { effectTest } from "../support/effectTest.ts"
 import { column } from "../support/columns.ts"
+import { replaceFile, test, written } from "./support.ts"
 
 const splitOf = ({ item_id }: PreferencePair): Split =>
   item_id.endsWith("7") ? "test" : item_id.endsWith("3") ? "validation" : "train"
 
-const pairs = Stream.range(0, 99).pipe(Stream.map((i) => pair(i)))
+const pairs = Array.from({ length: 100 }, (_, i) => pair(i))
 
-const dataset = Effect.fnUntraced(function* (
-  options: Omit<Dataset.Options, "directory"> = {},
-  source: Stream.Stream<PreferencePair> = pairs,
-) {
-  const fs = yield* FileSystem.FileSystem
-  const directory = `${yield* fs.makeTempDirectoryScoped()}/dataset`
-  yield* Stream.run(source, Dataset.write({ directory, splitOf, allowEmpty: true, ...options }))
-  return directory
-})
+const dataset = (options: Omit<Dataset.Options, "directory"> = {}, source = pairs) =>
+  Effect.map(written(source, { splitOf, allowEmpty: true, ...options }), ({ directory }) => directory)
 
-/** Changes a file's text, and with `andManifest` the manifest, too, so that size and SHA-256 agree. */
-const change = Effect.fnUntraced(function* (
-  directory: string,
-  file: string,
-  edit: (text: string) => string,
-  andManifest = true,
-) {
-  const fs = yield* FileSystem.FileSystem
-  const before = yield* fs.readFileString(`${directory}/${file}`)
-  const after = edit(before)
-  assert.notStrictEqual(after, before)
-  yield* fs.writeFileString(`${directory}/${file}`, after)
-  if (andManifest) yield* record(directory, file)
-})
+/** Changes a file's text, and the manifest, too, so that size and SHA-256 agree; or only the file with `write`. */
+const change = (directory: string, file: string, edit: (text: string) => string, write = replaceFile) => {
+  const before = readFileSync(`${directory}/${file}`, "utf8")
+  assert.notStrictEqual(edit(before), before)
+  write(directory, file, edit(before))
+}
 
-/** Enters what a file now holds into the manifest. */
-const record = Effect.fnUntraced(function* (directory: string, file: string) {
-  const fs = yield* FileSystem.FileSystem
-  const content = yield* fs.readFile(`${directory}/${file}`)
-  const manifest = JSON.parse(yield* fs.readFileString(`${directory}/manifest.json`))
-  const entry = manifest.files.find(({ path }: { path: string }) => path === file)
-  entry.bytes = content.length
-  entry.sha256 = createHash("sha256").update(content).digest("hex")
-  yield* fs.writeFileString(`${directory}/manifest.json`, JSON.stringify(manifest))
-})
+const writeAlone: typeof replaceFile = (directory, file, content) => writeFileSync(`${directory}/${file}`, content)
 
 const lines = (directory: string) =>
   Effect.map(Dataset.verify(directory), ({ findings }) => findings.map(Dataset.formatFinding))
 
-it.layer(NodeServices.layer)("verify", (it) => {
-  const test = effectTest(it.effect)
+describe("verify", () => {
   test("finds nothing in what was written, in either shape, with every format and several shards", function* () {
     // hh can't hold a side that is white space alone, as it is between its markers.
-    const plain = Stream.concat(
-      pairs,
-      Stream.fromIterable(difficultPairs.filter(({ rejected }) => rejected.trim() !== "")),
-    )
+    const plain = [...pairs, ...difficultPairs.filter(({ rejected }) => rejected.trim() !== "")]
     for (const conversational of [false, true]) {
       const directory = yield* dataset({ conversational, shardBytes: 3_000, formats: formatNames, margin: true }, plain)
       const { files, rows } = yield* Dataset.verify(directory)
@@ -70,7 +41,7 @@ it.layer(NodeServices.layer)("verify", (it) => {
       assert.isAbove(rows, 110)
       assert.isAbove(files, formatNames.length)
     }
-    assert.deepStrictEqual(yield* lines(yield* dataset({}, Stream.empty)), [])
+    assert.deepStrictEqual(yield* lines(yield* dataset({}, [])), [])
   })
 
   test("finds a flipped bit in any kind of file", function* () {
@@ -94,7 +65,7 @@ it.layer(NodeServices.layer)("verify", (it) => {
   test("finds a file that is shorter, missing, or strange", function* () {
     const fs = yield* FileSystem.FileSystem
     const directory = yield* dataset()
-    yield* change(directory, "README.md", (text) => text.slice(0, -1), false)
+    change(directory, "README.md", (text) => text.slice(0, -1), writeAlone)
     yield* fs.remove(`${directory}/jsonl/train-00000-of-00001.jsonl`)
     yield* fs.writeFileString(`${directory}/data/train-00001-of-00001.parquet`, "")
     const found = yield* lines(directory)
@@ -107,7 +78,7 @@ it.layer(NodeServices.layer)("verify", (it) => {
   const train = "jsonl/train-00000-of-00001.jsonl"
   const testFile = "jsonl/test-00000-of-00001.jsonl"
 
-  it.effect.each<readonly [what: string, file: string, (text: string) => string, findings: ReadonlyArray<RegExp>]>([
+  test.each<readonly [what: string, file: string, (text: string) => string, findings: ReadonlyArray<RegExp>]>([
     [
       "a row that was changed, with its checksum",
       train,
@@ -145,35 +116,30 @@ it.layer(NodeServices.layer)("verify", (it) => {
       (text) => text.replaceAll("better", "best"),
       [...Array.from({ length: 20 }, () => /^F:\d/), /found 60 more/],
     ],
-  ])("finds %s", ([, file, edit, expected]) =>
-    Effect.gen(function* () {
-      const directory = yield* dataset({ formats: ["trl"] })
-      yield* change(directory, file, edit)
-      const found = yield* lines(directory)
-      assert.strictEqual(found.length, expected.length, found.join("\n"))
-      for (const [i, line] of found.entries()) assert.match(line.replace(file, "F"), expected[i]!)
-    }),
-  )
+  ])("finds %s", function* ([, file, edit, expected]) {
+    const directory = yield* dataset({ formats: ["trl"] })
+    change(directory, file, edit)
+    const found = yield* lines(directory)
+    assert.strictEqual(found.length, expected.length, found.join("\n"))
+    for (const [i, line] of found.entries()) assert.match(line.replace(file, "F"), expected[i]!)
+  })
 
   test("finds Parquet with other columns, or none that can be read", function* () {
-    const fs = yield* FileSystem.FileSystem
     const directory = yield* dataset()
     const other = yield* dataset({ conversational: true })
     const file = "data/test-00000-of-00001.parquet"
-    yield* fs.copyFile(`${other}/${file}`, `${directory}/${file}`)
-    yield* record(directory, file)
+    replaceFile(directory, file, readFileSync(`${other}/${file}`))
     const found = yield* lines(directory)
     assert.isTrue(found.some((line) => line.startsWith(`${file}: schema: expected`)))
     assert.isTrue(found.some((line) => line.startsWith(`${file}: huggingface: expected`)))
 
-    yield* fs.writeFileString(`${directory}/${file}`, "not Parquet at all")
-    yield* record(directory, file)
+    replaceFile(directory, file, "not Parquet at all")
     const [unreadable] = yield* lines(directory)
     assert.include(unreadable, `${file}: expected rows that can be read`)
   })
 
   test("finds a prompt in two splits", function* () {
-    const same = Stream.concat(pairs, Stream.make(pair(107, { prompt: "Prompt 12" })))
+    const same = [...pairs, pair(107, { prompt: "Prompt 12" })]
     for (const conversational of [false, true]) {
       const found = yield* lines(yield* dataset({ conversational }, same))
       assert.strictEqual(found.length, 1)
@@ -186,29 +152,22 @@ it.layer(NodeServices.layer)("verify", (it) => {
     }
   })
 
-  it.effect(
-    "warns once of completions that a trainer cuts, and of thoughts that templates remove, with their number",
-    () =>
-      Effect.gen(function* () {
-        const cut = [1, 2, 4].map((i) => pair(i, { chosen: "Yes", rejected: "Yet" }))
-        const thinking = [5, 6].map((i) => pair(i, { chosen: "<think>Hm.</think>Two", rejected: "No" }))
-        const directory = yield* dataset(
-          { formats: ["trl-implicit", "trl-conversational"] },
-          Stream.fromIterable([...thinking, ...cut]),
-        )
-        const { findings } = yield* Dataset.verify(directory)
-        assert.deepStrictEqual(column(findings, "severity"), ["warning", "warning"])
-        assert.deepStrictEqual(findings.map(Dataset.formatFinding), [
-          `formats/trl-implicit/train.jsonl:3: chosen: expected completions that differ in their first character (TRL's DPO and KTO trainers end the prompt at the first difference), found the same beginning, so TRL would cut "Yes" to "s" (in 3 rows; this is the first)`,
-          'formats/trl-conversational/train.jsonl:1: chosen[0].content: expected no </think> in an answer (many chat templates remove the text before it), found "<think>Hm.</think>Two" (in 2 rows; this is the first)',
-        ])
-      }),
-  )
+  test("warns once of completions that a trainer cuts, and of thoughts that templates remove, with their number", function* () {
+    const cut = [1, 2, 4].map((i) => pair(i, { chosen: "Yes", rejected: "Yet" }))
+    const thinking = [5, 6].map((i) => pair(i, { chosen: "<think>Hm.</think>Two", rejected: "No" }))
+    const directory = yield* dataset({ formats: ["trl-implicit", "trl-conversational"] }, [...thinking, ...cut])
+    const { findings } = yield* Dataset.verify(directory)
+    assert.deepStrictEqual(column(findings, "severity"), ["warning", "warning"])
+    assert.deepStrictEqual(findings.map(Dataset.formatFinding), [
+      `formats/trl-implicit/train.jsonl:3: chosen: expected completions that differ in their first character (TRL's DPO and KTO trainers end the prompt at the first difference), found the same beginning, so TRL would cut "Yes" to "s" (in 3 rows; this is the first)`,
+      'formats/trl-conversational/train.jsonl:1: chosen[0].content: expected no </think> in an answer (many chat templates remove the text before it), found "<think>Hm.</think>Two" (in 2 rows; this is the first)',
+    ])
+  })
 
   test("finds numbers in card and manifest that are not those of the files", function* () {
     const directory = yield* dataset()
-    yield* change(directory, "README.md", (text) => text.replace("num_examples: 80", "num_examples: 81"))
-    yield* change(directory, "manifest.json", (text) => text.replace(/"rows": ?100,/, '"rows":101,'), false)
+    change(directory, "README.md", (text) => text.replace("num_examples: 80", "num_examples: 81"))
+    change(directory, "manifest.json", (text) => text.replace(/"rows": ?100,/, '"rows":101,'), writeAlone)
     const found = yield* lines(directory)
     assert.strictEqual(found.length, 2)
     assert.include(found[0], "manifest.json: splits: expected 101 rows in total, found 100")
@@ -241,14 +200,5 @@ it.layer(NodeServices.layer)("verify", (it) => {
       "manifest.json: counts.judged: expected 55 (as in report.json), found 60",
       "report.json: funnel.pairs: expected 100 (as in the manifest), found 101",
     ])
-  })
-
-  test("says so where there is no manifest, or no longer one", function* () {
-    const fs = yield* FileSystem.FileSystem
-    const directory = yield* dataset()
-    yield* fs.writeFileString(`${directory}/manifest.json`, '{"name":"a web app"}')
-    assert.match((yield* lines(directory)).join("\n"), /^manifest\.json: expected a dataset manifest, found [^\n]+$/)
-    yield* fs.remove(`${directory}/manifest.json`)
-    assert.match((yield* lines(directory)).join("\n"), /^manifest\.json: expected a dataset manifest, found no [^\n]+$/)
   })
 })

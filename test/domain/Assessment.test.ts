@@ -34,16 +34,16 @@ it("the guide of the service lists the parts, and how they are combined", () => 
 })
 
 describe("Assessment.combine", () => {
-  it("means the strengths of the votes for the best text alone", () => {
+  it("means the strengths of the votes for the best text alone, and takes the earliest of their edits", () => {
     const votes = [
       { choice: 1, strength: 3 },
-      { choice: 0, strength: 1 },
-      { choice: 1, strength: 2 },
-      { choice: 1 },
+      { choice: 0, strength: 1, edited: "a!" },
+      { choice: 1, strength: 2, edited: "b!" },
+      { choice: 1, edited: "b?" },
       { choice: 1, strength: 1, ranking: [[1, 2], [0]] as const },
     ]
-    assert.deepStrictEqual(Assessment.combine(abc, 1, votes), { strength: 2.5 })
-    assert.deepStrictEqual(Assessment.combine(["b", "b", "c"], 0, votes.slice(0, 2)), { strength: 2 })
+    assert.deepStrictEqual(Assessment.combine(abc, 1, votes), { strength: 2.5, edited: "b!" })
+    assert.deepStrictEqual(Assessment.combine(["b", "b", "c"], 0, votes.slice(0, 2)), { strength: 2, edited: "a!" })
   })
 
   it("has all bad by more than half of all votes", () => {
@@ -59,17 +59,14 @@ describe("Assessment.combine", () => {
     assert.isUndefined(bad(undefined, undefined))
   })
 
-  it("takes the earliest edit of the best, and the mean of each rating", () => {
-    const combined = Assessment.combine(abc, 2, [
-      { choice: 0, edited: "a!", aspects: { clarity: [1, null, 4] } },
-      { choice: 2, aspects: { clarity: [2, null, 5], depth: [null, null, 3] } },
-      { choice: 2, edited: "c!" },
-      { choice: 2, edited: "c?" },
-    ])
-    assert.deepStrictEqual(combined, {
-      edited: "c!",
-      aspects: { clarity: [1.5, null, 4.5], depth: [null, null, 3] },
-    })
+  it("takes the mean of each rating", () => {
+    const votes = [{ clarity: [1, null, 4] }, { clarity: [2, null, 5], depth: [null, null, 3] }, {}]
+    const { aspects } = Assessment.combine(
+      abc,
+      2,
+      votes.map((aspects) => ({ choice: 2, aspects })),
+    )
+    assert.deepStrictEqual(aspects, { clarity: [1.5, null, 4.5], depth: [null, null, 3] })
   })
 
   it("says nothing of votes that say nothing", () => {

@@ -10,7 +10,8 @@ import { wilsonInterval } from "../../src/domain/Interval.ts"
 import { votesOf } from "../../src/pair/votes/ItemVotes.ts"
 import * as Reliabilities from "../../src/pair/votes/Reliabilities.ts"
 import { judgedItem, type Said } from "../support/judged.ts"
-import { numbers, words } from "./text/support.ts"
+import { seeded } from "./stats/support.ts"
+import { words } from "./text/support.ts"
 import { column } from "../support/columns.ts"
 
 const languageOf = (text: string) => (text.startsWith("Wie") ? "de" : text.startsWith("?") ? "und" : "en")
@@ -276,7 +277,7 @@ describe("what is said of the items", () => {
   })
 
   it("finds the same agreement in whatever order the completions stand", () => {
-    const next = numbers(15)
+    const next = seeded(15)
     const draw = (weights: ReadonlyArray<number>) => {
       let place = next() * weights.reduce((sum, weight) => sum + weight, 0)
       return weights.findIndex((weight) => (place -= weight) < 0)

@@ -132,14 +132,6 @@ describe("each strategy", () => {
     }
   })
 
-  it("fullRanking makes K (K - 1) / 2 pairs of K completions that are all ranked, best first", () => {
-    const judgment = judgmentOf({ texts: ["a", "b", "c", "d"], groups: [[2], [0], [3], [1]], isRanked: true })
-    assert.deepStrictEqual(
-      fullRanking(judgment).map(({ chosen, rejected }) => `${chosen}>${rejected}`),
-      ["c>a", "c>d", "c>b", "a>d", "a>b", "d>b"],
-    )
-  })
-
   it("bestAgainstOne draws each of the rest about equally often, and by its seed alone", () => {
     const judgment = judgmentOf({ texts: ["best", "b", "c", "d"], groups: [[0]], isRanked: false })
     const drawn = (seed: number) =>

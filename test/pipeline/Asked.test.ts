@@ -13,9 +13,6 @@ import * as ScriptedService from "../support/ScriptedService.ts"
 
 const batch = { maxPrompts: 2, maxBytes: 1_000_000 }
 
-const bodies = (service: ScriptedService.ScriptedService) =>
-  service.received.filter(ScriptedService.isPost).map(({ body }) => JSON.parse(body) as TaskRequest)
-
 describe("votes", () => {
   test("are in tasks of their own with keys of their own; more of them than before are for new items", function* () {
     const directory = yield* temporaryDirectory
@@ -27,7 +24,9 @@ describe("votes", () => {
       process,
     )
     assert.deepStrictEqual(
-      bodies(service).map(({ prompts }) => prompts.map(({ prompt }) => prompt)),
+      ScriptedService.posts(service).map(({ body }) =>
+        (JSON.parse(body) as TaskRequest).prompts.map(({ prompt }) => prompt),
+      ),
       [
         [0, 1],
         [2, 3],

@@ -1,6 +1,6 @@
 /** Prompts that are messages, through the whole flow: what is sent, what is refused, and what the dataset holds. */
 import { assert, describe } from "@effect/vitest"
-import { Effect, FileSystem, type Layer, Result, Stream } from "effect"
+import { Effect, type Layer, Result, Stream } from "effect"
 import type { ServiceProfile } from "../../src/api/ServiceProfile.ts"
 import * as Dataset from "../../src/dataset/Dataset.ts"
 import * as Conversation from "../../src/domain/Conversation.ts"
@@ -95,12 +95,8 @@ describe("conversations", () => {
         rows.map(({ prompt }) => prompt),
         expected,
       )
-      const fs = yield* FileSystem.FileSystem
-      const manifest = JSON.parse(yield* fs.readFileString(`${directory}/dataset/manifest.json`)) as {
-        readonly shape: string
-        readonly settings: { readonly conversational: boolean }
-      }
-      assert.strictEqual(manifest.settings.conversational, manifest.shape === "conversational")
+      const { settings, shape } = yield* Dataset.manifest(`${directory}/dataset`)
+      assert.deepInclude(settings, { conversational: shape === "conversational" })
     }
   })
 })

@@ -11,12 +11,13 @@ import {
   wholeShares,
 } from "../../src/pipeline/DatasetSettings.ts"
 import * as ManifestSettings from "../../src/pipeline/ManifestSettings.ts"
+import { test } from "../source/support.ts"
 
 /** As a program may have them that no compiler has seen. */
 const unchecked = (settings: object) => settings as DatasetSettings
 
 describe("settings of a dataset", () => {
-  it.effect.each<readonly [object, RegExp]>([
+  test.each<readonly [object, RegExp]>([
     [
       { thresholds: { "longr-chosen": 0.6 } },
       /^thresholds: expected one of longer-chosen, .*, found longr-chosen \(did you mean longer-chosen\?\)$/,
@@ -36,11 +37,9 @@ describe("settings of a dataset", () => {
     [{ evaluationPrompts: [] }, /^evaluationPrompts: expected at least one prompt, found an empty list$/],
     [{ splits: { test: 1.2 } }, /test/],
     [{ splits: { train: 0.5, test: 0.1 } }, /add up to 1/],
-  ])("%o are refused with their name", ([settings, expected]) =>
-    Effect.gen(function* () {
-      assert.match((yield* Effect.flip(validate(unchecked(settings)))).message, expected)
-    }),
-  )
+  ])("%o are refused with their name", function* ([settings, expected]) {
+    assert.match((yield* Effect.flip(validate(unchecked(settings)))).message, expected)
+  })
 
   it.effect("that can be followed are not", () =>
     validate({
@@ -82,27 +81,24 @@ describe("settings of a dataset", () => {
   }
   const recorded = { campaign: 1, ...toManifest(changed) }
 
-  it.effect("are read back from the manifest, all that change rows", () =>
-    Effect.gen(function* () {
-      const { pairs, ...others } = changed
-      const read = yield* readBack(recorded)
-      assert.deepInclude(read, others)
-      assert.deepStrictEqual(read.pairs?.settings, pairs.settings)
-      assert.isUndefined((yield* readBack({ campaign: null, ...toManifest({}) })).minVotes)
-      const names = new Set<string>(Object.keys(changed))
-      assert.deepStrictEqual(
-        settingNames.filter((name) => !names.has(name)),
-        ["thresholds", "checks", "evaluationPrompts", "formats", "allowEmpty", "card"],
-      )
-    }),
-  )
+  test("are read back from the manifest, all that change rows", function* () {
+    const { pairs, ...others } = changed
+    const read = yield* readBack(recorded)
+    assert.deepInclude(read, others)
+    assert.deepStrictEqual(read.pairs?.settings, pairs.settings)
+    assert.isUndefined((yield* readBack({ campaign: null, ...toManifest({}) })).minVotes)
+    const names = new Set<string>(Object.keys(changed))
+    assert.deepStrictEqual(
+      settingNames.filter((name) => !names.has(name)),
+      ["thresholds", "checks", "evaluationPrompts", "formats", "allowEmpty", "card"],
+    )
+  })
 
-  it.effect.each(Object.keys(recorded).filter((name) => !["thresholds", "conversational"].includes(name)))(
+  test.each(Object.keys(recorded).filter((name) => !["thresholds", "conversational"].includes(name)))(
     "fail with the name of the member if %s has a wrong value in the manifest",
-    (name) =>
-      Effect.gen(function* () {
-        const { message } = yield* Effect.flip(readBack({ ...recorded, [name]: [{ x: [] }] }))
-        assert.include(message, `at ["${name}"]`)
-      }),
+    function* (name) {
+      const { message } = yield* Effect.flip(readBack({ ...recorded, [name]: [{ x: [] }] }))
+      assert.include(message, `at ["${name}"]`)
+    },
   )
 })

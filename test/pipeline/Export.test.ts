@@ -5,18 +5,14 @@ import * as Dataset from "../../src/dataset/Dataset.ts"
 import type { QualityReport } from "../../src/domain/QualityReport.ts"
 import { exportDataset } from "../../src/pipeline/Export.ts"
 import * as RunReport from "../../src/pipeline/RunReport.ts"
-import * as Payload from "../../src/task/ledger/schema/Payload.ts"
 import { Ledger, LedgerReader } from "../../src/task/ledger/Ledger.ts"
-import { newTasks, plan } from "../task/support.ts"
+import { submitted } from "../task/support.ts"
+import { qualityOf } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 
-/** The answer to a task whose request is `body`: the first completion of each prompt. */
-const answerTo = (body: string): string => {
-  const { prompts } = JSON.parse(body) as { prompts: ReadonlyArray<{ prompt: string }> }
-  return JSON.stringify({
-    results: prompts.map(({ prompt }) => ({ prompt, best_completion_index: 0, annotations: {} })),
-  })
-}
+/** The answer to the task of this item: the first completion. */
+const answerTo = (seq: number): string =>
+  JSON.stringify({ results: [{ prompt: `prompt ${seq}`, best_completion_index: 0, annotations: {} }] })
 
 /** Each step's count, beside the count of the one before less what was lost. */
 const countsOf = ({ funnel }: QualityReport) =>
@@ -31,18 +27,13 @@ test("exportDataset is of one moment, though results come in between its reads, 
   const directory = yield* temporaryDirectory
   const file = `${directory}/ledger.db`
   const worker = Context.get(yield* Layer.build(Ledger.layerFile(file)), Ledger)
-  const tasks = newTasks([1, 1, 1, 1, 1, 1])
-  yield* Effect.provideService(plan(tasks), Ledger, worker)
-  const complete = Effect.fnUntraced(function* (seqs: ReadonlyArray<number>) {
-    for (const seq of seqs) yield* worker.markCompleted(seq, answerTo(Payload.decode(tasks[seq]!.body)))
-  })
-  for (const task of yield* worker.plannedAfter(-1)) yield* worker.claim(task)
-  for (const seq of tasks.keys()) yield* worker.markSubmitted(seq, `task_${seq}`, 0)
+  yield* Effect.provideService(submitted(6), Ledger, worker)
+  const complete = (seqs: ReadonlyArray<number>) =>
+    Effect.forEach(seqs, (seq) => worker.markCompleted(seq, answerTo(seq)), { discard: true })
 
   let arriving: Array<number> = []
   const report = Effect.fnUntraced(function* (judged: number) {
-    const report: QualityReport = JSON.parse(yield* fs.readFileString(`${directory}/dataset/report.json`))
-    assert.deepStrictEqual(countsOf(report), [
+    assert.deepStrictEqual(countsOf(yield* qualityOf(directory)), [
       { step: "submitted", count: 6, left: 6 },
       { step: "judged", count: judged, left: judged },
       { step: "kept", count: judged, left: judged },

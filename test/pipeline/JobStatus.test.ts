@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
 import * as SqliteClient from "../../src/node/SqliteClient.ts"
@@ -6,7 +6,7 @@ import * as StatusSummary from "../../src/cli/output/StatusSummary.ts"
 import * as JobStatus from "../../src/pipeline/JobStatus.ts"
 import { Ledger } from "../../src/task/ledger/Ledger.ts"
 import { testOver } from "../support/effectTest.ts"
-import { newTasks, plan } from "../task/support.ts"
+import { claimAll, newTasks, plan, submitted } from "../task/support.ts"
 
 const memory = SqliteClient.layer({ filename: ":memory:" })
 const worker = Layer.provide(Ledger.layer({ shared: { by: "worker", name: "one" } }), memory)
@@ -17,13 +17,13 @@ const hour = 3_600_000
 const begun = Date.UTC(2026, 10, 2)
 
 /** Ten tasks of ten items each, submitted at the beginning; looked at two minutes later. */
-const job = Effect.gen(function* () {
-  const ledger = yield* Ledger
-  yield* TestClock.setTime(begun)
-  yield* plan(newTasks(Array.from({ length: 10 }, () => 10)))
-  yield* Effect.forEach(yield* ledger.plannedAfter(-1), ledger.claim)
-  for (let i = 0; i < 10; i++) yield* ledger.markSubmitted(10 * i, `task_${i}`, 120_000)
-})
+const job = Effect.andThen(
+  TestClock.setTime(begun),
+  submitted(
+    Array.from({ length: 10 }, () => 10),
+    120_000,
+  ),
+)
 
 const complete = Effect.fnUntraced(function* (at: number, ...tasks: ReadonlyArray<number>) {
   const ledger = yield* Ledger
@@ -116,7 +116,7 @@ describe("JobStatus", () => {
     const ledger = yield* Ledger
     yield* TestClock.setTime(begun + 72 * hour)
     yield* plan(newTasks([100, 900], 100))
-    yield* Effect.forEach(yield* ledger.plannedAfter(-1), ledger.claim)
+    yield* claimAll
     yield* ledger.markSubmitted(100, "task_100", 0)
     yield* ledger.markSubmitted(200, "task_200", 0)
     assert.isNull((yield* statusAt(72.5 * hour)).estimate)
@@ -131,10 +131,8 @@ describe("JobStatus", () => {
     yield* complete(hour, 0, 1, 2, 3, 4, 5, 6, 7, 8)
     const ledger = yield* Ledger
     yield* ledger.markInvalid(90, "{}", "odd")
-    const run = yield* ledger.startRun({ guidelines: "Be brief.", newCampaign: true })
-    const counts = { read: 4, new: 4, known: 0, duplicates: 0, reordered: 0, rejected: 0 }
-    yield* ledger.record(run, { tasks: newTasks([2, 2], 100), known: [], rejects: [], counts, finished: true })
-    yield* Effect.forEach(yield* ledger.plannedAfter(-1), ledger.claim)
+    yield* plan(newTasks([2, 2], 100), { guidelines: "Be brief.", newCampaign: true })
+    yield* claimAll
     yield* ledger.markSubmitted(100, "task_a", 0)
     yield* ledger.markSubmitted(102, "task_b", 0)
     // A task of the first campaign, which nobody waits for any more, has a result after all.
@@ -150,10 +148,7 @@ describe("JobStatus", () => {
     const ledger = yield* Ledger
     yield* job
     yield* complete(hour, 0)
-    const run = yield* ledger.startRun({ guidelines: "Be brief.", newCampaign: true })
-    const counts = { read: 4, new: 4, known: 0, duplicates: 0, reordered: 0, rejected: 0 }
-    yield* ledger.record(run, { tasks: newTasks([2, 2]), known: [], rejects: [], counts, finished: true })
-    yield* ledger.endRun(run)
+    yield* ledger.endRun(yield* plan(newTasks([2, 2]), { guidelines: "Be brief.", newCampaign: true }))
     const status = yield* statusAt(hour)
     assert.deepStrictEqual([status.campaign, status.read, status.submitted, status.not_submitted], [2, 4, 0, 4])
     assert.deepStrictEqual(
@@ -185,21 +180,19 @@ describe("JobStatus", () => {
     assert.deepStrictEqual(status.running_process, holder)
   })
 
-  it.effect("tells of workers, and not of those whose job a process works alone since", () =>
-    Effect.gen(function* () {
-      const ledger = yield* Ledger
-      yield* ledger.takePart(0)
-      const holder = { pid: 7, host: "here", since: "2026-11-02T00:00:00.000Z" }
-      const found = yield* Effect.forEach([{ ...holder, worker: true } as const, holder], (holder) =>
-        Effect.map(JobStatus.make(Option.some(holder)), ({ shared_with_workers, workers }) => [
-          shared_with_workers,
-          workers.map(({ name }) => name),
-        ]),
-      )
-      assert.deepStrictEqual(found, [
-        [true, ["one"]],
-        [false, []],
-      ])
-    }).pipe(Effect.scoped, Effect.provide(worker)),
-  )
+  testOver(worker)("tells of workers, and not of those whose job a process works alone since", function* () {
+    const ledger = yield* Ledger
+    yield* ledger.takePart(0)
+    const holder = { pid: 7, host: "here", since: "2026-11-02T00:00:00.000Z" }
+    const found = yield* Effect.forEach([{ ...holder, worker: true } as const, holder], (holder) =>
+      Effect.map(JobStatus.make(Option.some(holder)), ({ shared_with_workers, workers }) => [
+        shared_with_workers,
+        workers.map(({ name }) => name),
+      ]),
+    )
+    assert.deepStrictEqual(found, [
+      [true, ["one"]],
+      [false, []],
+    ])
+  })
 })

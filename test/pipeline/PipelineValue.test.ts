@@ -120,10 +120,17 @@ describe("a pipeline", () => {
     }
   })
 
-  test("with values that no type check has seen is refused with the name of the setting, and makes no folder", function* () {
+  test("with values that no type check has seen, or that are out of range, is refused with the name of the setting, before anything is sent", function* () {
     const fs = yield* FileSystem.FileSystem
-    const pipeline = yield* pipelineOf()
-    const cases: ReadonlyArray<readonly [settings: object, message: RegExp]> = [
+    const service = yield* ScriptedService.make(ScriptedService.obliging)
+    const pipeline = { ...(yield* pipelineOf()), service: service.profile }
+    const refused = Effect.fnUntraced(function* (cases: ReadonlyArray<readonly [settings: object, message: RegExp]>) {
+      for (const [settings, message] of cases) {
+        const wrong: typeof pipeline = { ...pipeline, directory: `${pipeline.directory}/new`, ...settings }
+        assert.match((yield* Effect.flip(Pipeline.run(wrong))).message, message)
+      }
+    })
+    yield* refused([
       [
         { guideline: "x" },
         /^guideline \(did you mean guidelines\?\): expected the name of a pipeline setting, found an unknown name$/,
@@ -141,48 +148,9 @@ describe("a pipeline", () => {
       ],
       [{ thresholds: null }, /^thresholds: expected an object, found null$/],
       [{ pairs: "best-against-one" }, /^pairs: expected a function, found/],
-    ]
-    for (const [settings, message] of cases) {
-      const wrong: typeof pipeline = { ...pipeline, directory: `${pipeline.directory}/new`, ...settings }
-      const failure = yield* Effect.flip(Pipeline.run(wrong))
-      assert.deepStrictEqual([failure._tag, message.test(failure.message)], ["SettingInvalid", true], failure.message)
-    }
+    ])
     assert.isFalse(yield* fs.exists(`${pipeline.directory}/new`))
-  })
-
-  test("in a job folder that is a file is refused with the name of the setting", function* () {
-    const pipeline = yield* pipelineOf()
-    const directory = `${pipeline.directory}/file`
-    yield* FileSystem.FileSystem.use((fs) => fs.writeFileString(directory, ""))
-    const failure = yield* Effect.flip(Pipeline.run({ ...pipeline, directory }))
-    assert.strictEqual(failure.message, `directory: expected a folder, found the file ${directory}`)
-  })
-
-  test("with a protocol that calls a task open logs nothing about the status, and reads no document of the contract", function* () {
-    const logs = Logs.make()
-    let polls = 0
-    const client = Tasks.AnnotationClient.layerProtocol({
-      create: () => Effect.succeed("task"),
-      poll: (_, { task }) =>
-        ++polls === 1
-          ? Effect.succeed({ _tag: "Open", status: "WORKING" })
-          : Effect.map(task, ({ prompts }) => ({ _tag: "Completed", results: prompts.map(() => ({ best: 0 })) })),
-    })
-    let documents = 0
-    const document = () => {
-      documents++
-      return { status: 404 }
-    }
-    const service = yield* ScriptedService.make(ScriptedService.obliging, { idempotencyKey: "declared" }, document)
-    const pipeline = yield* pipelineOf()
-    const report = yield* Pipeline.run({ ...pipeline, service: service.profile, client }).pipe(logs.during)
-    assert.deepStrictEqual([report.status, polls, documents], ["done", 2, 0])
-    assert.notInclude(logs.messages.join("\n"), "WORKING")
-  })
-
-  test("with numbers out of range is refused before anything is sent", function* () {
-    const service = yield* ScriptedService.make(ScriptedService.obliging)
-    const cases: ReadonlyArray<readonly [settings: Partial<Pipeline.Settings>, message: RegExp]> = [
+    yield* refused([
       [{ batch: { maxPrompts: 0 } }, /^batch\.maxPrompts: expected a whole number of at least 1, found 0$/],
       [{ batch: { maxBytes: -1 } }, /^batch\.maxBytes: expected a whole number of at least 1, found -1$/],
       [{ maxPlanned: 0 }, /^maxPlanned: expected a whole number of at least 1, or Infinity, found 0$/],
@@ -208,13 +176,30 @@ describe("a pipeline", () => {
         /^formats: expected a name that has only ASCII letters, .* dot, found "a\/b"$/,
       ],
       [{ formats: ["trl", "trl"] }, /^formats: expected different names, found "trl" twice$/],
-    ]
-    for (const [settings, message] of cases) {
-      const pipeline = yield* pipelineOf(settings)
-      const failure = yield* Effect.flip(Pipeline.run({ ...pipeline, service: service.profile }))
-      assert.match(failure.message, message)
-    }
+    ])
     assert.isEmpty(service.received)
+  })
+
+  test("with a protocol that calls a task open logs nothing about the status, and reads no document of the contract", function* () {
+    const logs = Logs.make()
+    let polls = 0
+    const client = Tasks.AnnotationClient.layerProtocol({
+      create: () => Effect.succeed("task"),
+      poll: (_, { task }) =>
+        ++polls === 1
+          ? Effect.succeed({ _tag: "Open", status: "WORKING" })
+          : Effect.map(task, ({ prompts }) => ({ _tag: "Completed", results: prompts.map(() => ({ best: 0 })) })),
+    })
+    let documents = 0
+    const document = () => {
+      documents++
+      return { status: 404 }
+    }
+    const service = yield* ScriptedService.make(ScriptedService.obliging, { idempotencyKey: "declared" }, document)
+    const pipeline = yield* pipelineOf()
+    const report = yield* Pipeline.run({ ...pipeline, service: service.profile, client }).pipe(logs.during)
+    assert.deepStrictEqual([report.status, polls, documents], ["done", 2, 0])
+    assert.notInclude(logs.messages.join("\n"), "WORKING")
   })
 
   test("reads at most maxPlanned items ahead of what is sent, also of a source that never ends", function* () {

@@ -5,9 +5,8 @@ import { Context, Effect, FileSystem, Layer } from "effect"
 import * as Pairs from "../../src/pair/Pairs.ts"
 import * as Reexport from "../../src/pipeline/Reexport.ts"
 import * as RunReport from "../../src/pipeline/RunReport.ts"
-import * as Payload from "../../src/task/ledger/schema/Payload.ts"
 import { Ledger, LedgerReader } from "../../src/task/ledger/Ledger.ts"
-import { newTasks, plan } from "../task/support.ts"
+import { submitted } from "../task/support.ts"
 import { cli, ends, itemLines, quick, reportOf, to, write } from "../support/cli.ts"
 import { hashes } from "../support/hashes.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
@@ -15,14 +14,6 @@ import * as Logs from "../support/logs.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 type Settings = Omit<Parameters<typeof Reexport.exportDataset>[0], "directory">
-
-/** The answer to a task whose request is `body`: one completion of each prompt is best. */
-const answerTo = (body: string, best: number): string => {
-  const { prompts } = JSON.parse(body) as { prompts: ReadonlyArray<{ prompt: string }> }
-  return JSON.stringify({
-    results: prompts.map(({ prompt }) => ({ prompt, best_completion_index: best, annotations: {} })),
-  })
-}
 
 /** Which dataset is there: each has other files. */
 const written = (directory: string) => {
@@ -34,12 +25,11 @@ const written = (directory: string) => {
 const makeJob = Effect.gen(function* () {
   const directory = yield* temporaryDirectory
   const ledger = Context.get(yield* Layer.build(Ledger.layerFile(`${directory}/ledger.db`)), Ledger)
-  const tasks = newTasks([1, 1, 1, 1, 1, 1])
-  yield* Effect.provideService(plan(tasks), Ledger, ledger)
-  for (const task of yield* ledger.plannedAfter(-1)) yield* ledger.claim(task)
-  for (const seq of tasks.keys()) yield* ledger.markSubmitted(seq, `task_${seq}`, 0)
-  const complete = (seq: number, best = 0) =>
-    ledger.markCompleted(seq, answerTo(Payload.decode(tasks[seq]!.body), best))
+  yield* Effect.provideService(submitted(6), Ledger, ledger)
+  const complete = (seq: number, best = 0) => {
+    const results = [{ prompt: `prompt ${seq}`, best_completion_index: best, annotations: {} }]
+    return ledger.markCompleted(seq, JSON.stringify({ results }))
+  }
   yield* complete(0)
   yield* complete(1)
   const logged = Logs.make()

@@ -1,9 +1,11 @@
 /** Tasks that came to nothing at the service, and are sent again by choice. */
 import { assert, describe } from "@effect/vitest"
-import { Effect, Fiber, FileSystem, Latch } from "effect"
+import { Effect, Fiber, Latch } from "effect"
 import type { ServiceSettings } from "../../src/api/ServiceProfile.ts"
 import * as Pipeline from "../../src/pipeline/Pipeline.ts"
 import { Ledger } from "../../src/task/ledger/Ledger.ts"
+import { column } from "../support/columns.ts"
+import { pairsOf } from "../support/datasetReaders.ts"
 import { items, records } from "../support/items.ts"
 import { inProcess, temporaryDirectory, test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
@@ -13,17 +15,6 @@ type Fate = (
   before: ReadonlyArray<ScriptedService.Received>,
 ) => ScriptedService.Answer | Promise<ScriptedService.Answer>
 
-/** The task with the id `task_0` comes to nothing, as the service says in one of these ways. */
-const fates: { readonly [state in "failed" | "invalid" | "refused"]: ReadonlyArray<readonly [string, Fate]> } = {
-  failed: [
-    ["cancelled", () => ({ status: 200, body: { task_id: "task_0", status: "cancelled" } })],
-    ["gone", () => ({ status: 404, body: { title: "no such task", status: 404 } })],
-  ],
-  invalid: [["of no use", () => ({ status: 200, body: { task_id: "task_0", status: "completed", results: [] } })]],
-  // A status that is about the request, so that the task is not split.
-  refused: [["refused", () => ({ status: 415, body: { title: "no", status: 415 } })]],
-}
-
 const idOf = ({ path }: ScriptedService.Received) => path.split("/").at(-1)!
 
 const makeJob = Effect.fnUntraced(function* (
@@ -32,7 +23,6 @@ const makeJob = Effect.fnUntraced(function* (
   atCreation = false,
   settings: Partial<ServiceSettings> = {},
 ) {
-  const fs = yield* FileSystem.FileSystem
   const directory = yield* temporaryDirectory
   const service = yield* ScriptedService.make(
     (received, before) => {
@@ -47,7 +37,7 @@ const makeJob = Effect.fnUntraced(function* (
   return {
     service,
     posts: () => service.received.filter(ScriptedService.isPost),
-    dataset: fs.readFileString(`${directory}/dataset/jsonl/train-00000-of-00001.jsonl`),
+    dataset: pairsOf(directory),
     attempts: Ledger.use((ledger) => ledger.attempts(1)).pipe(inProcess(directory, service.profile)),
     run: (settings: Partial<Pipeline.Settings> = {}) =>
       Pipeline.run(
@@ -69,46 +59,47 @@ const answersOf = (received: ScriptedService.Received) => ({
   misfit: { status: 200, body: { task_id: idOf(received), status: "completed", results: [] } },
   open: { status: 200, body: { task_id: idOf(received), status: "in_progress" } },
   broken: { status: 500, body: { title: "oops", status: 500 } },
+  // A status that is about the request, so that the task is not split.
+  refused: { status: 415, body: { title: "no", status: 415 } },
 })
 
 const keyOf = ({ headers }: ScriptedService.Received) => String(headers["idempotency-key"])
 
 describe("--resubmit", () => {
-  for (const state of ["failed", "invalid", "refused"] as const) {
-    for (const [what, fate] of fates[state]) {
-      test(`a task that is ${what} is sent again, as a new task, only where that was chosen`, function* () {
-        const job = yield* makeJob(fate, undefined, state === "refused")
-        const first = yield* job.run()
-        assert.strictEqual(first.tasks[state].tasks, 1)
-        yield* job.run()
-        yield* job.run({ resubmit: state === "failed" ? ["invalid"] : ["failed"] })
-        assert.strictEqual(job.posts().length, 2)
+  for (const [what, state] of [
+    ["cancelled", "failed"],
+    ["unknown", "failed"],
+    ["misfit", "invalid"],
+    ["refused", "refused"],
+  ] as const) {
+    test(`a task that is ${what} is sent again, as a new task, only where that was chosen`, function* () {
+      const job = yield* makeJob((received) => answersOf(received)[what], undefined, state === "refused")
+      const first = yield* job.run()
+      assert.strictEqual(first.tasks[state].tasks, 1)
+      yield* job.run()
+      yield* job.run({ resubmit: state === "failed" ? ["invalid"] : ["failed"] })
+      assert.strictEqual(job.posts().length, 2)
 
-        const again = yield* job.run({ resubmit: [state] })
-        assert.strictEqual(again.status, "done")
-        assert.strictEqual(again.tasks.completed.tasks, 2)
-        const [dead, , alive, ...more] = job.posts()
-        assert.deepStrictEqual(more, [])
-        assert.strictEqual(alive!.body, dead!.body)
-        assert.notStrictEqual(keyOf(alive!), keyOf(dead!))
-        assert.strictEqual(again.read, again.submitted + again.duplicates + again.rejected)
-        const ids = (yield* job.dataset)
-          .trimEnd()
-          .split("\n")
-          .map((line) => (JSON.parse(line) as { task_id: string }).task_id)
-        assert.deepStrictEqual(ids, ["task_2", "task_2", "task_1", "task_1"])
-        const attempts = yield* job.attempts
-        assert.deepStrictEqual(
-          attempts.map(({ attempt, state, taskId }) => [attempt, state, taskId]),
-          [[1, state, state === "refused" ? null : "task_0"]],
-        )
-      })
-    }
+      const again = yield* job.run({ resubmit: [state] })
+      assert.strictEqual(again.status, "done")
+      assert.strictEqual(again.tasks.completed.tasks, 2)
+      const [dead, , alive, ...more] = job.posts()
+      assert.deepStrictEqual(more, [])
+      assert.strictEqual(alive!.body, dead!.body)
+      assert.notStrictEqual(keyOf(alive!), keyOf(dead!))
+      assert.strictEqual(again.read, again.submitted + again.duplicates + again.rejected)
+      assert.deepStrictEqual(column(yield* job.dataset, "task_id"), ["task_2", "task_2", "task_1", "task_1"])
+      const attempts = yield* job.attempts
+      assert.deepStrictEqual(
+        attempts.map(({ attempt, state, taskId }) => [attempt, state, taskId]),
+        [[1, state, state === "refused" ? null : "task_0"]],
+      )
+    })
   }
 
   test("what fails each time is sent three times at the most, or as often as is said", function* () {
     const job = yield* makeJob(
-      (received) => ({ status: 200, body: { task_id: idOf(received), status: "cancelled" } }),
+      (received) => answersOf(received).cancelled,
       (id) => id !== "task_1",
     )
     const sent: Array<number> = []
@@ -195,8 +186,8 @@ describe("--resubmit", () => {
 
   test("a task that failed and completed late after all is taken, where it was not sent again", function* () {
     let isOver = false
-    const job = yield* makeJob((_, before) =>
-      isOver ? ScriptedService.completedBy(before, "task_0") : { status: 404, body: { title: "gone", status: 404 } },
+    const job = yield* makeJob((received, before) =>
+      isOver ? ScriptedService.completedBy(before, "task_0") : answersOf(received).unknown,
     )
     yield* job.run()
     isOver = true

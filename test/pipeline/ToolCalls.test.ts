@@ -137,8 +137,6 @@ const expected: Record<string, readonly [prompt: unknown, chosen: unknown, tools
 
 const writeLines = (file: string, lines: ReadonlyArray<unknown>) => Effect.as(write(file, lines), file)
 
-const linesOf = (file: string) => readRows(file)
-
 const run = (directory: string, file: string, options: Partial<Pipeline.Settings> = {}) =>
   Pipeline.run(
     Pipeline.make({
@@ -178,7 +176,7 @@ describe("conversations with tools", () => {
     const parquet = yield* Effect.promise(() =>
       query(`SELECT item_id, prompt, chosen, tools FROM '${dataset}/data/train-00000-of-00001.parquet'`),
     )
-    const lines = yield* linesOf(`${dataset}/jsonl/train-00000-of-00001.jsonl`)
+    const lines = yield* readRows(`${dataset}/jsonl/train-00000-of-00001.jsonl`)
     assert.deepStrictEqual([parquet.length, lines.length], [6, 6])
     for (const { chosen, item_id, prompt, tools } of lines) {
       assert.deepStrictEqual([prompt, chosen, tools], [...expected[String(item_id)]!], String(item_id))
@@ -216,7 +214,7 @@ describe("conversations with tools", () => {
     const directory = yield* judged
     const before = yield* itemsOf(`${directory}/items.jsonl`)
     const rows = `${directory}/dataset/formats/llamafactory-sharegpt/train.jsonl`
-    const written = yield* linesOf(rows)
+    const written = yield* readRows(rows)
     // The integer is in the text of a call, and is no number that an item keeps.
     assert.match(
       (yield* reasonsOf(written))[1]!,
@@ -259,7 +257,7 @@ describe("conversations with tools", () => {
 
   test("come to trainers' files as the formats have them, or are counted", function* () {
     const directory = yield* judged
-    const rowsOf = (format: string) => linesOf(`${directory}/dataset/formats/${format}/train.jsonl`)
+    const rowsOf = (format: string) => readRows(`${directory}/dataset/formats/${format}/train.jsonl`)
     const manifest = yield* readJson(`${directory}/dataset/manifest.json`)
     const counts = Object.fromEntries(
       (manifest.formats as ReadonlyArray<FormatSummary>).map(({ format, omitted, rows, unwritten }) => [
@@ -350,10 +348,10 @@ describe("conversations with tools", () => {
   test("without tools, a dataset has no column for them", function* () {
     const directory = yield* temporaryDirectory
     yield* run(directory, yield* writeLines(`${directory}/items.jsonl`, records.slice(-1)))
-    const [row] = yield* linesOf(`${directory}/dataset/jsonl/train-00000-of-00001.jsonl`)
+    const [row] = yield* readRows(`${directory}/dataset/jsonl/train-00000-of-00001.jsonl`)
     assert.notProperty(row, "tools")
     assert.deepStrictEqual(row!["chosen"], [{ role: "assistant", content: "Hello to you" }])
-    const [trl] = yield* linesOf(`${directory}/dataset/formats/trl-conversational/train.jsonl`)
+    const [trl] = yield* readRows(`${directory}/dataset/formats/trl-conversational/train.jsonl`)
     assert.deepStrictEqual(Object.keys(trl), ["prompt", "chosen", "rejected"])
   })
 

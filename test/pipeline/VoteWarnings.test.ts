@@ -1,12 +1,12 @@
-import { assert, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { assert } from "@effect/vitest"
 import type { CurationReport } from "../../src/pair/Curation.ts"
 import * as VoteWarnings from "../../src/pipeline/VoteWarnings.ts"
 import * as Logs from "../support/logs.ts"
+import { test } from "../source/support.ts"
 
 const service = (items: number) => ({ not_majority: [{ by: "service", items }] })
 
-it.effect.each([
+test.each([
   [{ repeatedVotes: 1 }, [/^1 vote does not count: its expert had voted/]],
   [{ repeatedVotes: 2 }, [/^2 votes do not count: their experts had voted/]],
   [
@@ -42,21 +42,19 @@ it.effect.each([
     [/^a: 20 of 100 votes on gold items .* is 0\.90,/, /^votes without an expert: 0 of 100 votes .* is 0\.80,/],
   ],
   [{}, []],
-] satisfies ReadonlyArray<readonly [object, ReadonlyArray<RegExp>]>)("%j is warned of", ([of, expected]) =>
-  Effect.gen(function* () {
-    const { during, messages } = Logs.make()
-    const noVotes = { results: 0, votes: 0 }
-    const none = {
-      agreement: { not_majority: [] },
-      experts: [],
-      lost: [],
-      missing: noVotes,
-      repeatedVotes: 0,
-      short: noVotes,
-      unread: undefined,
-    }
-    yield* during(VoteWarnings.log({ ...none, ...of } as unknown as CurationReport))
-    assert.lengthOf(messages, expected.length)
-    for (const [i, pattern] of expected.entries()) assert.match(messages[i]!, pattern)
-  }),
-)
+] satisfies ReadonlyArray<readonly [object, ReadonlyArray<RegExp>]>)("%j is warned of", function* ([of, expected]) {
+  const { during, messages } = Logs.make()
+  const noVotes = { results: 0, votes: 0 }
+  const none = {
+    agreement: { not_majority: [] },
+    experts: [],
+    lost: [],
+    missing: noVotes,
+    repeatedVotes: 0,
+    short: noVotes,
+    unread: undefined,
+  }
+  yield* during(VoteWarnings.log({ ...none, ...of } as unknown as CurationReport))
+  assert.lengthOf(messages, expected.length)
+  for (const [i, pattern] of expected.entries()) assert.match(messages[i]!, pattern)
+})

@@ -141,11 +141,6 @@ describe("files", () => {
         ["prompt,chosen,rejected", `Q,${conversation("A", ", ")},${conversation("B", "\n ")}`],
         ["Q|A|B"],
       ],
-      [
-        "the prompt's messages",
-        [pair, `"[{'role': 'system', 'content': 'S'}, {'role': 'user', 'content': 'Q'}]",A,B`],
-        ["[system]\nS\n\n[user]\nQ|A|B"],
-      ],
       ["the assistant's turn alone, beside a text", [pair, `Q,"[${message}]",B`, "R,C,D"], ["Q|A|B", "R|C|D"]],
       ["lists of one text", [pair, `['Q'],['A'],['B']`, `['R'],"[""A's""]",['B']`], ["Q|A|B", "R|A's|B"]],
       [
@@ -361,8 +356,10 @@ describe("files", () => {
   })
 })
 
-test("an idle timeout that is no duration above zero is an error with its reason", function* () {
+test("an idle timeout that is no duration above zero, or no file at all, is an error with its reason", function* () {
   const [file] = yield* writeFiles({ "a.jsonl": toLines([{ prompt: "p", completions: ["a", "b"] }]) })
   const { reason } = yield* Effect.flip(collect(Source.files(file!, { idleTimeout: 0 })))
   assert.strictEqual(reason.message, "`idleTimeout`: expected a duration above zero, found 0")
+  const { message } = yield* Effect.flip(collect(Source.files([])))
+  assert.strictEqual(message, "`files`: expected at least one file, found none")
 })

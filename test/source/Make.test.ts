@@ -78,26 +78,12 @@ describe("make", () => {
     assert.deepStrictEqual(summary(rejects.map(Result.fail)), [
       '2 invalid_shape expected at least two distinct completions for key "two", found 1 in 1 record',
     ])
-    const wide = yield* collect(
-      Source.make([{ q: "one", x: "a", y: "b" }], { layout: "wide", prompt: "q", completions: ["x", "y"] }),
-    )
-    assert.deepStrictEqual(wide.items[0]?.item.completions, ["a", "b"])
-    const withIds = yield* collect(
-      Source.make(
-        [
-          { id: "i", q: "one", x: "a", y: "b" },
-          { q: "two", x: "a", y: "b" },
-        ],
-        {
-          layout: "wide",
-          prompt: "q",
-          completions: ["x", "y"],
-        },
-      ),
-    )
+    const [one, two] = ["one", "two"].map((q) => ({ q, x: "a", y: "b" }))
+    const options = { layout: "wide", prompt: "q", completions: ["x", "y"] } as const
+    const wide = yield* collect(Source.make([{ id: "i", ...one }, two], options))
     assert.deepStrictEqual(
-      withIds.items.map(({ item }) => item.id),
-      ["i", undefined],
+      wide.items.map(({ item }) => [item.id, item.completions]),
+      ["i", undefined].map((id) => [id, ["a", "b"]]),
     )
   })
 })

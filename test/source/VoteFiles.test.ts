@@ -31,6 +31,8 @@ const bodies = ["a", "b", "c"].map((id) => ({ id, title: `Title ${id}`, body: `B
 const pair = { prompt: "P", response_a: "one", response_b: "two" }
 const argilla = { prompt: "P", "response-1": "one", "response-2": "two" }
 const ranking = ["response-2", "response-1"].map((value, i) => ({ value, rank: i + 1 }))
+/** Of the users `u1`, `u2` and so on, in Argilla's export. */
+const answers = (...values: ReadonlyArray<unknown>) => values.map((value, i) => ({ value, user_id: `u${i + 1}` }))
 const byServer = (user_id: string, status: string, said: { readonly [question: string]: string }) => ({
   user_id,
   status,
@@ -123,12 +125,12 @@ describe("exports of annotation tools", () => {
           id: "r1",
           fields: argilla,
           responses: {
-            ranking: [
-              { value: ranking, user_id: "u1" },
-              { value: ranking.toReversed().map((one, i) => ({ ...one, rank: i + 1 })), user_id: "u2" },
-              { value: ranking.map((one) => ({ ...one, rank: 1 })), user_id: "u3" },
-            ],
-            rationale: [{ value: "better", user_id: "u1" }],
+            ranking: answers(
+              ranking,
+              ranking.toReversed().map((one, i) => ({ ...one, rank: i + 1 })),
+              ranking.map((one) => ({ ...one, rank: 1 })),
+            ),
+            rationale: answers("better"),
           },
         },
       ],
@@ -148,11 +150,8 @@ describe("exports of annotation tools", () => {
           id: "r1",
           fields: argilla,
           responses: {
-            tags: [{ value: ["short", "polite"], user_id: "u1" }],
-            ranking: [
-              { value: ["response-2", "response-1"], user_id: "u1" },
-              { value: ["response-1", "response-2"], user_id: "u2" },
-            ],
+            tags: answers(["short", "polite"]),
+            ranking: answers(["response-2", "response-1"], ["response-1", "response-2"]),
           },
         },
       ],
@@ -172,15 +171,9 @@ describe("exports of annotation tools", () => {
           fields: { instruction: "P", "generations-0": "one", "generations-1": "two" },
           suggestions: { "generations-0-rating": { value: 5, score: null, agent: "gpt-4" } },
           responses: {
-            "generations-0-rating": [
-              { value: 2, user_id: "u1" },
-              { value: 4, user_id: "u2" },
-            ],
-            "generations-1-rating": [
-              { value: 5, user_id: "u1" },
-              { value: 4, user_id: "u2" },
-            ],
-            "generations-0-rationale": [{ value: "too short", user_id: "u1" }],
+            "generations-0-rating": answers(2, 4),
+            "generations-1-rating": answers(5, 4),
+            "generations-0-rationale": answers("too short"),
           },
         },
       ],
@@ -271,7 +264,7 @@ describe("exports of annotation tools", () => {
     const ranked = (...value: ReadonlyArray<string>) => ({
       id: value.join(),
       fields: { ...pair, response_c: "three" },
-      responses: { ranking: [{ value, user_id: "u1" }] },
+      responses: { ranking: answers(value) },
     })
     const records = yield* readAll([ranked("response_a", "response_a"), ranked("response_b", "response_a")])
     for (const record of records) {
@@ -283,15 +276,8 @@ describe("exports of annotation tools", () => {
   test("Argilla: ratings of a part of the completions, or whose numbers are not those of the fields, are refused", function* () {
     const rated = (...questions: ReadonlyArray<string>) => ({
       id: questions.join(),
-      fields: {
-        ...pair,
-        response_b: undefined,
-        response_a: undefined,
-        response_1: "one",
-        response_2: "two",
-        response_3: "three",
-      },
-      responses: Object.fromEntries(questions.map((question, i) => [question, [{ value: i, user_id: "u1" }]])),
+      fields: { prompt: "P", response_1: "one", response_2: "two", response_3: "three" },
+      responses: Object.fromEntries(questions.map((question, i) => [question, answers(i)])),
     })
     const records = yield* readAll([rated("rating_1", "rating_3"), rated("rating_0", "rating_1")])
     const reasons = records.map(Result.match({ onFailure: ({ reason }) => reason, onSuccess: () => "" }))

@@ -61,3 +61,12 @@ export const summary = (records: ReadonlyArray<SourceRecord>): ReadonlyArray<str
 
 export const toLines = (values: ReadonlyArray<unknown>): string =>
   values.map((value) => `${typeof value === "string" ? value : JSON.stringify(value)}\n`).join("")
+
+/** Each cell in quotes: texts as they are, nothing for what is missing, other values as JSON. */
+export const csvOf = (rows: ReadonlyArray<{ readonly [name: string]: unknown }>): string => {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))]
+  const textOf = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value))
+  return [names, ...rows.map((row) => names.map((name) => row[name] ?? ""))]
+    .map((cells) => `${cells.map((cell) => `"${textOf(cell).replaceAll('"', '""')}"`).join(",")}\n`)
+    .join("")
+}

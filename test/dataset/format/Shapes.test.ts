@@ -55,6 +55,13 @@ const shapes: ReadonlyArray<Shape> = [
       { prompt: turns, completion: green, label: false },
     ],
   ],
+  ["trl-tpo", "text, with the edit", text, [{ ...standard, reference: "The best answer to 1" }]],
+  [
+    "trl-tpo-conversational",
+    "messages, with the edit",
+    turns,
+    [{ prompt: turns, ...asMessages, reference: [assistant("The best answer to 1")] }],
+  ],
   ["openrlhf", "text", text, [{ ...standard, margin: 0 }]],
   ["openrlhf", "a margin", text, [{ ...standard, margin: 1 / 3 }], { margin: true }],
   ["openrlhf-conversational", "messages", turns, [{ prompt: turns, ...asMessages, margin: 0 }]],

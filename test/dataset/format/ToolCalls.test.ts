@@ -5,15 +5,19 @@ import { formats } from "../../../src/dataset/format/TrainerFormats.ts"
 import type { Message } from "../../../src/domain/Message.ts"
 import { assistant, encode, refusal, sky, user } from "./support.ts"
 
-const callOf = (text: string): readonly [Message] => [
-  { role: "assistant", content: "", tool_calls: [{ type: "function", function: { name: "f", arguments: text } }] },
+const callOf = (text: string, id?: string): readonly [Message] => [
+  {
+    role: "assistant",
+    content: "",
+    tool_calls: [{ ...(id !== undefined && { id }), type: "function", function: { name: "f", arguments: text } }],
+  },
 ]
 
 /** What a pair has whose chosen side is a call with these arguments. */
-const calling = (text: string) => ({
+const calling = (text: string, id?: string) => ({
   prompt: [user("Q")] as const,
-  chosen: Conversation.render(callOf(text)),
-  chosen_messages: callOf(text),
+  chosen: Conversation.render(callOf(text, id)),
+  chosen_messages: callOf(text, id),
 })
 
 const withObject = (value: unknown) => [
@@ -46,27 +50,13 @@ describe("arguments of calls", () => {
       refusal("trl-conversational", calling(text)),
       `chosen[0].tool_calls[0].function.arguments: expected integers up to 2^53 (larger ones lose digits: write them as text, or use the format openai-preference, which keeps arguments as text), found ${JSON.stringify(text)}`,
     )
-    assert.isUndefined(refusal("openai-preference", { ...calling(text), chosen_messages: withId(text) }))
+    assert.isUndefined(refusal("openai-preference", calling(text, "c1")))
   })
 })
 
-const withId = (text: string, id = "c1"): readonly [Message] => [
-  {
-    role: "assistant",
-    content: "",
-    tool_calls: [{ id, type: "function", function: { name: "f", arguments: text } }],
-  },
-]
-
 it("calls that differ in their ids alone make no pair where a format has no ids", () => {
-  const [one, other] = [withId('{"a":1}'), withId('{"a":1}', "c2")]
-  const pair = {
-    ...calling('{"a":1}'),
-    chosen: Conversation.render(one),
-    chosen_messages: one,
-    rejected: Conversation.render(other),
-    rejected_messages: other,
-  }
+  const other = callOf('{"a":1}', "c2")
+  const pair = { ...calling('{"a":1}', "c1"), rejected: Conversation.render(other), rejected_messages: other }
   assert.strictEqual(
     refusal("llamafactory-sharegpt", pair),
     "rejected: expected a turn that differs from `chosen` in more than tool call ids, found the same turn",
@@ -118,7 +108,7 @@ it("OpenAI's definitions have the type of a list of objects where there are tool
 type Messages = readonly [Message, ...Array<Message>]
 
 describe("a side of openai-preference", () => {
-  const [call] = withId('{"a":1}')
+  const [call] = callOf('{"a":1}', "c1")
   const result: Message = { role: "tool", content: "20", tool_call_id: "c1" }
   /** A pair of completions of several messages. */
   const several = (chosen: Messages, rejected: Messages) =>
@@ -133,11 +123,11 @@ describe("a side of openai-preference", () => {
   it("is one message: calls that both sides begin with, and their results, are in the input", () => {
     const { omitted, rows } = encode("openai-preference", [
       several([call, result, assistant("20 °C")], [call, result, assistant("20")]),
-      several([call, result, assistant("20 °C")], [call, result, ...withId('{"a":2}', "c2")]),
+      several([call, result, assistant("20 °C")], [call, result, ...callOf('{"a":2}', "c2")]),
     ])
     assert.deepStrictEqual(omitted, [])
     const { content: _, ...openAiCall } = call
-    const [[other]] = [withId('{"a":2}', "c2")]
+    const [other] = callOf('{"a":2}', "c2")
     assert.deepStrictEqual<unknown>(
       rows.map(({ input, non_preferred_output, preferred_output }) => [
         Object(input)["messages"],
@@ -157,7 +147,7 @@ describe("a side of openai-preference", () => {
     ["rejected", [call], [call, result, assistant("20 °C")], 3],
     [
       "chosen",
-      [call, result, ...withId("{}", "c2"), { ...result, tool_call_id: "c2" }, assistant("x")],
+      [call, result, ...callOf("{}", "c2"), { ...result, tool_call_id: "c2" }, assistant("x")],
       [call, result, assistant("y")],
       3,
     ],

@@ -1,6 +1,5 @@
 /** Every format over texts that files and readers are known to spoil, as second parties read them. */
 import { assert, describe, it } from "@effect/vitest"
-import { NodeServices } from "@effect/platform-node"
 import { Effect } from "effect"
 import * as fc from "fast-check"
 import { readFile } from "node:fs/promises"
@@ -11,34 +10,23 @@ import type { PreferencePair } from "../../../src/domain/PreferencePair.ts"
 import { cases } from "../../support/cases.ts"
 import * as readers from "../../support/datasetReaders.ts"
 import { difficultTexts, pair } from "../../support/pairs.ts"
+import { test } from "../support.ts"
 import { assistant, encode, findings, sky, system, tool, user, written } from "./support.ts"
 
 /** The richest conversation that a format takes, with the text wherever it may stand. */
-const conversations: { readonly [Name in FormatName]: (text: string) => Prompt } = (() => {
+const conversationOf: (name: FormatName) => (text: string) => Prompt = (() => {
   const any = (text: string): Prompt => [system(text), user(text), assistant(""), tool(text)]
   const question = (text: string): Prompt => [system(text || "."), user(text || ".")]
   const inTurn = (text: string): Prompt => [system(text || "."), user(text), assistant(text), tool(text)]
-  return {
-    trl: any,
-    "trl-conversational": any,
-    "trl-implicit": any,
-    "trl-implicit-conversational": any,
-    "trl-unpaired": any,
-    "trl-unpaired-conversational": any,
-    "trl-tpo": any,
-    "trl-tpo-conversational": any,
-    openrlhf: any,
-    "openrlhf-conversational": any,
+  const special: { readonly [Name in FormatName]?: (text: string) => Prompt } = {
     "llamafactory-alpaca": question,
     "llamafactory-sharegpt": inTurn,
     "llamafactory-kto": inTurn,
-    "axolotl-chat-template": any,
     "axolotl-bradley-terry": question,
-    "nemo-rl": any,
-    verl: any,
     "openai-preference": (text) => [system(text), user(text), assistant(""), user(text)],
     hh: (text) => [user(text), assistant(text), user(text)],
   }
+  return (name) => special[name] ?? any
 })()
 
 /** axolotl's DPO strategy can't take white space at the ends of a completion. */
@@ -58,12 +46,15 @@ const difficult = (name: FormatName): ReadonlyArray<PreferencePair> => [
       rejected: completion(name, `${text}!`),
     }),
     pair(2 * i + 1, {
-      prompt: conversations[name](text),
+      prompt: conversationOf(name)(text),
       chosen: completion(name, `${text}${text}?`),
       rejected: completion(name, `${text}…`),
     }),
   ]),
 ]
+
+const errorsIn = (name: FormatName, path: string) =>
+  Effect.map(findings(name, path), (found) => found.filter(({ severity }) => severity === "error"))
 
 const duckdbType = (feature: Feature): string => {
   if (typeof feature !== "string") {
@@ -83,31 +74,25 @@ const duckdb = async (path: string, features: Features) => {
   return rows.map(({ row }) => JSON.parse(String(row)))
 }
 
-it.layer(NodeServices.layer)("every format", (it) => {
+describe("every format", () => {
   describe.each(formatNames)("%s", (name) => {
     const format = formats[name]
 
-    it.effect("holds difficult texts as the trainer's documentation says, value for value", () =>
-      Effect.gen(function* () {
-        assert.strictEqual(format.name, name)
-        const pairs = difficult(name)
-        const { omitted, rows } = encode(name, pairs, { margin: true })
-        assert.deepStrictEqual(omitted, [])
-        assert.strictEqual(rows.length, pairs.length * (/unpaired|kto/.test(name) ? 2 : 1))
-        const path = yield* written(name, rows, { margin: true })
-        const lines = (yield* Effect.promise(() => readFile(path, "utf8"))).split("\n").slice(0, -1)
-        assert.deepStrictEqual(
-          lines.map((line) => JSON.parse(line)),
-          rows,
-        )
-        assert.deepStrictEqual(yield* Effect.promise(() => duckdb(path, format.features({ margin: true }))), rows)
-        const found = yield* findings(name, path)
-        assert.deepStrictEqual(
-          found.filter(({ severity }) => severity === "error"),
-          [],
-        )
-      }),
-    )
+    test("holds difficult texts as the trainer's documentation says, value for value", function* () {
+      assert.strictEqual(format.name, name)
+      const pairs = difficult(name)
+      const { omitted, rows } = encode(name, pairs, { margin: true })
+      assert.deepStrictEqual(omitted, [])
+      assert.strictEqual(rows.length, pairs.length * (/unpaired|kto/.test(name) ? 2 : 1))
+      const path = yield* written(name, rows, { margin: true })
+      const lines = (yield* Effect.promise(() => readFile(path, "utf8"))).split("\n").slice(0, -1)
+      assert.deepStrictEqual(
+        lines.map((line) => JSON.parse(line)),
+        rows,
+      )
+      assert.deepStrictEqual(yield* Effect.promise(() => duckdb(path, format.features({ margin: true }))), rows)
+      assert.deepStrictEqual(yield* errorsIn(name, path), [])
+    })
 
     it.each([
       ["prompt", { prompt: "a\uD800b" }],
@@ -138,23 +123,17 @@ it.layer(NodeServices.layer)("every format", (it) => {
       )
     })
 
-    it.effect("rows of any text are what the validator takes, or refused", () =>
-      Effect.gen(function* () {
-        const text = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom(...difficultTexts))
-        const role = fc.oneof(fc.constantFrom("system", "user", "assistant", "tool"), fc.string())
-        const prompt = fc.oneof(text, fc.array(fc.record({ role, content: text }), { minLength: 1, maxLength: 5 }))
-        const pairs = fc
-          .sample(fc.record({ prompt, chosen: text, rejected: text }), { numRuns: 500, seed: 1 })
-          .map((members, i) => pair(i, members as Partial<PreferencePair>))
-        const { omitted, rows } = encode(name, pairs)
-        assert.isAbove(rows.length, 50)
-        assert.isAbove(omitted.length, 10)
-        const found = yield* findings(name, yield* written(name, rows))
-        assert.deepStrictEqual(
-          found.filter(({ severity }) => severity === "error"),
-          [],
-        )
-      }),
-    )
+    test("rows of any text are what the validator takes, or refused", function* () {
+      const text = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom(...difficultTexts))
+      const role = fc.oneof(fc.constantFrom("system", "user", "assistant", "tool"), fc.string())
+      const prompt = fc.oneof(text, fc.array(fc.record({ role, content: text }), { minLength: 1, maxLength: 5 }))
+      const pairs = fc
+        .sample(fc.record({ prompt, chosen: text, rejected: text }), { numRuns: 500, seed: 1 })
+        .map((members, i) => pair(i, members as Partial<PreferencePair>))
+      const { omitted, rows } = encode(name, pairs)
+      assert.isAbove(rows.length, 50)
+      assert.isAbove(omitted.length, 10)
+      assert.deepStrictEqual(yield* errorsIn(name, yield* written(name, rows)), [])
+    })
   })
 })

@@ -1,12 +1,10 @@
 /** What trainers are known to trip over: refused by the encoder, found by the validator. */
 import { assert, describe, it } from "@effect/vitest"
-import { NodeServices } from "@effect/platform-node"
-import { Effect } from "effect"
 import type { FormatName } from "../../../src/dataset/format/TrainerFormats.ts"
 import type { Prompt } from "../../../src/domain/Message.ts"
 import type { PreferencePair } from "../../../src/domain/PreferencePair.ts"
 import { assistant, encode, refusal, said, sky, system, tool, user } from "./support.ts"
-import { column } from "../../support/columns.ts"
+import { test } from "../support.ts"
 
 const developer = { role: "developer", content: "x" }
 
@@ -75,6 +73,11 @@ describe("refused with its reason", () => {
       { edited: null },
       "edited: expected an edited version of `chosen` (TPO reads it as the reference), found none",
     ],
+    [
+      "trl-tpo-conversational",
+      { edited: null },
+      "edited: expected an edited version of `chosen` (TPO reads it as the reference), found none",
+    ],
     ["trl-tpo", { edited: "\ud800" }, "edited: expected well-formed Unicode, found a lone surrogate"],
     // chat_template.py: result["chosen"].find(chosen["content"])
     ["axolotl-chat-template", { chosen: "a\n" }, atEnds("chosen", "a\\n")],
@@ -122,8 +125,8 @@ const cutTo = (text: string, rest: string) =>
 const thought = (field: string, text: string) =>
   `1: ${field}: expected no </think> in an answer (many chat templates remove the text before it), found "${text}" warning`
 
-it.layer(NodeServices.layer)("found in a file", (it) => {
-  it.effect.each([
+describe("found in a file", () => {
+  test.each([
     [
       "trl",
       "a prompt of text with sides of messages",
@@ -385,11 +388,10 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
     ],
   ] satisfies ReadonlyArray<readonly [FormatName, string, ReadonlyArray<object | string>, ReadonlyArray<string>]>)(
     "%s: %s",
-    ([name, , rows, expected]) =>
-      Effect.gen(function* () {
-        const lines = rows.map((row) => (typeof row === "string" ? row : JSON.stringify(row)))
-        assert.deepStrictEqual(yield* said(name, lines), [...expected])
-      }),
+    function* ([name, , rows, expected]) {
+      const lines = rows.map((row) => (typeof row === "string" ? row : JSON.stringify(row)))
+      assert.deepStrictEqual(yield* said(name, lines), [...expected])
+    },
   )
 
   it("margins are the strength by choice, 0 without one", () => {
@@ -402,17 +404,5 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
     }
     const [row] = encode("nemo-rl", pairs, { margin: true, marginFrom: "strength" }).rows
     assert.notInclude(JSON.stringify(row), "margin", "NeMo RL reads ranks only")
-  })
-
-  it("TPO's reference is the edit, and a pair without one has no row", () => {
-    for (const name of ["trl-tpo", "trl-tpo-conversational"] as const) {
-      const { omitted, rows } = encode(name, [sky({ edited: " blue!" }), sky({ edited: null })])
-      const [text, message] = [" blue!", [{ role: "assistant", content: " blue!" }]]
-      assert.deepStrictEqual(column(rows, "reference"), [name === "trl-tpo" ? text : message])
-      assert.deepStrictEqual(
-        omitted.map(({ field, reason }) => `${field}: ${reason}`),
-        ["edited: expected an edited version of `chosen` (TPO reads it as the reference), found none"],
-      )
-    }
   })
 })

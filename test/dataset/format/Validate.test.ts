@@ -1,16 +1,14 @@
-import { assert, it } from "@effect/vitest"
-import { NodeServices } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { parquetWriteBuffer } from "hyparquet-writer"
 import { format } from "../../../src/dataset/file/Finding.ts"
 import { formats } from "../../../src/dataset/format/TrainerFormats.ts"
 import { encode, findings, sky, writtenText } from "./support.ts"
-import { effectTest } from "../../support/effectTest.ts"
+import { test } from "../support.ts"
 
 const good = '{"chosen":"q\\n\\na","rejected":"q\\n\\nb"}'
 
-it.layer(NodeServices.layer)("validate", (it) => {
-  const test = effectTest(it.effect)
+describe("validate", () => {
   test("reads any file, however its lines fall into chunks, and numbers them", function* () {
     const long = JSON.stringify({ chosen: `${"ä".repeat(300_000)}\n\na`, rejected: `${"ä".repeat(300_000)}\n\nb` })
     const lines = Array.from({ length: 5000 }, (_, i) => (i % 1000 === 999 ? long : good))
@@ -58,12 +56,10 @@ it.layer(NodeServices.layer)("validate", (it) => {
     )
   })
 
-  it.effect.each(["jsonl", "parquet"])("fails where there is no file: %s", (ending) =>
-    Effect.gen(function* () {
-      const error = yield* Effect.flip(findings("verl", `/nowhere/train.${ending}`))
-      assert.strictEqual(error.reason._tag, "NotFound")
-    }),
-  )
+  test.each(["jsonl", "parquet"])("fails where there is no file: %s", function* (ending) {
+    const error = yield* Effect.flip(findings("verl", `/nowhere/train.${ending}`))
+    assert.strictEqual(error.reason._tag, "NotFound")
+  })
 })
 
 it("names the columns of LLaMA-Factory's files in dataset_info.json", () => {

@@ -97,22 +97,4 @@ describe("BradleyTerry", () => {
       }),
     )
   })
-
-  it("ties alone make all equal", () => {
-    const { abilities, tie } = fit(3, [[0, 1, 0, 5, 0], [1, 2, 0, 2, 0]], 3) // prettier-ignore
-    assert.deepStrictEqual([...abilities], [0, 0, 0])
-    assert.strictEqual(tie, Infinity)
-  })
-
-  it("from a start nearby, gives the same", () => {
-    const contests = pudding.map(([a, b, won, lost, tied]): Contest => [a, b, won, tied, lost])
-    const design = { players: 6, one: contests.map(([a]) => a), other: contests.map(([, b]) => b), covariates: [] }
-    const fitOf = BradleyTerry.make(design, 3)
-    const counts = Float64Array.from(contests.flatMap(([, , ...outcomes]) => outcomes))
-    const cold = fitOf(counts)
-    const other = fitOf(counts.map((count, i) => count + (i % 4)))
-    const warm = fitOf(counts, { start: other })
-    assert.deepStrictEqual(rounded(warm.abilities, 9), rounded(cold.abilities, 9))
-    assert.strictEqual(warm.tie.toFixed(9), cold.tie.toFixed(9))
-  })
 })

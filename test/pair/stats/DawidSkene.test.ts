@@ -81,29 +81,13 @@ const randomItems = fc.array(
 )
 
 describe("Dawid–Skene", () => {
-  it.each([1, 2, 3])("finds the highest posterior density on a grid over all reliabilities (seed %d)", (seed) => {
-    const items = simulate(seed, [0.9, 0.75, 0.6], 40, 3).map(({ item }) => item)
-    const { converged, reliability } = fit(items, { tolerance: 1e-9 })
-    assert.isTrue(converged)
-    const grid = Array.from({ length: 25 }, (_, i) => (i + 0.5) / 25)
-    const points = grid.flatMap((a) => grid.flatMap((b) => grid.map((c) => [a, b, c])))
-    const best = points.reduce(
-      (best, point) => {
-        const value = objective(items, point)
-        return value > best.value ? { point, value } : best
-      },
-      { point: [0, 0, 0], value: -Infinity },
-    )
-    assert.isAtLeast(objective(items, reliability), best.value)
-    for (const [expert, r] of best.point.entries()) assert.closeTo(reliability[expert]!, r, 0.04)
-  })
-
-  it.each([1, 2, 3])("finds the highest with some choices known, against what most experts say (seed %d)", (seed) => {
-    const items = simulate(seed, [0.9, 0.3, 0.2], 60, 3, 3).map(({ item: [completions, votes], truth }, i): Item => [
-      completions,
-      votes,
-      i % 5 === 0 ? truth : undefined,
-    ])
+  const seeds = [1, 2, 3].flatMap((seed) => [[seed, false] as const, [seed, true] as const])
+  it.each(seeds)("finds the highest posterior density of a grid (seed %d, some choices known: %s)", (seed, isKnown) => {
+    // Where some are known, against what most experts say.
+    const simulated = isKnown ? simulate(seed, [0.9, 0.3, 0.2], 60, 3, 3) : simulate(seed, [0.9, 0.75, 0.6], 40, 3)
+    const items = simulated.map(({ item: [completions, votes], truth }, i): Item => {
+      return [completions, votes, isKnown && i % 5 === 0 ? truth : undefined]
+    })
     const { converged, reliability } = fit(items, { tolerance: 1e-9 })
     assert.isTrue(converged)
     const grid = Array.from({ length: 25 }, (_, i) => (i + 0.5) / 25)
@@ -121,21 +105,6 @@ describe("Dawid–Skene", () => {
     assert.closeTo(cleo!, 0.991148, 1e-6)
     const unknown = fit(items.map(([completions, all]): Item => [completions, all])).reliability
     assert.isAbove(unknown[0]!, 0.9)
-  })
-
-  it("gives no neighbour of its estimate a higher posterior density", () => {
-    fc.assert(
-      fc.property(randomItems, (items) => {
-        const { converged, reliability } = fit(items, { tolerance: 1e-10, maxIterations: 20_000 })
-        fc.pre(converged)
-        const value = objective(items, reliability)
-        for (const expert of reliability.keys()) {
-          for (const step of [-1e-3, 1e-3]) {
-            assert.isAtMost(objective(items, reliability.with(expert, reliability[expert]! + step)), value + 1e-9)
-          }
-        }
-      }),
-    )
   })
 
   it("does not take the mirror image for the truth where experts are hardly better than chance", () => {

@@ -1,30 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Random from "../../../src/pair/stats/Random.ts"
 
-/** The published definition, in integers of any size. */
-const reference = (state: ReadonlyArray<bigint>, count: number): ReadonlyArray<number> => {
-  const bits = (n: bigint) => BigInt.asUintN(32, n)
-  const rotated = (n: bigint, by: bigint) => bits((n << by) | (n >> (32n - by)))
-  let [a = 0n, b = 0n, c = 0n, d = 0n] = state
-  return Array.from({ length: count }, () => {
-    const result = bits(rotated(bits(b * 5n), 7n) * 9n)
-    const shifted = bits(b << 9n)
-    c ^= a
-    d ^= b
-    b ^= c
-    a ^= d
-    c ^= shifted
-    d = rotated(d, 11n)
-    return Number(result)
-  })
-}
-
 describe("Random", () => {
-  it("is xoshiro128**", () => {
+  it("is xoshiro128**: its first numbers are those that its authors' C code gives from the same state", () => {
     const random = Random.ofState(1, 2, 3, 4)
-    const first = Array.from({ length: 1000 }, random.next)
-    assert.deepStrictEqual(first.slice(0, 4), [11520, 0, 5927040, 70819200])
-    assert.deepStrictEqual(first, [...reference([1n, 2n, 3n, 4n], 1000)])
+    assert.deepStrictEqual(
+      Array.from({ length: 10 }, random.next),
+      [11520, 0, 5927040, 70819200, 2031721883, 1637235492, 1287239034, 3734860849, 3729100597, 4258142804],
+    )
   })
 
   it("differs by seed, also by those that are close, and beyond 32 bits", () => {

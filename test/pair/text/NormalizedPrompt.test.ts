@@ -9,11 +9,12 @@ import { hostile } from "./support.ts"
 const { ofText } = NormalizedPrompt
 const ofPrompt = (prompt: Prompt): string => ofText(Conversation.toText(prompt))
 
-/** Code points of the planes that have letters, marks, and characters that do not show. */
-const codePoints = [
-  ...Array.from({ length: 0x20000 }, (_, code) => code),
-  ...Array.from({ length: 0x200 }, (_, code) => 0xe0000 + code),
-]
+/** Those of the planes that have letters, marks, and characters that do not show. */
+const charactersOf = (isOne: (character: string) => boolean) =>
+  [
+    ...Array.from({ length: 0x20000 }, (_, code) => code),
+    ...Array.from({ length: 0x200 }, (_, code) => 0xe0000 + code),
+  ].filter((code) => isOne(String.fromCodePoint(code)))
 
 describe("NormalizedPrompt", () => {
   it("is itself in normal form, whatever the text", () => {
@@ -27,25 +28,16 @@ describe("NormalizedPrompt", () => {
   })
 
   it("is itself in normal form for each letter and mark of Unicode, alone and with a mark behind it", () => {
-    const differing: Array<string> = []
-    for (const code of codePoints) {
-      const character = String.fromCodePoint(code)
-      for (const text of [character, `x${character}\u0345`]) {
-        if (ofText(ofText(text)) !== ofText(text)) differing.push(code.toString(16))
-      }
-    }
+    const differing = charactersOf((character) =>
+      [character, `x${character}\u0345`].some((text) => ofText(ofText(text)) !== ofText(text)),
+    )
     assert.deepStrictEqual(differing, [])
   })
 
   it("is the same for every case of every letter", () => {
-    const differing: Array<string> = []
-    for (const code of codePoints) {
-      const character = String.fromCodePoint(code)
-      const normal = ofText(character)
-      if (ofText(character.toUpperCase()) !== normal || ofText(character.toLowerCase()) !== normal) {
-        differing.push(code.toString(16))
-      }
-    }
+    const differing = charactersOf((character) =>
+      [character.toUpperCase(), character.toLowerCase()].some((text) => ofText(text) !== ofText(character)),
+    )
     assert.deepStrictEqual(differing, [])
   })
 

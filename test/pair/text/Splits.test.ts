@@ -10,14 +10,20 @@ import * as Splits from "../../../src/pair/text/Splits.ts"
 import { allCases } from "../../support/cases.ts"
 import { edited, signature, similarity, words } from "./support.ts"
 
-const settled = Effect.fnUntraced(function* (prompts: ReadonlyArray<Prompt>, options: Splits.SplitsOptions) {
+type Groups = ReadonlyArray<string | null>
+
+const settled = Effect.fnUntraced(function* (
+  prompts: ReadonlyArray<Prompt>,
+  options: Splits.SplitsOptions,
+  groups?: Groups,
+) {
   const splits = yield* Splits.make(options)
-  yield* splits.add(prompts)
+  yield* splits.add(prompts, groups)
   return yield* splits.assign
 }, Effect.scoped)
 
-const settle = (prompts: ReadonlyArray<Prompt>, options: Splits.SplitsOptions) =>
-  Effect.runSync(Effect.provideService(settled(prompts, options), Threads, "never"))
+const settle = (prompts: ReadonlyArray<Prompt>, options: Splits.SplitsOptions, groups?: Groups) =>
+  Effect.runSync(Effect.provideService(settled(prompts, options, groups), Threads, "never"))
 
 const assign = (prompts: ReadonlyArray<Prompt>, options: Splits.SplitsOptions) => {
   const { earliestOf, splitOf } = settle(prompts, options)
@@ -157,13 +163,7 @@ describe("Splits", () => {
     const groupOf = fc.option(fc.integer({ min: 0, max: 30 }).map(String), { nil: null })
     fc.assert(
       fc.property(fc.array(groupOf, { minLength: prompts.length, maxLength: prompts.length }), (groups) => {
-        const { groups: sizes, splitOf } = Effect.runSync(
-          Effect.gen(function* () {
-            const splits = yield* Splits.make({ shares: quarters, seed: 5 })
-            yield* splits.add(prompts, groups)
-            return yield* splits.assign
-          }).pipe(Effect.scoped, Effect.provideService(Threads, "never")),
-        )
+        const { groups: sizes, splitOf } = settle(prompts, { shares: quarters, seed: 5 }, groups)
         const alone = assign(prompts, { shares: quarters })
         const counts = { train: 0, validation: 0, test: 0 }
         const splitOfGroup = new Map<string | null, string>()
@@ -192,19 +192,12 @@ describe("Splits", () => {
     const groups = sizes.flatMap((size, group) => Array.from({ length: size }, () => `g${group}`))
     const prompts = groups.map(() => text(20))
     const shares = { train: 0.7, validation: 0.15, test: 0.15 } as const
-    const drawn = (seed: number, order: ReadonlyArray<number> = prompts.map((_, i) => i)) =>
-      Effect.runSync(
-        Effect.gen(function* () {
-          const splits = yield* Splits.make({ shares, seed })
-          yield* splits.add(
-            order.map((i) => prompts[i]!),
-            order.map((i) => groups[i]!),
-          )
-          const { splitOf } = yield* splits.assign
-          const all = new Map(order.map((i, at) => [i, splitOf(at)!]))
-          return prompts.map((_, i) => all.get(i)!)
-        }).pipe(Effect.scoped, Effect.provideService(Threads, "never")),
-      )
+    const drawn = (seed: number, order: ReadonlyArray<number> = prompts.map((_, i) => i)) => {
+      const [inOrder, groupsInOrder] = [order.map((i) => prompts[i]!), order.map((i) => groups[i]!)]
+      const { splitOf } = settle(inOrder, { shares, seed }, groupsInOrder)
+      const all = new Map(order.map((i, at) => [i, splitOf(at)!]))
+      return prompts.map((_, i) => all.get(i)!)
+    }
     const seeds = Array.from({ length: 200 }, (_, seed) => drawn(seed))
     const ofLargest = Map.groupBy(seeds, ([first]) => first!)
     for (const split of ["train", "validation", "test"] as const) {

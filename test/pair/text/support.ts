@@ -1,16 +1,6 @@
 /** Texts of pseudo-random words, the same in each run, and their signatures. */
 import * as MinHash from "../../../src/pair/text/MinHash.ts"
-
-/** Numbers from 0 to below 1 (Marsaglia, 2003, "Xorshift RNGs"). */
-export const numbers = (seed: number): (() => number) => {
-  let state = (Math.imul(seed + 1, 0x9e3779b1) | 1) >>> 0
-  return () => {
-    state ^= state << 13
-    state ^= state >>> 17
-    state ^= state << 5
-    return (state >>> 0) / 2 ** 32
-  }
-}
+import { seeded } from "../stats/support.ts"
 
 export interface Words {
   readonly word: () => string
@@ -19,7 +9,7 @@ export interface Words {
 }
 
 export const words = (seed: number): Words => {
-  const next = numbers(seed)
+  const next = seeded(seed)
   const below = (end: number) => Math.floor(next() * end)
   const spell = () => Array.from({ length: 2 + below(8) }, () => String.fromCharCode(97 + below(26))).join("")
   const vocabulary = Array.from({ length: 5_000 }, spell)

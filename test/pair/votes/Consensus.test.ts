@@ -194,14 +194,14 @@ describe("reliabilities", () => {
   })
 })
 
-const threeTimes = (said: Said): [Said, Said, Said] => [said, said, said]
-
 describe("pairs that more votes contradict than support", () => {
   // Of b, c and d, c has the best mean rank; three of five rank b above it.
   const item = judgedItem(
     ["a", "b", "c", "d"],
     [
-      ...threeTimes({ best: 0, annotations: { ranking: [[0], [1], [2], [3]] } }),
+      { best: 0, annotations: { ranking: [[0], [1], [2], [3]] } },
+      { best: 0, annotations: { ranking: [[0], [1], [2], [3]] } },
+      { best: 0, annotations: { ranking: [[0], [1], [2], [3]] } },
       { best: 0, annotations: { ranking: [[0], [2], [3], [1]] } },
       { best: 0, annotations: { ranking: [[0], [2], [3], [1]] } },
     ],
@@ -325,16 +325,10 @@ describe("completions of the same text", () => {
     return judgedItem(texts, [first!, ...more])
   }
 
-  it("are one choice, whichever of them is voted for, also in a service's list of votes", () => {
+  it("are one choice in a service's list of votes", () => {
     const votes = [vote("ann", 0), vote("bob", 1), vote("cid", 2)]
     const listed = judgedItem(texts, [{ best: 1, annotations: { votes } }])
-    for (const [item, best] of [
-      [by(0, 1, 2), 0],
-      [listed, 1],
-    ] as const) {
-      assert.deepStrictEqual(outcome(Consensus.byMajority(item)), { best, agreement: 2 / 3, isTie: false })
-    }
-    assert.deepInclude(outcome(Consensus.byMajority(by(0, 1, 2, 2))), { agreement: 1 / 2, isTie: true })
+    assert.deepStrictEqual(outcome(Consensus.byMajority(listed)), { best: 1, agreement: 2 / 3, isTie: false })
   })
 
   it("are one choice where votes are weighted", () => {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
-import { Array as Arr, Effect, FileSystem, Result, Schema, Stream } from "effect"
+import { Array as Arr, Effect, Result, Schema, Stream } from "effect"
 import type { Origin } from "../../../src/domain/Origin.ts"
 import type { Reject } from "../../../src/domain/Reject.ts"
 import * as Groups from "../../../src/source/combine/Group.ts"
@@ -162,13 +162,6 @@ describe("group", () => {
     assert.match(rejects[0]!.reason, /key "x", found more in 34 records/)
     assert.strictEqual(rejects[33]!.raw, parts[33]!.place.raw)
     assert.isTrue(Result.isSuccess(records.at(-1)!))
-  })
-
-  test("nothing in, nothing out; nothing stays behind", function* () {
-    const fs = yield* FileSystem.FileSystem
-    const scratchDirectory = yield* fs.makeTempDirectoryScoped()
-    assert.deepStrictEqual((yield* run([], { scratchDirectory })).records, [])
-    assert.deepStrictEqual(yield* fs.readDirectory(scratchDirectory), [])
   })
 
   const Letter = Schema.Literals(["a", "b", "c", "d", "e"])

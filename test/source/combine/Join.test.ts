@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, readlinkSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, FileSystem, Path, Result, Schema, Stream } from "effect"
+import { DateTime, Effect, FileSystem, Result, Schema, Stream } from "effect"
 import type { Origin } from "../../../src/domain/Origin.ts"
-import type { PromptItem } from "../../../src/domain/PromptItem.ts"
 import * as Source from "../../../src/source/Source.ts"
 import * as SmallDisk from "../../support/smallDisk.ts"
 import { collect, platform, summary, test, toLines, writeFiles } from "../support.ts"
@@ -660,30 +659,4 @@ describe("join", () => {
         )
       }),
   )
-})
-
-const goldText = ({ completions, gold }: PromptItem) => completions[gold!.best_completion_index]
-
-test("join of this repository's sample gives the items of the joined sample file, whichever of the files is named first", function* () {
-  const path = yield* Path.Path
-  const data = path.join(import.meta.dirname, "../../../data")
-  const whole = yield* collect(Source.files(path.join(data, "sample.jsonl")))
-  const items = new Map(whole.items.map(({ item }) => [item.id, item]))
-  assert.strictEqual(items.size, 72)
-  const names = ["aspen", "birch", "cedar", "willow"]
-  for (const [i] of names.entries()) {
-    const models = [...names.slice(i), ...names.slice(0, i)]
-    const joined = yield* collect(
-      Source.join({
-        prompts: path.join(data, "joined/prompts.jsonl"),
-        completions: models.map((model) => path.join(data, `joined/completions/${model}.jsonl`)),
-        completionPath: "choices[0].message.content",
-        missing: "keep",
-      }),
-    )
-    const right = joined.items.filter(({ item }) => goldText(item) === goldText(items.get(item.id)!))
-    const outcome = `${models.join()}: gold right ${right.length} of ${joined.items.length}, ${joined.rejects.length} rejected`
-    assert.strictEqual(outcome, `${models.join()}: gold right 72 of 72, 0 rejected`)
-    assert.deepStrictEqual(new Map(joined.items.map(({ item }) => [item.id, item])), items)
-  }
 })

@@ -218,12 +218,6 @@ const shapes: ReadonlyArray<Shape> = [
     { prompt: [user("Q")] },
   ],
   [
-    "columns named after models",
-    [{ question: "Q", "response_gpt-4": "A", response_llama: "B", response_length: 4 }],
-    `wide: prompt at "question", completions at "response_gpt-4" and "response_llama", models "gpt-4" and "llama"`,
-    { models },
-  ],
-  [
     "other letters and blanks",
     [{ Prompt: "Q", "Response A": "A", "Response B": "B", Winner: "B" }],
     `wide: prompt at "Prompt", completions at "Response A" and "Response B", gold at "Winner"`,
@@ -411,26 +405,20 @@ describe("Detect", () => {
   })
 
   describe("a system prompt stands before the prompt in every layout, or is reported", () => {
+    const system = { role: "system", content: "S" }
     it.each([
       ["items", { prompt: "Q", completions: ["A", "B"], system: "S" }],
       ["items, by other names", { question: "Q", answers: ["A", "B"], system: "S" }],
       ["wide", { prompt: "Q", response_a: "A", response_b: "B", system_prompt: "S" }],
       ["pairs", { prompt: "Q", chosen: "A", rejected: "B", system: "S" }],
       ["long", { prompt: "Q", response: "A", system: "S" }],
-    ])("%s", (_, record) => {
-      const { description, items, parts } = look([record])
-      assert.strictEqual((items[0] ?? parts[0])?.prompt, "S\n\nQ", description)
-    })
-
-    const system = { role: "system", content: "S" }
-    it.each([
-      ["items", { prompt: [user("Q")], completions: ["A", "B"], system: "S" }],
-      ["wide", { messages: [user("Q")], response_a: "A", response_b: "B", system: "S" }],
+      ["items of messages", { prompt: [user("Q")], completions: ["A", "B"], system: "S" }],
+      ["wide, of messages", { messages: [user("Q")], response_a: "A", response_b: "B", system: "S" }],
       ["pairs of whole conversations", { chosen, rejected, system: "S" }],
       ["pairs of a text and whole conversations", { prompt: "Q", chosen, rejected, system: "S" }],
       ["long, of whole conversations", { messages: chosen, system: "S" }],
       ["one that the messages begin with", { prompt: [system, user("Q")], completions: ["A", "B"], system: "S" }],
-    ])("messages: %s", (_, record) => {
+    ])("%s", (_, record) => {
       const { description, items, parts, reasons } = look([record])
       const prompt = (items[0] ?? parts[0])?.prompt
       assert.deepStrictEqual(reasons, [], description)

@@ -43,6 +43,7 @@ describe("Sniff", () => {
     ["jsonl", '{"a":NaN}\n{"a":NaN}\n', "f"],
     ["json", '[{"a":NaN},{"a":NaN}]', "f.jsonl"],
     ["json", '{\n"a":NaN\n}\n', "f"],
+    ["jsonl", '{"a":NaN,"b":"cut NaN', "f", false],
     // Objects over several lines.
     ["json", `${pretty(item)}\n${pretty(item)}\n`, "f"],
     ["json", pretty(item), "f.jsonl"],

@@ -84,6 +84,12 @@ describe("ItemTexts", () => {
     assert.isFalse(isFound(line))
   })
 
+  it("are copied whole, however large they are", () => {
+    const large = "é".repeat(400_000)
+    assert.isFalse(isFound(`{"completions":["${large}","b"],"prompt":"Q"}`))
+    assert.isFalse(isFound(`{${q},"prompt":"Q"}`))
+  })
+
   it("are not those of an item that was made of the line's", () => {
     const line = `{"prompt":"Q",${q},"system":"S"}`
     assert.isTrue(isFound(line, { ignore: ["system"] }))

@@ -5,24 +5,16 @@ import { parquetWriteBuffer } from "hyparquet-writer"
 import * as Conversation from "../../../src/domain/Conversation.ts"
 import * as Source from "../../../src/source/Source.ts"
 import { chat, user } from "../layout/support.ts"
-import { collect, test, toLines, writeFiles } from "../support.ts"
+import { collect, csvOf, test, toLines, writeFiles } from "../support.ts"
 
 type Records = ReadonlyArray<{ readonly [name: string]: unknown }>
-
-const cellOf = (value: unknown) =>
-  `"${(typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value)).replaceAll('"', '""')}"`
 
 const namesIn = (records: Records) => [...new Set(records.flatMap((record) => Object.keys(record)))]
 
 const formats = {
   jsonl: (records: Records) => toLines(records),
   json: (records: Records) => JSON.stringify(records),
-  csv: (records: Records) => {
-    const names = namesIn(records)
-    return [names, ...records.map((record) => names.map((name) => record[name]))]
-      .map((cells) => `${cells.map(cellOf).join(",")}\n`)
-      .join("")
-  },
+  csv: (records: Records) => csvOf(records),
   parquet: (records: Records) =>
     new Uint8Array(
       parquetWriteBuffer({

@@ -581,10 +581,11 @@ describe("MakeLayout", () => {
         .length,
       5,
     )
-    assert.strictEqual(look([{ prompt: deep(50_000), completions: deep(50_000) }]).reasons.length, 1)
-    assert.strictEqual(
-      look([{ messages: deep(50_000), response: deep(50_000) }], { layout: "long", prompt: "messages" }).reasons.length,
-      1,
-    )
+    const [items, long] = [
+      { prompt: deep(50_000), completions: deep(50_000) },
+      { messages: deep(50_000), response: "A" },
+    ]
+    assert.lengthOf(reasons([items]), 1)
+    assert.lengthOf(reasons([long], { layout: "long", prompt: "messages" }), 1)
   })
 })

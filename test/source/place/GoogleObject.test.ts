@@ -22,6 +22,9 @@ const anonymous = (server: { readonly host: string; readonly url: string }) => (
   METADATA_SERVER_DETECTION: "none",
 })
 
+/** The server, to which the environment leads. */
+const atMachine = Effect.tap(GoogleServer.make(), (server) => environment(machine(server)))
+
 const open = (name: string) => impatient(nowadays(Place.open(name)))
 const read = (name: string) => impatient(Effect.flatMap(open(name), bytesOf))
 
@@ -29,8 +32,7 @@ const content = pattern(400_000)
 
 describe("an object of Google Cloud Storage", () => {
   test("is read whole and in slices, with the credentials of the machine", function* () {
-    const server = yield* GoogleServer.make()
-    yield* environment(machine(server))
+    const server = yield* atMachine
     server.put("data", "a/items 100%#1?.jsonl", content)
     server.put("data", "empty.jsonl", new Uint8Array(0))
     const input = yield* open("gs://data/a/items 100%#1?.jsonl")
@@ -42,8 +44,7 @@ describe("an object of Google Cloud Storage", () => {
   })
 
   test("shares its credentials with the other files of a run, until they are refused", function* () {
-    const server = yield* GoogleServer.make()
-    yield* environment(machine(server))
+    const server = yield* atMachine
     const names = ["a", "b", "c"].map((name) => `gs://data/${name}.jsonl`)
     for (const name of names) server.put("data", name.replace("gs://data/", ""), content)
     for (const name of names) assert.deepStrictEqual(yield* read(name), content)
@@ -73,8 +74,7 @@ describe("an object of Google Cloud Storage", () => {
   })
 
   test("that is stored with gzip is read as it is stored, in slices, too", function* () {
-    const server = yield* GoogleServer.make()
-    yield* environment(machine(server))
+    const server = yield* atMachine
     const packed = new Uint8Array(gzipSync(content))
     server.put("data", "a.jsonl", packed, { isGzip: true })
     const input = yield* open("gs://data/a.jsonl")
@@ -83,8 +83,7 @@ describe("an object of Google Cloud Storage", () => {
   })
 
   test("is read on where the connection broke off, without a condition, since the tag is none of RFC 9110", function* () {
-    const server = yield* GoogleServer.make()
-    yield* environment(machine(server))
+    const server = yield* atMachine
     server.put("data", "a.jsonl", content)
     server.cutAfter(150_000)
     assert.deepStrictEqual(yield* read("gs://data/a.jsonl"), content)
@@ -94,8 +93,7 @@ describe("an object of Google Cloud Storage", () => {
   })
 
   test("that is replaced after it was opened is a failure", function* () {
-    const server = yield* GoogleServer.make()
-    yield* environment(machine(server))
+    const server = yield* atMachine
     server.put("data", "a.jsonl", content)
     const input = yield* open("gs://data/a.jsonl")
     server.put("data", "a.jsonl", content.toReversed())
@@ -150,8 +148,7 @@ describe("an object of Google Cloud Storage", () => {
 })
 
 test("names in Google Cloud Storage are objects, folders and patterns, over several pages", function* () {
-  const server = yield* GoogleServer.make()
-  yield* environment(machine(server))
+  const server = yield* atMachine
   for (const name of [
     "b.jsonl",
     "a/x.jsonl",

@@ -13,6 +13,11 @@ const read = (url: string, env: Readonly<Record<string, string>>) =>
 const bearer = (token: string) => `Bearer ${token}`
 const basic = (user: string, password: string) => `Basic ${btoa(`${user}:${password}`)}`
 
+const homeWith = (netrc: string) =>
+  Effect.tap(temporaryDirectory, (home) =>
+    FileSystem.FileSystem.use((fs) => fs.writeFileString(`${home}/.netrc`, netrc)),
+  )
+
 /** A server whose files need this authorization. */
 const guarded = (authorization: string | undefined) =>
   serve((request, response) =>
@@ -52,9 +57,7 @@ describe("the credentials of a URL", () => {
     ["an account", "machine 127.0.0.1 login ada account x password b", "ada", "b"],
   ] as const) {
     test(`are the host's entry in .netrc: ${what}`, function* () {
-      const fs = yield* FileSystem.FileSystem
-      const home = yield* temporaryDirectory
-      yield* fs.writeFileString(`${home}/.netrc`, netrc)
+      const home = yield* homeWith(netrc)
       const { url } = yield* guarded(basic(user, password))
       assert.deepStrictEqual(yield* read(`${url}/a`, { HOME: home }), content)
       assert.deepStrictEqual(yield* read(`${url}/a`, { NETRC: `${home}/.netrc` }), content)
@@ -62,24 +65,19 @@ describe("the credentials of a URL", () => {
   }
 
   test("are those in the URL before a token, and a token before .netrc, of which the default is for nobody", function* () {
-    const fs = yield* FileSystem.FileSystem
-    const home = yield* temporaryDirectory
-    yield* fs.writeFileString(`${home}/.netrc`, "machine 127.0.0.1 login a password b\ndefault login c password d")
+    const home = yield* homeWith("machine 127.0.0.1 login a password b\ndefault login c password d")
     const byUrl = yield* guarded(basic("us@er", "pass"))
     const byToken = yield* guarded(bearer("token"))
     const PREFSTREAM_HTTP_TOKENS = `${byUrl.host}=token ${byToken.host}=token`
     const env = { HOME: home, PREFSTREAM_HTTP_TOKENS }
     yield* read(`http://us%40er:pass@${byUrl.host}/a`, env)
     yield* read(`${byToken.url}/a`, env)
-    yield* fs.writeFileString(`${home}/.netrc`, "machine x login a password b default login c password d")
     const { url } = yield* guarded(undefined)
-    yield* read(`${url}/a`, { HOME: home })
+    yield* read(`${url}/a`, { HOME: yield* homeWith("machine x login a password b default login c password d") })
   })
 
   test("that are refused, missing, or invalid are failures that name their origin, and no secret", function* () {
-    const fs = yield* FileSystem.FileSystem
-    const home = yield* temporaryDirectory
-    yield* fs.writeFileString(`${home}/.netrc`, "machine 127.0.0.1 login ada password planted")
+    const home = yield* homeWith("machine 127.0.0.1 login ada password planted")
     const { host, url } = yield* guarded(bearer("right"))
     for (const [name, env, words] of [
       [

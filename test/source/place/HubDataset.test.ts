@@ -1,6 +1,6 @@
 import { assert, describe } from "@effect/vitest"
-import { Effect, FileSystem, Redacted, Stream } from "effect"
-import * as Dataset from "../../../src/dataset/Dataset.ts"
+import { Effect, FileSystem, Stream } from "effect"
+import { parquetWriteBuffer } from "hyparquet-writer"
 import type { InputFile } from "../../../src/domain/InputFile.ts"
 import * as OpenFile from "../../../src/source/OpenFile.ts"
 import { InputAudit } from "../../../src/source/place/InputAudit.ts"
@@ -8,8 +8,6 @@ import * as Listing from "../../../src/source/place/Listing.ts"
 import * as Place from "../../../src/source/place/Place.ts"
 import * as HubServer from "../../dataset/HubServer.ts"
 import { temporaryDirectory } from "../../support/job.ts"
-import * as Logs from "../../support/logs.ts"
-import { pair } from "../../support/pairs.ts"
 import { bytesOf, failureOf, impatient, pattern, test, within } from "./support.ts"
 
 const repository = "ada/preferences"
@@ -100,20 +98,12 @@ describe("a file of a dataset", () => {
 
   test("is reported with its commit, and not downloaded for that", function* () {
     const server = yield* HubServer.make()
-    const directory = `${yield* temporaryDirectory}/dataset`
-    yield* Stream.run(
-      Stream.map(Stream.range(0, 9), (i) => pair(i)),
-      Dataset.write({ directory }),
+    const parquet = new Uint8Array(
+      parquetWriteBuffer({ columnData: [{ name: "chosen", data: Array.from("abcdefghij"), type: "STRING" }] }),
     )
-    const pushed = yield* Logs.make().during(
-      Dataset.push(directory, {
-        repository,
-        token: Redacted.make("hf_writer"),
-        endpoint: server.url,
-      }),
-    )
+    const commit = server.create(repository, { "data/train-00000-of-00001.parquet": parquet })
     const { files } = yield* at(server)(Listing.expand([named("")]))
-    const file = named(`@${pushed.commit}/data/train-00000-of-00001.parquet`)
+    const file = named(`@${commit}/data/train-00000-of-00001.parquet`)
     assert.deepStrictEqual(files, [file])
     const inputs: Array<InputFile> = []
     const rows = yield* at(server)(OpenFile.open(file)).pipe(
@@ -121,8 +111,7 @@ describe("a file of a dataset", () => {
       Effect.provideService(InputAudit, (input) => void inputs.push(input)),
     )
     assert.strictEqual(rows.length, 10)
-    const bytes = server.filesOf(repository).get("data/train-00000-of-00001.parquet")!.length
-    assert.deepStrictEqual(inputs, [{ file, bytes, records: 10 }])
+    assert.deepStrictEqual(inputs, [{ file, bytes: parquet.length, records: 10 }])
   })
 })
 

@@ -4,13 +4,12 @@ import { fileURLToPath } from "node:url"
 import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3"
 import { NodeServices } from "@effect/platform-node"
 import { afterAll, assert, beforeAll, describe } from "@effect/vitest"
-import { Duration, Effect, Exit, Option, Scope, Stream } from "effect"
+import { Effect, Exit, Option, Scope, Stream } from "effect"
 import { ChildProcess } from "effect/process"
 import * as Listing from "../../../src/source/place/Listing.ts"
 import * as Place from "../../../src/source/place/Place.ts"
-import { RemoteTimeouts } from "../../../src/source/place/Remote.ts"
 import { temporaryDirectory } from "../../support/job.ts"
-import { bytesOf, environmentOf, failureOf, nowadays, pattern, test } from "./support.ts"
+import { bytesOf, environmentOf, failureOf, impatient, nowadays, pattern, test } from "./support.ts"
 
 /** The keys that the server has from the start. */
 const credentials = { AWS_ACCESS_KEY_ID: "S3RVER", AWS_SECRET_ACCESS_KEY: "S3RVER" }
@@ -90,12 +89,6 @@ const breaking = Effect.fnUntraced(function* (port: number, after: number) {
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   yield* environment({ ...credentials, AWS_ENDPOINT_URL: endpoint })
   return { broken: () => broken }
-})
-
-const impatient = Effect.provideService(RemoteTimeouts, {
-  idle: Duration.seconds(80),
-  retries: 1,
-  pause: Duration.millis(1),
 })
 
 const open = (name: string) => nowadays(Place.open(name))

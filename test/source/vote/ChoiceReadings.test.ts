@@ -2,16 +2,9 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, Result, Stream } from "effect"
 import * as Source from "../../../src/source/Source.ts"
-import { test, writeFiles } from "../support.ts"
+import { csvOf, test, writeFiles } from "../support.ts"
 
 type Row = { readonly [member: string]: unknown }
-
-const csvOf = (rows: ReadonlyArray<Row>): string => {
-  const names = Object.keys(rows[0]!)
-  const cell = (value: unknown) =>
-    `"${(typeof value === "string" ? value : value === null ? "" : JSON.stringify(value)).replaceAll('"', '""')}"`
-  return [names.join(","), ...rows.map((row) => names.map((name) => cell(row[name])).join(","))].join("\n")
-}
 
 const sourceOf = Effect.fnUntraced(function* (text: string, name: string, votes: Source.VotesOptions["votes"]) {
   const [file] = yield* writeFiles({ [name]: text })

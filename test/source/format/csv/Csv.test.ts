@@ -123,6 +123,11 @@ describe("Csv.rows", () => {
       ],
     ],
     [
+      "a quote behind a closing quote and CR",
+      'a,b\n"x"\r"y",1\n2,3\n',
+      [`2 invalid_csv cell 1: ${misplaced(2, "\r")}`, '3 {"a":"2","b":"3"}'],
+    ],
+    [
       "CR within a cell",
       'a,b\n1,x\ry\n2,"x\ry"\nx\ry,"1\n2"\n3,4\r\r\n',
       [

@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import { Effect, Stream } from "effect"
+import { Effect } from "effect"
 import * as Source from "../../../../src/source/Source.ts"
 import { collect, platform, summary, test, toLines, writeFiles } from "../../support.ts"
 
@@ -123,24 +123,5 @@ describe("files of JSON Lines", () => {
     assert.strictEqual(JSON.stringify(items[1]!.item.metadata), '{"__proto__":{"a":1}}')
     assert.isUndefined(items[1]!.item.id)
     assert.isUndefined(({} as { a?: unknown }).a)
-  })
-
-  test("what ends the run names the file, before the first record", function* () {
-    const [file] = yield* writeFiles({ "a.jsonl": toLines([good]) })
-    const message = (source: Source.Source) =>
-      source.records.pipe(
-        Stream.take(1),
-        Stream.runDrain,
-        Effect.flip,
-        Effect.map((error) => [error.reason._tag, error.message.replaceAll(file!, "FILE")]),
-      )
-    assert.deepStrictEqual(yield* message(Source.files([file!, `${file}.gone`])), [
-      "FileNotFound",
-      "FILE.gone: there is no such file; check the path",
-    ])
-    assert.deepStrictEqual(yield* message(Source.files([])), [
-      "InvalidOption",
-      "`files`: expected at least one file, found none",
-    ])
   })
 })

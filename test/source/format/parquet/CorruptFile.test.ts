@@ -60,15 +60,6 @@ const byHyparquet = new Uint8Array(
 )
 
 describe("a damaged Parquet file", () => {
-  test("(what is changed below is whole before)", function* () {
-    const { problem, rows } = yield* read(whole)
-    assert.isUndefined(problem)
-    assert.deepStrictEqual<unknown>(
-      rows.map((row) => Result.getOrThrow(row).value),
-      text.map((text) => ({ text })),
-    )
-  })
-
   test("that was cut off anywhere gives no row", function* () {
     for (let size = 0; size < whole.length; size++) {
       const { count, problem, rows } = yield* read(whole.subarray(0, size))
@@ -246,12 +237,6 @@ describe("a damaged Parquet file", () => {
     // Sixteen levels, of which three are there, and no value behind them.
     const nulls = byHand({ pages: [dataPage(3, levels(Buffer.from([5, 0])))], rows: 3 })
     assert.deepStrictEqual<unknown>(yield* values(nulls), [{ text: null }, { text: null }, { text: null }])
-  })
-
-  test("checksums that fit are no damage", function* () {
-    const bytes = plainTexts(text)
-    const crc = crc32(bytes) | 0
-    assert.isUndefined(yield* problemOf(byHand({ pages: [dataPage(4, bytes, { header: { field_4: crc } })], rows: 4 })))
   })
 
   const nulls = (count: number) => dataPage(count, levels(Buffer.from([...varint(count * 2), 0])))
