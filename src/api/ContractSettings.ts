@@ -54,7 +54,10 @@ const choices: {
 
 export const choiceForm = `one of ${Object.keys(choices).join(", ")}, and text, or a different label for each completion in order, such as left,right`
 
-/** Returns a function that reads a choice as an index (from 0) or as a text. Returns undefined if `form` is invalid. */
+/**
+ * Describes a form of choices: `text` for messages, and `read`, which turns a value into an index from 0 or the text of
+ * a completion. Undefined if `form` is invalid.
+ */
 export const choiceOf = (form: string) => {
   const labels = form.split(",")
   const { read, text } = choices[form] ?? {

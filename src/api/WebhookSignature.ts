@@ -104,7 +104,7 @@ export const custom = (
   sign: () => Effect.succeed({}),
 })
 
-/** A setting of a webhook's scheme is invalid or missing. */
+/** A setting or an argument for verifying or handling webhooks is invalid or missing. */
 export class InvalidWebhookSetting extends Schema.TaggedError<InvalidWebhookSetting>()("InvalidWebhookSetting", {
   /** The name of the setting, such as `header`. */
   setting: Schema.String,

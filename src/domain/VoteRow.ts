@@ -35,7 +35,7 @@ export const VoteRowSchema = Schema.Struct({
   ...Struct.map(ofVote, Schema.NullOr),
   /** The strength; null if the expert gave none. */
   strength: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
-  /** The time of the vote. If the service does not report it, the time of the result. */
+  /** The time of the vote, or of the result if the service does not report it. Null if an imported vote has none. */
   judged_at: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
   task_id: Schema.String,
   /** Whether the item is a gold item that was mixed in, which the dataset leaves out. */

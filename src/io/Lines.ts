@@ -1,4 +1,4 @@
-/** Splits bytes into numbered lines (LF or CR LF), without a byte order mark. Blank lines are counted, but skipped. */
+/** Splits bytes into numbered lines (LF or CR LF). Skips blank lines and a byte order mark, unless `isVerbatim`. */
 import { Result, Stream } from "effect"
 import type { Reject } from "../domain/Reject.ts"
 import { decode, RecordBuffer, notUtf8, tooLarge } from "./RecordBuffer.ts"

@@ -48,7 +48,7 @@ export class ThreadFailed extends Schema.TaggedError<ThreadFailed>()("ThreadFail
 }
 
 export interface Thread<Ask> {
-  /** Does not wait. Afterwards, this thread can no longer use the buffers in `transfer`. */
+  /** Does not wait for the answer. Do not use the buffers in `transfer` afterwards: the thread may have them. */
   readonly send: (ask: Ask, transfer?: ReadonlyArray<ArrayBuffer>) => void
   /** Waits until fewer than `ahead` messages are unanswered. */
   readonly room: Effect.Effect<void, ThreadFailed>

@@ -96,7 +96,8 @@ export const checks = {
     ...share,
     measure: "share of items whose rationale repeats an earlier item's rationale, the prompt, or a completion",
     unit: "items",
-    advice: "Rationales repeat each other or the completions. Check who wrote them before trusting these votes.",
+    advice:
+      "Rationales repeat each other, the prompt, or a completion. Check who wrote them before trusting these votes.",
     canDrop: true,
   },
   disagreement: {

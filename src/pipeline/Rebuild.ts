@@ -26,7 +26,7 @@ export interface RebuildOptions {
 
 /** The result of `verifyFromVotes`. */
 export interface Rebuilt {
-  /** Number of files that were rebuilt and compared. */
+  /** Number of files in the dataset or in its rebuild, without custom formats. */
   readonly files: number
   /** Number of votes in the table. */
   readonly votes: number

@@ -56,7 +56,7 @@ export interface WorkerOptions {
   readonly address?: { readonly host?: string | undefined; readonly port?: number | undefined } | undefined
   /** Time that a worker may be silent before others take its parts, at least 5 seconds. Default: `defaultLease`. */
   readonly lease?: Duration.Input | undefined
-  /** Number of parts into which a new job's tasks are split: at least 8 for each worker. Default 64. */
+  /** Number of parts into which a new job's tasks are split. Set at least 8 times the number of workers. Default 64. */
   readonly parts?: number | undefined
   /** Called with the worker's name before it joins the others. */
   readonly onBegin?: ((name: string) => Effect.Effect<void>) | undefined

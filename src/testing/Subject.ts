@@ -1,7 +1,7 @@
 /**
  * A protocol and a fake of its service, which the suite tests together. The fake is a real HTTP server on loopback,
- * faithful to the service's public description, without faults of its own. If the service lists results in pages, each
- * page of the fake has one result, so that a protocol that reads only the first page fails.
+ * faithful to the service's public description, without faults of its own. If the service lists results in pages,
+ * pages of the fake should have one result, so that a protocol that reads only the first page fails.
  */
 import type { Schema } from "effect"
 import type { ServiceSettings } from "../api/ServiceProfile.ts"

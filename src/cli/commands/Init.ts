@@ -21,7 +21,7 @@ const environmentFile = ".env.example"
 const suggestions: { readonly [name: string]: readonly [value: string, meaning: string] } = {
   dir: ["prefstream-job", "job folder with ledger, rejects, and dataset"],
   "guidelines-file": ["guidelines.md", "instructions for the experts"],
-  votes: ["3", "votes per item, by different people; each vote is billable"],
+  votes: ["3", "votes per item, by different experts; each vote is billable"],
   "base-url": ["https://host/v1", "address of the annotation service (or set PREFSTREAM_BASE_URL)"],
   threshold: ["{ disagreement: 0.3 }", "fail instead of writing a dataset that exceeds a threshold"],
   split: ["{ test: 0.1 }", "share of items in a split; the rest go to train"],

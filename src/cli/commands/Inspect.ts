@@ -1,4 +1,4 @@
-/** `prefstream inspect` shows the content of files and the tasks that a run would make. It sends no items. */
+/** `prefstream inspect` shows the content of files, and the number of tasks in a first run. It sends no items. */
 import { Console, Effect, Struct } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import * as Origin from "../../domain/Origin.ts"

@@ -113,7 +113,7 @@ export const make = (file: OutputFile, features: Features): RowWriter => {
 
 const minPlainBytes = 1024 * 1024
 
-/** Whether a dictionary would take more than half of all bytes. */
+/** Whether the distinct texts of a large column take more than half of its bytes, so that a dictionary saves little. */
 const isPlain = (column: ReadonlyArray<unknown>): boolean => {
   const seen = new Set<Uint8Array>()
   let all = 0

@@ -106,7 +106,8 @@ const toolsName = (options: FormatOptions | undefined) => (options?.tools === tr
 export const llamaFactoryShareGpt: TrainerFormat = {
   name: "llamafactory-sharegpt",
   warnings: Cuts.thoughts,
-  description: "LLaMA-Factory, ShareGPT ranking: conversations, with chosen and rejected as the next gpt turn",
+  description:
+    "LLaMA-Factory, ShareGPT ranking: conversations, with chosen and rejected as the next turn (gpt or function_call)",
   container: "jsonl",
   reads: ["tool_calls", "tools"],
   features: (options) => ({ conversations: { list: turn }, chosen: turn, rejected: turn, ...toolFeatures(options) }),

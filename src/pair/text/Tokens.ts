@@ -1,6 +1,6 @@
 /**
  * Splits a text in normal form into hashed tokens. A token is a run of letters, marks, and digits, or a single
- * character: a letter of a script without word boundaries (Thai, Han, …), a symbol, or a hyphen outside a word.
+ * character, such as a letter of a script without word boundaries (Thai, Han, …), a symbol, or a hyphen outside a word.
  */
 
 const separates = 0

@@ -98,7 +98,7 @@ const operations: Record<string, { readonly summary: string; readonly statuses: 
   "votes.export": {
     summary: "Read all votes as a table",
     statuses: {
-      "200": "One record per vote, streamed.",
+      "200": "One record per vote, and one per item that a lead decided without votes, streamed.",
     },
   },
   "tasks.get": {

@@ -25,7 +25,7 @@ const make = Effect.fnUntraced(function* (options: OrganizationAccessOptions) {
 
   return {
     accept,
-    /** Counts one request against the token's rate limit. A refused request is not counted. */
+    /** Counts one request against the token's rate limit, unless the limit refuses it. */
     take,
     hasStartupToken: given !== undefined,
   }

@@ -9,7 +9,7 @@ export type SourceRecord = Result.Result<SourceItem, Reject>
 
 /** The files that were found and the layout that was detected. */
 export interface InputSummary {
-  /** Files that were opened for detection. Only the last of them has records. */
+  /** The files that were opened for detection. */
   readonly files: ReadonlyArray<{
     readonly name: string
     /** For example, `CSV with ";", gzip`. */ readonly description: string

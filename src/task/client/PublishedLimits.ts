@@ -13,7 +13,7 @@ import * as Backoff from "../../io/Backoff.ts"
 import * as SteadyClock from "../../io/SteadyClock.ts"
 import * as ResponseBody from "./ResponseBody.ts"
 
-/** Time of the last request for `openapi.json`, in milliseconds of `SteadyClock`. The rate limit counts this request. */
+/** Time of the last request for `openapi.json`, in ms of `SteadyClock`. The rate limit counts this request. */
 export const FirstRequest = Context.Reference<number | undefined>("prefstream/task/FirstRequest", {
   defaultValue: () => undefined,
 })

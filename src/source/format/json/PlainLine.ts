@@ -1,6 +1,7 @@
 /**
- * Reads an item of JSON Lines without a JSON parser, if the line is as `JSON.stringify` or Python's `json.dumps` writes
- * it. `JsonLines` reads all other lines. Both give the same bytes for the same text.
+ * Reads an item of JSON Lines without a JSON parser, if the line has only `id`, `prompt`, and `completions`, in the
+ * notation of `JSON.stringify` or Python's `json.dumps`, without `\u` escapes. `JsonLines` reads all other lines. Both
+ * give the same bytes for the same text.
  */
 import type { ItemBytes } from "../../../domain/ItemBytes.ts"
 

@@ -22,7 +22,7 @@ export interface Answer {
   readonly bytes: Uint8Array<ArrayBuffer>
   /** For each run of lines that are not plain: the number of items before it, its start, and its end in `bytes`. */
   readonly runs: Int32Array<ArrayBuffer>
-  /** For each item: start and end in `bytes`; 1 if the line has spaces, else 0; the number of `starts`; the `starts`. */
+  /** For each item: start and end in `bytes`; 1 if spaces follow commas; then `ItemBytes.starts`, its length first. */
   readonly places: Int32Array<ArrayBuffer>
   readonly ids: ReadonlyArray<PlainLine.Id>
   readonly prompts: ReadonlyArray<string>
