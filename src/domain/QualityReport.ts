@@ -41,7 +41,7 @@ export interface Agreement {
   readonly free_marginal_kappa: number | null
   /** Krippendorff's alpha for nominal data. It depends on the order of completions: categories are positions. */
   readonly krippendorff_alpha: number | null
-  /** Items with at least two votes that each prefer one completion. Kappa and alpha are computed from these items. */
+  /** Items with at least two votes that each prefer one completion. */
   readonly compared_items: number
   /** The method by which votes became a choice. */
   readonly method: "majority" | "dawid-skene"

@@ -156,7 +156,7 @@ export const cases = (subject: Subject): ReadonlyArray<Case> => {
   const definitions = {
     "no fault, the same items twice": afterCreation((it) => it.submit),
     "kill -9 before a request that creates a task arrives": killAt(false),
-    "kill -9 after a task was created": killAt(true),
+    "kill -9 after a request that creates a task": killAt(true),
     "connection broken before a request arrives": duringCreation(faults.cut),
     "answer lost after a request was carried out": duringCreation(faults.cutAfterActing),
     "no answer within the timeout": duringCreation(faults.silenceAfterActing, maxDoubts, "2 seconds"),

@@ -19,7 +19,7 @@ export interface Exchange {
 
 export type ProxyFault = (exchange: Exchange) => Effect.Effect<HttpServerResponse.HttpServerResponse, unknown>
 
-/** Most faults do not forward the request to the service. `brokenAnswer` and `…AfterActing` do. */
+/** `cut`, `serverError`, and `tooManyRequests` do not forward the request to the service. The others do. */
 export const faults = {
   cut: ({ cut }) => cut,
   cutAfterActing: ({ cut, forward }) => Effect.andThen(forward, cut),

@@ -25,7 +25,13 @@ const script = fixture("standardInput.ts")
 
 it.layer(layer)("standard input of a process", (it) => {
   const test = effectTest(it.effect)
-  test("is read from a file, a shell's pipe, and nothing, after it was looked at", function* () {
+  test("is read through a pipe, after it was looked at", function* () {
+    const { child, ended } = yield* start(process.execPath, ["--no-warnings", script, "twice"], "pipe")
+    child.stdin?.end(bytes)
+    assert.deepStrictEqual(yield* Effect.promise(() => ended), { status: 0, stdout: told })
+  })
+
+  test("is read from a file, a shell's pipe, and nothing", function* () {
     const file = yield* temporaryPath("input")
     yield* Effect.sync(() => writeFileSync(file, bytes))
     const node = `'${process.execPath}' --no-warnings '${script}' twice`

@@ -1,6 +1,6 @@
 import { hostname } from "node:os"
 import { PgClient } from "@effect/sql-pg"
-import { assert, describe, it } from "@effect/vitest"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Latch, Layer, Redacted } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient, Statement } from "effect/sql"
@@ -9,7 +9,7 @@ import * as PostgresLock from "../../src/node/PostgresLock.ts"
 import * as SqliteClient from "../../src/node/SqliteClient.ts"
 import * as Migrations from "../../src/sql/Migrations.ts"
 import { layer, start } from "../node/support.ts"
-import { describePostgres } from "../support/describePostgres.ts"
+import { notInstalled, Server } from "../support/postgres.ts"
 import { effectTest } from "../support/effectTest.ts"
 
 const testLive = effectTest(it.live)
@@ -55,6 +55,25 @@ describe("Migrations", () => {
     assert.deepStrictEqual(yield* applied, [1, 2, 3])
   })
 
+  test("refuse a database that has another migration under a number, and leave it as it is", function* () {
+    yield* Migrations.run(options({ "0001_draft": create("a") }))
+    const now = options({ "0001_release": create("b"), "0002_c": create("c") })
+    for (const refused of [Migrations.run(now), Migrations.check(now)]) {
+      const failure = yield* Effect.flip(refused)
+      assert.strictEqual(failure._tag, "DatabaseForeign")
+      assert.include(failure.message, 'expected migration "release", found "draft"')
+    }
+    assert.deepStrictEqual(yield* tables, ["applied", "a"])
+  })
+
+  test("refuse a database that holds something else, and leave it as it is", function* () {
+    yield* create("stranger")
+    const failure = yield* Effect.flip(Migrations.run(options({ "0001_a": create("a") })))
+    assert.strictEqual(failure._tag, "DatabaseOccupied")
+    assert.include(failure.message, "this database is not the test database, but has other tables (stranger)")
+    assert.deepStrictEqual(yield* tables, ["stranger"])
+  })
+
   test("leave nothing of those that were to run with one that failed, and run again once it is mended", function* () {
     const one = { "0001_a": create("a") }
     yield* Migrations.run(options(one))
@@ -73,6 +92,22 @@ describe("Migrations", () => {
     assert.deepStrictEqual(yield* applied, [1, 2, 3])
   })
 
+  test("refuse a database of a newer version, and change nothing in it", function* () {
+    const one = { "0001_a": create("a") }
+    yield* Migrations.run(options({ ...one, "0002_b": create("b"), "0003_c": create("c") }))
+    for (const refusing of [Migrations.run(options(one)), Migrations.check(options(one))]) {
+      const failure = yield* Effect.flip(refusing)
+      assert(failure._tag === "DatabaseTooNew")
+      assert.deepStrictEqual([failure.found, failure.supported], [3, 1])
+      assert.strictEqual(
+        failure.message,
+        "the test database has version 3, but this prefstream supports versions up to 1: install a newer prefstream",
+      )
+    }
+    assert.deepStrictEqual(yield* tables, ["applied", "a", "b", "c"])
+    assert.deepStrictEqual(yield* applied, [1, 2, 3])
+  })
+
   test("are only looked at by a check", function* () {
     yield* Migrations.run(options({ "0001_a": create("a") }))
     yield* Migrations.check(options({ "0001_a": create("a"), "0002_b": create("b") }))
@@ -80,7 +115,13 @@ describe("Migrations", () => {
   })
 })
 
-describePostgres("Migrations in PostgreSQL", (server) => {
+describe.skipIf(notInstalled)("Migrations in PostgreSQL", () => {
+  let server: Server
+  beforeAll(async () => {
+    server = await Server.make()
+  })
+  afterAll(() => server.close())
+
   it.live("do not change a database that another process uses", () =>
     Effect.gen(function* () {
       const schema = server.newSchema()

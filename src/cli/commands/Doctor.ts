@@ -219,7 +219,10 @@ const answered = (
     return of("failed", `refuses the token (${status}): set a valid token in PREFSTREAM_TOKEN`)
   if (kind === "rateLimited")
     return of("warning", "is limiting the request rate (429), so the token was not checked; try again later")
-  if (kind === "blocked") return of("failed", `refuses every request (${statusText(status)})`)
+  if (kind === "blocked" && status !== 426) {
+    const whose = status === 407 ? "the proxy" : "the service"
+    return of("failed", `refuses every request (${statusText(status)}): resolve the cause with ${whose}`)
+  }
   if (kind === "serverError")
     return of("failed", `is unavailable (${statusText(status)}): a run would wait for it (--patience)`)
   return of("failed", `answers ${statusText(status)} for a task that does not exist (expected 404): check the base URL`)

@@ -1,7 +1,7 @@
 /**
  * Selects the items that go to people, the least certain first: those with a certainty of the jury below `bound`, and
  * those that no judge has decided. An item goes to people again if the certainty is below `confidence`. To measure how
- * reliable a jury is, 3 √n of the n items with the same `pattern` (`Jury`) also go to people, drawn by a hash. An item
+ * reliable a jury is, 3 √n of the n items with the same `pattern` (`Jury`) also go to people. An item
  * that most judges misread, but seem certain of, may never reach people.
  */
 import * as NextVotes from "./NextVotes.ts"

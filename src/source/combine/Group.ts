@@ -106,7 +106,7 @@ export const group = <E, R>(
 const missingModelsMessage = (counts: FileCounts, keys: KeyNumbers): string => {
   const { even, several } = counts.evenKeys(keys.count)
   return (
-    `Models: none. Files name the models only if at least 75% of the prompts have the same number of completions in more than half of the files. Here, ${even} of ${several} prompts do: ` +
+    `Models: none. Files name the models only if at least 75% of the prompts with several completions have equally many in more than half of the files. Here, ${even} of ${several} do: ` +
     "set `model` to the field that names the model, or read each batch of files in a separate run"
   )
 }

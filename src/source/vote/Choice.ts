@@ -222,7 +222,9 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
   ): ReadResult => {
     const onePlaces = values.flatMap((value, i) => (isOne(value) ? [i] : []))
     const [at] = onePlaces
-    if (at === undefined || onePlaces.length > 1 || !values.every((value) => isOne(value) || isZero(value))) {
+    // Spreadsheets leave the other cells empty. A record with zeros and empty cells lacks data.
+    const isRest = values.includes("") || values.includes(null) ? isEmpty : isZero
+    if (at === undefined || onePlaces.length > 1 || !values.every((value) => isOne(value) || isRest(value))) {
       return Result.fail(
         `expected 1 for one completion and 0 for the others, found ${joinWords(values.map(describeValue))}`,
       )

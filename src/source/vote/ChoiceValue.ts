@@ -1,5 +1,5 @@
 /** Helpers that read the raw value of a choice, such as `["model_a"]` or `1`, before it is matched to a completion. */
-import { isEmpty, isObject } from "../../io/Values.ts"
+import { isObject } from "../../io/Values.ts"
 import { fromText } from "../record/Field.ts"
 import { numberOf, truthOf } from "./ChoiceMap.ts"
 
@@ -25,5 +25,4 @@ export const partsOf = (name: string): ReadonlyArray<string> => {
 }
 
 export const isOne = (value: unknown): boolean => numberOf(value) === 1 || truthOf(value) === true
-/** Spreadsheets often leave a cell empty instead of 0. */
-export const isZero = (value: unknown): boolean => numberOf(value) === 0 || truthOf(value) === false || isEmpty(value)
+export const isZero = (value: unknown): boolean => numberOf(value) === 0 || truthOf(value) === false

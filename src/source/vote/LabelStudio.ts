@@ -95,7 +95,7 @@ const listOf = (data: Members) =>
       : []
   })[0]
 
-/** Each bucket of a ranker is a rank, in the order of the export. Items outside all buckets (`_`) come last. */
+/** With several buckets, each is a rank, in the order of the export; with one, each of its items. Items outside all buckets (`_`) come last. */
 const rankingOf = (
   { type, value }: Members,
   ids: ReadonlyArray<unknown>,

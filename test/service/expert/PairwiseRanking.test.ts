@@ -78,6 +78,21 @@ describe("allPairs", () => {
     )
   })
 
+  for (const place of [0, 1]) {
+    it(`finds no difference with a judge that looks at place ${place} only`, () => {
+      fc.assert(
+        fc.property(orders, (order) => {
+          const { compare } = judge((...shown) => shown[place])
+          const ranked = Effect.runSync(PairwiseRanking.allPairs(order, compare))
+          assert.deepStrictEqual(ranked.ranking, [order])
+          assert.strictEqual(ranked.best, order[0])
+          assert.isTrue(ranked.isUncertain)
+          assert.isFalse(ranked.comparisons.some(PairwiseRanking.isConsistent))
+        }),
+      )
+    })
+  }
+
   it("counts a win 1, equals 1/2: as by hand", () => {
     // 0 beats 1 and 2, 3 beats 0, 1 and 2 beat 3, all in both orders; 1 and 2 win against each other when shown first.
     const better = new Set(["0,1", "0,2", "3,0", "1,3", "2,3"])

@@ -224,6 +224,11 @@ describe("as options say", () => {
     assert.strictEqual(two, "winner_a and winner_b: expected 1 for one completion and 0 for the others, found 1 and 1")
     assert.strictEqual(none, "winner_a and winner_b: expected 1 for one completion and 0 for the others, found 0 and 0")
     assert.deepStrictEqual(others, [0, 1])
+    const partly = [pair(0, { winner_a: 1, winner_b: 0, tie: null })]
+    assert.match(
+      String((yield* choices(jsonl(partly), "votes.jsonl", { ...set, choice: [...set.choice, "tie"] }))[0]),
+      /expected 1 for one completion and 0 for the others, found 1, 0,? and null$/,
+    )
     const scored = [pair(0, { score_a: 1, score_b: null })]
     assert.match(
       String((yield* choices(jsonl(scored), "votes.jsonl", { choice: ["score_a", "score_b"], choiceAs: "scores" }))[0]),

@@ -218,6 +218,18 @@ describePostgres("PostgreSQL", (server) => {
         assert.match(missing.message, /has no job 1; its jobs are one$/)
       })
 
+      test("compresses requests and results with LZ4, if the server has it", function* () {
+        const schema = server.newSchema()
+        const location = yield* LedgerLocation.of({ ledger: server.url(schema), file: "unused" })
+        yield* plan(newTasks([1])).pipe(Effect.provide(LedgerLocation.layer(location)))
+        const methods =
+          "SELECT DISTINCT attcompression FROM pg_attribute WHERE attname = 'body' AND attrelid IN ('task_request'::regclass, 'task_result'::regclass)"
+        const hasLz4 =
+          "SELECT count(*) FROM pg_settings WHERE name = 'default_toast_compression' AND 'lz4' = ANY(enumvals)"
+        const found = server.psql(`${methods}; ${hasLz4}`, schema).trim().split("\n")
+        assert.deepStrictEqual(found, found[1] === "1" ? ["l", "1"] : ["", "0"])
+      })
+
       test("holds nothing else", function* () {
         const schema = server.newSchema()
         server.psql("CREATE TABLE task (n INT)", schema)

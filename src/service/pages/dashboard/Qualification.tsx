@@ -183,7 +183,7 @@ export const StandingButton = ({ expert, settings, standing }: StandingButtonPro
         value={again ? "again" : "in"}
         onChange={(value) => setAgain(value === "again")}
         options={[
-          ["in", "Let in", "the expert gets work; earlier answers to gold items no longer count"],
+          ["in", "Let in", "the expert gets work; earlier answers to gold items no longer lead to a pause"],
           ...(mayQualify
             ? [
                 [
