@@ -125,7 +125,7 @@ export const serviceFlags = {
         `${durationForm}, or forever`,
       ),
       "DURATION",
-      "Time for which the service keeps idempotency keys, or forever",
+      "Time that the service keeps keys, or forever",
       { default: formatDuration(defaults.idempotencyKeyLifetime), environment: "PREFSTREAM_IDEMPOTENCY_KEY_LIFETIME" },
     ),
     concurrency: integer("concurrency", "Maximum concurrent requests", {

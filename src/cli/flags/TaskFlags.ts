@@ -52,7 +52,7 @@ export const batchFlags = inGroup("TASKS", {
   votes: option(
     parsed("votes", parseVotes, votesForm),
     "N[..M]",
-    "Billable votes per new item, by different experts; N..M: N, and up to M if still uncertain",
+    "Billable votes per new item, by N experts; N..M: up to M if uncertain",
     { default: "the service's", isEssential: true },
   ),
   confidence: option(
