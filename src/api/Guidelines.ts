@@ -30,7 +30,6 @@ export interface Guidelines {
 
 const Required = Schema.Literal("required")
 
-/** The short form of a rubric, as users write it. */
 const Written = Schema.Struct({
   strength: Schema.optionalKey(
     Schema.Union([

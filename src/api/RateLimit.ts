@@ -85,7 +85,6 @@ const pair = (text: string): readonly [name: string, value: string | undefined] 
   return at === -1 ? [text.trim(), undefined] : [text.slice(0, at).trim(), text.slice(at + 1).trim()]
 }
 
-/** Splits at a separator that is not inside a quoted string. */
 const pieces = (text: string, separator: "," | ";"): ReadonlyArray<string> => {
   const found = text.match(separator === "," ? /(?:"(?:\\.|[^"\\])*"|[^",])+/gs : /(?:"(?:\\.|[^"\\])*"|[^";])+/gs)
   return (found ?? []).map((piece) => piece.trim()).filter((piece) => piece !== "")

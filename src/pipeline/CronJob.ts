@@ -77,7 +77,6 @@ export const parse = (expression: string, timeZone?: string): Result.Result<Cron
   })
   return Cron.parse(fields, zone.value, { onDstOverlap: "both" }).pipe(
     Result.flatMap((cron) =>
-      // An empty set of hours means every hour.
       cron.hours.size === 0 || cron.hours.size === 24
         ? Result.succeed(cron)
         : Cron.parse(fields, zone.value, { onDstOverlap: "earlier" }),

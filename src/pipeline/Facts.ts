@@ -114,7 +114,6 @@ const methodsOf = (
   ]
 }
 
-/** Languages with a smaller share of the items are mostly detection errors. */
 const minLanguageShare = 0.01
 
 export const of = Effect.fnUntraced(function* (

@@ -143,7 +143,6 @@ export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option
   const ledger = yield* LedgerReader
   const now = yield* Clock.currentTimeMillis
   const progress = yield* ledger.progress
-  // If a process has exclusive access, no workers are running.
   const isAlone = Option.exists(holder, (holder) => holder !== "unknown" && holder.worker !== true)
   const workers = isAlone ? [] : yield* ledger.workers
   const budget = yield* ledger.budget

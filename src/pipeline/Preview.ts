@@ -129,7 +129,6 @@ export const preview = Effect.fn("Preview.preview")(function* (
   const { requestsPerSecond } = settings
   const priceOf = (prices: Prices.Prices) => Voters.priceOf(prices, voters)
   const { votesUpTo = votes } = settings
-  // Gold items get no further votes.
   const uncertain = inspection.items - over_budget - (over_budget > 0 ? 0 : inspection.gold)
   const furtherOfNew = uncertain * Math.max(0, votesUpTo - votes)
   const wanted =

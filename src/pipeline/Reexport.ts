@@ -97,7 +97,6 @@ export const exportDataset = Effect.fnUntraced(function* (settings: Settings) {
   const fingerprint = yield* fingerprintOf(settings)
   if (!force && Option.isSome(fingerprint)) {
     const fs = yield* FileSystem.FileSystem
-    // A killed export may have left files behind.
     yield* Dataset.recover(JobFolder.dataset(directory))
     const found = yield* Effect.orElseSucceed(existing(directory, fingerprint.value), () =>
       Option.none<Export.Exported>(),

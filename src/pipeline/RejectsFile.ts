@@ -21,7 +21,6 @@ const droppedItems = ({ items, reason, state }: DroppedTask): ReadonlyArray<Reje
     raw: toJson({ id: item_id, prompt, completions, as_messages, models, gold, metadata, tools }),
   }))
 
-/** Adds the path, because the operating system names only a file descriptor. */
 const about = (path: string, error: PlatformError.PlatformError): PlatformError.PlatformError =>
   error.reason._tag === "BadArgument"
     ? error

@@ -121,7 +121,6 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
   const leaseRenewals = Math.ceil(Duration.toMillis(cluster.lease) / Duration.toMillis(renewInterval)) + 1
   const lost = yield* Deferred.make<never, Failure | E>()
   const logLevel = yield* References.MinimumLogLevel
-  /** Makes the worker fail if the effect fails. */
   const task = <R>(effect: Effect.Effect<unknown, Failure | E, R>) =>
     Effect.catchCause(effect, (cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.asVoid(Deferred.failCause(lost, cause)),
@@ -201,7 +200,6 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
         Effect.andThen(retrying("reading", reading)),
         Effect.tap(({ run }) => Effect.logInfo(`run ${run}: finished reading the input`)),
         Effect.tap(warn),
-        // Reading again would find the same rejects.
         Effect.catchIf(isTooManyRejects, ({ message }) => Effect.logError(`reading stopped: ${message}`)),
         Effect.andThen(retrying("planning further votes", planRounds(settings, refreshInterval))),
         Effect.scoped,
@@ -228,7 +226,6 @@ const patient = Layer.effect(
 
 const rejoinInterval = Duration.seconds(2)
 
-/** Reasons of SQL errors that would occur again after a reconnection. */
 const finalReasons = [
   "AuthenticationError",
   "AuthorizationError",

@@ -179,7 +179,6 @@ export const layer = (options: ServiceOptions) => {
 
   return HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
     Layer.provide(workforce),
-    // Programs that start the service can use only these layers and `ServiceAddress`.
     Layer.provideMerge(Layer.mergeAll(Web.accounts, Tokens.layer, Layer.effect(Webhooks, Webhooks))),
     Layer.provide(store(options)),
     Layer.provideMerge(ServiceAddress.layer({ publicUrl: options.publicUrl })),

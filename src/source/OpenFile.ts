@@ -32,7 +32,6 @@ export interface SampledFile {
 /** A pipe can be read again only up to `Pipe.memoryLimitBytes`, so the sample must be smaller. */
 const maxSampleCharacters = 4 * 1024 * 1024
 
-/** With more members, detection would take seconds. */
 const maxSampleMembers = 100_000
 
 export const sampled = Effect.fnUntraced(function* (name: string, options: Format.FormatOptions, sampleSize: number) {

@@ -30,7 +30,6 @@ export const faults = {
   tooManyRequests: () => Effect.succeed(HttpServerResponse.empty({ status: 429, headers: { "retry-after": "1" } })),
 } as const satisfies Record<string, ProxyFault>
 
-/** Headers that belong to one connection. */
 const ownHeaders = ["connection", "content-length", "host", "keep-alive", "transfer-encoding"]
 
 const withoutOwn = (headers: Readonly<Record<string, string>>) =>

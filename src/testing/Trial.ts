@@ -23,7 +23,6 @@ export const make = Effect.fnUntraced(function* (subject: Subject) {
   const path = new URL(fake.baseUrl).pathname.replace(/\/$/, "")
   const job: Job.TrialJob = { ...subject, ledger, baseUrl: `${proxy.origin}${path}`, token: fake.token }
   const prompts = Job.itemsOf(subject).map(({ prompt }) => prompt)
-  /** Prompts that `resolve` sent again, with one entry for each time. */
   const sentAgain: Array<string> = []
 
   const submit = Job.submit(job)

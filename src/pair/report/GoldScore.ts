@@ -10,7 +10,6 @@ import * as Interval from "../../domain/Interval.ts"
 
 const maxWrong = 10
 
-/** For each result, the kinds of its experts. */
 const kindsByResult = ({ judgments }: JudgedItem): ReadonlyArray<ReadonlySet<string | null>> =>
   judgments.map((judgment) => new Set(allVotesOf({ judgments: [judgment] }).map(({ kind = null }) => kind)))
 

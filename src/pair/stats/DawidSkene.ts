@@ -111,7 +111,6 @@ export const make = () => {
       return top + Math.log(total)
     }
 
-    /** Whether an item has several votes. A jury counts as one vote. */
     const isSeveral = (start: number, end: number): boolean =>
       end - start > 1 && (partiesOf.get(experts[start]!) ?? 1) !== end - start
 
@@ -129,7 +128,6 @@ export const make = () => {
       for (let vote = start; vote < end; vote++) if (choices[vote] === truth) right[experts[vote]!]!++
     }
 
-    /** Returns the largest change of a reliability. */
     const update = (voteCounts: Uint32Array): number => {
       let change = 0
       for (let expert = 0; expert < expertCount; expert++) {

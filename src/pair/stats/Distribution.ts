@@ -22,7 +22,6 @@ export const make = () => {
     return sorted
   }
 
-  /** The interpolated quantile; null without numbers. */
   const quantile = (share: number): number | null => quantileOf(sort(), share)
 
   return {

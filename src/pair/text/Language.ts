@@ -70,7 +70,6 @@ const languageOfScript = ({ count, han, hangul, kana }: Letters): string | undef
 /** Minimum share of Han characters and kana, each counted as three letters. A smaller share may be a quotation. */
 const minShareOfScript = 0.6
 
-/** Parts of a text that are not words: code, TeX, and addresses. */
 const notWords =
   /```[^]*?(?:```|$)|`[^`\n]*`|\$\$[^$]*\$\$|\$[^$\n]*\$|\\\w+|(?<!\w)\w+:\/\/\S+|(?<![^\s`$])[^\s`$]+@\S+/g
 

@@ -14,7 +14,6 @@ export const hash = (normal: string): string => Sha256.hex(normal).slice(0, 16)
 
 const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text)
 
-/** White space other than a single space. */
 const wideSpace = / \s+|[^\S ]\s*/g
 
 /** `toUpperCase` turns `ß` into `ss`, and makes both small sigmas equal. */

@@ -18,7 +18,6 @@ const batchPrompts = 256
 const batchUnits = 262_144
 /** Number of batches for the calling thread. Starting another thread takes about as much time as these batches. */
 const firstBatches = 8
-/** Maximum number of batches that the thread has not answered. */
 const ahead = 4
 
 const stageModule = {
@@ -29,7 +28,6 @@ const stageModule = {
 export const make = Effect.fnUntraced(function* (file: ScratchFile.ScratchFile) {
   const records = makeRecords(file)
   const scope = yield* Effect.scope
-  /** Batches that were neither sent nor computed. The last one is incomplete. */
   let batches: Array<Array<string>> = [[]]
   let units = 0
   let computedBatches = 0

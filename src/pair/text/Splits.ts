@@ -98,7 +98,6 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
   const nearDuplicates = yield* NearDuplicates.make(threshold, scratchDirectory)
   /** The split of each prompt by its hash. A near-duplicate of an earlier prompt does not use it. */
   const own = NumberList.make(Uint8Array)
-  /** A hash of each prompt's group, or of its normal form. */
   const keys = NumberList.make(Float64Array)
   let ungrouped = 0
 

@@ -130,7 +130,6 @@ const withRanking = (
   return ranking === own ? judgment : { ...judgment, annotations: { ...judgment.annotations, ranking } }
 }
 
-/** Probabilities that differ by at most this much are equal. */
 const epsilon = 1e-9
 
 /** Combines the votes by reliability. @param probabilities for each completion, the probability that it is the best */

@@ -55,7 +55,6 @@ export const choose = <Item extends RoutedItem>(
     if (truth !== undefined) return false
     if (people !== "none") return certainty < confidence
     const counts = pattern === undefined ? undefined : patterns.get(pattern)
-    // No judge has decided.
     if (counts === undefined) return votes.length === 0 || certainty < bound
     const needed = sampleSize(counts.items)
     if (counts.measured >= Math.min(needed, counts.items)) return certainty < bound

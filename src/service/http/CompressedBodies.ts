@@ -7,7 +7,6 @@ interface Compressed {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** High levels take long, but each body is compressed only once. */
 const levels = { br: 9, gzip: 9 }
 
 const ofCompression = ["content-encoding", "vary", "etag"]

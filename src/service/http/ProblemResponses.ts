@@ -94,7 +94,6 @@ export const withProblems = (options: {
       Effect.timeoutOrElse({ duration: options.timeout, orElse: () => tooSlow(request) }),
       Effect.interruptible,
     )
-    // A handler that finished without waiting needs no timer.
     const response = yield* (fiber.pollUnsafe() ?? inTime).pipe(
       Effect.catchCause((cause) => {
         if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)

@@ -21,7 +21,6 @@ const maxBytes = 16 * 1024 * 1024
 
 const make = Effect.gen(function* () {
   const { sql } = yield* Database
-  /** The cached requests, from the least to the most recently used. */
   const kept = new Map<number, { readonly content: TaskContent; readonly bytes: number }>()
   let keptBytes = 0
 

@@ -48,7 +48,6 @@ export const openTarget = Effect.fnUntraced(function* (
   const get = (headers: Headers) => Effect.provideContext(request(target, headers), context)
   const probe = Effect.scoped(
     Effect.flatMap(get({ range: "bytes=0-0" }), (response) =>
-      // An empty file has no first byte.
       response.status === 416 && totalOf(response) === 0
         ? Effect.succeed({ response, size: 0 })
         : Effect.as(checkStatus(target, response), { response, size: sizeOf(response) }),

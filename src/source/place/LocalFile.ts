@@ -6,7 +6,6 @@ import * as Pipe from "./Pipe.ts"
 
 const pieceBytes = 64 * 1024
 
-/** Each read is a round trip to another thread. */
 const piecesPerRead = 4
 
 export const open = Effect.fn("LocalFile.open")(function* (name: string) {

@@ -77,7 +77,6 @@ const make = Effect.fnUntraced(function* <R>(
   const transport = yield* Transport.make(throttle)
   const calls = yield* callsOf(transport, throttle)
 
-  /** Recently polled tasks, which probes poll again. */
   const known = new Map<string, Effect.Effect<TaskRequest, unknown>>()
   const health = yield* ServiceHealth.make(profile, throttle, (failed) => {
     const turn = failed % (known.size + 1)

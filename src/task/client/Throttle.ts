@@ -55,7 +55,6 @@ const maxStepWait = Duration.millis(10_000)
 /** Seconds in which successful requests raise the rate from 0 to its limit. */
 const recovery = Duration.toSeconds("30 seconds")
 
-/** Maximum milliseconds of a pause that one response can cause. */
 const maxPause = Duration.toMillis("1 day")
 
 const longPause = Duration.toMillis("5 seconds")
@@ -93,7 +92,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   let pausedUntil = 0
   let pausedBy: E | undefined
   let held = false
-  /** Times of the slots that were reserved from the budget, ascending. */
   const slots: Array<number> = []
   const slotsWanted = yield* Latch.make()
   let saidAt = -Infinity

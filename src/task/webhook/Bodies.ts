@@ -116,7 +116,6 @@ export const make = (limit: ByteSize.ByteSize) => {
     return Bytes.concat(chunks)
   })
 
-  /** Refuses a delivery by its headers, before its body is read. */
   const accept = Effect.fnUntraced(function* ({ headers }: Pick<IncomingBody, "headers">) {
     // Compressed bodies are refused, because signature schemes do not say whether they cover the compressed bytes.
     const encoding = headers["content-encoding"] ?? "identity"

@@ -83,7 +83,6 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
   })
 
   const unread = Effect.fnUntraced(function* ({ kind, reason, status, why }: WebhookBodies.BodyRefused) {
-    // If the sender closed the connection, nothing is logged.
     if (reason !== "broken") yield* logRefusal(kind, why)
     return turnedAway(status, reason === "encoded" ? { "accept-encoding": "identity" } : {})
   })

@@ -74,7 +74,6 @@ export const layer = (options: ListenOptions) => {
     const url = `${HttpServer.formatAddress(address)}${path}`
     yield* options.onListening?.(url) ?? Effect.logInfo(`webhooks are received at ${url}`)
   })
-  // The HTTP server is loaded only if it is needed.
   const server = Effect.promise(() => import("../../node/HttpServer.ts")).pipe(
     Effect.map((NodeServer) => NodeServer.layer({ host, port })),
     Layer.unwrap,

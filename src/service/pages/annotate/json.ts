@@ -11,7 +11,6 @@ export const indentJson = (text: string): string | undefined => {
       indented += token + newLine()
     } else if (token === "}" || token === "]") {
       depth--
-      // An empty object or array stays on one line.
       indented = /[[{]\s*$/.test(indented) ? indented.trimEnd() + token : indented + newLine() + token
     } else indented += token === "," ? token + newLine() : token === ":" ? ": " : token
   }

@@ -48,7 +48,6 @@ export const useAnnotationState = (): readonly [AnnotationState, Dispatch] => {
 
 const makeDispatch = (first: AnnotationState, setState: (state: AnnotationState) => void): Dispatch => {
   let state = first
-  // The id is empty until the session is loaded.
   let expertId = ""
   const timers = new Map<Timer, ReturnType<typeof setTimeout>>()
   const store = localCopies.make(() => localStorage)

@@ -85,7 +85,6 @@ export const math = (markdown: MarkdownIt): void => {
       const end = closing(state.src, start + 2, opener)
       if (end < 0) return false
       let line = startLine
-      // A line with less indentation belongs to another block.
       while ((state.eMarks[line] ?? Infinity) < end) {
         line += 1
         if (line >= endLine || (state.sCount[line] ?? 0) < state.blkIndent) return false

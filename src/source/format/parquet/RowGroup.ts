@@ -130,7 +130,6 @@ const decode = Effect.fnUntraced(function* (
       const step = yield* Effect.try({ try: () => steps.next(), catch: (cause) => inColumn(leaf.path, cause) })
       if (step.done === true) parts.set(leaf.keys.join("."), step.value)
       isDone = step.done === true
-      // Other fibers can run between two pages, and interrupt this one.
       yield* Effect.yieldNow
     }
   }

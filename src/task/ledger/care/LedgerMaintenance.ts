@@ -99,7 +99,6 @@ export const backup = Effect.fn("LedgerMaintenance.backup")(function* (
   const file = yield* requireFile(location, "backup")
   if (yield* fs.exists(to)) return yield* new BackupExists({ path: to })
   const partial = `${to}.partial`
-  // Files that a killed backup leaves behind.
   const remove = Effect.ignore(
     Effect.forEach(
       ["", "-journal", "-wal", "-shm"].map((suffix) => `${partial}${suffix}`),
@@ -146,7 +145,6 @@ const sizeOf = Effect.fnUntraced(function* (path: string) {
   return sizes.reduce((sum, size) => sum + size, 0)
 })
 
-/** Payloads per transaction. */
 const packSize = 16
 
 const packPayloads = Effect.fnUntraced(function* (
@@ -209,7 +207,6 @@ export interface PruneReport {
   readonly results: { readonly tasks: number; readonly items: number }
 }
 
-/** Tasks per transaction. */
 const chunkSize = 500
 
 /** Tasks per page. Pages are large, since a database may scan all tasks for each page. */

@@ -196,7 +196,6 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     },
   ).pipe(Stream.flattenIterable)
 
-  /** Milliseconds from submission to result, without imported tasks. */
   const turnarounds = (campaign: Option.Option<number>): Stream.Stream<number, SqlError> =>
     pages(
       (after) => sql<{

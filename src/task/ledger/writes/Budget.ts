@@ -16,10 +16,8 @@ const leaseSeconds = 0.25
 const maxMillisAhead = 30_000
 const maxSlotsAhead = 64
 
-/** Milliseconds after a refusal until the full rate is allowed again. */
 const recovery = 30_000
 
-/** Minimum share of the rate that remains after refusals. */
 const leastShare = 0.01
 
 /** Reserved slots, each for one request. `first` and `spacing` are in milliseconds; `first` is counted from now. */

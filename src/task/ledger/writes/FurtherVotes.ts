@@ -74,7 +74,6 @@ const courseOf = (place: number, rows: ReadonlyArray<TaskOfBatch>): VoteCourse =
 export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
   const here = sql`job = ${job}`
 
-  /** None if no run has asked for further votes. */
   const furtherTerms = Effect.gen(function* () {
     const confidence = Option.fromUndefinedOr(yield* settingOf({ job, sql }, "confidence"))
     const bound = Option.flatMap(Option.fromUndefinedOr(yield* settingOf({ job, sql }, peopleWhenSetting)), boundOf)
