@@ -19,7 +19,7 @@ const jobs: { readonly [name: string]: ReadonlyArray<string> } = {
   "names, a minimum of agreement": [...panel, "--min-agreement", "0.6", "--expert-names", "--no-shuffle"],
 } // prettier-ignore
 
-/** The sample without ids, and a near-duplicate of every fourth item. */
+/** The sample without ids, a near-duplicate of every fourth item, and items with two equal completions. */
 const withNearDuplicates = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const records = (yield* fs.readFileString(sample)).trimEnd().split("\n")
@@ -27,7 +27,8 @@ const withNearDuplicates = Effect.fnUntraced(function* (folder: string) {
     const { id: _, ...record } = JSON.parse(text)
     return [record, ...(i % 4 === 0 ? [{ ...record, prompt: `${record.prompt} Please.` }] : [])]
   })
-  yield* write(`${folder}/items.jsonl`, lines)
+  const equals = Array.from({ length: 12 }, (_, i) => ({ prompt: `${i * 7919}?`, completions: ["no", "yes", "yes"] }))
+  yield* write(`${folder}/items.jsonl`, [...lines, ...equals])
   return `${folder}/items.jsonl`
 })
 

@@ -68,12 +68,18 @@ const areSame = (completions: ReadonlyArray<string>, one: number, other: number)
   return first[one] === first[other]
 }
 
+/** The index of the completion that the earliest vote for a text chose. Undefined if the text occurs once. */
+const chosenIndexOf = (text: number, votes: ReadonlyArray<ItemVote>): number | undefined =>
+  votes.find(({ choice }) => choice === text)?.chosenIndex
+
 /** Combines the votes by counting them. */
 export const byMajority = (item: JudgedItem, votes = votesOf(item)): Consensus => {
   const decided = byDecision(item, votes)
   if (decided !== undefined) return decided
-  const [judgment] = item.judgments
-  const best = firstOfText(item.completions)[judgment.bestCompletionIndex]!
+  const [first] = item.judgments
+  const best = firstOfText(item.completions)[first.bestCompletionIndex]!
+  const chosenIndex = chosenIndexOf(best, votes)
+  const judgment = chosenIndex === undefined ? first : { ...first, bestCompletionIndex: chosenIndex }
   const [vote] = votes
   if (item.judgments.length === 1 && votes.length === 1 && vote?.ranking === undefined && vote?.choice === best) {
     const combined = withAssessment(judgment, votes)
@@ -92,10 +98,7 @@ export const byMajority = (item: JudgedItem, votes = votesOf(item)): Consensus =
     }
   }
   return {
-    judgment: withAssessment(
-      judged(item, counted.best, withBest(item, counted.ranking, counted.best, votes), counted.rationale),
-      votes,
-    ),
+    judgment: judged(item, counted.best, counted, votes),
     votes,
     agreement: votes.length === 1 ? null : counted.agreement,
     by: "majority",
@@ -147,7 +150,7 @@ export const byProbability = (
   const best = top.includes(counted.best) ? counted.best : (top[0] ?? counted.best)
   const rationale = votes.find((vote) => vote.choice === best && vote.rationale !== null)?.rationale ?? undefined
   return {
-    judgment: withAssessment(judged(item, best, withBest(item, counted.ranking, best, votes), rationale), votes),
+    judgment: judged(item, best, { ...counted, rationale }, votes),
     votes,
     agreement: shareOf(best, votes),
     by: "reliability",
@@ -184,24 +187,29 @@ const shareOf = (best: number, votes: ReadonlyArray<ItemVote>): number =>
 
 const judged = (
   { judgments }: JudgedItem,
-  best: number,
-  ranking: Ranking | undefined,
-  rationale: string | undefined,
+  text: number,
+  { ranking: ofVotes, rationale }: Pick<Tally, "ranking" | "rationale">,
+  votes: ReadonlyArray<ItemVote>,
 ): Judgment => {
   const [judgment] = judgments
+  const best = chosenIndexOf(text, votes) ?? text
+  const ranking = withBest(judgment, ofVotes, best, votes)
   const { flags: _flags, ranking: _ranking, rationale: _rationale, ...rest } = judgment.annotations
   const annotations = Struct.omit(rest, Assessment.names)
   const flags = judgments.flatMap(({ annotations }) => flagsIn(annotations))
-  return {
-    ...judgment,
-    bestCompletionIndex: best,
-    annotations: {
-      ...annotations,
-      ...(ranking === undefined ? {} : { ranking }),
-      ...(rationale === undefined ? {} : { rationale }),
-      ...(flags.length === 0 ? {} : { flags }),
+  return withAssessment(
+    {
+      ...judgment,
+      bestCompletionIndex: best,
+      annotations: {
+        ...annotations,
+        ...(ranking === undefined ? {} : { ranking }),
+        ...(rationale === undefined ? {} : { rationale }),
+        ...(flags.length === 0 ? {} : { flags }),
+      },
     },
-  }
+    votes,
+  )
 }
 
 /**

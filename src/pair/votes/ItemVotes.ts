@@ -21,6 +21,8 @@ export interface ItemVote extends Assessment.Assessment {
   readonly kind?: string
   /** The preferred text, as the index of the first completion with this text. */
   readonly choice: number
+  /** The index of the chosen completion. Absent if no other completion has its text. */
+  readonly chosenIndex?: number
   /** Groups of equal rank, best first, as indices like `choice`. Undefined if the service sends no ranking. */
   readonly ranking: Ranking | undefined
   /** Zero-based position of the choice in `order`. Null if several texts are at the top, or the text occurs twice. */
@@ -64,7 +66,8 @@ const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
   const ofTexts = (vote: Given): ItemVote => {
     const byText = withFirstIndices(vote, first)
     const copies = first.filter((text) => text === byText.choice).length
-    return { ...byText, position: isDecided(byText) && copies === 1 ? vote.order.indexOf(byText.choice) : null }
+    if (copies > 1) return { ...byText, position: null, chosenIndex: vote.choice }
+    return { ...byText, position: isDecided(byText) ? vote.order.indexOf(byText.choice) : null }
   }
   const listed = listedIn(annotations, completions.length)
   return Option.match(listed, {

@@ -18,11 +18,8 @@ export const rankingOf = (judgment: Judgment): Option.Option<Ranking> =>
   asRanking(judgment.annotations["ranking"]).pipe(
     Option.filter((groups) => {
       const indices = groups.flat()
-      return (
-        new Set(indices).size === indices.length &&
-        indices.every((index) => index < judgment.completions.length) &&
-        groups[0]?.includes(judgment.bestCompletionIndex) === true
-      )
+      return new Set(indices).size === indices.length && indices.every((index) => index < judgment.completions.length)
     }),
     Option.map((groups) => rankTexts(groups, representatives(judgment))),
+    Option.filter(([top]) => top?.includes(judgment.bestCompletionIndex) === true),
   )

@@ -328,7 +328,29 @@ describe("completions of the same text", () => {
   it("are one choice in a service's list of votes", () => {
     const votes = [vote("ann", 0), vote("bob", 1), vote("cid", 2)]
     const listed = judgedItem(texts, [{ best: 1, annotations: { votes } }])
-    assert.deepStrictEqual(outcome(Consensus.byMajority(listed)), { best: 1, agreement: 2 / 3, isTie: false })
+    assert.deepStrictEqual(outcome(Consensus.byMajority(listed)), { best: 0, agreement: 2 / 3, isTie: false })
+  })
+
+  it.each<{ choices: [number, ...Array<number>]; best: number }>([
+    { choices: [2, 0, 1], best: 0 },
+    { choices: [2, 1, 0], best: 1 },
+    { choices: [1, 2], best: 1 },
+  ])("have the index of the earliest vote for one of them, and a service's own is no other: %j", (given) => {
+    const votes = given.choices.map((choice, i) => vote(`expert ${i}`, choice))
+    const listed = [0, 1].map((best) => judgedItem(texts, [{ best, annotations: { votes } }]))
+    for (const item of [by(...given.choices), ...listed]) {
+      for (const { judgment } of [Consensus.byMajority(item), Consensus.byProbability(item, [1, 0, 0])]) {
+        const indices = bestAgainstRest(judgment).map(({ chosen_index }) => chosen_index)
+        assert.deepStrictEqual(indices, [given.best])
+      }
+    }
+  })
+
+  it("stand in a service's ranking where one of them is", () => {
+    const votes = ["ann", "bob"].map((expert, i) => ({ expert, choice: 1 + i }))
+    const annotations = { votes, ranking: [[2], [0], [3], [1]] }
+    const listed = judgedItem(["a", "yes", "yes", "b"], [{ best: 2, annotations }])
+    assert.deepStrictEqual(textsOf(fullRanking(Consensus.byMajority(listed).judgment)), ["yes>a", "yes>b", "a>b"])
   })
 
   it("are one choice where votes are weighted", () => {
