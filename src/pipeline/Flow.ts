@@ -13,7 +13,7 @@ import { plural } from "../io/Values.ts"
 import { choose } from "./AdaptiveVotes.ts"
 import { validate } from "./DatasetSettings.ts"
 import { readAndSubmit, warn } from "./Reading.ts"
-import { exportDataset } from "./Reexport.ts"
+import { checkOwner, exportDataset } from "./Reexport.ts"
 import * as RejectsFile from "./RejectsFile.ts"
 import * as RunReport from "./RunReport.ts"
 import type { Settings } from "./Settings.ts"
@@ -23,6 +23,7 @@ export const run = Effect.fn("Pipeline.run")(function* <E, R>(settings: Settings
   const [elapsed, ended] = yield* Effect.timed(
     Effect.gen(function* () {
       yield* validate(settings)
+      yield* checkOwner(settings.directory)
       const submittingDone = yield* Latch.make()
       let stopped = true
       const settled = yield* Latch.make()

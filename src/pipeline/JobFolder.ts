@@ -7,7 +7,7 @@
  * judge-answers.db answers of language models, if they judge
  * rejects.jsonl    rejected records, with file, line, and reason
  * dataset/         the preference pairs
- * export.json      fingerprint and results of the last export, to skip an export that would change nothing
+ * export.json      job, fingerprint, and results of the last export, to skip an export that would change nothing
  * group.txt        the group of the last run's tasks at the service. If the ledger is lost, set `group` to this name
  * refused/         the report on a dataset that exceeded a threshold and was not written
  * settings.yaml    the settings of the last run, from its command line and prefstream.yaml

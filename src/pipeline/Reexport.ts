@@ -1,7 +1,7 @@
 /**
  * Exports a dataset, unless it is up to date. It is up to date if ledger (`Ledger.fingerprint`), settings, campaign,
  * version, manifest, and file sizes match `export.json`. An export with custom code is never skipped, because code
- * cannot be compared. Only `prefstream verify` checks the files' checksums.
+ * cannot be compared. Only `prefstream verify` checks the files' checksums. Only `force` replaces another job's dataset.
  */
 import { Effect, FileSystem, Option, Schema, Struct } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
@@ -9,6 +9,7 @@ import * as Manifest from "../dataset/Manifest.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import { runtime, version } from "../node/Version.ts"
 import { bestAgainstRest, isBuiltIn, settingsOf } from "../pair/PairStrategy.ts"
+import { SettingInvalid } from "../io/SettingInvalid.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
 import * as Export from "./Export.ts"
 import * as JobFolder from "./JobFolder.ts"
@@ -39,19 +40,34 @@ const fingerprintOf = Effect.fnUntraced(function* (settings: Settings) {
 
 const ExportRecord = Schema.fromJsonString(
   Schema.Struct({
+    /** Empty if the dataset depends on custom code. */
     fingerprint: Schema.String,
+    job: Schema.String,
     /** SHA-256 of `manifest.json`. */
     manifest: Schema.String,
     exported: Schema.Unknown,
   }),
 )
 
-const readRecord = Schema.decodeUnknownEffect(ExportRecord)
+const readRecord = (directory: string) =>
+  FileSystem.FileSystem.use((fs) => fs.readFileString(JobFolder.exported(directory))).pipe(
+    Effect.flatMap(Schema.decodeUnknownEffect(ExportRecord)),
+  )
+
+/** Fails if the folder has the dataset of another job, which an export would replace. */
+export const checkOwner = Effect.fnUntraced(function* (directory: string) {
+  const dataset = JobFolder.dataset(directory)
+  if (!(yield* (yield* FileSystem.FileSystem).exists(dataset))) return
+  const { job } = yield* Effect.orElseSucceed(readRecord(directory), () => ({ job: undefined }))
+  if (job === undefined || job === (yield* LedgerReader).jobName) return
+  const expected = "a folder without the dataset of another job: name a new one, or remove that dataset"
+  return yield* new SettingInvalid({ setting: "directory", expected, found: `${dataset} of job ${job}` })
+})
 
 const existing = Effect.fnUntraced(function* (directory: string, fingerprint: string) {
   const fs = yield* FileSystem.FileSystem
   const dataset = JobFolder.dataset(directory)
-  const record = yield* Effect.flatMap(fs.readFileString(JobFolder.exported(directory)), readRecord)
+  const record = yield* readRecord(directory)
   const text = yield* fs.readFileString(`${dataset}/${Manifest.fileName}`)
   const manifestSha256 = Sha256.hex(text)
   if (record.fingerprint !== fingerprint || record.manifest !== manifestSha256) return Option.none<Export.Exported>()
@@ -83,10 +99,11 @@ const writeRecord = Effect.fnUntraced(
   function* ({ directory }: Settings, fingerprint: string, { dataset, example, leftOut, measured }: Export.Exported) {
     const fs = yield* FileSystem.FileSystem
     const { manifestSha256: manifest } = yield* Effect.fromOption(dataset)
+    const { jobName: job } = yield* LedgerReader
     const exported: RecordedExport = { example: Option.getOrNull(example), leftOut, measured }
     yield* fs.writeFileString(
       JobFolder.exported(directory),
-      `${JSON.stringify({ fingerprint, manifest, exported }, undefined, 2)}\n`,
+      `${JSON.stringify({ fingerprint, job, manifest, exported }, undefined, 2)}\n`,
     )
   },
   (effect) => Effect.ignore(effect),
@@ -94,6 +111,7 @@ const writeRecord = Effect.fnUntraced(
 
 export const exportDataset = Effect.fnUntraced(function* (settings: Settings) {
   const { directory, force = false } = settings
+  if (!force) yield* checkOwner(directory)
   const fingerprint = yield* fingerprintOf(settings)
   if (!force && Option.isSome(fingerprint)) {
     const fs = yield* FileSystem.FileSystem
@@ -110,6 +128,10 @@ export const exportDataset = Effect.fnUntraced(function* (settings: Settings) {
     }
   }
   const exported = yield* Export.exportDataset(settings)
-  if (Option.isSome(fingerprint)) yield* writeRecord(settings, fingerprint.value, exported)
+  yield* writeRecord(
+    settings,
+    Option.getOrElse(fingerprint, () => ""),
+    exported,
+  )
   return exported
 }, LedgerReader.snapshot)

@@ -2,8 +2,8 @@
  * Sends planned tasks until the input is read and no planned task is left. A task is claimed just before its request is
  * sent. A task that the service may have created is sent again only if the service still remembers its key.
  *
- * After a 400, 413, or 422, a task of several items is split in two, so that only the item at fault is refused. The run
- * ends if a failure would affect every task, or if the service refuses the run's first tasks (`FailureStreak`).
+ * After a 400, 413, 422, or 451, a task of several items is split in two, so that only the item at fault is refused. The
+ * run ends if a failure would affect every task, or if the service refuses the run's first tasks (`FailureStreak`).
  */
 import { Data, Deferred, Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -36,7 +36,7 @@ const stoppedBetween = "the run was stopped between the first and the last of th
 const maxClaimTime = Duration.toMillis("2 seconds")
 
 /** With one of these statuses, a service may refuse a whole task because of one item. */
-const mayBeOneItem: ReadonlySet<number> = new Set([400, 422])
+const mayBeOneItem: ReadonlySet<number> = new Set([400, 422, 451])
 
 export type SendError = SqlError | AnnotationClientError
 

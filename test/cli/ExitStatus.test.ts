@@ -22,6 +22,21 @@ describe("0: done", () => {
   })
 })
 
+describe("0: what the service refuses is rejected", () => {
+  test("run and status name it, and do not say that all is done", function* () {
+    const job = yield* folderWithItems(5)
+    const service = yield* ScriptedService.except(
+      ({ body }) => body.includes("prompt 4") && { status: 415, body: { detail: "too odd" } },
+    )
+    const args = ["run", `${job}/items.jsonl`, "--dir", job, "--batch-size", "2", ...quick]
+    const except = ", except 1 task \\(1 item\\) that the service refused\\.$"
+    const said = yield* cli(args, to(service)).pipe(ends(0))
+    assert.match(said.stdout, new RegExp(`^Done in .*${except}`, "m"))
+    const status = yield* cli(["status", "--dir", job]).pipe(ends(0))
+    assert.match(status.stdout, new RegExp(`^All tasks are done${except}`, "m"))
+  })
+})
+
 describe("1: failure", () => {
   test("a result that does not fit its task: named, and the dataset holds the others", function* () {
     const job = yield* folderWithItems(4)
@@ -72,7 +87,8 @@ describe("1: failure", () => {
     yield* write(`${job}/items.jsonl`, itemLines(4))
     yield* write(`${job}/gold.jsonl`, goldLines(3))
     const args = ["run", `${job}/items.jsonl`, "--dir", job, "--batch-size", "1", "--expert", `gold:${job}/gold.jsonl`]
-    yield* cli(args).pipe(ends(1, /is cancelled: automatic experts cannot give the missing votes on 1 of 1 prompts/))
+    const told = /is cancelled: .* cannot give the missing votes on 1 of 1 prompts \(gold:.*gold\.jsonl has no answer\)/
+    yield* cli(args).pipe(ends(1, told))
     assert.strictEqual((yield* pairsOf(job)).length, 3)
     yield* write(`${job}/gold.jsonl`, goldLines(4))
     assert.strictEqual((yield* cli(args)).status, 0)

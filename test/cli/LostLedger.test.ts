@@ -67,6 +67,8 @@ describe("the ledger of a finished job", () => {
     const elsewhere = yield* run({ PREFSTREAM_LEDGER: `${job}/other.db` })
     assert.match(elsewhere.stderr, /other\.db has no record of this job/)
     assert.strictEqual(requests(), sent)
+    // The dataset that is there would be replaced by that of the other job.
+    rmSync(`${job}/dataset`, { recursive: true })
     assert.strictEqual((yield* run({}, "--job", "b")).status, 0)
     assert.isAbove(requests(), sent)
   })

@@ -294,3 +294,24 @@ describe("prefstream export", () => {
     ])
   })
 })
+
+test("a dataset of another job is replaced by force alone, and a run says so before it sends anything", function* () {
+  const directory = yield* temporaryDirectory
+  yield* write(`${directory}/items.jsonl`, itemLines(2))
+  const service = yield* ScriptedService.make(ScriptedService.obliging)
+  const job = (command: string, name: string, folder: string, ...more: ReadonlyArray<string>) =>
+    cli([command, "--ledger", `${directory}/l.db`, "--job", name, "--dir", folder, ...more], to(service))
+  const run = (name: string, folder: string) => job("run", name, folder, `${directory}/items.jsonl`, ...quick)
+  yield* run("one", directory).pipe(ends(0))
+  const dataset = written(directory)
+  const told = /--dir: expected a folder without the dataset of another job: .*, found .*dataset of job one$/m
+  yield* run("two", directory).pipe(ends(2, told))
+  assert.lengthOf(service.received.filter(ScriptedService.isPost), 1)
+  yield* run("two", `${directory}/two`).pipe(ends(0))
+  yield* job("export", "two", directory).pipe(ends(2, told))
+  yield* job("export", "one", directory).pipe(ends(0, /up to date/))
+  assert.strictEqual(written(directory), dataset)
+  yield* job("export", "two", directory, "--force").pipe(ends(0))
+  assert.notStrictEqual(written(directory), dataset)
+  yield* run("two", directory).pipe(ends(0))
+})

@@ -143,6 +143,7 @@ describe("submit", () => {
   for (const [status, bad] of [
     [400, 0],
     [422, 2],
+    [451, 3],
     [400, 59],
   ] as const) {
     test(`on ${status} refuses only the item at fault, number ${bad} of the first task, with the service's reason`, function* () {

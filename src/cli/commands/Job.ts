@@ -6,6 +6,7 @@ import { ServiceProfile } from "../../api/ServiceProfile.ts"
 import { ThresholdsExceeded } from "../../pipeline/Export.ts"
 import * as Preview from "../../pipeline/Preview.ts"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
+import { checkOwner } from "../../pipeline/Reexport.ts"
 import * as RunReport from "../../pipeline/RunReport.ts"
 import * as Stop from "../../pipeline/Stop.ts"
 import type { Source } from "../../source/Source.ts"
@@ -90,6 +91,7 @@ export const savingSettings = Effect.fnUntraced(function* <E, R>(
   work: Effect.Effect<RunReport.RunReport, E, R>,
   { directory }: Place,
 ) {
+  yield* checkOwner(directory)
   // If workers share the ledger, the settings are not saved, because other processes may also write to the folder.
   if (!(yield* Ledger).isShared) yield* Settings.save(directory)
   return yield* work

@@ -23,6 +23,7 @@ const flags = new Map([
   ["format", "--input-format"],
   ["experts", "--accuracy"],
   ["pollInterval.max", "--poll-max"],
+  ["directory", "--dir"],
   ["token", "PREFSTREAM_TOKEN"],
   ["webhook", "--listen"],
   ["webhook.port", "--listen"],

@@ -101,8 +101,9 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
     case "thresholds_exceeded":
       return [ended("a threshold is exceeded, and the dataset was not written")]
     case "done":
-      if (report.seconds === null) return ["All tasks are done."]
-      return [`Done in ${duration(report.seconds)}.`]
+      return [
+        `${report.seconds === null ? "All tasks are done" : `Done in ${duration(report.seconds)}`}${exceptRefused(report)}.`,
+      ]
     case "over_budget":
       return [
         `${ended("the budget is used up, and some items were not sent")} Next: ${hasRoom(report) ? "results cost less than planned, so" : "raise the budget (--budget), and"} ${later ?? "run the submitting command again"}.`,
@@ -178,6 +179,11 @@ const whyAllRejected = ({ tasks, issues }: RunReport): string => {
   const first = issues.find(({ state }) => state === "refused")?.reason
   return `the service refused ${all}${count(refused, "task")}${first == null ? "" : `. First reason: ${first}`}`
 }
+
+const exceptRefused = ({ tasks: { refused }, votes }: RunReport): string =>
+  refused.tasks === 0
+    ? ""
+    : `, except ${count(refused.tasks, "task")} (${count(refused.items, unit({ votes }))}) that the service refused`
 
 const describeUnfinished = (unusable: number, { planned, submitted, submitting }: RunReport["tasks"]): string =>
   listed(

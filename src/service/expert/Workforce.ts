@@ -102,14 +102,18 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     let unanswered = 0
     const withoutAnswer: Array<number> = []
     let failed: string | undefined
+    let unknown: string | undefined
     const judge = (item: Judging.Item) =>
       Effect.map(judging.judge(item, claim, say), (outcome) => {
-        const hasFailed = outcome.judged.answers.some(({ vote }) => Result.isFailure(vote))
+        const silent = outcome.judged.answers.find(({ vote }) => Result.isFailure(vote))
         // If `isDone`, the queue counts the prompt as done, with the votes that it has.
-        const isDone = voters === "judges" && hasFailed
+        const isDone = voters === "judges" && silent !== undefined
         if (outcome.lacking > 0 && !isDone) {
           unanswered++
-          if (hasFailed) withoutAnswer.push(item.itemId)
+          if (silent !== undefined) {
+            withoutAnswer.push(item.itemId)
+            unknown ??= `${silent.expert} has no answer`
+          }
         }
         failed ??= outcome.failed
         return { ...outcome.judged, guidelinesVersion }
@@ -132,7 +136,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     if (unanswered > 0 && withoutAnswer.length === 0 && !cancels && voters !== "judges")
       return yield* leaveToPeople(taskId)
     if (unanswered > 0) {
-      return yield* giveUp({ taskId, voters, lacking: unanswered, prompts }, failed, withoutAnswer)
+      return yield* giveUp({ taskId, voters, lacking: unanswered, prompts }, failed ?? unknown, withoutAnswer)
     }
     if (failed !== undefined) yield* report(failing, taskId, "got no vote from one expert", failed)
   })

@@ -67,7 +67,8 @@ const sqliteOptions = {
 
 export const defaultJob = "default"
 
-const readerOf = (context: LedgerContext) => ({
+const readerOf = (context: LedgerContext, jobName: string) => ({
+  jobName,
   ...readRuns(context),
   ...readItems(context),
   ...readTasks(context),
@@ -91,7 +92,7 @@ type Reader = ReturnType<typeof readerOf>
 
 const makeReader = Effect.fnUntraced(function* ({ job = defaultJob }: LedgerOptions = {}) {
   const sql = yield* SqlClient.SqlClient
-  return readerOf({ sql, write: sql.withTransaction, bodies: BodyCache.make(0), ...(yield* Jobs.find(job)) })
+  return readerOf({ sql, write: sql.withTransaction, bodies: BodyCache.make(0), ...(yield* Jobs.find(job)) }, job)
 })
 
 const make = Effect.fnUntraced(function* ({
@@ -115,7 +116,7 @@ const make = Effect.fnUntraced(function* ({
   const planned = yield* Latch.make()
   const submitted = yield* Latch.make()
   const hinted = yield* Latch.make()
-  const reader = readerOf(context)
+  const reader = readerOf(context, name)
   const hints = writeHints(context, hinted)
   return {
     ...reader,
