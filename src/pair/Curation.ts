@@ -103,7 +103,6 @@ const maxExamples = 8
 const maxFindings = 5
 const resamples = 200
 
-/** Keeps a random sample of the examples: those with the smallest hashes of their ids. */
 const makeSample = () => {
   let drawn: Array<{ readonly key: string; readonly example: Example }> = []
   return {

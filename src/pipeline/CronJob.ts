@@ -33,7 +33,6 @@ const maxSleepMillis = Duration.toMillis("30 seconds")
 
 const maxLateMillis = Duration.toMillis("1 minute")
 
-/** A smaller change of the clock, for example by NTP, does not change the schedule. */
 const minSetBackMillis = Duration.toMillis("1 second")
 
 const maxCounted = 1000
@@ -97,7 +96,6 @@ export const parse = (expression: string, timeZone?: string): Result.Result<Cron
   )
 }
 
-/** Milliseconds by which the wall clock was set back since this process began. */
 const backwardShift = Effect.gen(function* () {
   return (yield* SteadyClock.now) - (yield* Clock.currentTimeMillis)
 })

@@ -43,7 +43,6 @@ export class GroupsInvalid extends Schema.TaggedError<GroupsInvalid>()("GroupsIn
   }
 }
 
-/** Maximum number of groups. Each group takes memory, and adds a table to the output. */
 const maxGroups = 100
 
 export const fieldOf = Effect.fnUntraced(function* (by: string | undefined) {

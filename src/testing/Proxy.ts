@@ -60,7 +60,6 @@ export const make = Effect.fnUntraced(function* (target: string) {
   yield* HttpServer.serveEffect(handle).pipe(Effect.provide(server))
   return {
     origin: HttpServer.formatAddress(Context.get(server, HttpServer.HttpServer).address),
-    /** Arrival times of the requests since the last call of `disturb`, in epoch milliseconds. */
     arrivals,
     /** @param choose gets the number of each following request, from 1, and returns the fault of this request */
     disturb: (choose: typeof faultOf) => {

@@ -40,7 +40,6 @@ const campaigns = (status: JobStatus): Rows => {
   return rows.length > 1 ? rowsOf("campaigns", rows) : []
 }
 
-/** In seconds. A worker that has not been seen for longer may be lost. */
 const lateAfter = 15
 
 /** In seconds. A worker without progress may be stuck, or may be waiting for the service. */

@@ -12,7 +12,6 @@ import type { AuditVote, Ballots } from "./Ballots.ts"
 
 /** Maximum number of values per kind of slice. The values with the most items are kept. */
 const maxRows = 100
-/** Lengths that differ by at most this share of the longer one are nearly equal. */
 const nearLength = 0.1
 
 type Pair = readonly [item: number, one: number, other: number, weight: number]

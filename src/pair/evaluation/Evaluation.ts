@@ -33,7 +33,6 @@ export const defaultDisagreements = 100
 
 /** Lengths are similar if the longer completion has at most this many times the characters of the other. */
 const similarLength = 1.1
-/** Maximum number of values per slice. Further values are counted together, as `(other)`. */
 const maxValues = 100
 const bins = 5
 

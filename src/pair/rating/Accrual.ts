@@ -13,7 +13,6 @@ const maxPoints = 48
 
 export const minItems = 10
 
-/** `n` is the number of items. The other members are sums over the items. */
 interface Sums {
   n: number
   y: number

@@ -51,7 +51,6 @@ const pointsPerDecade = 400
 const meanRating = 1000
 const scale = pointsPerDecade / Math.LN10
 
-/** Tolerance of the fits to resamples. The remaining error is far below a rating point. */
 const drawnTolerance = 1e-3
 
 const maxCurves = 8

@@ -66,7 +66,6 @@ export interface SplitsOptions {
   readonly scratchDirectory?: string | undefined
 }
 
-/** The tolerance for sums of shares such as 0.7 + 0.2 + 0.1. */
 const rounding = 1e-9
 
 const kinds = { shares: Kinds.shares, scratchDirectory: Kinds.text, ...Kinds.all(Kinds.number, "seed threshold") }

@@ -39,7 +39,6 @@ export interface ItemVote extends Assessment.Assessment {
   readonly unread?: string
 }
 
-/** Maximum duration, about thirty years. A longer one comes from a wrong clock. */
 const maxSeconds = 1e9
 
 const asRanking = Schema.decodeUnknownOption(Ranking)

@@ -115,7 +115,6 @@ const make = Effect.gen(function* () {
       }),
     )
     const old = yield* add(row, rotated)
-    // If the entry is missing, the token was revoked in the meantime.
     const entry = accepted.get(old.hash)
     if (entry !== undefined) entry.expiresAt = Math.min(entry.expiresAt ?? Infinity, old.expires_at ?? Infinity)
     return { token, summary: summaryOf(row) }

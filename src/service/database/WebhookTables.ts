@@ -8,7 +8,6 @@ export const webhookTables: ReadonlyArray<string> = [
     disabled_reason TEXT,
     paused_until INTEGER NOT NULL
   )`,
-  // The number of failed attempts since the last success. A missing row means 0.
   `CREATE TABLE webhook_failure (
     endpoint_id INTEGER NOT NULL PRIMARY KEY REFERENCES webhook_endpoint (endpoint_id) ON DELETE CASCADE,
     since INTEGER NOT NULL,

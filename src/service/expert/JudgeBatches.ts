@@ -76,7 +76,6 @@ export const make = Effect.fnUntraced(function* (
     })
   })
 
-  /** Records a batch's answers. If `hasUnreadable`, requests without a result count as unreadable answers. */
   const settle = Effect.fnUntraced(function* (
     name: string,
     results: ReadonlyMap<string, Result.Result<Answer, JudgeFailed>>,

@@ -181,7 +181,6 @@ const flag = HttpApiEndpoint.post("flag", "/items/:item_id/flag", { params, payl
 /** Makes the expert's last vote a draft again. Fails with `Conflict` if its task is completed, for example. */
 const undo = HttpApiEndpoint.post("undo", "/undo", { success: Work })
 
-/** Returns the expert's last 20 judgments, the latest first, without judgments of qualification items. */
 const judgments = HttpApiEndpoint.get("judgments", "/judgments", { success: Schema.Array(GivenJudgment) })
 
 /** Returns the item of a judgment, with the judgment as its draft. Fails with `Conflict` if it can't be corrected. */

@@ -24,7 +24,6 @@ export const AuditPage = Schema.Struct({
 export type AuditPage = typeof AuditPage.Type
 
 const list = HttpApiEndpoint.get("list", "/audit", { query: { ...page, ...filter }, success: AuditPage })
-/** Streams all matching entries, oldest first, as one JSON object per line. */
 const exported = HttpApiEndpoint.get("export", "/audit/export", {
   query: filter,
   success: HttpApiSchema.StreamNdjson({ schema: AuditEntry }),

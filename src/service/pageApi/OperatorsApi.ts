@@ -35,13 +35,11 @@ const add = HttpApiEndpoint.post("add", "/operators", {
 })
 /** Makes a link for setting a new password. Older links stop working. The old password works until a new one is set. */
 const renew = HttpApiEndpoint.post("renew", "/operators/:operator_no/link", { params, success: OperatorLink })
-/** Changes the operator's role. Fails with `Conflict` if the operator is the last admin. */
 const setRole = HttpApiEndpoint.put("setRole", "/operators/:operator_no/role", {
   params,
   payload: Schema.Struct({ role: Role }),
   success: OperatorSummary,
 })
-/** Ends the operator's sessions. Fails with `Conflict` if the operator is the last admin. */
 const remove = HttpApiEndpoint.delete("remove", "/operators/:operator_no", { params })
 
 export class DashboardOperators extends HttpApiGroup.make("operators")

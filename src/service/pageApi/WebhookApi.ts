@@ -83,7 +83,6 @@ const delivery = HttpApiEndpoint.get("delivery", "/deliveries/:message_id", {
   params: deliveryParams,
   success: DeliveryDetail,
 })
-/** Sends the message again immediately. If the attempt fails, the retry schedule begins again. */
 const resend = HttpApiEndpoint.post("resend", "/deliveries/:message_id/resend", { params: deliveryParams })
 
 export class DashboardWebhook extends HttpApiGroup.make("webhook")

@@ -106,7 +106,6 @@ export const make = Effect.gen(function* () {
     return { items: yield* withEqual(page), next, disagreements: yield* disagreements(filter) }
   })
 
-  /** Counts the disputed items that match the other filters. Equal items count once. */
   const disagreements = Effect.fnUntraced(function* (filter: ItemQuery) {
     const [row] = yield* sql<{ items: number }>`SELECT COUNT(*) AS items FROM (
       SELECT DISTINCT content, CASE group_id WHEN task_id THEN '' ELSE group_id END

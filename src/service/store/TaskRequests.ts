@@ -29,7 +29,6 @@ const make = Effect.gen(function* () {
     kept.delete(seq)
   }
 
-  /** Caches a request that was just stored, because it is usually needed next. */
   const keep = (seq: number, content: TaskContent, bytes: number) => {
     forget(seq)
     kept.set(seq, { content, bytes })

@@ -414,7 +414,6 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     if (!unanswered) yield* sql`DELETE FROM hold WHERE ${items}`
   })
 
-  /** Returns open items to the queue, even for experts whose cursor has passed them. */
   const putBack = (itemIds: ReadonlyArray<number>): Effect.Effect<void, SqlError> =>
     Effect.asVoid(
       sql`INSERT OR REPLACE INTO returned_item (item_id) SELECT value FROM json_each(${JSON.stringify(itemIds)})`,

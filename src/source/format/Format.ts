@@ -140,7 +140,6 @@ const textFormat = (
   }
 }
 
-/** If no record ends within this multiple of `maxLineBytes`, the file is refused. */
 const maxOpenRecords = 32
 
 const limitOpenBytes = (name: string, { maxLineBytes = Lines.defaultMaxLineBytes }: FormatOptions) => {

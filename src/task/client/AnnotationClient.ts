@@ -145,7 +145,6 @@ const make = Effect.fnUntraced(function* <R>(
     request: Effect.Effect<Uint8Array, E>,
     tries = 1,
   ): Effect.fn.Return<TaskView, AnnotationClientError | E> {
-    /** Failures to read `request` from the ledger. They are not failures of the service. */
     const requestFailures: Array<E> = []
     const task = yield* request.pipe(
       Effect.tapError((failure) => Effect.sync(() => requestFailures.push(failure))),

@@ -113,7 +113,6 @@ export const make = Effect.fnUntraced(function* (
     let isFirst = true
     /** Whether the service accepted a request that may create something. */
     let hasWritten = false
-    /** The failure of a write that the service may have carried out. */
     let lost: AnnotationClientError | undefined
     const answers: Array<string> = []
 

@@ -30,7 +30,6 @@ const latest = 8.64e15
 const minProbeDelay = Duration.toMillis("1 second")
 const maxWait = Duration.toMillis("30 seconds")
 
-/** Maximum length of the cause in a message, in UTF-16 code units. */
 const maxCauseCharacters = 80
 
 const isInconclusive = ({ reason }: AnnotationClientError): boolean =>

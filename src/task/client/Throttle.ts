@@ -35,9 +35,7 @@ interface Waiter<E> {
 
 /** If requests are late by up to this many milliseconds, the next requests are sent faster to make up for the delay. */
 const catchUp = 100
-/** More slots are reserved this many milliseconds before the time of the last slot. */
 const takeAhead = 50
-/** A time slot that no request used is dropped after this many milliseconds. */
 const maxSlotDelay = 40
 /** Assumed maximum milliseconds from sending to arrival, for example while a connection opens. */
 const maxLateness = 150
@@ -52,7 +50,6 @@ const maxRemembered = 10_000
 const createsPerPoll = 3
 /** Maximum wait for the next request of a half-done creation when the run stops. It is below the default `grace`. */
 const maxStepWait = Duration.millis(10_000)
-/** Seconds in which successful requests raise the rate from 0 to its limit. */
 const recovery = Duration.toSeconds("30 seconds")
 
 const maxPause = Duration.toMillis("1 day")

@@ -91,7 +91,6 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
   const unusable = (detail: string, isForeign = false, found?: string) =>
     error(new UnusableAnswer({ detail, isForeign, ...(found === undefined ? {} : { found }) }))
 
-  /** Slows down all requests after a 429, a 503, or a response with `Retry-After`. */
   const slowDown = Effect.fnUntraced(function* (failure: AnnotationClientError, permit: Throttle.Permit | undefined) {
     const { reason } = failure
     if (reason._tag !== "Unavailable") return

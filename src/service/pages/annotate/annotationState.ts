@@ -97,7 +97,6 @@ export type Command =
       /** Whether the browser must send the request even if the page closes. */
       readonly leaving: boolean
     }
-  /** Restarts the timer, which then fires after `after` milliseconds. Null stops the timer. */
   | { readonly _tag: "timer"; readonly timer: Timer; readonly after: number | null }
   | { readonly _tag: "keep"; readonly itemId: number; readonly draft: Draft }
   | { readonly _tag: "forget"; readonly itemId: number }

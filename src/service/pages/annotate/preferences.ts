@@ -9,7 +9,6 @@ export type Preference =
   | "source"
   /** "on" shows long texts in full. */
   | "expand"
-  /** The guidelines that the expert has seen, and whether they are open (see `Guidelines`). */
   | "guidelines"
 
 const prefix = "prefstream.preference."

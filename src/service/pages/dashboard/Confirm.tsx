@@ -26,7 +26,6 @@ export const Confirm = <A,>(props: ConfirmProps<A>) => {
   const action = useAction()
   const say = useContext(Say)
   const reload = useContext(Reload)
-  // Removes an earlier message, which could be mistaken for the result of this action.
   useEffect(() => say(""), [])
   const act = (values: Values) =>
     void action.run(

@@ -37,7 +37,6 @@ export const Dialog = ({ title, onClose, children, class: name }: DialogProps) =
       // open, so it is opened again.
       onClose={onClose ?? (() => element.current?.showModal())}
       onClick={(event) => {
-        // The target of a click on the backdrop is the dialog itself.
         if (event.target === event.currentTarget && isOutside(event, event.currentTarget)) onClose?.()
       }}
     >

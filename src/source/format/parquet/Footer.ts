@@ -28,7 +28,6 @@ export interface Footer {
 
 const tailBytes = 64 * 1024
 
-/** Enough for a table with a thousand columns and a thousand row groups. */
 const maxFooterBytes = 64 * 1024 * 1024
 const maxValues = 8_000_000
 

@@ -24,7 +24,6 @@ interface Page {
 
 export type Spend = (bytes: number) => void
 
-/** Most writers make pages of about 1 MB, some of 100 MB. */
 const maxPageBytes = Zstd.maxOutputBytes
 
 /** Larger arrays become hash tables in JavaScript engines. */

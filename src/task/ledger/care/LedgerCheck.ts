@@ -65,7 +65,6 @@ export interface LedgerCheckOptions {
 
 const maxFindings = 10
 
-/** Tasks per page; a task's request and result take about 100 kB. */
 const pageSize = 64
 
 const taskName = (row: { readonly seq: number; readonly task_id?: string | null }): string =>

@@ -210,7 +210,6 @@ export const readStatus = ({ job, sql }: LedgerContext) => {
     Effect.withSpan("Ledger.prunedItems"),
   )
 
-  /** Number of items by outcome, without gold items that were mixed in. */
   const itemsByOutcome = Effect.fn("Ledger.itemsByOutcome")(function* (campaign: Option.Option<number>) {
     const rows = yield* sql<{ outcome: number; items: number }>`SELECT outcome, COUNT(*) AS items FROM (
         SELECT item.seq, MIN(CASE t.state

@@ -138,7 +138,6 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     )
   })
 
-  /** Items without any vote, because all their tasks were refused or given up. */
   const dropped = (campaign: Option.Option<number>): Stream.Stream<DroppedTask, SqlError> =>
     pages(
       (after) => sql<

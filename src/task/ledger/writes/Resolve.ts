@@ -113,7 +113,6 @@ export const writeDecisions = (
     return rows[0] === undefined ? task : { ...task, ...rows[0] }
   })
 
-  /** Plans a new attempt, under another key and at the current prices. */
   const planAgain = Effect.fnUntraced(function* (task: Issue, now: number) {
     yield* keepAttempt(task, now)
     yield* sql`UPDATE task SET state = 'planned', attempt = ${task.attempt + 1},
