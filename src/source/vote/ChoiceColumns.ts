@@ -1,6 +1,6 @@
 /** Finds columns that together contain a choice. Scores and ranks are only suggested: a high number may be bad. */
 import * as OptionText from "../../io/OptionText.ts"
-import { isObject, joinWords, memberOf, type Members } from "../../io/Values.ts"
+import { isObject, joinWords, memberOf } from "../../io/Values.ts"
 import * as Sample from "../detect/Sample.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
@@ -13,11 +13,16 @@ export const oneHot = ({ members, records }: Sample.Sample, names: ReadonlyArray
       ({ plainName, values }) =>
         plainName.startsWith(`${name}_`) && values.length > 0 && values.every((value) => isOne(value) || isZero(value)),
     )
-    const isOneOf = (record: Members) => columns.filter((column) => isOne(memberOf(record, column.name))).length === 1
-    if (columns.length > 1 && records.every(isOneOf)) return columns.map(({ path }) => path)
+    const minShare = columns.filter(({ values }) => values.some(isOne)).length > 1 ? undefined : 1
+    const cells = records.map((record) => columns.map((column) => memberOf(record, column.name)))
+    if (columns.length > 1 && areOneHot(cells, minShare)) return columns.map(({ path }) => path)
   }
   return []
 }
+
+/** Other records are rejected one by one. */
+export const areOneHot = (records: ReadonlyArray<ReadonlyArray<unknown>>, minShare = 0.9): boolean =>
+  records.filter((cells) => cells.filter(isOne).length === 1).length >= records.length * minShare
 
 const measures = [
   ["scores", /(?:^|_)(?:scores?|ratings?|rewards?|quality|upvotes|elo)(?:$|_)/],
