@@ -34,6 +34,8 @@ describe("inspect", () => {
       ["expert", { ...pair, winner: "model_a", judge: "ann" }, /votes at "winner": prefstream import/],
       ["columns", { ...pair, annotator_1: 1, annotator_2: 2 }, /votes at "annotator_1": prefstream import/],
       ["number", { ...pair, label: 0 }, /votes at "label": prefstream import/],
+      ["one-hot", { ...pair, winner_model_a: 0, winner_model_b: 1 }, /votes at "winner_model_a": prefstream import/],
+      ["flags", { ...pair, label_toxic: 0, label_fine: 1 }, undefined],
       ["tool", labelStudio, /an export of Label Studio: prefstream import/],
       ["gold", { ...pair, winner: "model_a" }, undefined],
       ["items", pair, undefined],

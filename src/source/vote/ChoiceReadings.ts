@@ -207,7 +207,12 @@ const ask = (
   const places = first.map((one) => (isOneRecord ? `${whereOf(one)}, ${one.name}` : whereOf(one)))
   const width = Math.max(...readings.map(({ option }) => option.length))
   const records = [...Map.groupBy(choices, ({ item }) => item).values()]
-  const isOneHot = namesOf(choices).length > 1 && areOneHot(records.map((cells) => cells.map(({ value }) => value)))
+  const isOneHot =
+    namesOf(choices).length > 1 &&
+    areOneHot(
+      records.map((cells) => cells.map(({ value }) => value)),
+      0.5,
+    )
   return Result.fail(
     [
       `${describeField(choices)} ${joinWords(listValues(values))}, which can have several meanings. Two records:`,

@@ -243,7 +243,10 @@ describe("as options say", () => {
     assert.deepStrictEqual(read.slice(0, 5), [`${reason} 0, 0 and 0`, `${reason} 1, 1 and 0`, "tie", 0, 1])
     assert.notInclude(read.slice(2).map(String).join(), "expected")
     const tooMany = jsonl(oneHotRows([[0, 0, 0], [1, 1, 0], [0, 0, 0]])) // prettier-ignore
-    assert.match(yield* problem(tooMany), /found no votes in/)
+    assert.match(
+      yield* problem(tooMany),
+      /found no votes in .*: if 1 marks the choice in each record, set `choice: \["winner_a", "winner_b", "winner_tie"\], choiceAs: "one-hot"`$/,
+    )
     const neverSecond = Array.from({ length: 20 }, (_, i) => pair(i, { winner_a: i === 0 ? 0 : 1, winner_b: 0 }))
     assert.match(yield* problem(jsonl(neverSecond)), /found no votes in/)
   })
