@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs"
 import { gzipSync } from "node:zlib"
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
@@ -272,10 +272,25 @@ describe("validate", () => {
     yield* cli(["validate", file, "--rejects", `${folder}/../${folder.split("/").at(-1)}/items.jsonl`]).pipe(ends(2))
     assert.strictEqual(readFileSync(file, "utf8"), before)
     writeFileSync(`${folder}/rejects.jsonl`, "earlier")
+    appendFileSync(file, Uint8Array.of(10, 0xff, 10))
     assert.strictEqual((yield* cli(["validate", file, "--rejects", `${folder}/rejects.jsonl`])).status, 5)
-    const [reject] = readFileSync(`${folder}/rejects.jsonl`, "utf8").trimEnd().split("\n")
-    assert.deepStrictEqual(JSON.parse(reject!).raw, "{")
+    const [broken, latin1] = readFileSync(`${folder}/rejects.jsonl`, "utf8").trimEnd().split("\n")
+    assert.deepStrictEqual(JSON.parse(broken!).raw, "{")
+    assert.match(JSON.parse(latin1!).reason, /, set --encoding NAME\)/)
     assert.isFalse(existsSync(`${folder}/rejects.jsonl.partial`))
+  })
+
+  test("a JSON array that ends early ends inspect, validate, and import with 1", function* () {
+    const folder = yield* temporaryDirectory
+    const file = `${folder}/votes.json`
+    const vote = (i: number) => ({ prompt: `P${i}`, response_a: "one", response_b: "two", winner: "a" })
+    writeFileSync(file, JSON.stringify(Array.from({ length: 102 }, (_, i) => vote(i))).slice(0, -30))
+    const truncated = /votes\.json: cannot be read: line 1: the JSON ends too early, so the file may be truncated/
+    yield* cli(["inspect", file]).pipe(ends(1, truncated))
+    yield* cli(["validate", file, "--max-rejects", "100%"]).pipe(ends(1, truncated))
+    yield* cli(["import", file, "--dir", `${folder}/job`]).pipe(ends(1, truncated))
+    const { stdout } = yield* cli(["status", "--dir", `${folder}/job`, "--json"])
+    assert.deepInclude(JSON.parse(stdout), { status: "unfinished" })
   })
 
   test("--max-row-group-bytes bounds a row group of Parquet", function* () {

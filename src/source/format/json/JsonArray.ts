@@ -17,12 +17,14 @@ export const rows =
   <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<RowResult, E | SourceError, R> =>
     Stream.suspend(() => {
       const scanner = new ElementScanner(file, options?.maxLineBytes ?? defaultMaxLineBytes)
-      const end = Stream.suspend(() => (scanner.isTruncated ? Stream.fail(truncated(file)) : Stream.empty))
+      const end = Stream.suspend(() =>
+        scanner.openLine === 0 ? Stream.empty : Stream.fail(truncated(file, scanner.openLine)),
+      )
       return Stream.concat(split(() => scanner)(bytes), end)
     })
 
-const truncated = (file: string) =>
-  unreadable(file, "the JSON ends too early, so the file may be truncated; download it again")
+const truncated = (file: string, line: number) =>
+  unreadable(file, `line ${line}: the JSON ends too early, so the file may be truncated; download it again`)
 
 const { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET, QUOTE } = Json
 const LF = 0x0a
@@ -62,7 +64,8 @@ class ElementScanner {
   #isEscaped = false
   #isBare = false
   #isLost = false
-  isTruncated = false
+  /** If the file may be truncated, the line in which the record that it ends in begins. */
+  openLine = 0
 
   constructor(file: string, maxBytes: number) {
     this.#file = file
@@ -98,9 +101,9 @@ class ElementScanner {
     const isOpen = this.#braces > 0 || this.#brackets > 0 || this.#isInString || this.#isLost
     if (this.#line > 0 && isOpen) return this.#addRest()
     if (this.#line > 0) this.#finish(noBytes, 0)
-    this.isTruncated = this.#phase === "array"
-    if (this.isTruncated) {
-      this.#addMissing(this.#isElementDue ? "a value" : '"," or "]"', "the end of the file", this.#lineEnds + 1)
+    if (this.#phase === "array") {
+      this.openLine = this.#lineEnds + 1
+      this.#addMissing(this.#isElementDue ? "a value" : '"," or "]"', "the end of the file", this.openLine)
     }
   }
 
@@ -210,8 +213,9 @@ class ElementScanner {
   #addRest(): void {
     const { bytes, size } = this.#held.take()
     const rawText = rawMembers(bytes, size)
-    const beginning = rawText.raw ?? decodeBeginning(bytes)
-    this.isTruncated = this.#phase !== "behind the array" && beginning !== undefined && Json.isBeginning(beginning)
+    const beginning = (rawText.raw ?? decodeBeginning(bytes))?.trimEnd()
+    const isTruncated = this.#phase !== "behind the array" && beginning !== undefined && Json.isBeginning(beginning)
+    if (isTruncated) this.openLine = this.#line
     const rest = `the rest of the file (${size.toLocaleString("en")} bytes) cannot be split into records`
     this.#addReject({ code: "invalid_json", reason: `${this.#faultOfRest(rawText)}; ${rest}`, ...rawText })
   }

@@ -130,17 +130,18 @@ describe("JsonArray", () => {
     }
   })
 
-  test.each<[string, boolean]>([
-    ["[", true],
-    ["[1", true],
-    ["[1,", true],
-    ['[1,{"a":"b', true],
-    ['[1,{"a":"\\u00', true],
-    ['[1,{"a":tr', true],
-    ['[1,{"a":"\u00e9', true],
-    [`[1,["${"x".repeat(70_000)}`, true],
-    ["[1][2,", true],
-    ['{"a":1}\n{"a":\n[1,', true],
+  test.each<[string, number | false]>([
+    ["[", 1],
+    ["[1", 1],
+    ["[1,", 1],
+    ['[1,{"a":"b', 1],
+    ['[1,{"a":"\\u00', 1],
+    ['[1,{"a":tr', 1],
+    ['[1,{"a":"b\n', 1],
+    ['[1,{"a":"\u00e9', 1],
+    [`[1,["${"x".repeat(70_000)}`, 1],
+    ["[1][2,", 1],
+    ['{"a":1}\n{"a":\n[1,', 2],
     // These are faults in the middle: the rest is a reject.
     ['[1,{"a":1,\n{"b":2},\n{"c":3}]\n', false],
     ['[1,{"a":1],{"b":2}]', false],
@@ -148,13 +149,13 @@ describe("JsonArray", () => {
     ['{}\n{"a":{"b":1}\n{}', false],
     ["[1] ", false],
     ["", false],
-  ])("a file that ends early is unreadable, after its records: %j", function* ([text, isTruncated]) {
+  ])("a file that ends early is unreadable, after its records: %j", function* ([text, line]) {
     const bytes = bytesOf(text)
     for (const part of text.endsWith("\u00e9") ? [bytes, bytes.subarray(0, -1)] : [bytes]) {
       const errors: Array<string> = []
       const rows = yield* rowsUntil(({ message }) => errors.push(message))(cut(part, [5]))
-      const expected = "f: cannot be read: the JSON ends too early, so the file may be truncated; download it again"
-      assert.deepStrictEqual(errors, isTruncated ? [expected] : [])
+      const expected = `f: cannot be read: line ${line}: the JSON ends too early, so the file may be truncated; download it again`
+      assert.deepStrictEqual(errors, line === false ? [] : [expected])
       assert.strictEqual(rows.some(Result.isSuccess), /[1{]/.test(text))
     }
   })
