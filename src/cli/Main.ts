@@ -12,6 +12,7 @@ import { columns } from "./output/Stdout.ts"
 import { inOneLine, say } from "./output/Text.ts"
 import * as Telemetry from "./Telemetry.ts"
 import * as Settings from "./settings/Settings.ts"
+import * as OptionText from "../io/OptionText.ts"
 import { version } from "../node/Version.ts"
 
 const commandFor = (args: ReadonlyArray<string>) =>
@@ -123,6 +124,7 @@ export const main = (given: ReadonlyArray<string>) => {
     Effect.provide(Telemetry.layer(args)),
     Effect.catchTag(["OtlpSettingInvalid", "ConfigError"], wrongUsage),
     Effect.provide(Log.layer),
+    Effect.provideService(OptionText.Wording, Flags.inFlags),
     Effect.provideService(Settings.Commands, { names: commandNames, load: commandsFor }),
     Effect.provideService(CliOutput.Presenter, presenter),
     Effect.provideService(CliConfig.CliConfig, config),

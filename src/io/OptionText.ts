@@ -1,5 +1,11 @@
 /** Formats options as a program writes them. The command line prints flags instead (`cli/output/Flags.ts`). */
+import { Context } from "effect"
 import { isObject } from "./Values.ts"
+
+/** Rewrites the reasons that a command writes to files. The command line replaces options by flags. */
+export const Wording = Context.Reference<(reason: string) => string>("prefstream/io/OptionText/Wording", {
+  defaultValue: () => (reason) => reason,
+})
 
 export const of = (name: string): string => `\`${name}\``
 

@@ -7,6 +7,7 @@
 import { Effect, FileSystem, Option, PlatformError, Stream } from "effect"
 import { toJson } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
+import * as OptionText from "../io/OptionText.ts"
 import * as Sync from "../node/Sync.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
 import type { DroppedTask } from "../task/ledger/reads/Streams.ts"
@@ -52,6 +53,7 @@ export const rejects = Stream.unwrap(Effect.map(streams, ({ earlier, last }) => 
 export const write = Effect.fn("RejectsFile.write")(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const { earlier, last } = yield* streams
+  const worded = yield* OptionText.Wording
   const file = JobFolder.rejects(directory)
   const partial = `${file}.partial`
   const encoder = new TextEncoder()
@@ -60,9 +62,10 @@ export const write = Effect.fn("RejectsFile.write")(function* (directory: string
     rejects.forEach(counts.add)
     return rejects
   })
+  const toLine = (reject: Reject) => `${JSON.stringify({ ...reject, reason: worded(reject.reason) })}\n`
   yield* Effect.gen(function* () {
     yield* Stream.concat(counted, earlier).pipe(
-      Stream.mapArray((rejects) => [encoder.encode(rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(""))]),
+      Stream.mapArray((rejects) => [encoder.encode(rejects.map(toLine).join(""))]),
       Stream.run(fs.sink(partial)),
     )
     const { size } = yield* fs.stat(partial)

@@ -187,7 +187,7 @@ describe("prefstream import", () => {
       "invalid_shape:7",
     ])
     const choice = rejects.find(({ line }) => line === 7)
-    assert.match(choice?.["reason"], /^winner: expected the name of one of the 2 completions/)
+    assert.match(choice?.["reason"], /^winner: expected the name of one of the 2 completions.* with --choice-map$/)
     assert.deepStrictEqual(JSON.parse(choice?.["raw"]), bad)
     yield* isSound(job)
   })
@@ -639,7 +639,7 @@ describe("prefstream import", () => {
     const { job } = yield* imported(rows, ["--choice-path", "preference", "--choice-as", "scores"])
     assert.strictEqual(
       (yield* readRows(`${job}/rejects.jsonl`))[0]?.["reason"],
-      'preference: expected a number for each of 2 completions, found 3 numbers; if one element is the choice, set `choice: "preference[0]"`, without `choiceAs`',
+      "preference: expected a number for each of 2 completions, found 3 numbers; if one element is the choice, set --choice-path 'preference[0]', without --choice-as",
     )
     assert.deepInclude((yield* imported(rows, ["--choice-path", "preference[0]"])).report, { votes: 2 })
   })

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs"
 import { gzipSync } from "node:zlib"
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
@@ -34,6 +34,8 @@ describe("inspect", () => {
       ["expert", { ...pair, winner: "model_a", judge: "ann" }, /votes at "winner": prefstream import/],
       ["columns", { ...pair, annotator_1: 1, annotator_2: 2 }, /votes at "annotator_1": prefstream import/],
       ["number", { ...pair, label: 0 }, /votes at "label": prefstream import/],
+      ["one-hot", { ...pair, winner_model_a: 0, winner_model_b: 1 }, /votes at "winner_model_a": prefstream import/],
+      ["flags", { ...pair, label_toxic: 0, label_fine: 1 }, undefined],
       ["tool", labelStudio, /an export of Label Studio: prefstream import/],
       ["gold", { ...pair, winner: "model_a" }, undefined],
       ["items", pair, undefined],
@@ -125,10 +127,10 @@ describe("inspect", () => {
     assert.notMatch(first.stderr, /name no models/)
     yield* batch(2)
     const unnamed = yield* cli(["inspect", `${folder}/*.jsonl`])
-    assert.match(unnamed.stderr, /Models: none\. .* Here, 0 of 4 prompts do: set/)
+    assert.match(unnamed.stderr, /Models: none\. .* Here, 0 of 4 do: set/)
     assert.match(unnamed.stdout, /models +none/)
     const second = yield* run()
-    assert.match(second.stderr, /Models: none\. .* Here, 0 of 4 prompts do: set/)
+    assert.match(second.stderr, /Models: none\. .* Here, 0 of 4 do: set/)
     assert.match(second.stderr, /the items in this run name no models, unlike items in an earlier run/)
   })
 
@@ -270,10 +272,25 @@ describe("validate", () => {
     yield* cli(["validate", file, "--rejects", `${folder}/../${folder.split("/").at(-1)}/items.jsonl`]).pipe(ends(2))
     assert.strictEqual(readFileSync(file, "utf8"), before)
     writeFileSync(`${folder}/rejects.jsonl`, "earlier")
+    appendFileSync(file, Uint8Array.of(10, 0xff, 10))
     assert.strictEqual((yield* cli(["validate", file, "--rejects", `${folder}/rejects.jsonl`])).status, 5)
-    const [reject] = readFileSync(`${folder}/rejects.jsonl`, "utf8").trimEnd().split("\n")
-    assert.deepStrictEqual(JSON.parse(reject!).raw, "{")
+    const [broken, latin1] = readFileSync(`${folder}/rejects.jsonl`, "utf8").trimEnd().split("\n")
+    assert.deepStrictEqual(JSON.parse(broken!).raw, "{")
+    assert.match(JSON.parse(latin1!).reason, /, set --encoding NAME\)/)
     assert.isFalse(existsSync(`${folder}/rejects.jsonl.partial`))
+  })
+
+  test("a JSON array that ends early ends inspect, validate, and import with 1", function* () {
+    const folder = yield* temporaryDirectory
+    const file = `${folder}/votes.json`
+    const vote = (i: number) => ({ prompt: `P${i}`, response_a: "one", response_b: "two", winner: "a" })
+    writeFileSync(file, JSON.stringify(Array.from({ length: 102 }, (_, i) => vote(i))).slice(0, -30))
+    const truncated = /votes\.json: cannot be read: line 1: the JSON ends too early, so the file may be truncated/
+    yield* cli(["inspect", file]).pipe(ends(1, truncated))
+    yield* cli(["validate", file, "--max-rejects", "100%"]).pipe(ends(1, truncated))
+    yield* cli(["import", file, "--dir", `${folder}/job`]).pipe(ends(1, truncated))
+    const { stdout } = yield* cli(["status", "--dir", `${folder}/job`, "--json"])
+    assert.deepInclude(JSON.parse(stdout), { status: "unfinished" })
   })
 
   test("--max-row-group-bytes bounds a row group of Parquet", function* () {

@@ -217,7 +217,7 @@ describe("trouble with the ledger's file", () => {
     )
     yield* fs.writeFileString(`${directory}/file`, "")
     yield* cli(["run", sample, "--dir", `${directory}/file`]).pipe(
-      ends(2, /directory: expected a folder, found the file .*\/file/),
+      ends(2, /--dir: expected a folder, found the file .*\/file/),
     )
   })
 })

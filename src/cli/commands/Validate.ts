@@ -58,11 +58,12 @@ export const command = makeCommand(
     const file = rejects === undefined ? undefined : yield* fs.open(partial, { flag: "w" })
     const encoder = new TextEncoder()
     let shown = 0
-    const onReject = Effect.fnUntraced(function* (reject: Reject) {
+    const onReject = Effect.fnUntraced(function* (original: Reject) {
+      const reject = { ...original, reason: inFlags(original.reason) }
       if (file !== undefined) yield* file.writeAll(encoder.encode(`${JSON.stringify(reject)}\n`))
       if (flags.json || shown === most) return
       shown++
-      yield* Console.log(printable(`${Origin.describe(reject)}: ${inFlags(reject.reason)}`))
+      yield* Console.log(printable(`${Origin.describe(reject)}: ${reject.reason}`))
     })
     const inspection = yield* Inspection.inspect(source, {
       onReject,

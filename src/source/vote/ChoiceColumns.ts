@@ -1,30 +1,41 @@
 /** Finds columns that together contain a choice. Scores and ranks are only suggested: a high number may be bad. */
 import * as OptionText from "../../io/OptionText.ts"
-import { isObject, joinWords, memberOf, type Members } from "../../io/Values.ts"
+import { isObject, joinWords, memberOf } from "../../io/Values.ts"
 import * as Sample from "../detect/Sample.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
 import { numberOf } from "./ChoiceMap.ts"
 import { isOne, isZero } from "./ChoiceValue.ts"
+import { voteNames } from "./VoteNames.ts"
 
-export const oneHot = ({ members, records }: Sample.Sample, names: ReadonlyArray<string>): ReadonlyArray<string> => {
-  for (const name of names) {
+/** Odd records are rejected later, one by one. */
+export const oneHot = ({ members, records }: Sample.Sample, minShare = 0.9): ReadonlyArray<string> => {
+  for (const name of voteNames.choice) {
     const columns = members.filter(
       ({ plainName, values }) =>
         plainName.startsWith(`${name}_`) && values.length > 0 && values.every((value) => isOne(value) || isZero(value)),
     )
-    const isOneOf = (record: Members) => columns.filter((column) => isOne(memberOf(record, column.name))).length === 1
-    if (columns.length > 1 && records.every(isOneOf)) return columns.map(({ path }) => path)
+    const isMixed = columns.filter(({ values }) => values.some(isOne)).length > 1
+    const cells = records.map((record) => columns.map((column) => memberOf(record, column.name)))
+    if (columns.length > 1 && areOneHot(cells, isMixed ? minShare : 1)) return columns.map(({ path }) => path)
   }
   return []
 }
+
+export const areOneHot = (records: ReadonlyArray<ReadonlyArray<unknown>>, minShare: number): boolean =>
+  records.filter((cells) => cells.filter(isOne).length === 1).length >= records.length * minShare
 
 const measures = [
   ["scores", /(?:^|_)(?:scores?|ratings?|rewards?|quality|upvotes|elo)(?:$|_)/],
   ["ranks", /(?:^|_)(?:ranks?|rankings?)(?:$|_)/],
 ] as const
 
-export const suggestion = ({ members, records }: Sample.Sample): string | undefined => {
+export const suggestion = (sample: Sample.Sample): string | undefined => {
+  const { members, records } = sample
+  const flags = oneHot(sample, 0.5)
+  if (flags.length > 0) {
+    return `if 1 marks the choice in each record, set ${OptionText.set({ choice: flags, choiceAs: "one-hot" })}`
+  }
   for (const pair of KnownNames.completionPairs) {
     const [better, other] = pair.map((name) => members.find(({ plainName }) => plainName === name)?.name)
     if (better !== undefined && other !== undefined) {

@@ -7,6 +7,7 @@ import { describeValue, excerpt, isEmpty, joinWords, quoteNames } from "../../io
 import type { Field } from "../record/Field.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 import * as Choice from "./Choice.ts"
+import { areOneHot } from "./ChoiceColumns.ts"
 import * as ChoiceMap from "./ChoiceMap.ts"
 import { unwrap } from "./ChoiceValue.ts"
 import { indexNames } from "./VoteNames.ts"
@@ -139,8 +140,12 @@ const example = (values: ReadonlyArray<unknown>): { readonly [value: string]: st
       .map((value) => [String(value), "…"]),
   )
 
+const namesOf = (choices: ReadonlyArray<SampledChoice>): ReadonlyArray<string> => [
+  ...new Set(choices.map(({ name }) => name.replace(/\[\d+\]/, "[]"))),
+]
+
 const describeField = (choices: ReadonlyArray<SampledChoice>): string => {
-  const names = [...new Set(choices.map(({ name }) => name.replace(/\[\d+\]/, "[]")))]
+  const names = namesOf(choices)
   return `${quoteNames(names.slice(0, 4))} ${names.length > 1 ? "have" : "has"}`
 }
 
@@ -201,6 +206,13 @@ const ask = (
   const isOneRecord = new Set(first.map(whereOf)).size < first.length
   const places = first.map((one) => (isOneRecord ? `${whereOf(one)}, ${one.name}` : whereOf(one)))
   const width = Math.max(...readings.map(({ option }) => option.length))
+  const records = [...Map.groupBy(choices, ({ item }) => item).values()]
+  const isOneHot =
+    namesOf(choices).length > 1 &&
+    areOneHot(
+      records.map((cells) => cells.map(({ value }) => value)),
+      0.5,
+    )
   return Result.fail(
     [
       `${describeField(choices)} ${joinWords(listValues(values))}, which can have several meanings. Two records:`,
@@ -210,6 +222,7 @@ const ask = (
         const outcomes = outcomesOf(reading, first, labels).map((outcome, i) => `${places[i]}: ${outcome}`)
         return `  ${reading.option.padEnd(width)}  ${outcomes.join("; ")}`
       }),
+      ...(isOneHot ? [`  ${ofKind("one-hot").option.padEnd(width)}  the column with 1 is the choice`] : []),
     ].join("\n"),
   )
 }

@@ -93,7 +93,7 @@ export const detect = (sample: Sample.Sample, options: VoteOptions): Result.Resu
     const isList = ({ kinds }: Sample.Member) =>
       (["objects", "texts", "other"] as const).some((kind) => kinds.has(kind))
     const plain = { members: members.filter((member) => !isList(member)) }
-    const oneHot = choicePaths.length > 0 ? [] : ChoiceColumns.oneHot(sample, voteNames.choice)
+    const oneHot = choicePaths.length > 0 ? [] : ChoiceColumns.oneHot(sample)
     const numbers = VoteNumbers.find(sample)
     const others = { members: members.filter((member) => member !== numbers) }
     const choicePath = memberOf(others, voteNames.choice) ?? oneHot[0] ?? memberOf(plain, ["labels"])

@@ -8,6 +8,8 @@ import * as KnownNames from "../record/KnownNames.ts"
 import { originOf, type Row } from "../record/Row.ts"
 import * as Origin from "../../domain/Origin.ts"
 import { describeValue, memberOf } from "../../io/Values.ts"
+import * as ChoiceColumns from "./ChoiceColumns.ts"
+import * as ChoiceNames from "./ChoiceNames.ts"
 import { isOne, isZero } from "./ChoiceValue.ts"
 import * as ToolExports from "./ToolExports.ts"
 import { expertColumn, voteNames } from "./VoteNames.ts"
@@ -26,12 +28,22 @@ export const of = (
   const [choice] = has(voteNames.choice)
   const experts = sample.members.filter(({ plainName }) => expertColumn.test(plainName))
   const isVote = choice !== undefined && (choice.path !== gold || has(voteNames.expert).length > 0)
-  if (tool === undefined && !isVote && experts.length < 2) return undefined
+  const oneHot = choice === undefined ? oneHotIn(sample, completions) : undefined
+  if (tool === undefined && !isVote && oneHot === undefined && experts.length < 2) return undefined
   const where =
     tool === undefined
-      ? `votes at ${JSON.stringify(choice?.name ?? experts[0]?.name)}${isVote ? oddLabel(sample, choice.name, completions) : ""}`
+      ? `votes at ${JSON.stringify(choice?.name ?? oneHot ?? experts[0]?.name)}${isVote ? oddLabel(sample, choice.name, completions) : ""}`
       : `an export of ${tool.name}`
   return `${where}: prefstream import reads existing votes; a run sends the items to experts again`
+}
+
+const nameOf = (path: string): string => Field.columnsOf(path)[0] ?? path
+
+const oneHotIn = (sample: Sample.Sample, completions: LayoutOptions["completions"]): string | undefined => {
+  if (!Array.isArray(completions)) return undefined
+  const columns = ChoiceColumns.oneHot(sample, 0.5).map(nameOf)
+  const places = ChoiceNames.finder(completions.map(nameOf)).placesOf(columns, { completions })
+  return columns.find((_, i) => places[i]?.length === 1)
 }
 
 const oddLabel = (
@@ -40,7 +52,7 @@ const oddLabel = (
   completions: LayoutOptions["completions"],
 ): string => {
   if (!Array.isArray(completions)) return ""
-  const best = BestCompletion.among(completions.map((path) => Field.columnsOf(path)[0] ?? path))
+  const best = BestCompletion.among(completions.map(nameOf))
   const wrong = records.flatMap((record, i) => {
     const value = memberOf(record, name)
     return BestCompletion.isNone(value) || Result.isSuccess(best(value, [])) ? [] : [{ row: rows[i]!, value }]

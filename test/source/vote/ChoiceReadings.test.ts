@@ -236,6 +236,36 @@ describe("as options say", () => {
     )
   })
 
+  const oneHotRows = (odd: ReadonlyArray<readonly [number, number, number]>, total = 20) =>
+    Array.from({ length: total }, (_, i) => {
+      const [a, b, tie] = odd[i] ?? [i % 3 === 0 ? 1 : 0, i % 3 === 1 ? 1 : 0, i % 3 === 2 ? 1 : 0]
+      return pair(i, { winner_a: a, winner_b: b, winner_tie: tie })
+    })
+
+  test("among the first records, a few whose one-hot columns say nothing, or two things, are rejected alone", function* () {
+    const read = yield* choices(jsonl(oneHotRows([[0, 0, 0], [1, 1, 0]])), "votes.jsonl") // prettier-ignore
+    const reason = "winner_a, winner_b and winner_tie: expected 1 for one completion and 0 for the others, found"
+    assert.deepStrictEqual(read.slice(0, 5), [`${reason} 0, 0 and 0`, `${reason} 1, 1 and 0`, "tie", 0, 1])
+    assert.notInclude(read.slice(2).map(String).join(), "expected")
+    const tooMany = jsonl(oneHotRows([[0, 0, 0], [1, 1, 0], [0, 0, 0]])) // prettier-ignore
+    assert.match(
+      yield* problem(tooMany),
+      /found no votes in .*: if 1 marks the choice in each record, set `choice: \["winner_a", "winner_b", "winner_tie"\], choiceAs: "one-hot"`$/,
+    )
+    const neverSecond = Array.from({ length: 20 }, (_, i) => pair(i, { winner_a: i === 0 ? 0 : 1, winner_b: 0 }))
+    assert.match(yield* problem(jsonl(neverSecond)), /found no votes in/)
+  })
+
+  test("columns of which one has 1 may be one-hot, or an expert's each", function* () {
+    const choice = ["winner_a", "winner_b", "winner_tie"]
+    const oneHot = /\n {2}`choiceAs: "one-hot"` +the column with 1 is the choice$/
+    assert.match(yield* problem(jsonl(oneHotRows([[0, 0, 0]])), { choice }), oneHot)
+    const empty = oneHotRows([]).map((row) => JSON.parse(JSON.stringify(row, (_, value) => (value === 0 ? "" : value))))
+    assert.match(yield* problem(jsonl(empty), { choice }), oneHot)
+    const experts = Array.from({ length: 20 }, (_, i) => pair(i, { winner_a: i % 2, winner_b: i % 2 }))
+    assert.notMatch(yield* problem(jsonl(experts), { choice: ["winner_a", "winner_b"] }), /one-hot/)
+  })
+
   test("columns of 0 and 1 that name no completion are no votes", function* () {
     const rows = [1, 0].map((toxic, i) => pair(i, { label_toxic: toxic, label_fine: 1 - toxic }))
     assert.match(

@@ -1,17 +1,30 @@
 /**
  * Reads the elements of JSON arrays, or JSON values in sequence. Memory: the current element. A bad one is rejected; if
- * brackets or quotes are missing, the rest of the file is one reject. Effect's `JsonArray` stops at a broken element.
+ * brackets or quotes are missing, the rest of the file is one reject. If they are missing at the end, the file is
+ * unreadable, after that reject. Effect's `JsonArray` stops at a broken element.
  */
-import { Result } from "effect"
+import { Result, Stream } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
 import type { RowResult } from "../../record/Row.ts"
-import { decode, RecordBuffer, notUtf8, rawMembers, tooLarge } from "../../../io/RecordBuffer.ts"
+import { type SourceError, unreadable } from "../../record/SourceError.ts"
+import { decode, decodeBeginning, RecordBuffer, notUtf8, rawMembers, tooLarge } from "../../../io/RecordBuffer.ts"
 import * as Json from "../../../io/Json.ts"
 import { defaultMaxLineBytes, type LinesOptions, split } from "../../../io/Lines.ts"
 import * as JsonRecord from "./JsonRecord.ts"
 
-export const rows = (file: string, options?: LinesOptions) =>
-  split(() => new ElementScanner(file, options?.maxLineBytes ?? defaultMaxLineBytes))
+export const rows =
+  (file: string, options?: LinesOptions) =>
+  <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<RowResult, E | SourceError, R> =>
+    Stream.suspend(() => {
+      const scanner = new ElementScanner(file, options?.maxLineBytes ?? defaultMaxLineBytes)
+      const end = Stream.suspend(() =>
+        scanner.openLine === 0 ? Stream.empty : Stream.fail(truncated(file, scanner.openLine)),
+      )
+      return Stream.concat(split(() => scanner)(bytes), end)
+    })
+
+const truncated = (file: string, line: number) =>
+  unreadable(file, `line ${line}: the JSON ends too early, so the file may be truncated; download it again`)
 
 const { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET, QUOTE } = Json
 const LF = 0x0a
@@ -51,6 +64,8 @@ class ElementScanner {
   #isEscaped = false
   #isBare = false
   #isLost = false
+  /** If the file may be truncated, the line in which the record that it ends in begins. */
+  openLine = 0
 
   constructor(file: string, maxBytes: number) {
     this.#file = file
@@ -87,7 +102,8 @@ class ElementScanner {
     if (this.#line > 0 && isOpen) return this.#addRest()
     if (this.#line > 0) this.#finish(noBytes, 0)
     if (this.#phase === "array") {
-      this.#addMissing(this.#isElementDue ? "a value" : '"," or "]"', "the end of the file", this.#lineEnds + 1)
+      this.openLine = this.#lineEnds + 1
+      this.#addMissing(this.#isElementDue ? "a value" : '"," or "]"', "the end of the file", this.openLine)
     }
   }
 
@@ -197,6 +213,9 @@ class ElementScanner {
   #addRest(): void {
     const { bytes, size } = this.#held.take()
     const rawText = rawMembers(bytes, size)
+    const beginning = (rawText.raw ?? decodeBeginning(bytes))?.trimEnd()
+    const isTruncated = this.#phase !== "behind the array" && beginning !== undefined && Json.isBeginning(beginning)
+    if (isTruncated) this.openLine = this.#line
     const rest = `the rest of the file (${size.toLocaleString("en")} bytes) cannot be split into records`
     this.#addReject({ code: "invalid_json", reason: `${this.#faultOfRest(rawText)}; ${rest}`, ...rawText })
   }

@@ -10,8 +10,18 @@ import { columns } from "../../../support/columns.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 
-const rowsOf = (chunks: ReadonlyArray<Uint8Array>, options?: LinesOptions) =>
-  Stream.fromArray(chunks).pipe(Stream.rechunk(1), JsonArray.rows("f", options), Stream.runCollect)
+const rowsUntil = (onEnd: (error: Error) => void) => (chunks: ReadonlyArray<Uint8Array>, options?: LinesOptions) =>
+  Stream.fromArray(chunks).pipe(
+    Stream.rechunk(1),
+    JsonArray.rows("f", options),
+    Stream.catch((error) => {
+      onEnd(error)
+      return Stream.empty
+    }),
+    Stream.runCollect,
+  )
+
+const rowsOf = rowsUntil(() => {})
 
 /** `LINE/ROW VALUE` for each record, `LINE/ROW! CODE REASON` for each reject. */
 const summary = (rows: ReadonlyArray<RowResult>) =>
@@ -117,6 +127,36 @@ describe("JsonArray", () => {
   ])("%j", function* ([text, expected]) {
     for (const size of [1_000, 1, 2, 3, 5]) {
       assert.deepStrictEqual(summary(yield* rowsOf(cut(bytesOf(text), [size]))), expected)
+    }
+  })
+
+  test.each<[string, number | false]>([
+    ["[", 1],
+    ["[1", 1],
+    ["[1,", 1],
+    ['[1,{"a":"b', 1],
+    ['[1,{"a":"\\u00', 1],
+    ['[1,{"a":tr', 1],
+    ['[1,{"a":"b\n', 1],
+    ['[1,{"a":"\u00e9', 1],
+    [`[1,["${"x".repeat(70_000)}`, 1],
+    ["[1][2,", 1],
+    ['{"a":1}\n{"a":\n[1,', 2],
+    // These are faults in the middle: the rest is a reject.
+    ['[1,{"a":1,\n{"b":2},\n{"c":3}]\n', false],
+    ['[1,{"a":1],{"b":2}]', false],
+    ['[1]\n{"a":2', false],
+    ['{}\n{"a":{"b":1}\n{}', false],
+    ["[1] ", false],
+    ["", false],
+  ])("a file that ends early is unreadable, after its records: %j", function* ([text, line]) {
+    const bytes = bytesOf(text)
+    for (const part of text.endsWith("\u00e9") ? [bytes, bytes.subarray(0, -1)] : [bytes]) {
+      const errors: Array<string> = []
+      const rows = yield* rowsUntil(({ message }) => errors.push(message))(cut(part, [5]))
+      const expected = `f: cannot be read: line ${line}: the JSON ends too early, so the file may be truncated; download it again`
+      assert.deepStrictEqual(errors, line === false ? [] : [expected])
+      assert.strictEqual(rows.some(Result.isSuccess), /[1{]/.test(text))
     }
   })
 
