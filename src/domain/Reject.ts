@@ -38,3 +38,6 @@ export const Reject = Schema.Struct({
   raw_bytes: Schema.optionalKey(Schema.Int),
 })
 export interface Reject extends Schema.Schema.Type<typeof Reject> {}
+
+export const toLine = (reject: Reject, reword: (reason: string) => string): string =>
+  `${JSON.stringify(reject, (name, value: unknown) => (name === "reason" ? reword(reject.reason) : value))}\n`

@@ -6,7 +6,7 @@
  */
 import { Effect, FileSystem, Option, PlatformError, Stream } from "effect"
 import { toJson } from "../domain/PromptItem.ts"
-import type { Reject } from "../domain/Reject.ts"
+import { type Reject, toLine } from "../domain/Reject.ts"
 import * as OptionText from "../io/OptionText.ts"
 import * as Sync from "../node/Sync.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
@@ -62,10 +62,9 @@ export const write = Effect.fn("RejectsFile.write")(function* (directory: string
     rejects.forEach(counts.add)
     return rejects
   })
-  const toLine = (reject: Reject) => `${JSON.stringify({ ...reject, reason: worded(reject.reason) })}\n`
   yield* Effect.gen(function* () {
     yield* Stream.concat(counted, earlier).pipe(
-      Stream.mapArray((rejects) => [encoder.encode(rejects.map(toLine).join(""))]),
+      Stream.mapArray((rejects) => [encoder.encode(rejects.map((reject) => toLine(reject, worded)).join(""))]),
       Stream.run(fs.sink(partial)),
     )
     const { size } = yield* fs.stat(partial)

@@ -1,7 +1,7 @@
 /** `prefstream validate` checks whether every record is usable, and prints unusable records with the reason. */
 import { Console, Effect, FileSystem } from "effect"
 import * as Origin from "../../domain/Origin.ts"
-import type { Reject } from "../../domain/Reject.ts"
+import { type Reject, toLine } from "../../domain/Reject.ts"
 import * as Inspection from "../../pipeline/Inspection.ts"
 import { allows, TooManyRejects } from "../../task/plan/RejectLimit.ts"
 import { count } from "../../io/Values.ts"
@@ -58,12 +58,11 @@ export const command = makeCommand(
     const file = rejects === undefined ? undefined : yield* fs.open(partial, { flag: "w" })
     const encoder = new TextEncoder()
     let shown = 0
-    const onReject = Effect.fnUntraced(function* (original: Reject) {
-      const reject = { ...original, reason: inFlags(original.reason) }
-      if (file !== undefined) yield* file.writeAll(encoder.encode(`${JSON.stringify(reject)}\n`))
+    const onReject = Effect.fnUntraced(function* (reject: Reject) {
+      if (file !== undefined) yield* file.writeAll(encoder.encode(toLine(reject, inFlags)))
       if (flags.json || shown === most) return
       shown++
-      yield* Console.log(printable(`${Origin.describe(reject)}: ${reject.reason}`))
+      yield* Console.log(printable(`${Origin.describe(reject)}: ${inFlags(reject.reason)}`))
     })
     const inspection = yield* Inspection.inspect(source, {
       onReject,
