@@ -92,7 +92,7 @@ describe("a pipeline file", () => {
   test("takes --dir, --max-rejects, --timeout and the service from the command line", function* () {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* project
-    yield* fs.writeFileString(`${folder}/bad.jsonl`, "{\n")
+    yield* fs.writeFileString(`${folder}/bad.jsonl`, '{"prompt": 1}\n')
     const source = `source: Source.files(["data/sample.jsonl", "${folder}/bad.jsonl"])`
     const file = yield* pipelineIn(folder, "mine", `${embedded(folder, ', turnaround: "1 hour"')} ${source}`)
     const of = (...args: ReadonlyArray<string>) => cli(["run", file, "--dir", `${folder}/other`, ...args])
