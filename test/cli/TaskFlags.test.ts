@@ -61,7 +61,7 @@ describe("submit", () => {
     ["--no-shuffle --shuffle-seed 1", /--shuffle-seed cannot be combined with --no-shuffle/],
     ["--gold GOLD", /gold\.jsonl:2: gold: expected the right answer, found nothing; set "gold" to/, [...gold(1), ...itemLines(1)]],
     ["--gold GOLD", /gold\.jsonl:1: gold\.best_completion_index: expected an index below 2, found 2/, ['{"prompt":"p","completions":["a","b"],"gold":{"best_completion_index":2}}']],
-    ["--gold GOLD", /gold\.jsonl:1 .*expected a name/, ["{x}"]],
+    ["--gold GOLD", /gold\.jsonl:1: .*expected a name/, ["{x}"]],
     ["--gold GOLD", /gold\.jsonl: expected items, found none/, [""]],
   ] // prettier-ignore
   for (const [flags, says, goldLines = []] of wrong) {
