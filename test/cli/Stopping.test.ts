@@ -161,7 +161,7 @@ describe("schedule", () => {
   })
 
   test("a failing run does not end it, unless told so; then its status is that of the run", function* () {
-    const job = yield* folderWithItems(["{"])
+    const job = yield* folderWithItems(["not JSON"])
     const nowhere = ["--base-url", "http://127.0.0.1:9/v1"]
     const args = ["submit", `${job}/items.jsonl`, "--dir", job, "--max-rejects", "0", ...nowhere]
     const goesOn = yield* started([...newYear, "--now", "--", ...args], { PREFSTREAM_TOKEN: "x" })
