@@ -49,7 +49,7 @@ const requestMembers = {
         "first-choice votes is best. A vote counts for its choice. A vote that ranks several completions together at " +
         "the top gives each an equal share. If several completions have the most first-choice votes, " +
         "`annotations.tie` is true. The best of these completions has the highest mean Borda score. If their scores " +
-        "are equal, the choice of the earliest vote is best, and otherwise the lowest index. The Borda " +
+        "are equal, too, the choice of the earliest vote is best. If that is none of them, the one with the lowest index is. The Borda " +
         "score of a completion at rank r of m is m - r. Completions that are ranked together share the mean of their " +
         "ranks. `annotations.agreement` is the share of first-choice votes that went to the best completion.",
     }),
@@ -103,7 +103,7 @@ export const warningsOf = (request: ServiceTaskRequest): ReadonlyArray<Issue> =>
 }
 
 const TaskStatus = described(
-  "If an operator cancels a task, it stays `cancelled`. If no expert can answer a task, it is `cancelled` until the service restarts. If its results change, a `completed` task gets new results, or is `in_progress` again.",
+  "If an operator cancels a task, it stays `cancelled`. If no expert can answer a task, it is `cancelled` until the service restarts. A `completed` task can get other results, or be `in_progress` again, after a correction.",
   Schema.Literals(["pending", "in_progress", "completed", "cancelled"]),
 )
 

@@ -46,7 +46,7 @@ export const VotedAnnotations = Schema.Struct({
   ),
   kind: Schema.optionalKey(
     described(
-      "The kind of expert that would give the missing votes. Present if the prompt has fewer votes than the task asks for, and only experts of this kind may vote.",
+      "The only kind of expert that may give the missing votes. Absent if every kind may, or if no votes are missing.",
       Schema.String,
     ),
   ),

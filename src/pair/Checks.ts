@@ -48,7 +48,7 @@ export const checks = {
   "position-bias": {
     ...share,
     measure:
-      "p-value of a test whether the first and the second half of the positions are chosen equally often; each item counts once",
+      "p-value of the hypothesis that the first half of the positions is chosen as often as the second; each item counts once",
     unit: "items",
     isShare: false,
     advice:

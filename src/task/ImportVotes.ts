@@ -4,12 +4,13 @@
  * item, they count once. Without an expert's name, each vote counts. A lead's last decision on an item counts. Memory
  * grows by about 100 bytes per flag and per vote without an expert.
  */
-import { Effect, Equal, Exit, Option, Result, Stream } from "effect"
+import { Effect, Equal, Exit, Option, Result, type Stream } from "effect"
 import { flagsIn } from "../domain/Flag.ts"
 import type { Reject } from "../domain/Reject.ts"
 import type { ImportedVote } from "../domain/Vote.ts"
 import type { VotedItem, VoteRecord } from "../domain/VotedItem.ts"
 import * as Kinds from "../io/SettingKinds.ts"
+import * as Streams from "../io/Streams.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import * as ImportedItem from "./ImportedItem.ts"
 import { Ledger } from "./ledger/Ledger.ts"
@@ -242,9 +243,8 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
     }
   })
 
-  yield* records.pipe(
-    Stream.runForEachArray(take),
-    Effect.andThen(Effect.suspend(() => step(waiting, false))),
+  const takeRest = Effect.suspend(() => step(waiting, false))
+  yield* Streams.runAndFlush(records, take, takeRest).pipe(
     Effect.andThen(counter.end),
     Effect.andThen(step([], true)),
     Effect.onExit((exit) =>

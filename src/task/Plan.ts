@@ -3,8 +3,9 @@
  * step is one transaction. It records an item only when the item's batch is complete. If a run is killed before that,
  * the next run reads the item again.
  */
-import { Array as Arr, Duration, Effect, type Latch, Result, Stream } from "effect"
+import { Array as Arr, Duration, Effect, type Latch, Result, type Stream } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"
+import * as Streams from "../io/Streams.ts"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
@@ -159,7 +160,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
     }
     flushedAt = yield* SteadyClock.now
   })
-  yield* Stream.runForEachArray(
+  yield* Streams.runAndFlush(
     records,
     Effect.fnUntraced(function* (records) {
       for (const record of records) {
@@ -172,8 +173,8 @@ export const plan = Effect.fnUntraced(function* <E, R>(
       const isFull = gathered.length >= stepRecords || bytes >= maxBytes
       if (isFull || (yield* SteadyClock.now) - flushedAt >= stepMillis) yield* flush()
     }),
+    Effect.suspend(flush),
   )
-  yield* flush()
   yield* counter.end
   yield* step([], true)
   if (overBudget > 0) {

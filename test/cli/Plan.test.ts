@@ -128,7 +128,10 @@ An accuracy of 94.2% takes 5 votes per item: 5,000 votes (2000.00).
       stdout,
       "estimated from 3 experts in the pilot\n             3 experts: accuracy from all votes and known answers",
     )
-    assert.include(stdout, "1 more expert left out: no votes on items with several votes or a known answer")
+    assert.include(
+      stdout,
+      "1 more expert left out: they voted only where nobody else did, on items without a known answer",
+    )
   })
 
   test("fails where nothing tells the accuracy, or there is nothing to judge", function* () {

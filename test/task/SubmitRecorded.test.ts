@@ -44,22 +44,23 @@ const account = Effect.fnUntraced(function* (directory: string) {
 })
 
 describe("what a reading recorded", () => {
-  for (const [how, options] of [
-    ["too many rejects", { maxRejects: 9 }],
-    ["a source that fails", {}],
+  const rejecting = good.map((record, i) => (i > stepRecords + 1_000 && i % 10 === 0 ? Result.fail(reject(i)) : record))
+  const failing = (records: number) => Stream.concat(input(good.slice(0, records)), Stream.fail("the source"))
+  for (const [how, records, options, least] of [
+    ["too many rejects", input(rejecting), { maxRejects: 9 }, stepRecords],
+    ["a source that fails", failing(length), {}, length],
+    ["a source that fails before a step is full", failing(portion), {}, portion],
   ] as const) {
     test(`counts what is in the tables, and no more, after ${how}`, function* () {
       const { directory, process } = yield* job
-      const records =
-        options.maxRejects === undefined
-          ? Stream.concat(input(good), Stream.fail("the source"))
-          : input(good.map((record, i) => (i > stepRecords + 1_000 && i % 10 === 0 ? Result.fail(reject(i)) : record)))
       const exit = yield* Effect.exit(submit(records, { batch, ...options })).pipe(process)
       assert.isTrue(Exit.isFailure(exit))
       const { report, run } = yield* account(directory)
       const { counts } = Option.getOrThrow(run)
       const tasks = Object.values(report.tasks).reduce((sum, { items }) => sum + items, 0)
       assert.deepStrictEqual([counts.new, tasks % batch.maxPrompts], [tasks, 0])
+      // Only an incomplete batch is left for the next run.
+      assert.isAbove(tasks, least - batch.maxPrompts)
       assert.strictEqual(report.read, report.submitted + report.not_submitted + report.rejected)
       assert.strictEqual(report.submitted + report.not_submitted, tasks)
 

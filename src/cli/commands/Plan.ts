@@ -82,7 +82,8 @@ const accuracyRows = ({ accuracy, experts }: VotePlan): ReadonlyArray<string> =>
     gold > 0 &&
       `${count(gold, "expert")}: accuracy from known answers only (at least ${minGoldVotes} votes on gold items)`,
     agreement > 0 && `${count(agreement, "expert")}: accuracy from all votes and known answers`,
-    unknown > 0 && `${count(unknown, "more expert")} left out: no votes on items with several votes or a known answer`,
+    unknown > 0 &&
+      `${count(unknown, "more expert")} left out: they voted only where nobody else did, on items without a known answer`,
   ])
 }
 

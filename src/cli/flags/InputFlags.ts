@@ -70,7 +70,7 @@ export const inputFlags = inGroup("INPUT", {
   goldPath: text(
     "gold-path",
     "PATH",
-    "Path of the gold answer; the value is a completion's column, model, or index from 0 (layout items)",
+    "Path of the gold answer: a completion's column or model, or in layout items its index from 0",
   ),
   metadataPath: text("metadata-path", "PATH", "Path of an object to copy into the dataset as metadata"),
   keep: repeated(

@@ -54,7 +54,7 @@ const inTemplates = (row: JsonRow): ReadonlyArray<Problem> =>
           {
             field: `${side}.content`,
             expected:
-              "text that common chat templates do not contain (axolotl would start the completion inside the template)",
+              "text that does not also occur in common chat templates (axolotl would take its place in the template for the completion's)",
             found: describeValue(content),
           },
         ]

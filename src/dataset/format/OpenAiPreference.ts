@@ -80,7 +80,7 @@ const oneAnswer = (messages: ReadonlyArray<Message>, field: string): Checked<Rea
     ? toMessages(messages, field)
     : refuse(
         field,
-        "only one message after the tool results shared by chosen and rejected",
+        "only one message after the tool results that chosen and rejected have in common",
         `${messages.length} messages`,
       )
 

@@ -60,7 +60,8 @@ const margin = Schema.optionalKey(Schema.Finite)
 export const trl: TrainerFormat = {
   name: "trl",
   isText: true,
-  description: "TRL, plain text: prompt, chosen, and rejected, which the trainer joins unchanged",
+  description:
+    "TRL, plain text: prompt, chosen, and rejected; the trainer appends each completion to the prompt as it is",
   container: "jsonl",
   features: withMargin({ prompt: "string", chosen: "string", rejected: "string" }),
   encoder: rowPerPair((pair, options) =>

@@ -46,7 +46,10 @@ export const defaultPrior = 3
 /** Default number of resamples. With 1000, the bounds vary by a few percent of the interval's width. */
 export const defaultResamples = 1000
 
-/** A difference of this many points means odds of 10 to 1. Each group has the mean `meanRating`. */
+/**
+ * A difference of this many points means odds of 10 to 1. Each group has the mean `meanRating`, where
+ * `dataset/report/Leaderboard` draws a line.
+ */
 const pointsPerDecade = 400
 const meanRating = 1000
 const scale = pointsPerDecade / Math.LN10

@@ -84,7 +84,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
       if (hasToldOfPeople) return Effect.void
       hasToldOfPeople = true
       return Effect.logInfo(
-        `Task ${taskId} needs more votes than automatic experts can give, so it waits for people; other tasks that wait for people are not logged`,
+        `Task ${taskId} needs more votes than automatic experts can give, so it waits for people; this is not logged again for other tasks`,
       )
     })
 

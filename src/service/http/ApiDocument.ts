@@ -98,7 +98,7 @@ const operations: Record<string, { readonly summary: string; readonly statuses: 
   "votes.export": {
     summary: "Read all votes as a table",
     statuses: {
-      "200": "One record per vote, and one per item that a lead decided without votes, streamed.",
+      "200": "A stream of records: one per vote, and one per item that a lead decided without votes.",
     },
   },
   "tasks.get": {

@@ -128,7 +128,7 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
       return `The gold file has only ${items.size} distinct ${plural(items.size, "item")}. Require at most ${items.size}, or start the service with a larger gold file.`
     }
     return wanted > 0 && pause_percent !== null && pause_percent > min_percent
-      ? `A person who qualifies with ${min_percent} % would be paused below ${pause_percent} %. Set the pause limit to at most ${min_percent} %.`
+      ? `The pause limit of ${pause_percent} % is above the ${min_percent} % that a person needs to qualify. Set the pause limit to at most ${min_percent} %.`
       : undefined
   }
 

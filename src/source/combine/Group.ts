@@ -106,7 +106,7 @@ export const group = <E, R>(
 const missingModelsMessage = (counts: FileCounts, keys: KeyNumbers): string => {
   const { even, several } = counts.evenKeys(keys.count)
   return (
-    `Models: none. Files name the models only if at least 75% of the prompts with several completions have equally many in more than half of the files. Here, ${even} of ${several} do: ` +
+    `Models: none. Files name the models only if at least 75% of the prompts are in more than half of the files, with as many completions in each. Here, ${even} of ${several} prompts with several completions are: ` +
     "set `model` to the field that names the model, or read each batch of files in a separate run"
   )
 }

@@ -4,12 +4,13 @@
  */
 import { Result } from "effect"
 import * as KnownNames from "../record/KnownNames.ts"
+import * as OutcomeWords from "../record/OutcomeWords.ts"
 import { describeValue, isEmpty, quoteNames } from "../../io/Values.ts"
 
 export const isNone = (value: unknown): boolean =>
   isEmpty(value) ||
   (typeof value === "string" &&
-    [KnownNames.ties, KnownNames.allBad, KnownNames.noGold].some((words) => words.has(KnownNames.outcomeWord(value))))
+    [OutcomeWords.ties, OutcomeWords.allBad, OutcomeWords.noGold].some((words) => words.has(OutcomeWords.plain(value))))
 
 export const indexOf = (value: unknown): number | undefined => {
   if (typeof value === "string" && /^\d{1,15}$/.test(value)) return Number(value)

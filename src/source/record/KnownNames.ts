@@ -65,12 +65,6 @@ export const questionIds = words("question_id")
 export const golds = words(
   "label winner preference preferred best best_response best_completion better_response_id gold choice",
 )
-export const ties = wordSet(
-  "tie ties tied tieinconsistent draw equal equallygood same thesame aboutthesame both bothgood tiebothgood nopreference",
-)
-export const allBad = wordSet("bothbad tiebothbad allbad tieallbad equallybad bothequallybad botharebad neitherisgood")
-export const noGold = wordSet("none neither null")
-export const outcomeWord = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "")
 export const completionWords = words(
   "model response output completion answer generation candidate assistant option conversation system",
 )

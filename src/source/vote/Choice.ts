@@ -3,7 +3,7 @@ import { Array as Arr, Result } from "effect"
 import type { Ranking } from "../../domain/Ranking.ts"
 import * as OptionText from "../../io/OptionText.ts"
 import { describeValue, isEmpty, isObject, joinWords, plural, quoteNames } from "../../io/Values.ts"
-import * as KnownNames from "../record/KnownNames.ts"
+import * as OutcomeWords from "../record/OutcomeWords.ts"
 import { type ChoiceMap, numberOf, places } from "./ChoiceMap.ts"
 import * as ChoiceNames from "./ChoiceNames.ts"
 import { isOne, isZero, partsOf, unwrap } from "./ChoiceValue.ts"
@@ -45,8 +45,8 @@ const tie: ParsedChoice = { choice: undefined }
 
 export const outcomeOf = (value: unknown, { completions, models = [] }: ChoiceNames.Item): ParsedChoice | undefined => {
   if (typeof value !== "string" || completions.includes(value) || models.includes(value)) return undefined
-  const word = KnownNames.outcomeWord(value)
-  return KnownNames.allBad.has(word) ? { ...tie, allBad: true } : KnownNames.ties.has(word) ? tie : undefined
+  const word = OutcomeWords.plain(value)
+  return OutcomeWords.allBad.has(word) ? { ...tie, allBad: true } : OutcomeWords.ties.has(word) ? tie : undefined
 }
 
 export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyArray<string> | undefined) => {
@@ -204,7 +204,7 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
         columns === undefined ? `${count} ${plural(count, "number")}${among}` : joinWords(values.map(describeValue))
       return Result.fail(
         lacksSome(item)
-          ? `expected numbers for a record with all ${labels?.length} completions, found only ${completions.length} completions`
+          ? `numbers can be read only in a record with all ${labels?.length} completions, found ${completions.length} completions`
           : `expected a number for each of ${completions.length} completions, found ${description}`,
       )
     }

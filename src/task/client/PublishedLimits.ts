@@ -195,7 +195,7 @@ const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   const possible = membersOf(profile, { group: true, maxVotes: 1 })
   if (unread !== undefined && idempotencyKey === "declared") {
     yield* Effect.logWarning(
-      `${identity}: openapi.json could not be read (${unread}), so a task whose request may have arrived will be in doubt. If the service honors Idempotency-Key, set \`idempotencyKey: "honored"\`: such requests are then sent again with the same key`,
+      `${identity}: openapi.json could not be read (${unread}), so a task is kept as in doubt if its request may have arrived, but got no answer. If the service honors Idempotency-Key, set \`idempotencyKey: "honored"\`: such requests are then sent again with the same key`,
     )
   }
   if (isUnread && (possible.group || possible.maxVotes > 0)) {

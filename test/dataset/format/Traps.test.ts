@@ -233,7 +233,7 @@ describe("found in a file", () => {
       "an answer that Llama's template has before it",
       [{ messages: [q], ...sides(message("assistant", "2024"), message("assistant", "1970 was the year")) }],
       [
-        '1: chosen.content: expected text that common chat templates do not contain (axolotl would start the completion inside the template), found "2024" warning',
+        '1: chosen.content: expected text that does not also occur in common chat templates (axolotl would take its place in the template for the completion's), found "2024" warning',
       ],
     ],
     [

@@ -49,7 +49,7 @@ export const Header = ({ state, dispatch, onKeys, onJudgments, onSignOut }: Head
             <dt>In all</dt>
             <dd>{progress.judged}</dd>
           </div>
-          <div class="wide-only" title="Votes still missing from open tasks, by you or others">
+          <div class="wide-only" title="Votes that open tasks still need, from you or from others">
             <dt>Votes needed</dt>
             <dd>{progress.needed}</dd>
           </div>

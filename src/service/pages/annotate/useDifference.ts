@@ -1,6 +1,6 @@
 /** Compares the marked completion with another one, the base. The expert switches the comparison on and off. */
 import { useEffect, useState } from "preact/hooks"
-import type { Difference } from "../shared/difference.ts"
+import type { Difference } from "../shared/textDifference.ts"
 import type { MarkedProps } from "../shared/Marked.tsx"
 import { compare } from "../shared/textClient.ts"
 

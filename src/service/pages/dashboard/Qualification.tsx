@@ -37,7 +37,7 @@ const rulesOf = ({ items, min_percent, pause_percent }: QualificationSettings) =
       : `New people judge ${plural(items, "gold item")} before anything else, and get work if they judge at least ${min_percent} % of them right.`,
     pause_percent === null
       ? "Nobody is paused."
-      : `People who judge less than ${pause_percent} % of their latest ${countedGoldItems.max} gold items right are paused.`,
+      : `People are paused if they judge less than ${pause_percent} % of their latest ${countedGoldItems.max} gold items correctly.`,
   ].join(" ")
 
 export const QualificationSummary = ({ qualification }: { readonly qualification: Qualification }) => {

@@ -1,6 +1,6 @@
 /** Shows two versions of a text, side by side or one above the other, with their differences marked. */
 import { useEffect, useState } from "preact/hooks"
-import type { Difference, Part } from "./difference.ts"
+import type { Difference, Part } from "./textDifference.ts"
 import { Marked } from "./Marked.tsx"
 import { compare } from "./textClient.ts"
 

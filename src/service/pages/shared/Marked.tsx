@@ -1,5 +1,5 @@
 /** Shows a text with its differences marked. */
-import type { Part } from "./difference.ts"
+import type { Part } from "./textDifference.ts"
 
 export interface MarkedProps {
   readonly kind: "ins" | "del"

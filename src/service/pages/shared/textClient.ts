@@ -3,7 +3,7 @@
  * seconds, and load modules for thirty seconds. If it takes longer, the job fails, the worker is terminated, and a new
  * worker runs the other jobs.
  */
-import type { Difference } from "./difference.ts"
+import type { Difference } from "./textDifference.ts"
 import { allowedImages } from "./allowedImages.ts"
 import type { Job, Report } from "./textWorker.ts"
 // oxlint-disable-next-line import/default -- Vite generates this export, see browser.d.ts

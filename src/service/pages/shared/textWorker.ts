@@ -1,5 +1,5 @@
 /** Renders and compares untrusted texts in a worker, which can be terminated if it takes too long. */
-import { difference } from "./difference.ts"
+import { difference } from "./textDifference.ts"
 import type { Allowed } from "./images.ts"
 import { renderMarkdown } from "./markdown.ts"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { beginning, chunks } from "../../../../src/service/pages/shared/chunks.ts"
-import { maxComparedChars, difference } from "../../../../src/service/pages/shared/difference.ts"
+import { maxComparedChars, difference } from "../../../../src/service/pages/shared/textDifference.ts"
 
 describe("chunks", () => {
   it("gives short texts as they are", () => {

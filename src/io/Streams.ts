@@ -1,0 +1,24 @@
+/** Running a stream to its end. */
+import { Effect, Stream } from "effect"
+
+/**
+ * Runs `take` for each array of `stream`, and `flush` at its end. If the stream fails, `flush` runs before the failure
+ * is passed on, so that what was read before it is kept.
+ */
+export const runAndFlush = <A, E, R, E2, R2>(
+  stream: Stream.Stream<A, E, R>,
+  take: (values: ReadonlyArray<A>) => Effect.Effect<void, E2, R2>,
+  flush: Effect.Effect<void, E2, R2>,
+): Effect.Effect<void, E | E2, R | R2> =>
+  Effect.suspend(() => {
+    let end: Effect.Effect<void, E> = Effect.void
+    return stream.pipe(
+      Stream.catch((error) => {
+        end = Effect.fail(error)
+        return Stream.empty
+      }),
+      Stream.runForEachArray(take),
+      Effect.andThen(flush),
+      Effect.andThen(Effect.suspend(() => end)),
+    )
+  })
