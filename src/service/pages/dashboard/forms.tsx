@@ -177,10 +177,3 @@ export const Choices = ({ legend, name, value, class: look = "", options, onChan
     ))}
   </fieldset>
 )
-
-const hours = ["0", "1", "24", "168", "720"]
-const hourWords = ["0 hours (stops immediately)", "1 hour", "1 day", "7 days", "30 days"]
-
-export const KeepHours = ({ legend }: { readonly legend: string }) => (
-  <Choices legend={legend} name="keep_hours" value="24" options={hours.map((value, i) => [value, hourWords[i]!])} />
-)
