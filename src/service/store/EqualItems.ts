@@ -1,4 +1,4 @@
-/** Sorts automatic experts by their number of votes on items with the same content (`Contents`), fewest first. */
+/** Sorts the automatic experts for an item. Experts with fewer votes on equal items (`Contents`) come first. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { itemsOf, maxPrompts } from "../database/TaskTables.ts"
