@@ -8,9 +8,9 @@ import ipaddr from "ipaddr.js"
 import * as GuardedHttpClient from "../../node/GuardedHttpClient.ts"
 
 export interface TargetPolicy {
-  /** Allows loopback, for a service that only this machine can reach. */
+  /** Allows loopback. Set if only this machine can reach the service. */
   readonly allowLoopback: boolean
-  /** Allows loopback, private networks of IPv4 and IPv6, and carriers' networks. */
+  /** Allows loopback, private networks (IPv4 and IPv6), and addresses of carrier-grade NAT (100.64.0.0/10). */
   readonly allowPrivate: boolean
 }
 
