@@ -16,7 +16,7 @@ export type Answer<A> = { readonly ok: true; readonly value: A } | { readonly ok
 type AnyRequests = { readonly [request: string]: { readonly input: unknown; readonly answer: unknown } }
 
 interface Options {
-  /** Whether the browser completes the request even if the page is closed. Such a body must be smaller than 64 KiB. */
+  /** Whether the browser completes the request even if the page is closed. The body is then limited to 64 KiB. */
   readonly keepalive: boolean
 }
 
