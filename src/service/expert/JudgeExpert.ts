@@ -1,8 +1,8 @@
 /**
- * An expert that asks a language model which of two completions is better, in both orders (`PairwiseRanking`). The
- * order of all completions depends only on the item's text, so a restart does not change it. With `JudgeAnswers`, an
- * interrupted judgment continues with the answers that it already got. The cost of a request counts in one vote only.
- * If an item gets no vote, its costs count in the judge's next vote.
+ * An expert that asks a language model which of two completions is better (`PairwiseRanking`). Each pair is shown in
+ * both orders. The completions are shuffled with a seed from the item's text, so a restart does not change their order.
+ * With `JudgeAnswers`, an interrupted judgment continues with the answers that it already got. If several votes use an
+ * answer, only the first includes its cost. The cost of an item without a vote is added to the judge's next vote.
  */
 import { Effect, FiberSet, Option, Random, Result, type Schema } from "effect"
 import type { HttpClient } from "effect/http"
