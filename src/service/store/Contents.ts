@@ -64,7 +64,7 @@ export const make = Effect.gen(function* () {
       AND (NOT EXISTS (SELECT 1 FROM lane WHERE lane.lane = ${lane} AND assigned = 1)
         OR EXISTS (SELECT 1 FROM lane_expert WHERE lane_expert.lane = ${lane} AND lane_expert.expert_no = other.expert_no))`
 
-  /** Selects the experts who may still vote on the item `row`, whether they have seen its content or not. */
+  /** Selects the experts who may still vote on the item `row`, even if they have seen an equal item. */
   const eligible = (kinds: ReadonlyArray<string>, row: string, lane: Statement.Fragment) => {
     const itemId = sql.literal(`${row}.item_id`)
     const met = (table: string) =>

@@ -394,7 +394,7 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* write(voting.contents.awaitNoLonger(now))
   }).pipe(Effect.withSpan("VoteQueue.releaseExpired"))
 
-  /** Offers the item to all experts again, including those who flagged or skipped it. Its flags stay. */
+  /** Offers the item to all experts again, including experts who flagged or skipped it. The item's flags stay. */
   const returnItem = Effect.fn("VoteQueue.returnItem")(function* (taskId: string, promptIndex: number) {
     const [task] = yield* sql<{ seq: number }>`
       SELECT seq FROM task WHERE task_id = ${taskId} AND ${promptIndex} BETWEEN 0 AND prompts - 1

@@ -367,7 +367,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     yield* sql`DELETE FROM disputed WHERE item_id = ${itemId}`
   })
 
-  /** Ends a task, and stores its group's event if the group is then complete. The caller releases held items. */
+  /** Ends a task. If its group is then complete, stores the group's event. The caller releases held items. */
   const finish = Effect.fnUntraced(function* (
     task: Pick<Task, "seq" | "task_id" | "organization" | "group_id">,
     changes: Statement.Fragment,
@@ -410,7 +410,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
           UNION SELECT item_id, expert_no FROM set_aside WHERE ${items}`,
       )
     }
-    // An unanswered task keeps its holds, so that people see the same order again if it is opened again.
+    // An unanswered task keeps its holds. If the task is opened again, people see the completions in the same order.
     if (!unanswered) yield* sql`DELETE FROM hold WHERE ${items}`
   })
 
