@@ -16,7 +16,7 @@ export interface Due {
   readonly sequence: number
   readonly message_id: string
   readonly next_attempt_at: number
-  /** The key of a message that a later message can still replace, or null. */
+  /** While the key is set, a later message with the same key replaces this message. */
   readonly gathering: string | null
   readonly payload: string
 }
