@@ -1,4 +1,4 @@
-/** Splits long texts into chunks. A line break between two chunks is in neither. No surrogate pair is split. */
+/** Splits long texts into chunks. A line break at which a text is cut is in no chunk. No surrogate pair is split. */
 
 const size = 4_000
 
