@@ -178,12 +178,12 @@ const skip = HttpApiEndpoint.post("skip", "/items/:item_id/skip", {
 /** Flags and skips the item. The task's result contains the flag. A flag of kind `other` requires a comment. */
 const flag = HttpApiEndpoint.post("flag", "/items/:item_id/flag", { params, payload: Flagging, success: Work })
 
-/** Makes the expert's last vote a draft again. Fails with `Conflict` if its task is completed, for example. */
+/** Makes the expert's last vote a draft again. Fails with `Conflict` if the vote's task is completed, for example. */
 const undo = HttpApiEndpoint.post("undo", "/undo", { success: Work })
 
 const judgments = HttpApiEndpoint.get("judgments", "/judgments", { success: Schema.Array(GivenJudgment) })
 
-/** Returns the item of a judgment, with the judgment as its draft. Fails with `Conflict` if it can't be corrected. */
+/** Returns the item of a judgment, with the judgment as draft. Fails with `Conflict` if the judgment cannot change. */
 const judgment = HttpApiEndpoint.get("judgment", "/judgments/:item_id", { params, success: Work })
 
 const correct = HttpApiEndpoint.put("correct", "/judgments/:item_id", { params, payload: Submission, success: Work })

@@ -19,7 +19,7 @@ export const GroupSummary = Schema.Struct({
   tasks: Schema.Int,
   votes: Schema.Int,
   votes_needed: Schema.Int,
-  /** Items that need votes by people, but whose content all active people have already seen in this or another task. */
+  /** The number of items that wait for new people, because all active people have already seen an equal item. */
   waiting: Schema.Int,
   /** The number of items for language models only on which all models have voted, but votes are missing. */
   waiting_for_judges: Schema.Int,
@@ -30,7 +30,7 @@ export type GroupSummary = typeof GroupSummary.Type
 const Queue = Schema.Struct({
   /** Groups with open tasks, in queue order, at most 200. */
   groups: Schema.Array(GroupSummary),
-  /** Open tasks without a group: 50 per page. The first page also has all that are paused, prioritized, or assigned. */
+  /** Open tasks without a group: 50 per page. The first page also has all paused, prioritized, and assigned tasks. */
   tasks: Schema.Array(Schema.Struct({ ...GroupSummary.fields, prompt: Schema.String })),
   /** Pass this value as `after` to get the next page of tasks. Null on the last page. */
   next: Schema.NullOr(Schema.Int),
