@@ -29,7 +29,7 @@ export interface JudgeOptions extends JudgeEndpoint.EndpointOptions {
    * both as equally good. `abstain` gives no vote if the best completion of the item is uncertain for this reason.
    */
   readonly onDisagreement?: "tie" | "abstain" | undefined
-  /** The maximum number of times that a question is asked until its answer is usable. Default 3. */
+  /** The maximum number of times that a question is asked if the answers are unusable. Default 3. */
   readonly attempts?: number | undefined
   /** Prices per million tokens. If they are set, votes contain their cost. */
   readonly price?: TokenPrice.TokenPrice | undefined
