@@ -215,7 +215,7 @@ const store = ({ gold, hold, undoGrace, ...options }: ServiceOptions) =>
     ),
   )
 
-/** An HTTP server for `layer`, by default on loopback and a free port. It answers malformed HTTP with a problem. */
+/** An HTTP server for `layer`, by default on loopback and a free port. Malformed HTTP gets JSON problem details. */
 export const layerHttp = (options: { readonly host?: string | undefined; readonly port?: number | undefined } = {}) =>
   NodeServer.layer({ ...options, problem: ProblemResponses.fromServerStatus })
 

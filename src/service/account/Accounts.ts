@@ -1,7 +1,7 @@
 /**
  * Sign-in to the dashboard with a name and a password. A password is first set with a link. `Operators` makes links for
- * one account, and `signInLink` makes links for any account. An unknown name is refused after the same time as a wrong
- * password. After a password is changed, the account's sessions end, and sign-ins that began before are refused.
+ * one account. A link from `signInLink` names no account: its user chooses one. An unknown name is refused after the
+ * same time as a wrong password. A change of password ends the account's sessions and refuses sign-ins begun before it.
  */
 import { Clock, Context, Effect, Layer, Option, PartitionedSemaphore, Schema, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -30,7 +30,7 @@ export interface SignedIn extends Omit<Operator, "operator_no"> {
 /** The maximum number of password hashes computed concurrently. Each takes 64 MiB and a third of a second. */
 const maxConcurrentHashes = 2
 
-/** The empty subject marks a link for any account, because an account's name key is never empty. */
+/** The subject of a link that names no account. Other links have an account's `name_key`, which is never empty. */
 const anyAccount = ""
 
 type SameTransaction = Effect.Effect<unknown, SqlError>
@@ -62,7 +62,7 @@ const make = Effect.gen(function* () {
     return Option.some(rows[0]!.name)
   })
 
-  /** Sets a password. `chosen` names the account if the link is valid for any account. A new account is an admin. */
+  /** Sets a password. If the link names no account, `chosen` names it. A new account is an admin. */
   const setUp = Effect.fn("Accounts.setUp")(function* (code: string, chosen: string, password: string) {
     // The code is checked before hashing, because hashing is expensive.
     const name = Option.getOrElse(yield* findLink(code), () => chosen)
@@ -89,7 +89,7 @@ const make = Effect.gen(function* () {
     return { name: operator.name, role: operator.role, session } satisfies SignedIn
   })
 
-  /** Records an operator's action on their own account. The caller names the operator: there may be no session. */
+  /** Before sign-in, no session tells `Audit` who acts. So the caller names the operator. */
   const recordOf = (operator: Omit<Operator, "role">, action: string) =>
     Effect.provideService(Audit.record(sql, action, operator.name), Audit.Actor, operator)
 

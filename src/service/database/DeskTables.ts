@@ -1,7 +1,7 @@
 /**
- * The tables for managers. Voiding moves a vote, with its number, to `voided_vote`. If a person corrects a vote, the
- * earlier vote moves to `replaced_vote`. An item is in `disputed` if it has all its votes or a decision, and its votes
- * differ.
+ * The tables for managers. A voided vote moves to `voided_vote`, and keeps its number `n`. If a person corrects a vote,
+ * the earlier vote moves to `replaced_vote`. `disputed` lists items whose votes differ. Such an item either has all its
+ * votes, or a lead has decided it.
  */
 import { maxPrompts, voteColumns } from "./TaskTables.ts"
 

@@ -1,7 +1,7 @@
 /**
- * The tables of tasks, items, votes, experts, and lanes of the queue. Rows that change are small, because requests and
- * results have separate tables. A frequent query reads few rows, however many tasks there are: each expert has a cursor
- * in `item_open` (oldest item first) and one in `returned_item` (in the order of return). Triggers update `task_count`.
+ * The tables of tasks, items, votes, experts, and lanes (the parts of the queue, see `Lanes`). Requests and results
+ * have their own tables, so that a task's row is small. To find work, an expert reads only new items: `item_cursor` is
+ * the expert's position in `item_open` (oldest item first), and `returned_cursor` in `returned_item` (order of return).
  */
 import type { SqlClient } from "effect/sql"
 
@@ -46,9 +46,9 @@ const voteDays = (event: "INSERT" | "DELETE", sign: "1" | "-1", row: "NEW" | "OL
   END`
 
 export const taskTables: ReadonlyArray<string> = [
-  // `unanswered` is 1 if the task was canceled because no expert had an answer. `extra_votes` is the sum over items.
-  // `votes_spared` counts votes that are not needed any more, because a lead decided or withdrew their items. `voters`
-  // is `judges` or `people` if only these may vote.
+  // `unanswered` is 1 if the task was canceled because no expert had an answer. `extra_votes` is the sum of the items'
+  // `extra_votes`. `votes_spared` counts missing votes on items that a lead decided or withdrew: they are not needed.
+  // `voters` is `judges` or `people` if only these may vote.
   `CREATE TABLE task (
     seq INTEGER PRIMARY KEY,
     task_id TEXT NOT NULL UNIQUE,
@@ -77,8 +77,8 @@ export const taskTables: ReadonlyArray<string> = [
   // would lie outside V8's heap, and slow down garbage collection (with 64 clients, p99 was 33 ms instead of 26 ms).
   `CREATE TABLE task_result (seq INTEGER PRIMARY KEY, answer TEXT NOT NULL)`,
 
-  // Groups that a client named. `votes` and `votes_needed` are sums over the open tasks; `items` to `all_needed` are
-  // sums over all tasks that are not canceled. `first_open` is the oldest open task.
+  // Groups that a client named. `votes` and `votes_needed` are sums over the open tasks. The columns from `items` to
+  // `all_needed` are sums over the open and the completed tasks. `first_open` is the `seq` of the oldest open task.
   `CREATE TABLE task_group (
     organization TEXT NOT NULL,
     group_id TEXT NOT NULL,
@@ -133,7 +133,7 @@ export const taskTables: ReadonlyArray<string> = [
       needed_of_judges = needed_of_judges + ${ofJudgesBy("NEW")} - ${ofJudgesBy("OLD")} WHERE status = NEW.status;
   END`,
 
-  // A group's row is inserted after its first task, so `joinGroup`, not a trigger, adds the counts of a new task.
+  // This trigger runs only on updates. A group's row is inserted after its first task, so `joinGroup` counts new tasks.
   `CREATE TRIGGER task_of_group_changed AFTER UPDATE OF status, prompts_done, votes_given, extra_votes, votes_spared ON task
     WHEN NEW.group_id <> NEW.task_id BEGIN
     UPDATE task_group SET
@@ -180,7 +180,7 @@ export const taskTables: ReadonlyArray<string> = [
   // The tasks that automatic experts are judging, with the number of claimed items and the experts' ids (JSON).
   `CREATE TABLE claim (seq INTEGER PRIMARY KEY, items INTEGER NOT NULL, experts TEXT NOT NULL)`,
 
-  // `away` is 1 if the expert was absent for long, or cannot judge now. No item waits for this expert.
+  // Items do not wait for an expert whose `away` is 1: the expert was absent for long, or cannot judge now.
   `CREATE TABLE expert (
     expert_no INTEGER PRIMARY KEY,
     expert_id TEXT NOT NULL UNIQUE,
@@ -278,7 +278,7 @@ export const taskTables: ReadonlyArray<string> = [
     expert_no INTEGER NOT NULL,
     PRIMARY KEY (lane, expert_no)
   ) WITHOUT ROWID`,
-  // An expert's position in a lane other than 0. The table `expert` has the position in lane 0.
+  // An expert's cursors in the lanes above 0. The cursors in lane 0 are in the table `expert`.
   `CREATE TABLE lane_cursor (
     expert_no INTEGER NOT NULL,
     lane INTEGER NOT NULL,

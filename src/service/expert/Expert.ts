@@ -1,4 +1,4 @@
-/** The interface of automatic experts. An expert without an answer says so. A failure says whether to retry. */
+/** The interface of automatic experts. An expert without an answer returns none. A failure says whether to retry. */
 import { type Effect, type Option, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Assessment } from "../../domain/Assessment.ts"
@@ -61,7 +61,7 @@ export interface Expert {
    * judgments. Undefined: the expert answers immediately. It gets whole tasks, and a task's votes are stored together.
    */
   readonly concurrency?: number | undefined
-  /** Batches that the endpoint may have, and that are not sent again. `since` is in epoch milliseconds. */
+  /** Batches that the endpoint may or may not have. They are not sent again. `since` is in epoch milliseconds. */
   readonly doubts?: (() => ReadonlyArray<{ readonly name: string; readonly since: number }>) | undefined
   /** All paid requests of language models, as the expert's file of answers records them. */
   readonly paid?: Effect.Effect<ReadonlyArray<PaidRequests>, SqlError> | undefined

@@ -70,8 +70,8 @@ const migrations = {
   migrations: {
     "0001_tables": Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      // `counted_for` is the item whose vote includes the cost of the request. Null: no judgment has used the answer.
-      // Empty: the judgment gave no vote, so the next vote of the model includes the cost.
+      // `counted_for` is the item whose vote includes the cost of this answer. It is null until a judgment uses the
+      // answer. It is empty after a judgment without a vote: the model's next vote then includes the cost.
       yield* sql`CREATE TABLE answer (
         request TEXT PRIMARY KEY,
         endpoint TEXT NOT NULL,
@@ -196,18 +196,18 @@ export const open = Effect.fn("JudgeAnswers.open")(
         completion_tokens = completion_tokens + excluded.completion_tokens, cost = excluded.cost`
     }, sql.withTransaction)
 
-    /** Makes the vote on `item` include the cost of a request. Returns false if another vote already includes it. */
+    /** Adds the cost of a request to the vote on `item`. Returns false if another vote already includes the cost. */
     const count = (request: string, item: string) =>
       Effect.map(
         sql`UPDATE answer SET counted_for = ${item}
           WHERE request = ${request} AND COALESCE(counted_for, '') IN ('', ${item}) RETURNING request`,
         (rows) => rows.length > 0,
       )
-    /** For an item without a vote: the model's next vote will include the costs of the item and of `requests`. */
+    /** Call this after a judgment without a vote. The model's next vote then includes the cost of `requests`. */
     const uncount = (item: string, requests: Iterable<string>) =>
       Effect.asVoid(sql`UPDATE answer SET counted_for = '' WHERE counted_for = ${item} OR (counted_for IS NULL
         AND request IN (SELECT value FROM json_each(${JSON.stringify([...requests])})))`)
-    /** Makes the vote on `item` include the costs of items without a vote. Returns the tokens of the added requests. */
+    /** Adds the cost of judgments without a vote to the vote on `item`. Returns the tokens of the added requests. */
     const countOthers = Effect.fnUntraced(function* (model: string, item: string, own: ReadonlyArray<string>) {
       yield* sql`UPDATE answer SET counted_for = ${item} WHERE counted_for = '' AND model = ${model}`
       const rows = yield* sql<Row>`SELECT prompt_tokens, completion_tokens, batched FROM answer
@@ -215,7 +215,7 @@ export const open = Effect.fn("JudgeAnswers.open")(
       return rows.map(tokensOf)
     })
 
-    // The file keeps the key, so that a later process sends equal requests, and finds their answers.
+    // The file keeps `markerKey`, so that a later process sends equal requests, and finds their answers.
     return { file, sql, markerKey: setting!.value, find, keep, count, uncount, countOthers, paid: paidIn(sql) }
   },
   Effect.provide(Reactivity.layer),

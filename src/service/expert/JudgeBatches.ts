@@ -2,7 +2,7 @@
  * Sends requests to a language model as batches. A step that costs money is recorded before it is taken, so that the
  * next start continues the batches after a crash. If the creation of a batch gets no answer, its requests are sent
  * again only if an operator asks for it. Files at the endpoint are not deleted. After 3 unreadable results, a request
- * counts as answered without a verdict. After a defect, a batch's requests fail, and the batch continues later.
+ * counts as answered without a verdict. After an unexpected error, callers get a failure, and the batch is run again.
  */
 import { Cause, Clock, Deferred, Duration, Effect, FiberSet, Option, Queue, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -184,7 +184,7 @@ export const make = Effect.fnUntraced(function* (
   const rowsOf = (where: Statement.Fragment) =>
     sql<BatchSteps.BatchRow>`SELECT name, input_file, asked_at, id, gone_at FROM batch WHERE ${where} ORDER BY rowid`
 
-  /** Runs a batch, and repeats it after a defect. @param sendsAgain whether to resend its requests if it is in doubt */
+  /** Runs a batch, and again after an unexpected error. @param sendsAgain whether to resend a batch in doubt */
   const carryOut = (row: BatchSteps.BatchRow, sendsAgain: boolean): Effect.Effect<void> =>
     Effect.catchCause(run(row, sendsAgain), (cause) => {
       if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)

@@ -2,9 +2,9 @@
  * The client of `POST {base URL}/chat/completions`. It waits if the endpoint asks for a pause, and pauses for a minute
  * if the endpoint refuses the settings. It follows no redirects. No failure or log contains the key. Equal concurrent
  * requests are sent once, and a request with an answer in `JudgeAnswers` is not sent. If one request of a judgment
- * fails, the answers to its other sent requests are kept. A `JudgeError` is retryable unless the question is at fault.
- * A refusal without a reason, a timeout, or an oversized response counts as the question's fault only if the endpoint
- * has answered other questions.
+ * fails, the answers to the judgment's other sent requests are kept. A `JudgeError` says not to retry if the question
+ * is at fault. A refusal without a reason, a timeout, or an oversized response counts as the question's fault only if
+ * the endpoint has answered other questions.
  */
 import {
   ByteSize,
@@ -52,7 +52,7 @@ export interface EndpointOptions {
 
 export interface Completion extends Answer {
   readonly request: string
-  /** Whether another vote includes the cost of the request, because it used the answer first. */
+  /** Whether another vote used this answer first. That vote includes the cost of the request. */
   readonly isCached: boolean
 }
 
@@ -94,7 +94,7 @@ export const make = Effect.fnUntraced(function* (
   const baseUrl = options.baseUrl.replace(/\/+$/, "")
   const context: JudgeFailure.RequestContext = { baseUrl, model: options.model, apiKey: options.apiKey }
   const body = Object.entries({ temperature: 0, ...options.body }).filter(([, value]) => value !== null)
-  /** Newer reasoning models refuse a `temperature`. The default is then not sent, but a value in `body` always is. */
+  /** Newer reasoning models refuse a `temperature`. The default of 0 is then left out. A value in `body` stays. */
   const mayDropTemperature = options.body?.["temperature"] === undefined
 
   let withTemperature = true
@@ -103,7 +103,7 @@ export const make = Effect.fnUntraced(function* (
   /** The reason of the last refusal, if the endpoint's last response refused the settings, such as the key. */
   let refusal: string | undefined
 
-  /** A request has the same id whether or not the default temperature was sent. */
+  /** A request's id contains the default temperature even if the request does not. Earlier answers are then found. */
   const configured = Object.fromEntries(body)
   const members = () => Object.fromEntries(withTemperature ? body : body.filter(withoutTemperature))
 

@@ -1,8 +1,8 @@
 /**
- * An expert that asks a language model which of two completions is better, in both orders (`PairwiseRanking`). The
- * order of all completions depends only on the item's text, so a restart does not change it. With `JudgeAnswers`, an
- * interrupted judgment continues with the answers that it already got. The cost of a request counts in one vote only.
- * If an item gets no vote, its costs count in the judge's next vote.
+ * An expert that asks a language model which of two completions is better (`PairwiseRanking`). Each pair is shown in
+ * both orders. The completions are shuffled with a seed from the item's text, so a restart does not change their order.
+ * With `JudgeAnswers`, an interrupted judgment continues with the answers that it already got. If several votes use an
+ * answer, only the first includes its cost. The cost of an item without a vote is added to the judge's next vote.
  */
 import { Effect, FiberSet, Option, Random, Result, type Schema } from "effect"
 import type { HttpClient } from "effect/http"
@@ -29,7 +29,7 @@ export interface JudgeOptions extends JudgeEndpoint.EndpointOptions {
    * both as equally good. `abstain` gives no vote if the best completion of the item is uncertain for this reason.
    */
   readonly onDisagreement?: "tie" | "abstain" | undefined
-  /** The maximum number of times that a question is asked until its answer is usable. Default 3. */
+  /** The maximum number of times that a question is asked if the answers are unusable. Default 3. */
   readonly attempts?: number | undefined
   /** Prices per million tokens. If they are set, votes contain their cost. */
   readonly price?: TokenPrice.TokenPrice | undefined

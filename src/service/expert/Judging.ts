@@ -1,7 +1,7 @@
 /**
- * Asks automatic experts about one item, in order, or two experts at once if two votes are missing. After a failure,
- * the vote stays reserved for the expert until a retry. After three defects on one item, the expert counts as an expert
- * without an answer. A failure that is not retryable has the same effect.
+ * Asks automatic experts about one item, in order. If two votes are missing, two experts are asked at once. After a
+ * failure, the vote stays reserved for the expert until a retry. After a final failure, the next expert is asked. A
+ * failure is final if it is not retryable, or if it is the expert's third crash or invalid vote on the item.
  */
 import { Cause, Clock, Effect, Exit, Option, Result, Schema, Semaphore } from "effect"
 import * as Places from "../store/Places.ts"

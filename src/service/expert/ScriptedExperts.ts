@@ -59,10 +59,10 @@ export const random: Expert = {
     ),
 }
 
-/** Answers from a file of prompt items with `gold`. It has no answer to other prompts. */
+/** Makes an expert from a file of prompt items with `gold`. The expert has no answer to prompts outside the file. */
 export const gold = Gold.gold
 
-/** Makes an expert that asks a language model. Unlike the service's `judge:MODEL`, it keeps no answers. */
+/** Makes an expert that asks a language model. Only the service's `judge:MODEL` stores the answers in a file. */
 export const judge = (options: JudgeExpert.JudgeOptions) => {
   const wrong = Kinds.wrongIn(options, JudgeExpert.optionKinds, ["baseUrl", "model"])
   if (wrong === undefined) return JudgeExpert.make(options)

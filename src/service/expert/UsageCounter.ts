@@ -1,4 +1,4 @@
-/** Sums the requests for a vote. `cached`: another vote has their cost. `without_vote`: requests without any vote. */
+/** Sums a vote's requests. The cost of `cached` is in another vote. `without_vote` sums judgments without a vote. */
 import type { Schema } from "effect"
 import * as Cost from "../../domain/Cost.ts"
 import type { RequestTokens } from "../../domain/TokenPrice.ts"

@@ -1,8 +1,8 @@
 /**
  * Runs the automatic experts: claims items, asks the experts in order, and records their votes. Experts that fail are
- * retried with backoff, and slow ones (`Expert.concurrency`) do not delay other tasks. If no expert has an answer, the
- * task stays open or is canceled, and the next start asks again. If only language models may judge a task, a prompt
- * needs no further votes when each model has voted or has no answer.
+ * retried with backoff, and slow ones (`Expert.concurrency`) do not delay other tasks. If no expert has an answer,
+ * `cancelUnanswered` decides whether the task is canceled or stays open. In both cases, the next start asks again. If
+ * only language models may judge a task, a prompt is done once each model has voted or has no answer.
  */
 import { Cause, Clock, Duration, Effect, FiberSet, Latch, Layer, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

@@ -126,7 +126,7 @@ const keywordsOf = (limits: RequestLimits): Record<string, Json> => ({
 
 const isObject = (value: unknown): value is Json => Predicate.isObject(value) && !Array.isArray(value)
 
-/** Adds keywords to members by name. Also allows unknown members, because later versions may add some. */
+/** Adds to each property its `keywords`. Drops `additionalProperties: false`: later versions may add members. */
 const withKeywords = (keywords: Record<string, Json>) => {
   const open = (schema: unknown): unknown => {
     if (Array.isArray(schema)) return schema.map(open)

@@ -1,7 +1,7 @@
 /**
  * The service's address, and the check whether a request comes from its own pages. To prevent DNS rebinding, a service
- * on loopback accepts only loopback names and its public name as `Host`. If there is a public URL, and a request comes
- * from a private address (a proxy), the client's address is the last one in `X-Forwarded-For`.
+ * on loopback accepts only loopback names and its public name as `Host`. With a public URL, a peer with a loopback or
+ * private address counts as a proxy: the client's address is then the last one in the peer's `X-Forwarded-For`.
  */
 import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { HttpServer, type HttpServerRequest } from "effect/http"
@@ -55,7 +55,7 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
   const loopback = isLoopback(address)
   const port = NetAddress.isInetAddress(address) ? address.port : 0
 
-  // Any port is accepted, because the service's port may be forwarded from another one.
+  // `Host` may have any port, because a tunnel or container may forward a different port to the service.
   const localNames = new Set(["localhost", "127.0.0.1", "[::1]"])
   localNames.add(new URL(HttpServer.formatAddress(address)).hostname)
   const answersTo = (host = "") =>
@@ -64,7 +64,7 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
     localNames.has(host.replace(/:\d+$/, "")) ||
     localNames.has(URL.parse(`http://${host}`)?.hostname ?? "")
 
-  /** Without a public URL, or on loopback, an origin is accepted if its host equals the `Host` header. */
+  /** On loopback, or if there is no public URL, an origin whose host equals the `Host` header is accepted, too. */
   const isOwnOrigin = (origin: string, host: string | undefined) => {
     if (origin === publicUrl?.origin) return true
     if (!answersTo(host) || (publicUrl !== undefined && !loopback)) return false

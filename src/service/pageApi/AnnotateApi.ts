@@ -1,6 +1,6 @@
 /**
- * The `HttpApi` of the annotation page, which is not part of the contract. Requests name a completion by its position
- * in the expert's own random order, so the page does not reveal the models.
+ * The private `HttpApi` of the annotation page. Requests name a completion by its position in the expert's own random
+ * order, so the page does not reveal the models.
  */
 import { Context, Schema, Struct } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
@@ -86,7 +86,7 @@ export const HeldItem = Schema.Struct({
   undone: Schema.Boolean,
   /** The time of the vote that the expert corrects by a submission. Null if a submission adds a new vote. */
   corrects: Schema.NullOr(Schema.Int),
-  /** The time (epoch milliseconds) when the item returns to the queue, unless the expert saves a draft before then. */
+  /** The time (epoch milliseconds) when the item returns to the queue. Each saved draft extends the time. */
   held_until: Schema.Int,
   /** Whether `task` is the expert's qualification. An item of a qualification cannot be skipped or flagged. */
   qualification: Schema.Boolean,
@@ -119,7 +119,7 @@ export const GivenJudgment = Schema.Struct({
   given_at: Schema.Int,
   /** The beginning of the prompt, or of the last turn of a conversation. */
   prompt: Schema.String,
-  /** Groups of positions, best first. If the expert did not rank the completions, it has only the best position. */
+  /** Groups of positions, best first: `[[1]]` if the expert chose the completion at position 1 and ranked none. */
   ranking: Schema.Array(Schema.Array(Place)),
   is_open: Schema.Boolean,
 })
@@ -178,12 +178,12 @@ const skip = HttpApiEndpoint.post("skip", "/items/:item_id/skip", {
 /** Flags and skips the item. The task's result contains the flag. A flag of kind `other` requires a comment. */
 const flag = HttpApiEndpoint.post("flag", "/items/:item_id/flag", { params, payload: Flagging, success: Work })
 
-/** Makes the expert's last vote a draft again. Fails with `Conflict` if its task is completed, for example. */
+/** Makes the expert's last vote a draft again. Fails with `Conflict` if the vote's task is completed, for example. */
 const undo = HttpApiEndpoint.post("undo", "/undo", { success: Work })
 
 const judgments = HttpApiEndpoint.get("judgments", "/judgments", { success: Schema.Array(GivenJudgment) })
 
-/** Returns the item of a judgment, with the judgment as its draft. Fails with `Conflict` if it can't be corrected. */
+/** Returns the item of a judgment, with the judgment as draft. Fails with `Conflict` if the judgment cannot change. */
 const judgment = HttpApiEndpoint.get("judgment", "/judgments/:item_id", { params, success: Work })
 
 const correct = HttpApiEndpoint.put("correct", "/judgments/:item_id", { params, payload: Submission, success: Work })

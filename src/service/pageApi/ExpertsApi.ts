@@ -107,8 +107,8 @@ const voidVotes = HttpApiEndpoint.post("voidVotes", "/experts/:expert_id/void", 
   success: Voided,
 })
 /**
- * Makes the votes of a voiding valid again. A vote stays void if another expert has voted instead or is judging the
- * item now. Fails with `Conflict` if no vote of the voiding is void anymore.
+ * Restores the votes that one call of `voidVotes` made void. A vote stays void if another expert has voted instead or
+ * is judging the item now. Fails with `Conflict` if all the votes are already restored.
  */
 const restoreVotes = HttpApiEndpoint.post("restoreVotes", "/voidings/:voiding_id/undo", {
   params: { voiding_id: IntFromQuery },

@@ -15,13 +15,13 @@ export const GroupSummary = Schema.Struct({
   paused: Schema.Boolean,
   /** The only experts who may judge the group. Null if all experts may. */
   assigned: Schema.NullOr(Schema.Array(Schema.Struct({ expert_id: Schema.String, name: Schema.String }))),
-  /** The number of open tasks, of the votes on them, and of all votes that they need. */
+  /** The number of open tasks. `votes` counts the votes given on these tasks, and `votes_needed` all that they need. */
   tasks: Schema.Int,
   votes: Schema.Int,
   votes_needed: Schema.Int,
-  /** Items that need votes by people, but whose content all active people have already seen in this or another task. */
+  /** The number of items that wait for new people, because all active people have already seen an equal item. */
   waiting: Schema.Int,
-  /** The number of items that only language models may judge, but on which none of them can still vote. */
+  /** The number of items for language models only on which all models have voted, but votes are missing. */
   waiting_for_judges: Schema.Int,
   created_at: Millis,
 })
@@ -30,7 +30,7 @@ export type GroupSummary = typeof GroupSummary.Type
 const Queue = Schema.Struct({
   /** Groups with open tasks, in queue order, at most 200. */
   groups: Schema.Array(GroupSummary),
-  /** Open tasks without a group: 50 per page. The first page also has all that are paused, prioritized, or assigned. */
+  /** Open tasks without a group: 50 per page. The first page also has all paused, prioritized, and assigned tasks. */
   tasks: Schema.Array(Schema.Struct({ ...GroupSummary.fields, prompt: Schema.String })),
   /** Pass this value as `after` to get the next page of tasks. Null on the last page. */
   next: Schema.NullOr(Schema.Int),
@@ -67,7 +67,7 @@ export const GroupDetail = Schema.Struct({
   paused: Schema.Boolean,
   flagged: Schema.Int,
   days: Days,
-  /** Most votes first. `compared` counts votes on items that others also judged. `agreed` counts those that agree. */
+  /** Most votes first. `agreed` counts the `compared` votes that agree with the majority of the other votes. */
   experts: Schema.Array(
     Schema.Struct({
       expert_id: Schema.String,

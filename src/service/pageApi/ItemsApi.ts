@@ -15,14 +15,14 @@ export const Withdrawal = Schema.Struct({ reason: Schema.String, by: Schema.Stri
 
 /** One entry for all equal items: same prompt, completions, guidelines, and group. Canceled items stay separate. */
 export const ItemSummary = Schema.Struct({
-  /** The members up to `state` describe the newest matching item. Its state depends on the votes on all equal items. */
+  /** The members up to `prompt` describe the newest matching item. `state` depends on the votes on all equal items. */
   item_no: Schema.Int,
   task_id: Schema.String,
   group_id: Schema.String,
   index: Schema.Int,
   prompt: Schema.String,
   state: ItemState,
-  /** `votes`, `votes_required`, and `flagged` are for the whole entry. */
+  /** `votes`, `votes_required`, and `flagged` cover all equal items. */
   votes: Schema.Int,
   votes_required: Schema.Int,
   flagged: Schema.Boolean,

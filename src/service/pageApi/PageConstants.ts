@@ -1,4 +1,4 @@
-/** Limits, options, and text formats of the service and its pages. It imports no package, because the pages load it. */
+/** Limits, options, and text formats of the service and its pages. Pages load this file, so it imports no package. */
 export { maxVotes } from "../../api/MaxVotes.ts"
 
 /** The maximum lengths of texts that people enter, in UTF-16 code units. */
@@ -23,7 +23,7 @@ export const linkHours = { "sign-in": 24, invitation: 7 * 24 } as const
 export const maxInvitations = 500
 export const maxKeepHours = 24 * 30
 export const maxQualificationItems = 1_000
-/** The percentages of right answers that the form proposes: to qualify, and to stay without a pause. */
+/** Percentages of right answers that the form proposes. A person with a lower percentage than `stay` is paused. */
 export const proposedPercent = { qualify: 80, stay: 70 } as const
 /** A person can be paused after at least `min` gold items. Only the latest `max` gold items count. */
 export const countedGoldItems = { min: 5, max: 20 } as const

@@ -17,9 +17,9 @@ export const QualificationSettings = Schema.Struct({
 export type QualificationSettings = typeof QualificationSettings.Type
 
 /**
- * A `working` person gets work. A `qualifying` person judges qualification items first. The other people get no work:
- * `unavailable` because the gold file has too few items, `failed` because too few answers to qualification items were
- * right, and `paused` because too few answers to the latest gold items were right.
+ * A `working` person gets work. A `qualifying` person judges qualification items first. People in other states get no
+ * work: `unavailable` because the gold file has too few items, `failed` because too few answers to qualification items
+ * were right, and `paused` because too few answers to the latest gold items were right.
  */
 export const Standing = Schema.Struct({
   state: Schema.Literals(["working", "qualifying", "unavailable", "failed", "paused"]),
@@ -30,7 +30,7 @@ export const Standing = Schema.Struct({
 export type Standing = typeof Standing.Type
 
 export const Qualification = Schema.Struct({
-  /** Null if there is neither a qualification nor a percentage for pauses. */
+  /** Null if nobody must qualify (`items` is 0) and nobody is paused (`pause_percent` is null). */
   settings: Schema.NullOr(QualificationSettings),
   /** The number of distinct items in the gold file, at most 1,000. Null if the service has no gold file. */
   available: Schema.NullOr(Schema.Int),
@@ -44,7 +44,7 @@ const set = HttpApiEndpoint.put("set", "/qualification", { payload: Qualificatio
 
 const params = { expert_id: Schema.String }
 const admit = HttpApiEndpoint.post("admit", "/experts/:expert_id/admit", { params })
-/** The person must qualify again, on unjudged items if possible. Fails with `Conflict` if no items are required. */
+/** Makes the person qualify again, first on items new to the person. Fails with `Conflict` if `items` is 0. */
 const requalify = HttpApiEndpoint.post("requalify", "/experts/:expert_id/requalify", { params })
 
 export class DashboardQualification extends HttpApiGroup.make("qualification")

@@ -11,7 +11,7 @@ const link = HttpApiEndpoint.post("link", "/link", {
   success: Schema.Struct({ name: Schema.NullOr(Schema.String) }),
   error,
 })
-/** Uses up a sign-in link. If the link is for any account, `name` selects or creates the account. */
+/** Uses up a sign-in link, and sets the password. If the link names no account, `name` selects or creates one. */
 const setUp = HttpApiEndpoint.post("setUp", "/set-up", {
   payload: Schema.Struct({ code: Schema.String, name: Name, password: Password }),
   success: Account,

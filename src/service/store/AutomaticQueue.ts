@@ -13,7 +13,7 @@ import * as Interrupted from "./Interrupted.ts"
 import type { ClaimRequest, Claim, Claims, Judged } from "./VoteQueueModel.ts"
 import { type NewVote, type Task, storableVote, type Voting } from "./Voting.ts"
 
-/** An expert must still check the tasks in `tasks`, and each task with an open item after `itemId`. */
+/** The tasks that an expert has yet to check: those in `tasks`, and all with an open item after `itemId`. */
 interface Cursor {
   itemId: number
   readonly tasks: Set<number>
@@ -131,7 +131,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     let lacking = 0
     const closed: Array<number> = []
     const isShared = task.group_id !== task.task_id && asked.length > 1
-    // The order of the experts matters only if some of them are not asked.
+    // The order decides which experts are asked if an item needs fewer votes than there are experts.
     const isOrdered = isShared && task.has_equal_items === 1 && open.some(({ open }) => open < experts.length)
     const inOrder = isOrdered ? yield* equal.orderFor(task.seq) : undefined
     const claimed = open.flatMap(({ item_id, open }) => {
@@ -155,7 +155,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       return [{ item_id, open, held: Math.min(open, eligible.length), experts: eligible.map((row) => row.expert_id) }]
     })
     if (claimed.length === 0) {
-      // If other items of the task are claimed, the task is checked again when the votes on these items are recorded.
+      // While other items of the task are claimed, `lacking` stays 0. The task is checked again when those claims end.
       const atWork = lacking === 0 ? [] : yield* sql`SELECT 1 FROM claim WHERE seq = ${task.seq}`
       return { claim: undefined, lacking: atWork.length > 0 ? 0 : lacking, closed }
     }
@@ -203,7 +203,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
         Effect.gen(function* () {
           const rows = yield* activeOf(asking.experts)
           const experts = asking.experts.flatMap((name) => rows.find((row) => row.expert_id === name) ?? [])
-          // Without experts, the cursor named "" still finds tasks for judges only, so that `unanswered` lists them.
+          // If there are no experts, the cursor "" visits all tasks, so that `unanswered` lists those for judges only.
           const looking =
             experts.length === 0
               ? [cursorOf("")]
@@ -342,7 +342,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     record,
     reconsider,
     reconsiderAll,
-    /** Waits until an item is created or returned after the last `claim`. */
+    /** Waits for work since the last `claim`: a new task, or items that experts must check again. */
     awaitWork: work.await,
     /** Announces a new task. Call it inside the `Database.write` that creates the task. */
     wake: Effect.asVoid(work.open),

@@ -1,9 +1,9 @@
 /**
- * Tracks which people have seen which content. A content is a prompt, its completions in any order, the group, and the
- * guidelines. Usually, nobody gets a content twice: the item waits for another person. With `AllowRepeatedVotes`, and
- * for gold items, a content that everybody has seen is shown again to those who saw it least often. "Everybody" means
- * the people who may judge the item and were active in the last seven days. If two contents have the same id by chance,
- * a vote is only delayed.
+ * Tracks which people have seen which items. Items are equal (have the same `content`) if they have the same prompt,
+ * group, guidelines, and completions in any order. Usually, nobody gets two equal items: the second one waits for
+ * another person. With `AllowRepeatedVotes`, and for gold items, an item that everybody has seen is shown again, to the
+ * people who saw it least often. "Everybody" means the people who may judge the item and were active in the last seven
+ * days. If different items share an id by chance (`contentOf`), a vote is only delayed.
  */
 import { Context, Duration, Effect } from "effect"
 import type { Statement } from "effect/sql"
@@ -14,7 +14,7 @@ import { Database } from "../database/Database.ts"
 import { maxPrompts, promptIndexOf, seqOf } from "../database/TaskTables.ts"
 import type { TaskRequests } from "./TaskRequests.ts"
 
-/** Computes a content's id within an organization: an integer below 2^52, which SQLite and JSON store exactly. */
+/** Computes the id that equal items of an organization share: an integer below 2^52, exact in SQLite and JSON. */
 export const contentOf = (
   organization: string,
   { group, guidelines }: { readonly group?: string | undefined; readonly guidelines?: string | undefined },
@@ -64,7 +64,7 @@ export const make = Effect.gen(function* () {
       AND (NOT EXISTS (SELECT 1 FROM lane WHERE lane.lane = ${lane} AND assigned = 1)
         OR EXISTS (SELECT 1 FROM lane_expert WHERE lane_expert.lane = ${lane} AND lane_expert.expert_no = other.expert_no))`
 
-  /** Selects the experts who may still vote on the item `row`, whether they have seen its content or not. */
+  /** Selects the experts who may still vote on the item `row`, even if they have seen an equal item. */
   const eligible = (kinds: ReadonlyArray<string>, row: string, lane: Statement.Fragment) => {
     const itemId = sql.literal(`${row}.item_id`)
     const met = (table: string) =>
@@ -156,10 +156,10 @@ export const make = Effect.gen(function* () {
     return votes.length > 0
   })
 
-  /** If all people for whom an item waited are absent, returns it to the queue. Call this when people become absent. */
+  /** Call this when people become absent. Items that waited only for absent people return to the queue. */
   const awaitFewer = offerAgain(sql`NOT ${isAwaited}`)
 
-  /** Lets people judge equal items if a prompt has a gold answer. Reads only open items that have an equal item. */
+  /** Lets a person judge several equal items if they are gold items. */
   const allowRepeatsOf = Effect.fnUntraced(function* (
     requests: (typeof TaskRequests)["Service"],
     hasGoldAnswer: (prompt: TaskPrompt) => boolean,

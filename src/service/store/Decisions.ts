@@ -56,7 +56,7 @@ const resultOf = (
 export const resultWithoutVotes = (prompt: RequestedPrompt, decision: Chosen, flags: ReadonlyArray<Flag>) =>
   resultOf(prompt, decision, flags, { expert: decision.operator, decision: recordOf(decision) })
 
-/** Makes the result of a prompt that no expert answered. @param kind the kind of all experts; undefined: several */
+/** Makes the result of a prompt without votes. @param kind set if all experts who may vote are of this kind */
 export const unanswered = (prompt: RequestedPrompt, flags: ReadonlyArray<Flag>, kind: string | undefined) =>
   resultOf(prompt, { choice: null, rationale: "" }, flags, { unanswered: true, ...(kind !== undefined && { kind }) })
 

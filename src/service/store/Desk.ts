@@ -1,8 +1,8 @@
 /**
  * Changes that managers make: decisions, withdrawn prompts, further votes, and void votes. The commit of a change also
  * stores its webhook event, and replaces the published result. If a prompt has neither a vote nor a decision left, the
- * result is withdrawn instead. No vote is deleted. Votes are voided and restored in one commit per task. After a crash,
- * an operator can repeat such an action.
+ * result is withdrawn instead. No vote is deleted. Voiding and restoring votes take one commit per task. If a crash
+ * interrupts this action, an operator can repeat it.
  */
 /* oxlint-disable max-lines -- one state machine: each change of votes or decisions completes or reopens tasks by the same rules */
 import { Clock, Context, Effect, Layer } from "effect"
@@ -336,7 +336,7 @@ const make = Effect.gen(function* () {
     return votes.map(({ item_id }) => item_id)
   })
 
-  /** Voids all votes of an expert. If an item then lacks a vote, it returns to the queue, for other experts. */
+  /** Voids all votes of an expert. Items that then lack a vote return to the queue, for other experts. */
   const voidVotes = Effect.fn("Desk.voidVotes")(function* (expertId: string, reason: string, operator: string) {
     const now = yield* Clock.currentTimeMillis
     const { expertNo, items, voidingId } = yield* change(

@@ -1,11 +1,11 @@
-/** Sorts automatic experts by their number of votes on items with the same content (`Contents`), fewest first. */
+/** Sorts the automatic experts for an item. Experts with fewer votes on equal items (`Contents`) come first. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { itemsOf, maxPrompts } from "../database/TaskTables.ts"
 
 const maxNear = 50
 
-/** Selects the items with the same content as an open item of the task. An item with several votes has several rows. */
+/** Selects the items that equal an open item of the task. An item with several votes has several rows. */
 export const equalItemsOf = (sql: SqlClient.SqlClient, seq: number) => {
   const near = (side: "<" | ">", order: "ASC" | "DESC") => sql`SELECT item_id FROM (
     SELECT near.item_id FROM item AS near INDEXED BY item_of_content

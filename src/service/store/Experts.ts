@@ -60,7 +60,7 @@ const make = Effect.gen(function* () {
   })
 
   const insert = Effect.fnUntraced(function* (expert: { expert_id: string; name: string; kind: string }, now: number) {
-    // A new expert reads all items, including the returned items so far, so `returned_cursor` starts after these.
+    // A new expert's `item_cursor` starts at 0 and finds items returned earlier, so `returned_cursor` skips these.
     const rows = yield* sql<Row>`INSERT INTO expert (expert_id, name, kind, created_at, returned_cursor)
       VALUES (${expert.expert_id}, ${expert.name}, ${expert.kind}, ${now},
         COALESCE((SELECT MAX(n) FROM returned_item), 0))
@@ -134,7 +134,7 @@ const make = Effect.gen(function* () {
     return (yield* sql<Row>`SELECT ${columns} FROM expert WHERE ${filter} ORDER BY expert_no`).map(toSummary)
   })
 
-  /** Items that a deactivated person holds return to the queue. Items claimed for automatic experts return later. */
+  /** Deactivation returns a person's held items to the queue. Items claimed for automatic experts return later. */
   const setActive = Effect.fn("Experts.setActive")(function* (
     expertId: string,
     active: boolean,
@@ -149,7 +149,7 @@ const make = Effect.gen(function* () {
           yield* Audit.record(sql, active ? "expert.activate" : "expert.deactivate", expertId, { name: expert.name })
         }
         yield* along
-        // Other experts may have skipped items that waited for this expert, so all items are checked again.
+        // Other automatic experts may have passed over items that this expert was to judge. They check all items again.
         if (rows.some(({ kind }) => kind !== "person")) queue.reconsiderAll()
         if (rows[0]?.kind === "person" && !active) yield* contents.awaitFewer
         return rows

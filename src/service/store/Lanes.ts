@@ -1,6 +1,6 @@
 /**
- * Lanes of the queue. A group has its own lane if it is paused, has a priority, or has assigned experts. All other
- * groups share lane 0. People get items of higher priority first, then the oldest. Lanes do not order the work of
+ * Lanes, the parts of the queue. A group has its own lane if it is paused, has a priority, or has assigned experts. All
+ * other groups share lane 0. People get items of higher priority first, then the oldest. Lanes do not order the work of
  * automatic experts. Finding an expert's lanes takes time in proportion to the number of lanes.
  */
 import { Effect, Struct } from "effect"
@@ -30,7 +30,7 @@ const normal = priorities.indexOf("normal")
 const numberOf = (priority: Priority): number => normal - priorities.indexOf(priority)
 const priorityOf = (n: number): Priority => priorities[normal - n]!
 
-/** A row in the list of the queue. It is a group, or a task without a group. `lane` is null if the row has no lane. */
+/** A row in the list of the queue. It is a group, or a task without a group. `lane` is null if the row is in lane 0. */
 export interface LaneRow extends Omit<GroupSummary, "priority" | "assigned" | "paused" | "waiting"> {
   readonly lane: number | null
   readonly priority: number
@@ -38,7 +38,7 @@ export interface LaneRow extends Omit<GroupSummary, "priority" | "assigned" | "p
   readonly paused: number
 }
 
-/** Use these statements inside one `Database.write`; `list` only reads. */
+/** Run a change and the reads before it in one `Database.write`. */
 export const make = Effect.fnUntraced(function* ({ waiting }: Pick<Effect.Success<typeof Contents.make>, "waiting">) {
   const { sql } = yield* Database
 
@@ -84,7 +84,7 @@ export const make = Effect.fnUntraced(function* ({ waiting }: Pick<Effect.Succes
     for (const seq of tasks) {
       yield* sql`UPDATE item SET lane = ${lane} WHERE ${itemsOf(sql, seq)}`
     }
-    // Experts may have read past these items in lane 0. They must get the items again.
+    // An expert's cursor in lane 0 may already be after these items, so lane 0 offers them as returned items.
     if (lane > 0) return
     for (const seq of tasks) {
       yield* sql`INSERT OR REPLACE INTO returned_item (item_id) SELECT item_id FROM item
@@ -92,7 +92,7 @@ export const make = Effect.fnUntraced(function* ({ waiting }: Pick<Effect.Succes
     }
   })
 
-  /** Moves the items of a reopened task to the current lane of its group. `set` moved only the tasks that were open. */
+  /** Moves a reopened task to its group's current lane. The lane may have changed while the task was closed. */
   const rejoin = Effect.fnUntraced(function* (task: {
     readonly organization: string
     readonly group_id: string

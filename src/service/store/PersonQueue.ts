@@ -1,7 +1,7 @@
 /**
- * The queue for people. A person holds one item at a time, or several after undoing votes. The item whose vote was
- * undone last is then shown first. After a hold has expired, the person can still vote until the queue takes the item
- * back. The person's draft and the order of the completions are kept.
+ * The queue for people. A person holds one item at a time. After undoing votes, a person holds several items, and the
+ * item whose vote was undone last is shown first. A late vote counts until `releaseExpired` returns the item to the
+ * queue. The draft and the order of the completions are kept, so that a person who gets the item again sees them.
  */
 /* oxlint-disable max-lines -- all SQL statements of the queue share conditions */
 import { Clock, Duration, Effect, Option, Random, Schema } from "effect"
@@ -311,7 +311,7 @@ export const make = Effect.fnUntraced(function* (options: {
     )
   })
 
-  /** Returns a recent vote of the person, and its task. Fails with `Conflict` if it can no longer be changed. */
+  /** Returns a recent vote of the person, and its task. Fails with `Conflict` if the vote can no longer be changed. */
   const changeable = Effect.fnUntraced(function* (expertId: string, itemId: number) {
     const expert = yield* activeExpert(expertId)
     const latest = expert === undefined ? [] : yield* votes.latest(expert.expert_no, maxShown)
@@ -394,7 +394,7 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* write(voting.contents.awaitNoLonger(now))
   }).pipe(Effect.withSpan("VoteQueue.releaseExpired"))
 
-  /** Offers the item to all experts again, including those who flagged or skipped it. Its flags stay. */
+  /** Offers the item to all experts again, including experts who flagged or skipped it. The item's flags stay. */
   const returnItem = Effect.fn("VoteQueue.returnItem")(function* (taskId: string, promptIndex: number) {
     const [task] = yield* sql<{ seq: number }>`
       SELECT seq FROM task WHERE task_id = ${taskId} AND ${promptIndex} BETWEEN 0 AND prompts - 1

@@ -61,15 +61,15 @@ export interface LackingTask extends Pick<Claim, "taskId" | "voters"> {
 
 export interface Claims {
   readonly claims: ReadonlyArray<Claim>
-  /** Tasks without claimed items. `lacking` is the number of prompts on which no requested expert can vote. */
+  /** Tasks without claimed items. `lacking` counts the prompts on which none of the request's experts can vote. */
   readonly unanswered: ReadonlyArray<LackingTask>
-  /** Tasks that only judges may judge. `lacking` counts the prompts that end because no judge can still vote. */
+  /** Tasks for language models only. `lacking` counts the prompts that end: each model has voted or has no answer. */
   readonly shortened: ReadonlyArray<LackingTask>
-  /** Set if no further task can be claimed now. `createdAt` is the time of a task that `createdBefore` excludes. */
+  /** Set if no further task can be claimed now. `createdAt` is set if the next task is too new for `createdBefore`. */
   readonly idle: { readonly createdAt: number | undefined } | undefined
 }
 
-/** The answers on a claimed item. Claimed votes that were not given return to the queue. */
+/** The answers on a claimed item. If they contain fewer votes than were claimed, the rest returns to the queue. */
 export interface Judged {
   readonly itemId: number
   readonly guidelinesVersion?: number | undefined

@@ -1,7 +1,7 @@
 /**
  * Statements for votes, used inside one `Database.write`. Counters match the stored votes, even after an undo. A
  * completed task has one result per prompt, in order. A group's event is stored when all its tasks have ended, and the
- * group has as many tasks as its size says. If the group grows later, it gets another event.
+ * group has at least `size` tasks. If the group grows later, it gets another event.
  */
 /* oxlint-disable max-lines -- one state machine, whose transitions share their statements */
 import { Cause, Duration, Effect, Latch, Option } from "effect"
@@ -47,7 +47,7 @@ export interface NewVote {
   readonly prompt: TaskPrompt
   readonly vote: Vote
   readonly shownAt: number | null
-  /** When the person gave the vote that this one corrects, in epoch milliseconds. Absent for a new vote. */
+  /** The time of the vote that this vote corrects, in epoch milliseconds. Absent for a new vote. */
   readonly givenAt?: number
 }
 
@@ -161,7 +161,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
       onSome: (right) => (prompt.completions[vote.choice] === prompt.completions[right] ? 1 : 0),
     })
 
-  /** Stores votes on items that the caller has updated. `done`: the complete items. Returns whether the task ended. */
+  /** Stores votes. The caller has updated `item`. `done`: items with all votes. Returns whether the task ended. */
   const give = Effect.fnUntraced(function* (
     task: Task,
     votes: ReadonlyArray<NewVote>,
@@ -214,7 +214,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     return true
   })
 
-  /** Closes items on which nobody can vote anymore. They keep their votes. Returns whether the task ended. */
+  /** Closes items on which nobody can vote anymore. The items keep their votes. Returns whether the task ended. */
   const closeUnanswered = Effect.fnUntraced(function* (seq: number, itemIds: ReadonlyArray<number>, now: number) {
     const task = (yield* openTask(seq))!
     const items = yield* sql<{
@@ -367,7 +367,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     yield* sql`DELETE FROM disputed WHERE item_id = ${itemId}`
   })
 
-  /** Ends a task, and stores its group's event if the group is then complete. The caller releases held items. */
+  /** Ends a task. If its group is then complete, stores the group's event. The caller releases held items. */
   const finish = Effect.fnUntraced(function* (
     task: Pick<Task, "seq" | "task_id" | "organization" | "group_id">,
     changes: Statement.Fragment,
@@ -383,7 +383,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     const groups = yield* sql<{ complete: number; mayGrow: number }>`
       UPDATE task_group SET open = open - 1 WHERE organization = ${organization} AND group_id = ${groupId}
       RETURNING open = 0 AND tasks >= COALESCE(size, 0) AS complete, tasks IS NOT size AS mayGrow`
-    // Without a webhook, the tasks are not needed. Selecting them whenever a growing group is complete would be slow.
+    // Only a webhook needs the group's tasks. A group without a size can complete often, so reading them is slow.
     if (groups[0]?.complete !== 1 || !(yield* webhooks.exists)) return
     const tasks = yield* sql<{ task_id: string }>`
       SELECT task_id FROM task WHERE organization = ${organization} AND group_id = ${groupId} AND group_id <> task_id
@@ -402,7 +402,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
       UPDATE hold SET held_until = NULL WHERE ${items} AND held_until IS NOT NULL
       RETURNING item_id, expert_no`
     yield* contents.unmarkSeen(holds)
-    // Lets people judge equal items in other tasks. An unanswered task may reopen, so its items still count as seen.
+    // After a final cancellation, the voters may judge equal items in other tasks. An unanswered task may reopen.
     if (!unanswered) {
       yield* contents.unmarkSeen(
         yield* sql<{ item_id: number; expert_no: number }>`SELECT item_id, expert_no FROM vote WHERE ${items}
@@ -410,7 +410,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
           UNION SELECT item_id, expert_no FROM set_aside WHERE ${items}`,
       )
     }
-    // An unanswered task keeps its holds, so that people see the same order again if it is opened again.
+    // An unanswered task keeps its holds. If the task is opened again, people see the completions in the same order.
     if (!unanswered) yield* sql`DELETE FROM hold WHERE ${items}`
   })
 

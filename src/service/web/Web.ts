@@ -1,4 +1,4 @@
-/** Routes of the pages. `Csrf` checks all API requests. All except joining and signing in need a session. */
+/** Routes of the pages. `Csrf` checks all API requests. People join and sign in without a session. */
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Accounts } from "../account/Accounts.ts"

@@ -16,7 +16,7 @@ export interface Due {
   readonly sequence: number
   readonly message_id: string
   readonly next_attempt_at: number
-  /** The key of a message that a later message can still replace, or null. */
+  /** While the key is set, a later message with the same key replaces this message. */
   readonly gathering: string | null
   readonly payload: string
 }
@@ -149,7 +149,7 @@ export const make = Effect.fnUntraced(function* (
       UPDATE webhook_message SET state = ${state}, next_attempt_at = NULL, finished_at = ${now}
       WHERE sequence = ${sequence}`
 
-  /** Makes waiting messages due now, and restarts their schedules. Messages that may be replaced keep their time. */
+  /** Makes waiting messages due now, and restarts their schedules. Messages with `gathering` keep their delay. */
   const writeAllDue = (now: number) =>
     sql`
       UPDATE webhook_message SET step = 0, next_attempt_at = ${now}

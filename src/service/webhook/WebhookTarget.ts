@@ -8,9 +8,8 @@ import ipaddr from "ipaddr.js"
 import * as GuardedHttpClient from "../../node/GuardedHttpClient.ts"
 
 export interface TargetPolicy {
-  /** Allows loopback, for a service that only this machine can reach. */
   readonly allowLoopback: boolean
-  /** Allows loopback, private networks of IPv4 and IPv6, and carriers' networks. */
+  /** Allows loopback, private networks (IPv4 and IPv6), and addresses of carrier-grade NAT (100.64.0.0/10). */
   readonly allowPrivate: boolean
 }
 
@@ -32,7 +31,7 @@ const rangeNames: Record<string, string> = {
 
 const privateRanges = new Set(["private", "carrierGradeNat", "uniqueLocal", "deprecatedSiteLocal"])
 
-/** Public IPv6 addresses are assigned only in this range (global unicast). Some other ranges embed IPv4 addresses. */
+/** Public IPv6 addresses are in this range (global unicast). Other ranges are not public: some embed IPv4 addresses. */
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3")
 /** The prefix of IPv6 addresses that embed an IPv4 address (NAT64). */
 const nat64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96")

@@ -54,7 +54,7 @@ export interface WebhooksOptions {
 const clientOptions = ({ allowLoopback = false, allowPrivate = false, resolver }: WebhooksOptions) => {
   const policy = { allowLoopback, allowPrivate }
   const shows = WebhookTarget.showsAnswers(policy)
-  // Hosts stay in the set, because a connection to an old address may outlive a change of the host's DNS records.
+  // Hosts are never removed: an open connection to a private address stays open after a change of the host's DNS.
   const hidden = new Set<string>()
   return {
     guard: WebhookTarget.guard(policy),
@@ -95,7 +95,7 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
     settings: endpoint.settings,
     exists: endpoint.exists,
 
-    /** Stores an event, unless no webhook is set. Call it inside `Database.write`. */
+    /** Stores an event if a webhook is set. Call it inside `Database.write`. */
     enqueue: Effect.fn("Webhooks.enqueue")(function* ({
       groupId,
       mayGrow = false,

@@ -10,7 +10,7 @@ export interface ClampedProps {
   readonly children: (text: string) => ComponentChildren
 }
 
-/** Approximate maximum size of the part of a shortened text that is rendered. CSS may hide the end of this part. */
+/** About this much of a shortened text is rendered. CSS may hide the end of the rendered part. */
 const renderLimits = { characters: 8_000, lines: 150 }
 
 export const Clamped = ({ text, expand, name, children }: ClampedProps) => {

@@ -48,8 +48,7 @@ export const Completion = (props: CompletionProps) => {
       tabIndex={isMarked ? 0 : -1}
       aria-label={`Completion ${number}`}
       aria-describedby={`standing-${place}`}
-      // Only focus from the keyboard marks the completion. If a mouse press marked it, the layout could move before the
-      // click.
+      // Focus by keyboard marks the completion. A mouse press must not: the layout could move before the click.
       onFocusIn={(event) => {
         if (event.target instanceof Element && event.target.matches(":focus-visible")) onMark()
       }}

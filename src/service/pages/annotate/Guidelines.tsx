@@ -1,4 +1,4 @@
-/** Notices about the item, and guidelines. New guidelines are open until the expert closes them or the item changes. */
+/** Shows notices and guidelines. New guidelines are expanded until the expert hides them or the item changes. */
 import { useEffect, useMemo, useState } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
 import { Button } from "../shared/Button.tsx"
@@ -25,7 +25,7 @@ const digestOf = (text: string): string => {
 
 export const useGuidelines = ({ guidelines, item_id }: HeldItem) => {
   const digest = useMemo(() => digestOf(guidelines ?? ""), [guidelines])
-  /** Each entry is `DIGEST@ITEM`. `ITEM` is the item on which the guidelines are open, or 0 if they are closed. */
+  /** Each entry is `DIGEST@ITEM`. On item `ITEM`, the guidelines are expanded. `ITEM` is 0 if the expert hid them. */
   const read = () => (readPreference("guidelines") ?? "").split(" ").filter((entry) => entry !== "")
   const write = (item: number) => {
     const others = read().filter((entry) => !entry.startsWith(`${digest}@`))

@@ -1,4 +1,4 @@
-/** The rubric's questions. While a rating or problem mark has the focus, digit keys do not choose a completion. */
+/** The rubric's questions. While the focus is on a question's buttons, digit keys answer the question. */
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import type { RefObject } from "preact"
 import { useState } from "preact/hooks"

@@ -146,7 +146,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys, onJudgments }:
         setReader(null)
         return improved.current?.focus()
       case "leave":
-        // The browser closes the reader too, but may send the event late. Until then, `reader` would block other keys.
+        // On Esc, the browser closes the reader itself, but may call `onClose` late. Other keys must work before that.
         if (reader !== null) return setReader(null)
         if (document.activeElement?.matches("input, select, textarea") === true) return mark(marked)
         if ([marks, ratings].some(({ current }) => current?.contains(document.activeElement))) return mark(marked)

@@ -1,8 +1,8 @@
 /**
  * The state machine of the annotation page. `step` is pure; `useAnnotationState` runs its commands. Only one request is
  * in flight at a time, so a draft cannot arrive after its submission. Unsaved entries and unsubmitted corrections are
- * kept on this device. If the response to a submission is lost, the page does not report a failure. Undo is sent again
- * only after a 429, because the service may otherwise take back two votes.
+ * kept on this device. If the response to a submission is lost, the page finds out whether the judgment arrived. Undo
+ * is retried only after a 429. After other failures, the first undo may have worked: a retry would undo a second vote.
  */
 /* oxlint-disable max-lines -- one state machine, whose transitions share their helpers */
 import type { Draft, HeldItem, Work } from "../../pageApi/AnnotateApi.ts"
@@ -65,7 +65,7 @@ export const step = (state: AnnotationState, event: Event, now: number): Step =>
 
 export const isUnsaved = (state: AnnotationState): boolean => isHeld(state) && state.revision > state.saved
 
-/** Whether the expert holds the item. The service then stores drafts. A correction's draft stays on this device. */
+/** Whether the expert holds the item, so that the service stores drafts. A correction is kept only on this device. */
 const isHeld = ({ item }: AnnotationState): boolean => item !== null && item.corrects === null
 
 /** Whether a request by the expert, such as a submission, is in flight or waits for a connection. */
@@ -328,7 +328,7 @@ const failed = (state: AnnotationState, ask: Ask, failure: Failure, now: number)
   return send({ ...rested, wanted: null, saveDue: false, notice: { tone: "bad", text: failure.detail } }, now)
 }
 
-/** The browser may have sent the request twice. The service may then refuse the second although the first arrived. */
+/** The browser may send a request twice. If the service refuses the second one, the first may still have arrived. */
 const mayHaveArrived = (state: AnnotationState, broke: boolean): AnnotationState["unsure"] =>
   state.unsure ?? (state.progress === null ? null : { judged: state.progress.judged, broke })
 

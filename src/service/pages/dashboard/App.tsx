@@ -1,4 +1,4 @@
-/** The dashboard. After a session ends, a sign-in form covers the page. The page's content, such as a secret, stays. */
+/** The dashboard. When a session ends, a sign-in form covers the page, so that entered texts are not lost. */
 import { type ComponentType, h } from "preact"
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { isAtLeast } from "../../pageApi/PageConstants.ts"

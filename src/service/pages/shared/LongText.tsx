@@ -14,7 +14,7 @@ export const LongText = ({ text, beginning, label, characters, draw = (text) => 
   const [isOpen, setOpen] = useState(false)
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    // Scrolls to the beginning of an expanded text, because the browser keeps the button below the text in view.
+    // The clicked button is below the text, and the browser keeps it in view. This scrolls back to the beginning.
     if (isOpen) place.current?.scrollIntoView({ block: "nearest" })
   }, [isOpen])
   if (text.trim() === "") return <p class="text muted">{text === "" ? "(empty)" : "(only spaces)"}</p>

@@ -10,7 +10,7 @@ import { render } from "./textClient.ts"
 export interface RichTextProps {
   readonly text: string
   readonly source?: boolean
-  /** The level of the page's heading above the text. */
+  /** The level of the heading under which the text stands. */
   readonly below: number
 }
 
@@ -18,7 +18,7 @@ export interface RichTextProps {
 const renderLimit = 100_000
 /** Maximum characters of rendered HTML. Sanitizing more HTML would block the page. */
 const htmlLimit = 500_000
-/** A text is shown as plain text if it is not rendered after this time. Most texts are rendered before. */
+/** If rendering takes longer, the plain text is shown meanwhile. Most texts are rendered sooner. */
 const plainAfterMillis = 200
 
 type State = "pending" | "rendered" | "failed"

@@ -16,7 +16,7 @@ export type Answer<A> = { readonly ok: true; readonly value: A } | { readonly ok
 type AnyRequests = { readonly [request: string]: { readonly input: unknown; readonly answer: unknown } }
 
 interface Options {
-  /** Whether the browser completes the request even if the page is closed. Such a body must be smaller than 64 KiB. */
+  /** Whether the browser completes the request even if the page is closed. The body is then limited to 64 KiB. */
   readonly keepalive: boolean
 }
 
@@ -28,7 +28,7 @@ interface AnyInput {
 
 const timeoutMillis = 30_000
 
-/** Formats a query as `?a=1&b=2`, without members that are undefined. The result is empty if no members are left. */
+/** Formats a query as `?a=1&b=2`. Undefined members are left out. The result is empty if all are undefined. */
 export const searchOf = (query: AnyInput["query"] = {}): string => {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))

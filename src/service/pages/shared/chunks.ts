@@ -1,4 +1,4 @@
-/** Splits long texts into chunks. A line break between two chunks is in neither. No surrogate pair is split. */
+/** Splits long texts into chunks. A line break at which a text is cut is in no chunk. No surrogate pair is split. */
 
 const size = 4_000
 
@@ -25,7 +25,7 @@ export const beginning = (text: string, length: number, lines: number): string =
   return text.length <= limit * 1.5 ? text : text.slice(0, cut(text, 0, limit).end)
 }
 
-/** Cuts in the second half of the piece: at the last line break, else at the last space, else at the end. */
+/** Cuts in the last half of `length` characters: at the last line break there, else the last space, else the end. */
 const cut = (text: string, from: number, length: number): { readonly end: number; readonly next: number } => {
   const least = from + length / 2
   const line = text.lastIndexOf("\n", from + length)

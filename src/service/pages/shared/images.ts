@@ -8,7 +8,7 @@ const wholeDataUri = new RegExp(`^${dataUri.source}$`)
 
 export interface Allowed {
   readonly hosts: ReadonlyArray<string>
-  /** The prefix of all handles, which is random, so that no text can contain it. Null if there are no handles. */
+  /** The random prefix of the handles that replace image data. No text can guess it. Null if no handles are used. */
   readonly handles: string | null
 }
 

@@ -98,7 +98,7 @@ const textOf = (tokens: ReadonlyArray<Token> | null | undefined): string =>
 const proseOf = (token: Token): string => textOf(token.children?.filter((child) => !isMath(child)))
 
 const leaves = new Set(["p", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6"])
-/** Elements whose direction follows from their first letter. `dir="auto"` would ignore inner blocks with a `dir`. */
+/** The first letter decides the direction of these elements. `dir="auto"` skips letters in blocks that have a `dir`. */
 const containers = new Set(["ul", "ol", "blockquote", "table"])
 
 const rightToLeft = new RegExp(
@@ -147,7 +147,7 @@ const typesetAll = (tokens: ReadonlyArray<Token>, typeset: (tex: string, display
 
 const loadNow = <A>(module: Promise<A>): Promise<A> => module
 
-/** @param below the level of the page's heading above the text. Headings in the text begin at the next level. */
+/** @param below the level of the heading under which the text stands. If it is 3, `# Title` becomes an `h4`. */
 export const renderMarkdown = async (
   text: string,
   below = 3,
