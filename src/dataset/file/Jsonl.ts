@@ -10,7 +10,7 @@ const bufferBytes = 1024 * 1024
 
 const maxUnitBytes = 3
 
-/** Limit for the rows learned first, and for the lines moved to the start: in all, below the 10 MB of `datasets`. */
+/** Maximum bytes of the moved lines, and of the first rows that stay. `datasets` infers types from both (10 MB). */
 const maxStartBytes = 4 * 1024 * 1024
 
 export const maxLeadingLines = 100

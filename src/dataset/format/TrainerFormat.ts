@@ -19,7 +19,7 @@ export interface FormatOptions {
   readonly tools?: boolean | undefined
 }
 
-/** A null margin would break collators, and a negative margin would let the rejected completion score higher. */
+/** Trainers fail at a null margin. With a negative margin, they would accept a higher score for `rejected`. */
 export const marginOf = ({ strength, vote_margin }: PreferencePair, { margin, marginFrom }: FormatOptions): number =>
   margin === true ? Math.max(0, (marginFrom === "strength" ? strength : vote_margin) ?? 0) : 0
 
@@ -44,13 +44,13 @@ export interface TrainerFormat {
    * text. Other formats need `tool_calls` here, or they omit pairs with tool calls.
    */
   readonly reads?: ReadonlyArray<"all_bad" | "edited" | "tool_calls" | "tools">
-  /** Set it if the trainer combines a row with the previous row's completion (KTO). It separates equal prompts. */
+  /** Returns a row's prompt. If set, neighboring rows get different prompts, because KTO trainers combine neighbors. */
   readonly promptOf?: (row: JsonRow) => string
   /** The columns and their types. */
   readonly features: (options?: FormatOptions) => Features
   /** Makes an encoder for one file: `rowPerPair(…)`, or `rowPerCompletion(…)`. */
   readonly encoder: (options?: FormatOptions) => Encoder
-  /** The schema of the rows that the trainer accepts. They are decoded with `onExcessProperty: "error"`. */
+  /** The schema of the rows that the trainer accepts. Rows are decoded with `onExcessProperty: "error"`. */
   readonly row: Schema.Codec<unknown, unknown>
   /** Finds parts of a row that the trainer silently misreads. */
   readonly warnings?: (row: JsonRow) => ReadonlyArray<Problem>

@@ -1,4 +1,4 @@
-/** The built-in trainer formats by name, and the parts for custom ones. `formats` of `Dataset.write` takes both. */
+/** The built-in trainer formats, and functions for custom formats. `Dataset.write` accepts both kinds of formats. */
 import type { TrainerFormat } from "./TrainerFormat.ts"
 import { Struct } from "effect"
 import { axolotlBradleyTerry, axolotlChatTemplate } from "./Axolotl.ts"
