@@ -1,6 +1,6 @@
 /**
- * Recognizes exports of tools, and gives their records a list `votes`, without skipped votes and drafts. See
- * https://docs.argilla.io/latest/reference/argilla/records/responses
+ * Recognizes exports of annotation tools. Converts their records to records with a list `votes`, and leaves out skipped
+ * votes and drafts. See https://docs.argilla.io/latest/reference/argilla/records/responses
  */
 import { Record } from "effect"
 import * as VoteRow from "../../domain/VoteRow.ts"
