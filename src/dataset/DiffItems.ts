@@ -1,4 +1,4 @@
-/** Matches an item's pairs in two datasets: by all columns, by completions and choice, and last by completions. */
+/** Matches an item's pairs in two datasets by all columns, then by completions and choice, then by completions. */
 import { inputColumns } from "../domain/PreferencePair.ts"
 
 /** Indexes in a record. `low` is the smaller of the hashes of `chosen` and `rejected`. `high` is the larger hash. */

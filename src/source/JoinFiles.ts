@@ -1,4 +1,4 @@
-/** Joins prompts with completions in other files by a key. Wrong options fail before the first record. */
+/** Joins prompts by a key with completions in other files. Wrong options fail before the first record. */
 import { Array as Arr, Effect, Result, Stream } from "effect"
 import { isObject } from "../io/Values.ts"
 import * as OptionText from "../io/OptionText.ts"

@@ -10,7 +10,7 @@ const bufferBytes = 1024 * 1024
 
 const maxUnitBytes = 3
 
-/** Maximum bytes of the moved lines, and of the first rows that stay. `datasets` infers types from both (10 MB). */
+/** Maximum bytes of the moved lines, and also of the first rows. `datasets` infers types from 10 MB, so from both. */
 const maxStartBytes = 4 * 1024 * 1024
 
 export const maxLeadingLines = 100

@@ -37,7 +37,7 @@ export interface TrainerFormat {
   readonly description: string
   /** The file type: `train.jsonl` or `train.parquet`. */
   readonly container: "jsonl" | "parquet"
-  /** Whether prompts are text. `Conversation.toText` renders conversations. */
+  /** Whether prompts are text. `Conversation.toText` then renders conversations. */
   readonly isText?: true
   /**
    * The parts of a pair that the format can write, in addition to texts and margin. Text formats write tool calls as
@@ -54,7 +54,7 @@ export interface TrainerFormat {
   readonly row: Schema.Codec<unknown, unknown>
   /** Finds parts of a row that the trainer silently misreads. */
   readonly warnings?: (row: JsonRow) => ReadonlyArray<Problem>
-  /** Makes a check for problems across rows, which are passed in file order. */
+  /** Makes a check for problems between rows. The check gets the rows in file order. */
   readonly acrossRows?: () => (row: JsonRow) => ReadonlyArray<Problem>
   /** The file's entry in LLaMA-Factory's `dataset_info.json`. `fileName` is relative to the folder of that file. */
   readonly datasetInfo?: (fileName: string, options?: FormatOptions) => JsonRow
@@ -84,7 +84,7 @@ export interface Problem {
 /** A value, or the reason why the format cannot contain it. */
 export type Checked<A> = Result.Result<A, Problem>
 
-/** Returns a failure, which says that the format cannot contain a field of the pair. */
+/** Fails with a `Problem`: the format cannot contain this field of the pair. */
 export const refuse = (field: string, expected: string, found: string): Checked<never> =>
   Result.fail({ field, expected, found })
 

@@ -1,4 +1,4 @@
-/** The options of a join, and the parsed paths of the parts of an item. */
+/** Defines the options of a join, and parses the paths in these options. */
 import { Effect, Path } from "effect"
 import * as Format from "../format/Format.ts"
 import * as Listing from "../place/Listing.ts"
@@ -16,7 +16,7 @@ import * as KnownNames from "../record/KnownNames.ts"
 
 /** Paths are field paths (`choices[0].message.content`) or templates. Files can be folders, patterns, or URLs. */
 export interface JoinOptions extends Format.FormatOptions {
-  /** Files with one prompt per record. Keys are unique among all of them. */
+  /** Files with one prompt per record. A key must not occur twice, even in different files. */
   readonly prompts: string | ReadonlyArray<string>
   /** At least two files with one completion per record, one file for each model. */
   readonly completions: string | ReadonlyArray<string>

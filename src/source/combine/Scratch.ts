@@ -90,7 +90,7 @@ export const make = Effect.fnUntraced(function* (directory: string | undefined) 
     attempt(() => ScratchFile.open(path.join(folder, "records"))),
     ({ close }) => Effect.sync(close),
   )
-  // Some systems cannot remove an open file.
+  // Some systems cannot remove an open file. There, the directory is removed when the scope ends.
   yield* Effect.ignore(fs.remove(folder, { recursive: true }))
   return makeLists(file)
 })

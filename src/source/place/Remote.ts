@@ -25,7 +25,7 @@ export const RemoteTimeouts = Context.Reference<RemoteTimeouts>("prefstream/sour
   defaultValue: () => ({ idle: Duration.minutes(2), retries: 5, pause: Duration.millis(500) }),
 })
 
-/** If a connection falls silent for a quarter of `idle`, a new one replaces it. This requires a server with ranges. */
+/** If the server supports ranges, a new connection replaces one that is silent for a quarter of `idle`. */
 const shareOfIdle = 4
 
 const maxPause = Duration.seconds(60)

@@ -29,7 +29,7 @@ export interface Reading {
 
 export interface ParsedChoice {
   readonly choice: number | undefined
-  /** The distance from a scale's middle, or the number of signs in `A>>B`. */
+  /** The absolute value of a number on a scale, or the number of signs in `A>>B`. */
   readonly strength?: number | undefined
   readonly ranking?: Ranking | undefined
   readonly allBad?: true | undefined
