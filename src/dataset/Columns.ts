@@ -1,4 +1,4 @@
-/** The columns of a dataset. Call arguments and `tools` are JSON text. */
+/** Defines the columns of a dataset. The column `tools` and the arguments of tool calls are JSON text. */
 import { Record, Schema, Struct } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
 import { Message, usesTools } from "../domain/Message.ts"
@@ -92,7 +92,7 @@ const members = Struct.keys(PreferencePairSchema.fields)
 const membersBesidesTexts = members.filter((name) => !PairBytes.isText(name))
 
 export const findLoneSurrogate = (pair: PreferencePair): keyof PreferencePair | undefined => {
-  // If the pair has its texts also as UTF-8 bytes, they cannot contain a lone surrogate.
+  // Texts in `PairBytes` never have lone surrogates, so only the other members are checked.
   const names = PairBytes.of(pair) === undefined ? members : membersBesidesTexts
   for (const name of names) if (!isWellFormed(pair[name])) return name
   return undefined

@@ -1,4 +1,4 @@
-/** Writes a dataset's files in a separate thread, in order. A file reported as finished has reached the disk. */
+/** Writes a dataset's files in a separate thread, in order. Files are synced before the answer `finished` or `file`. */
 import { texts as textColumns } from "../domain/PairBytes.ts"
 import type { Split } from "../domain/Split.ts"
 import * as OutputFile from "../node/OutputFile.ts"
@@ -23,7 +23,7 @@ export interface Rows {
   readonly output: number
   readonly count: number
   readonly columns: ReadonlyArray<readonly [name: string, values: ColumnContent]>
-  /** For each row and name in `PairBytes.texts`: start and end in `texts`. 0 and 0 mean that `columns` has the text. */
+  /** Start and end of each row's prompt, chosen, and rejected in `Request.texts`. End 0: `columns` has the text. */
   readonly places?: Int32Array<ArrayBuffer> | undefined
 }
 

@@ -1,7 +1,7 @@
-/** Matches pairs of two datasets: equal pairs, then pairs with equal texts and choice, then pairs with equal texts. */
+/** Matches an item's pairs in two datasets by all columns, then by completions and choice, then by completions. */
 import { inputColumns } from "../domain/PreferencePair.ts"
 
-/** Indexes in a record. `low` is the smaller one of the hashes of `chosen` and `rejected`, `high` the other one. */
+/** Indexes in a record. `low` is the smaller of the hashes of `chosen` and `rejected`. `high` is the larger hash. */
 export const field = {
   item: 0,
   low: 1,

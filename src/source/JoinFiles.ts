@@ -1,4 +1,4 @@
-/** Joins prompts with completions in other files by a key. Wrong options fail before the first record. */
+/** Joins prompts by a key with completions in other files. Wrong options fail before the first record. */
 import { Array as Arr, Effect, Result, Stream } from "effect"
 import { isObject } from "../io/Values.ts"
 import * as OptionText from "../io/OptionText.ts"
@@ -146,7 +146,7 @@ const commonKeyIn = (rows: ReadonlyArray<Row>, members: ReadonlySet<string>): st
   )?.path
 }
 
-/** Names of models in the records are only a hint, because gold answers may refer to the names of files. */
+/** Suggests `modelPath` if records name their models. As a default, it could break gold answers that name files. */
 const modelHints = ({ modelPath }: JoinOptions.JoinOptions, rows: ReadonlyArray<Row>): ReadonlyArray<string> => {
   const member = modelPath === undefined ? Sample.find(Sample.of(rows), KnownNames.models, ["text"]) : undefined
   return member === undefined

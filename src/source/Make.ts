@@ -1,4 +1,4 @@
-/** A source of a program's own records. In rejects, `file` is the option `name`, and `line` the record's number. */
+/** A source of a program's own records. In a reject, `file` is the source's name, and `line` is the record's number. */
 import { Array, Effect, type FileSystem, Option, type Path, Predicate, Result, Stream } from "effect"
 import { type KindsOf, text } from "../io/SettingKinds.ts"
 import { defined, describeValue } from "../io/Values.ts"
@@ -12,7 +12,7 @@ import type { Source } from "./record/SourceRecord.ts"
 
 /** Options of `make`. Without `layout`, each record is an item. */
 export interface MakeOptions extends LayoutOptions {
-  /** Default: `memory`. */
+  /** The source's name in messages and rejects. Default: `memory`. */
   readonly name?: string | undefined
   /** The directory for temporary files. Default: the system's. */
   readonly scratchDirectory?: string | undefined
@@ -22,9 +22,7 @@ const optionKinds: KindsOf<MakeOptions> = { ...layoutKinds, name: text, scratchD
 
 const defaultMaxPlanned = 10_000
 
-/**
- * A program's records. An invalid one is a `Reject`. Reads up to 10,000 items ahead, or the pipeline's `maxPlanned`.
- */
+/** Makes a source from records. An invalid record is a `Reject`. In a pipeline, `maxPlanned` defaults to 10,000. */
 export const make = <E = never, R = never>(
   records: Iterable<unknown> | Stream.Stream<unknown, E, R>,
   options: MakeOptions = {},

@@ -39,7 +39,7 @@ interface Detection {
   readonly tool: Shape | undefined
   readonly fields: VoteFields.VoteFields
   reading: Choice.Reading
-  /** If the choices of the first records seem to count from 1, a later choice below 1 ends the import. */
+  /** Whether choices were detected as numbers from 1. A later choice below 1 is then ambiguous, and ends the import. */
   isFromNumbers: boolean
   labels: ReadonlyArray<string> | undefined
 }
@@ -48,7 +48,7 @@ interface Detection {
 export interface VoteSource extends Pick<Source, "description"> {
   /** Describes the layout of the first records and how their votes are read. */
   readonly summary: NonNullable<Source["summary"]>
-  /** One record for each record of the files. Fails only with errors that end the import. */
+  /** An item with its votes, or a reject, for each record of the files. Fails only with errors that end the import. */
   readonly records: Stream.Stream<VoteRecord, SourceError, FileSystem.FileSystem | Path.Path>
 }
 
@@ -68,7 +68,7 @@ export const votes = (names: string | ReadonlyArray<string>, allOptions: VotesOp
         const tool = ToolExports.recognize(rows)
         const rewritten = tool === undefined ? rows : rows.map((row) => ({ ...row, value: rewriteBy(tool)(row.value) }))
         const sample = Sample.of(rewritten)
-        // A tool's export lists all votes of a record. Labels in other fields are not votes.
+        // In an export of Argilla or Label Studio, only the list `votes` has votes. Labels in other fields are content.
         const isListed =
           tool?.isTextual !== true && rewritten.some(({ value }) => tool !== undefined && hasVotes(value))
         const fieldOptions =

@@ -1,4 +1,4 @@
-/** Encodes a text once, although several files contain it. For this, an encoder remembers up to 8 MB of texts. */
+/** Encodes a text only once if several files contain it. An encoder remembers up to 8 MiB of texts. */
 import type { Json } from "./Features.ts"
 import * as JsonText from "../../domain/JsonText.ts"
 
@@ -7,7 +7,7 @@ export abstract class Text {
   abstract readonly value: string
   abstract readonly json: string
   readonly jsonBytes: Uint8Array | undefined = undefined
-  /** The latest Parquet row group that contains the text. */
+  /** Set by the Parquet writer. `index` is valid only in the row group with this symbol. */
   group: symbol | undefined = undefined
   index = 0
   abstract writeTo(buffer: Buffer, at: number): void
@@ -33,7 +33,7 @@ class StringText extends Text {
   }
 }
 
-/** A text as the JSON that `JSON.stringify` writes, in UTF-8. It is decoded only on access to `json` or `value`. */
+/** A text that is stored as the UTF-8 bytes of `JSON.stringify(text)`. Reading `json` or `value` decodes the bytes. */
 export class BytesText extends Text {
   override readonly jsonBytes: Uint8Array
   readonly bytes: number
@@ -66,7 +66,7 @@ export interface EncodedRow {
   readonly size: number
 }
 
-/** The key is cheaper than a hash of the text. Of texts with the same key, only the latest is remembered. */
+/** This key takes less time than a hash of the text. If texts have the same key, only the latest is remembered. */
 const keyOf = (text: string): number => {
   const { length } = text
   let key = length

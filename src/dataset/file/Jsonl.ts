@@ -10,7 +10,7 @@ const bufferBytes = 1024 * 1024
 
 const maxUnitBytes = 3
 
-/** Limit for the rows learned first, and for the lines moved to the start: in all, below the 10 MB of `datasets`. */
+/** Maximum bytes of the moved lines, and also of the first rows. `datasets` infers types from 10 MB, so from both. */
 const maxStartBytes = 4 * 1024 * 1024
 
 export const maxLeadingLines = 100

@@ -1,4 +1,4 @@
-/** Converts a pair's texts for formats. A prompt becomes messages, or a system prompt and turns, if possible. */
+/** Converts a pair's texts to the messages or turns of a format. Fails if the format cannot express them. */
 import { Option, Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Message, Prompt } from "../../domain/Message.ts"

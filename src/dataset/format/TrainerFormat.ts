@@ -19,7 +19,7 @@ export interface FormatOptions {
   readonly tools?: boolean | undefined
 }
 
-/** A null margin would break collators, and a negative margin would let the rejected completion score higher. */
+/** Trainers fail at a null margin. With a negative margin, they would accept a higher score for `rejected`. */
 export const marginOf = ({ strength, vote_margin }: PreferencePair, { margin, marginFrom }: FormatOptions): number =>
   margin === true ? Math.max(0, (marginFrom === "strength" ? strength : vote_margin) ?? 0) : 0
 
@@ -37,24 +37,24 @@ export interface TrainerFormat {
   readonly description: string
   /** The file type: `train.jsonl` or `train.parquet`. */
   readonly container: "jsonl" | "parquet"
-  /** Whether prompts are text. `Conversation.toText` renders conversations. */
+  /** Whether prompts are text. `Conversation.toText` then renders conversations. */
   readonly isText?: true
   /**
    * The parts of a pair that the format can write, in addition to texts and margin. Text formats write tool calls as
    * text. Other formats need `tool_calls` here, or they omit pairs with tool calls.
    */
   readonly reads?: ReadonlyArray<"all_bad" | "edited" | "tool_calls" | "tools">
-  /** Set it if the trainer combines a row with the previous row's completion (KTO). It separates equal prompts. */
+  /** Returns a row's prompt. If set, neighboring rows get different prompts, because KTO trainers combine neighbors. */
   readonly promptOf?: (row: JsonRow) => string
   /** The columns and their types. */
   readonly features: (options?: FormatOptions) => Features
   /** Makes an encoder for one file: `rowPerPair(…)`, or `rowPerCompletion(…)`. */
   readonly encoder: (options?: FormatOptions) => Encoder
-  /** The schema of the rows that the trainer accepts. They are decoded with `onExcessProperty: "error"`. */
+  /** The schema of the rows that the trainer accepts. Rows are decoded with `onExcessProperty: "error"`. */
   readonly row: Schema.Codec<unknown, unknown>
   /** Finds parts of a row that the trainer silently misreads. */
   readonly warnings?: (row: JsonRow) => ReadonlyArray<Problem>
-  /** Makes a check for problems across rows, which are passed in file order. */
+  /** Makes a check for problems between rows. The check gets the rows in file order. */
   readonly acrossRows?: () => (row: JsonRow) => ReadonlyArray<Problem>
   /** The file's entry in LLaMA-Factory's `dataset_info.json`. `fileName` is relative to the folder of that file. */
   readonly datasetInfo?: (fileName: string, options?: FormatOptions) => JsonRow
@@ -84,7 +84,7 @@ export interface Problem {
 /** A value, or the reason why the format cannot contain it. */
 export type Checked<A> = Result.Result<A, Problem>
 
-/** Returns a failure, which says that the format cannot contain a field of the pair. */
+/** Fails with a `Problem`: the format cannot contain this field of the pair. */
 export const refuse = (field: string, expected: string, found: string): Checked<never> =>
   Result.fail({ field, expected, found })
 

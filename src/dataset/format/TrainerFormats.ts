@@ -1,4 +1,4 @@
-/** The built-in trainer formats by name, and the parts for custom ones. `formats` of `Dataset.write` takes both. */
+/** The built-in trainer formats, and functions for custom formats. `Dataset.write` accepts both kinds of formats. */
 import type { TrainerFormat } from "./TrainerFormat.ts"
 import { Struct } from "effect"
 import { axolotlBradleyTerry, axolotlChatTemplate } from "./Axolotl.ts"
@@ -19,7 +19,7 @@ import {
 } from "./Trl.ts"
 import { verl } from "./Verl.ts"
 
-/** The built-in formats by name, in the order in which they are listed. */
+/** The built-in formats by name. */
 export const formats = {
   trl,
   "trl-conversational": trlConversational,
@@ -45,7 +45,7 @@ export const formats = {
 /** The name of a built-in format. */
 export type FormatName = keyof typeof formats
 
-/** The names of the built-in formats, in the order in which they are listed. */
+/** The names of the built-in formats. */
 export const formatNames = Struct.keys(formats)
 
 export {

@@ -1,8 +1,8 @@
 /**
  * TRL (huggingface/trl, docs/source/dataset_formats.md; trainers of 1.13). TRL joins a plain-text prompt and its
  * completion without a separator. Questions and answers therefore need a conversational format. In `trl-implicit`, the
- * reward trainer reads each side completely. The DPO and KTO trainers use the common beginning of both sides as the
- * prompt, which changes KTO's loss. A pair is omitted if an argument of a tool call contains an integer beyond 2^53.
+ * DPO and KTO trainers count the common first words of both completions as part of the prompt. This changes the loss of
+ * KTO. A pair is omitted if an argument of a tool call contains an integer beyond 2^53.
  */
 import { Option, Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"

@@ -9,7 +9,7 @@ import type { Finding } from "../file/Finding.ts"
 import * as InferredTypes from "../file/InferredTypes.ts"
 import * as RowFile from "./RowFile.ts"
 
-/** Fails if the file cannot be read. */
+/** Reports the rows that the format's trainer would fail on or misread. Fails if the file cannot be read. */
 export const validate = (
   format: TrainerFormat,
   path: string,
@@ -59,7 +59,7 @@ const rowCheck = (format: TrainerFormat) => {
   }
 }
 
-/** A reader would read a missing column as null, which breaks collators. */
+/** `load_dataset` reads a missing column as null, at which trainers fail. */
 const sameColumns = () => {
   let first: ReadonlyArray<string> | undefined
   return (row: JsonRow): ReadonlyArray<Problem> => {

@@ -1,4 +1,4 @@
-/** The frame that all charts of the report share, and charts of horizontal bars. */
+/** Sets the style of every chart of the report, and draws the charts with horizontal bars. */
 import { barX, plot, type PlotOptions, ruleX, text } from "@observablehq/plot"
 
 const style = {

@@ -39,7 +39,7 @@ export class FileCounts {
     return 4 * even >= 3 * several
   }
 
-  /** `even` keys are in more than half of the files, with the same number of records in each of these files. */
+  /** `several` counts keys with two or more records. `even` counts those keys that most files contain equally often. */
   evenKeys(keys: number): { readonly even: number; readonly several: number } {
     let several = 0
     let even = 0

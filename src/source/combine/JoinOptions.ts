@@ -1,4 +1,4 @@
-/** The options of a join, and the parsed paths of the parts of an item. */
+/** Defines the options of a join, and parses the paths in these options. */
 import { Effect, Path } from "effect"
 import * as Format from "../format/Format.ts"
 import * as Listing from "../place/Listing.ts"
@@ -16,7 +16,7 @@ import * as KnownNames from "../record/KnownNames.ts"
 
 /** Paths are field paths (`choices[0].message.content`) or templates. Files can be folders, patterns, or URLs. */
 export interface JoinOptions extends Format.FormatOptions {
-  /** Files with one prompt per record. Keys are unique among all of them. */
+  /** Files with one prompt per record. A key must not occur twice, even in different files. */
   readonly prompts: string | ReadonlyArray<string>
   /** At least two files with one completion per record, one file for each model. */
   readonly completions: string | ReadonlyArray<string>
@@ -28,7 +28,7 @@ export interface JoinOptions extends Format.FormatOptions {
   readonly completionKey?: string | undefined
   /** The path of the prompt in the prompts files. Default: `prompt`, or else detected. */
   readonly promptPath?: string | undefined
-  /** The path of a system prompt to put before the prompt. Default: one of `KnownNames.systemPrompts`. */
+  /** The path of a system prompt to put before the prompt. Default: `system`, `system_prompt`, or `system_message`. */
   readonly systemPath?: string | undefined
   /** The path of earlier turns to put before the prompt: messages, or pairs of texts. Default: detected. */
   readonly historyPath?: string | undefined
@@ -36,9 +36,9 @@ export interface JoinOptions extends Format.FormatOptions {
   readonly completionPath?: string | undefined
   /** The path of an object with metadata in the prompts files. Default: `metadata`. */
   readonly metadataPath?: string | undefined
-  /** Members to keep as metadata (`*`: all unused). If completions have different values, they become a list. */
+  /** Members to keep as metadata (`*`: all unused members). Different values of the completions become a list. */
   readonly keep?: ReadonlyArray<string> | undefined
-  /** Top-level members of both sides to treat as absent. See `LayoutOptions.ignore`. */
+  /** Top-level members to treat as absent in prompts files and completions files. See `LayoutOptions.ignore`. */
   readonly ignore?: ReadonlyArray<string> | undefined
   /**
    * The path of the best answer in the prompts files: a model's name, an index into the record's list of models, or an
@@ -47,9 +47,9 @@ export interface JoinOptions extends Format.FormatOptions {
   readonly goldPath?: string | undefined
   /** The path of the model's name in the completions files. Default: the file's name without folder and extensions. */
   readonly modelPath?: string | undefined
-  /** The path of a list of models in the prompts files, in their order. Default: `models`, also in the metadata. */
+  /** The path of a prompt's list of models, which orders its completions. Default: `models`, or `metadata.models`. */
   readonly modelsPath?: string | undefined
-  /** `reject` (default): each file must have a completion. `keep`: two are enough, with the best one (`goldPath`). */
+  /** `reject` (default): a prompt needs all completions. `keep`: two are enough, but a known best answer must exist. */
   readonly missing?: "reject" | "keep" | undefined
   /** The directory for temporary files. Default: the system's. */
   readonly scratchDirectory?: string | undefined
@@ -132,7 +132,7 @@ export const resolve = Effect.fnUntraced(function* (
   const model =
     options.modelPath === undefined ? undefined : yield* parseCompletionField("modelPath", options.modelPath)
   const { ignore = [], keep = [] } = options
-  /** `*` also keeps the list of models, because it explains other kept lists with one value per model. */
+  /** Other kept lists may have one value per model. For this reason, `*` also keeps the list of models. */
   const keptOfPrompts = Metadata.make(metadata, keep, [promptKey, prompt, ...systems, history], gold)
   const keptOfCompletions = Metadata.make(undefined, keep, [completionKey, completion, model])
   const promptFields = [promptKey, prompt, ...systems, history, gold, metadata, models]

@@ -1,4 +1,4 @@
-/** `KeyNumbers` numbers keys in order of first occurrence. Memory: about 30 bytes per key plus its length. */
+/** Gives each key a number from 0, in order of first occurrence. Memory: about 30 bytes per key, plus its length. */
 const encoder = new TextEncoder()
 
 /** Do not use `numbers` afterward: its buffer is transferred. */

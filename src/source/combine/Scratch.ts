@@ -1,4 +1,4 @@
-/** Lists of records in a private temporary file. A file that a killed process left behind is removed by `make`. */
+/** Keeps lists of records in a private temporary file. `make` also removes files that killed processes left behind. */
 import { Clock, Effect, FileSystem, Option, Path, Predicate, Stream } from "effect"
 import type { Origin } from "../../domain/Origin.ts"
 import * as ScratchFile from "../../node/ScratchFile.ts"
@@ -90,7 +90,7 @@ export const make = Effect.fnUntraced(function* (directory: string | undefined) 
     attempt(() => ScratchFile.open(path.join(folder, "records"))),
     ({ close }) => Effect.sync(close),
   )
-  // Some systems cannot remove an open file.
+  // Some systems cannot remove an open file. There, the directory is removed when the scope ends.
   yield* Effect.ignore(fs.remove(folder, { recursive: true }))
   return makeLists(file)
 })
@@ -216,7 +216,7 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
   return { add, finish, locate, read, records, sizeOf }
 }
 
-/** A newer directory may belong to a process that has not opened its file yet. */
+/** A process may be about to open its file in a directory that is younger than this. */
 const staleAfterMillis = 60_000
 
 const removeStale = Effect.fnUntraced(

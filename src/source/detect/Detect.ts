@@ -228,7 +228,7 @@ const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
   }))
 }
 
-/** Chooses the id by member names: if later values changed the choice, all items would be new and be paid for again. */
+/** Chooses the id by its name, even if values repeat. A growing file must keep its ids: new ids are paid for again. */
 const idOf = (sample: Sample.Sample): LayoutOptions => {
   if (isOfDataset(sample)) return {}
   return defined({ id: keyNamed(sample, KnownNames.ids)?.path })

@@ -1,4 +1,4 @@
-/** Finds the key of layout `long`. A few records that contradict it do not matter, so a growing file keeps its key. */
+/** Finds the key field of layout `long` by majority. A few odd records must not change the key of a growing file. */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import * as KnownNames from "../record/KnownNames.ts"

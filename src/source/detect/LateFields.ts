@@ -1,4 +1,4 @@
-/** Rejects later records with new fields that would have changed the detected prompt or completions. */
+/** The first records set the layout. A later record is rejected if its new fields would change the layout. */
 import { Result } from "effect"
 import { describeValue, isEmpty, isObject, plural } from "../../io/Values.ts"
 import { reject, type Row, type RowResult } from "../record/Row.ts"

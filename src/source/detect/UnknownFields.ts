@@ -1,4 +1,4 @@
-/** Finds options whose path does not occur in the first records, and may be misspelled. */
+/** Finds paths in options that may be misspelled, because the first records do not have them. */
 import * as Field from "../record/Field.ts"
 import * as OptionText from "../../io/OptionText.ts"
 import { quoteNames } from "../../io/Values.ts"

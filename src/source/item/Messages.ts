@@ -1,4 +1,4 @@
-/** Decodes `role` and `content`, ShareGPT's `{from, value}`, and LLaMA-Factory's `function_call`. */
+/** Decodes messages: `{role, content}`, ShareGPT's `{from, value}`, and LLaMA-Factory's role `function_call`. */
 import { Array as Arr, Option, Result } from "effect"
 import { type Message, type Prompt, usesTools } from "../../domain/Message.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
@@ -69,7 +69,7 @@ const membersOfRole = new Map([
   ["tool", ["name", "tool_call_id"]],
 ])
 
-/** LLaMA-Factory's turn with only calls; its content is JSON text: one call, or a list of calls. */
+/** In LLaMA-Factory, the role of a turn that only calls tools. Its content is JSON text: a call, or a list of calls. */
 const callRole = "function_call"
 
 const shareGptRoles = new Map([

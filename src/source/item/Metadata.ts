@@ -1,4 +1,4 @@
-/** Collects metadata. `*` keeps all unused members, even those beside the text in an element of `completions`. */
+/** Collects an item's metadata. `*` keeps all unused members, also nested ones, such as `completions[].score`. */
 import { Result } from "effect"
 import type { Metadata } from "../../domain/PromptItem.ts"
 import * as ItemDecoder from "./ItemDecoder.ts"
@@ -123,7 +123,7 @@ export const merge = (parts: ReadonlyArray<Metadata | undefined>): MergedMetadat
   return { metadata: Object.fromEntries([...names].map((name) => [name, valueOf(name)])), lists }
 }
 
-/** A name becomes `completions[].NAME` if the item's own metadata has a different value under this name. */
+/** Adds the completions' metadata to the item's. `NAME` becomes `completions[].NAME` if the item has another `NAME`. */
 export const withCompletions = (
   metadata: Metadata | undefined,
   parts: ReadonlyArray<Metadata | undefined>,

@@ -1,4 +1,4 @@
-/** A new layout needs cases in `MakeLayout` and `Detect`. */
+/** Defines the layouts of records and their options. A new layout also needs cases in `MakeLayout` and `Detect`. */
 import { type Result, Struct } from "effect"
 import type { Prompt } from "../../domain/Message.ts"
 import type { Metadata } from "../../domain/PromptItem.ts"
@@ -32,34 +32,34 @@ export interface LayoutOptions {
   /** The path of earlier turns to put before the prompt: messages, or pairs of texts. Default: detected. */
   readonly history?: string | undefined
   /**
-   * In `items`, the path of the list, with `[]` if its elements are objects (`answers[].text`). In `wide`, a path for
-   * each completion. In `pairs`, two paths, the preferred one first.
+   * In layout `items`, the path of the list, with `[]` if its elements are objects (`answers[].text`). In layout
+   * `wide`, a path for each completion. In layout `pairs`, two paths: the path of the preferred completion first.
    */
   readonly completions?: string | ReadonlyArray<string> | undefined
-  /** The path of a record's completion in `long`. Default: the last message in the prompt. */
+  /** In layout `long`, the path of a record's completion. Default: the last message in the prompt. */
   readonly completion?: string | undefined
-  /** The path of the value that groups the records of `long`. Default: the prompt. */
+  /** In layout `long`, the path of the value that groups records. Default: the prompt. */
   readonly key?: string | undefined
   /**
-   * In `long`, the path of a model. In `items`, the path of a list of models. In `wide` and `pairs`, one path for each
-   * completion. Default in `wide`: derived from the column names.
+   * In layout `long`, the path of a model. In layout `items`, the path of a list of models. In layouts `wide` and
+   * `pairs`, one path for each completion. Default in `wide`: derived from the column names.
    */
   readonly model?: string | ReadonlyArray<string> | undefined
-  /** Whether `wide` uses the column names as models, whatever they look like. */
+  /** Whether layout `wide` uses all column names as models, even if they do not look like models. Default: false. */
   readonly modelsFromColumns?: boolean | undefined
   /**
-   * The path of the known best answer. In `items`, an object with `best_completion_index`, or only the index. In `wide`
-   * and `pairs`, the column or model of a completion, or a unique part of the column's name. If the same completion is
-   * always the best: its path. Not for `long`.
+   * The path of the known best answer. In layout `items`, its value is an index, or an object with
+   * `best_completion_index`. In `wide` and `pairs`, its value is a completion's column or model, or a unique part of
+   * the column's name. If the same completion is always the best: its path. Not for `long`.
    */
   readonly gold?: string | undefined
   /** The path of an object to copy into the item's metadata. Default: `metadata`, if present. */
   readonly metadata?: string | undefined
   /** Top-level members to keep in the metadata under their own names. */
   readonly keep?: ReadonlyArray<string> | undefined
-  /** Top-level members to treat as absent. Otherwise, a record is rejected if experts may need an unused member. */
+  /** Top-level members to treat as absent. An unused image or context makes its record a reject if not listed here. */
   readonly ignore?: ReadonlyArray<string> | undefined
-  /** Whether `wide` rejects records that lack a completion; fewer than two are always rejected. Default: `reject`. */
+  /** `reject` (default): a record of layout `wide` needs all of its completions. `keep`: two completions are enough. */
   readonly missing?: "reject" | "keep" | undefined
 }
 

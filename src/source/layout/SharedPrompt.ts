@@ -1,7 +1,8 @@
 /**
- * Splits whole conversations (messages, or transcripts as in hh-rlhf) into their common beginning and one turn each.
- * Other text is refused, although TRL's `extract_prompt` splits it at the first difference. For hh-rlhf, see Bai et al.
- * 2022, Training a Helpful and Harmless Assistant with Reinforcement Learning from Human Feedback.
+ * Splits several whole conversations (messages, or transcripts as in hh-rlhf). Their common beginning is the prompt.
+ * The last turn of each conversation is a completion. Other text is refused, although TRL's `extract_prompt` splits it
+ * at the first difference. For hh-rlhf, see Bai et al. 2022, Training a Helpful and Harmless Assistant with
+ * Reinforcement Learning from Human Feedback.
  */
 import { Array as Arr, Option, Result } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"

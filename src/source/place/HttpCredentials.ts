@@ -1,7 +1,7 @@
 /**
  * Finds a URL's credentials: user and password in the URL, then `PREFSTREAM_HTTP_TOKENS` (`HOST=TOKEN`, separated by
  * spaces), then the host's entry in `.netrc`. The entry `default` is ignored, because every host would get it. Tokens
- * and `.netrc` are sent unencrypted only to this machine.
+ * and entries are sent over `https`. Over `http`, they are sent only to a server on this machine.
  */
 import { Effect, FileSystem, Path, Result } from "effect"
 import * as Base64 from "effect/encoding/Base64"

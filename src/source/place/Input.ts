@@ -7,13 +7,13 @@ export interface Input {
   readonly size: number | undefined
   readonly bytes: Stream.Stream<Uint8Array, SourceError>
   readonly begin?: Effect.Effect<ReadInto, SourceError, Scope.Scope>
-  /** `end` is exclusive. `undefined` if the file can only be read from its beginning. */
+  /** Reads from `start` to `end` (exclusive). `slice` is undefined if the file can only be read from its beginning. */
   readonly slice: ((start: number, end: number) => Effect.Effect<Uint8Array, SourceError>) | undefined
-  /** For the audit of a file that is read in slices: its bytes for a checksum, or the server's version instead. */
+  /** The audit of a file that was read in slices hashes these bytes, or reports the version that the server gave. */
   readonly sliced?: Stream.Stream<Uint8Array, SourceError> | Version
 }
 
-/** Returns the number of bytes, 0 at the end of the file. */
+/** Returns the number of bytes read into the buffer: 0 at the end of the file. */
 export type ReadInto = (buffer: Uint8Array) => Effect.Effect<number, SourceError>
 
 export interface Version {

@@ -1,4 +1,4 @@
-/** Reports each file that was read to its end. A remote file that was read in slices has a version, and no digest. */
+/** Reports the digest of each file that was read to its end. For a remote file read in slices, reports its version. */
 import { Context, Effect, Stream } from "effect"
 import type { InputFile } from "../../domain/InputFile.ts"
 import * as Sha256 from "../../node/Sha256.ts"

@@ -1,4 +1,4 @@
-/** Reads a pipe. Its first `memoryLimitBytes` can be read again, or all bytes if `Spool` has copied them. */
+/** Reads a pipe. It can be read again if at most `memoryLimitBytes` of it were read, or if `Spool` has copied it. */
 import { Array, Cause, Effect, type Pull, Result, Stream } from "effect"
 import { type IncomingBytes, pipe, StandardInput } from "../../node/IncomingBytes.ts"
 import { type SourceError, unreadable } from "../record/SourceError.ts"
@@ -25,7 +25,7 @@ export const standardInput: Effect.Effect<Input> = Effect.map(StandardInput, (in
 
 const pipesByName = new Map<string, IncomingBytes>()
 
-/** @param inode distinguishes a pipe from an earlier one with the same name */
+/** @param inode distinguishes a pipe from an earlier pipe with the same name */
 export const byName = (name: string, inode: bigint | undefined): Input => {
   const id = `${inode} ${name}`
   const incoming = pipesByName.get(id) ?? pipe(name)

@@ -25,7 +25,7 @@ export const RemoteTimeouts = Context.Reference<RemoteTimeouts>("prefstream/sour
   defaultValue: () => ({ idle: Duration.minutes(2), retries: 5, pause: Duration.millis(500) }),
 })
 
-/** After a quarter of `idle` without data, a new connection resumes reading if the server supports ranges. */
+/** If the server supports ranges, a new connection replaces one that is silent for a quarter of `idle`. */
 const shareOfIdle = 4
 
 const maxPause = Duration.seconds(60)

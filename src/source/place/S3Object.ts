@@ -55,7 +55,7 @@ export const parse = (name: string) => {
     : Effect.succeed({ bucket, key })
 }
 
-/** Unlike HEAD, a request for the first byte shows whether the bucket or the key is missing. */
+/** Requests the first byte, because the answer to HEAD does not tell a missing bucket from a missing key. */
 const head = Effect.fnUntraced(function* (connection: S3Client.Connection, bucket: string, key: string) {
   const first = yield* connection.get({ bucket, key, range: "bytes=0-0" })
   if (first === undefined) return { size: 0, etag: undefined }

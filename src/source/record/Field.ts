@@ -9,7 +9,7 @@
  * ```
  *
  * In a template, `{{` and `}}` mean braces, and `\n`, `\t`, and `\\` mean line feed, tab, and backslash. A paragraph
- * whose fields are all absent or blank is left out. A list of texts becomes all texts, separated by empty lines.
+ * whose fields are all absent or blank is left out. The texts of a list are joined with empty lines.
  */
 import { Result } from "effect"
 import * as FieldPath from "../../io/FieldPath.ts"

@@ -1,4 +1,4 @@
-/** Shortens a key of a join or group to an item's id, or to a key for `KeyNumbers`. */
+/** Records are joined or grouped by a key. This file makes an item's id, or a key for `KeyNumbers`, from it. */
 import * as IdLimit from "../../domain/IdLimit.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 
@@ -8,5 +8,5 @@ export const toId = (key: string): string => (IdLimit.fits(key) ? key : digest(k
 
 const maxLength = 64
 
-/** A digest is longer than `maxLength`, so it cannot equal a short key. */
+/** Replaces a long key by its digest. A digest has 71 characters, so it never equals a key that stays unchanged. */
 export const toTableKey = (key: string): string => (key.length <= maxLength && !key.includes("\0") ? key : digest(key))

@@ -16,7 +16,7 @@ export interface InputSummary {
   }>
   /** Number of files. */
   readonly count: number
-  /** Number of files with completions in a join, which are at the end of `files`. */
+  /** Number of completions files in a join; otherwise `undefined`. These files are the last ones in `files`. */
   readonly joined?: number | undefined
   /** Folders and patterns that match no file. */
   readonly empty: ReadonlyArray<string>

@@ -1,4 +1,4 @@
-/** Finds the completion that a vote's value identifies. No match, or several, is a failure, never a guess. */
+/** Finds the completion that a vote's value identifies. Fails if no completion, or more than one, matches the value. */
 import { Array as Arr, Result } from "effect"
 import type { Ranking } from "../../domain/Ranking.ts"
 import * as OptionText from "../../io/OptionText.ts"
@@ -10,8 +10,9 @@ import { isOne, isZero, partsOf, unwrap } from "./ChoiceValue.ts"
 
 /**
  * `index` counts from 0. `number` counts from 1, and 0 is a tie. A `scale` is below 0 for the first of two completions,
- * above 0 for the second, and 0 for a tie. `name` is a letter, column, model, or side (`left`, `right`). `scores`,
- * `ranks`, and `one-hot` have one value per completion. The highest score, the lowest rank, or the 1 is the choice.
+ * above 0 for the second, and 0 for a tie. `text` is the text of a completion. `name` is a letter, column, model, or
+ * side (`left`, `right`). `scores`, `ranks`, and `one-hot` have one value per completion. The highest score, the lowest
+ * rank, or the 1 is the choice.
  */
 export const choiceKinds = ["index", "number", "scale", "text", "name", "scores", "ranks", "one-hot"] as const
 /** How a value identifies a completion. */
@@ -28,7 +29,7 @@ export interface Reading {
 
 export interface ParsedChoice {
   readonly choice: number | undefined
-  /** The distance from a scale's middle, or the number of signs in `A>>B`. */
+  /** The absolute value of a number on a scale, or the number of signs in `A>>B`. */
   readonly strength?: number | undefined
   readonly ranking?: Ranking | undefined
   readonly allBad?: true | undefined
@@ -222,7 +223,7 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
   ): ReadResult => {
     const onePlaces = values.flatMap((value, i) => (isOne(value) ? [i] : []))
     const [at] = onePlaces
-    // Spreadsheets leave the other cells empty. A record with zeros and empty cells lacks data.
+    // Beside the 1, all cells may be empty, as in spreadsheets. If some are empty and others are 0, data is missing.
     const isRest = values.includes("") || values.includes(null) ? isEmpty : isZero
     if (at === undefined || onePlaces.length > 1 || !values.every((value) => isOne(value) || isRest(value))) {
       return Result.fail(

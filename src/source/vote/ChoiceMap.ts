@@ -1,6 +1,6 @@
 /**
- * Gives meanings to the values of a choice: `0=first,1=second,2=tie`. `=none` is for a missing value. Comparisons such
- * as `>0.5=second` are for values that equal no entry. The first true comparison counts.
+ * Gives meanings to the values of a choice: `0=first,1=second,2=tie`. `=none` means that an empty value is not a vote.
+ * A value without its own entry is tested by comparisons such as `>0.5=second`. The first true comparison counts.
  */
 import { Result } from "effect"
 import { isEmpty } from "../../io/Values.ts"

@@ -1,10 +1,10 @@
-/** Converts exports of Label Studio (https://labelstud.io/guide/export). `votes` has all votes except skipped ones. */
+/** Converts exports of Label Studio (https://labelstud.io/guide/export). Skipped votes are left out of `votes`. */
 import { Predicate, Struct } from "effect"
 import { isEmpty, isObject, type Members } from "../../io/Values.ts"
 import { fromText } from "../record/Field.ts"
 import { isRationale, object, objects, type Shape } from "./ToolShape.ts"
 
-/** `{ data, annotations: [{ completed_by, result: […] }] }`. Before version 1, the list is `completions`. */
+/** A record: `{ data, annotations: [{ completed_by, result: […] }] }`. Before version 1: `completions: […]`. */
 export const labelStudio: Shape = {
   name: "Label Studio",
   is: ({ completions, annotations = completions, data }) =>
@@ -95,7 +95,7 @@ const listOf = (data: Members) =>
       : []
   })[0]
 
-/** With several buckets, each is a rank, in the order of the export; with one, each of its items. Items outside all buckets (`_`) come last. */
+/** Each bucket is a rank. `_` (items outside all buckets) is the last rank. In a single bucket, each item is a rank. */
 const rankingOf = (
   { type, value }: Members,
   ids: ReadonlyArray<unknown>,

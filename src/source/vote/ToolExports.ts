@@ -1,6 +1,6 @@
 /**
- * Recognizes exports of tools, and gives their records a list `votes`, without skipped votes and drafts. See
- * https://docs.argilla.io/latest/reference/argilla/records/responses
+ * Recognizes exports of annotation tools. Converts their records to records with a list `votes`, and leaves out skipped
+ * votes and drafts. See https://docs.argilla.io/latest/reference/argilla/records/responses
  */
 import { Record } from "effect"
 import * as VoteRow from "../../domain/VoteRow.ts"
@@ -79,7 +79,7 @@ const argillaColumns = (record: Members) =>
 
 const isUnanswered = (value: unknown): boolean => Array.isArray(value) && value.length === 0
 
-/** `{ FIELD: …, "QUESTION": [{ "user_id": …, "value": …, "status": "submitted" }] }`, or an object of lists. */
+/** `{ FIELD, QUESTION: [{ user_id, value, status }] }`, or `{ FIELD, QUESTION: { user_id: […], value: […], … } }` */
 const argillaOnHub: Shape = {
   name: "Argilla (feedback dataset)",
   is: (record) => argillaColumns(record).length > 0,
@@ -124,7 +124,7 @@ interface Answers {
   readonly answers: ReadonlyArray<Members>
 }
 
-/** Argilla's server writes ranks. Its SDK writes names, the best first. */
+/** A ranking is a list of ranks from Argilla's server, or a list of names from its SDK, the best first. */
 const ranksIn = (value: unknown): ReadonlyArray<Members> | undefined => {
   if (!Array.isArray(value) || value.length < 2) return undefined
   if (isRanking(value)) return objects(value)

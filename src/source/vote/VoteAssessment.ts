@@ -1,4 +1,4 @@
-/** Reads a vote's assessment. If `all_bad` and `aspects` show a vote table, also reads `details` and text cells. */
+/** Reads a vote's assessment. Only tables with `all_bad` and `aspects` have `details`, or assessments in CSV. */
 import { Option, Predicate, Record, Schema } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
 import * as ExpertKind from "../../domain/ExpertKind.ts"

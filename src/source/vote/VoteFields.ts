@@ -1,4 +1,4 @@
-/** Finds the votes of a record: one choice, a column per expert, several columns for one choice, or a list. */
+/** Finds a record's votes: a vote in one column or in a column per completion, a column per expert, or a list. */
 import { Array as Arr, Option, Result, Schema } from "effect"
 import type { VotedItem } from "../../domain/VotedItem.ts"
 import type { ImportedVote } from "../../domain/Vote.ts"
@@ -22,9 +22,9 @@ import * as VoteRanking from "./VoteRanking.ts"
 /** Field paths of the parts of a vote. Options that are not set are detected. */
 export interface VoteOptions {
   /**
-   * The path of the choice. If each expert has a column, one path per column; the columns name the experts. For
-   * `scores`, `ranks`, or `one-hot`, the path of a list with one value per completion, or one path per completion. If
-   * `votes` is set, paths begin at the elements of that list.
+   * The path of the choice. If each expert has a column: the paths of all such columns, named after the experts.
+   * If `choiceAs` is `scores`, `ranks`, or `one-hot`: the path of a list with one value per completion, or one path per
+   * completion. If `votes` is set, paths begin at the elements of that list.
    */
   readonly choice?: string | ReadonlyArray<string> | undefined
   /** The path of the list with one element per vote. */
@@ -165,7 +165,7 @@ interface RawVote {
   readonly expert: unknown
   readonly record: unknown
   readonly isTextual: true | undefined
-  /** The cell in an expert's column is empty. It is a vote only if `choiceMap` gives it a meaning. */
+  /** Whether the cell of an expert is empty. An empty cell is a vote only if `choiceMap` gives a meaning to it. */
   readonly isOptional?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Hints for a command that sends items to experts, if its files contain votes or labels. */
+/** A command that sends items to experts shows a hint if its input already has votes or labels. */
 import { Result } from "effect"
 import * as Sample from "../detect/Sample.ts"
 import * as BestCompletion from "../item/BestCompletion.ts"

@@ -1,4 +1,4 @@
-/** Finds the items' id. In the first records, ids and items must match one to one. */
+/** Finds the field with item ids. Each id must have one item. In other programs' files, each item must have one id. */
 import { Result } from "effect"
 import { content } from "../../domain/PromptItem.ts"
 import { defined, isObject } from "../../io/Values.ts"

@@ -1,4 +1,4 @@
-/** Reads a ranking of completions. Every completion must occur once. */
+/** Reads a ranking of completions. Every completion must occur exactly once. */
 import { Option, Result, Schema } from "effect"
 import { Ranking } from "../../domain/Ranking.ts"
 import * as OptionText from "../../io/OptionText.ts"
@@ -22,7 +22,7 @@ export const ofIndices = (value: unknown, length: number): Ranking | undefined =
   return Option.getOrUndefined(Option.filter(decodeRanking(groups), (ranking) => isPermutation(ranking.flat(), length)))
 }
 
-/** Refuses numbers that may be an order (best first) or ranks, except if `choice` fits only the order. */
+/** `[1, 2, 0]` may be an order (best first) or ranks. It is refused if `choice` does not prove that it is an order. */
 export const checkOrder = (value: unknown, length: number, choice: number | undefined): Result.Result<void, string> => {
   const isFlat = Array.isArray(value) && value.every((one): one is number => typeof one === "number")
   if (!isFlat || !isPermutation(value, length) || value.every((one, i) => value[one] === i)) return Result.void

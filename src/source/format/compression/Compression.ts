@@ -1,7 +1,7 @@
 /**
- * Decompresses gzip (RFC 1952), Zstandard (RFC 8878), and Brotli (RFC 7932). A truncated or damaged file fails, and up
- * to 64 kB before the fault are lost. Damage without a checksum can go unnoticed. A file is refused if it expands to
- * more than 1 GiB and 1,000 times its size, or has a window above 128 MiB.
+ * Decompresses gzip (RFC 1952), Zstandard (RFC 8878), and Brotli (RFC 7932). Reading fails at truncation or damage, and
+ * may lose the last 64 kB before it. Damage can go unnoticed in a file without checksums. A file is refused if it
+ * expands to more than 1 GiB and also to more than 1,000 times its size. The limit of Zstandard windows is 128 MiB.
  */
 import { Cause, Effect, Option, Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../../record/SourceError.ts"
@@ -23,7 +23,7 @@ export const detect = (head: Uint8Array): Exclude<Compression, "brotli"> | undef
   return Unpacker.isZstd(head) ? "zstd" : undefined
 }
 
-/** Truncated data is accepted as Brotli if it decompresses to at least this many bytes. */
+/** The first bytes of a file count as Brotli if they decompress to at least this many bytes. */
 const minBrotliBytes = 1000
 
 export const tryBrotli = (head: Uint8Array): Effect.Effect<Option.Option<Uint8Array>> =>

@@ -57,7 +57,7 @@ export class CsvReader {
   #quoteAt = 0
   #openLine = 1
   #isEscaped = false
-  /** Whether the last record has malformed quotes. A later quote within a cell may then be their end. */
+  /** True after a record with malformed quotes. The next quote inside a cell may be the missing closing quote. */
   #isDoubtful = false
 
   constructor(options: CsvReaderOptions) {

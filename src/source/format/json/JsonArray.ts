@@ -1,7 +1,7 @@
 /**
- * Reads the elements of JSON arrays, or JSON values in sequence. Memory: the current element. A bad one is rejected; if
- * brackets or quotes are missing, the rest of the file is one reject. If they are missing at the end, the file is
- * unreadable, after that reject. Effect's `JsonArray` stops at a broken element.
+ * Reads the elements of JSON arrays, or JSON values in sequence. Memory: the current element. A malformed element is a
+ * reject. If a bracket or quote is missing, the rest of the file is one reject. If the file seems truncated, reading
+ * fails after this reject. Effect's `JsonArray` stops at a malformed element.
  */
 import { Result, Stream } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
@@ -64,7 +64,7 @@ class ElementScanner {
   #isEscaped = false
   #isBare = false
   #isLost = false
-  /** If the file may be truncated, the line in which the record that it ends in begins. */
+  /** The first line of the unfinished record, if the file may be truncated. Otherwise 0. */
   openLine = 0
 
   constructor(file: string, maxBytes: number) {

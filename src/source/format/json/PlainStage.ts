@@ -20,9 +20,9 @@ export interface Ask {
 export interface Answer {
   readonly buffer: Uint8Array<ArrayBuffer>
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** For each run of lines that are not plain: the number of items before it, its start, and its end in `bytes`. */
+  /** Per group of other lines: the number of items since the last group, and the group's start and end in `bytes`. */
   readonly runs: Int32Array<ArrayBuffer>
-  /** For each item: start and end in `bytes`; 1 if spaces follow commas; then `ItemBytes.starts`, its length first. */
+  /** Per item: start, end, 1 if spaces follow commas (or else 0), length of `ItemBytes.starts`, and its elements. */
   readonly places: Int32Array<ArrayBuffer>
   readonly ids: ReadonlyArray<PlainLine.Id>
   readonly prompts: ReadonlyArray<string>

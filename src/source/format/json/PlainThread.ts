@@ -1,4 +1,4 @@
-/** Reads JSON Lines; a thread parses plain lines (`PlainLine`). Rows equal those of `JsonLines`, except for `plain`. */
+/** Reads JSON Lines. A thread parses plain lines (`PlainLine`). `JsonLines` gives the same rows without `plain`. */
 import { Array as Arr, Cause, Context, Effect, type Pull, Result, type Scope, Stream } from "effect"
 import type { ItemBytes } from "../../../domain/ItemBytes.ts"
 import { LazyItem } from "../../../domain/LazyItem.ts"
@@ -12,7 +12,7 @@ import * as JsonLines from "./JsonLines.ts"
 import * as PlainLine from "./PlainLine.ts"
 import type { Answer, Ask, Setup } from "./PlainStage.ts"
 
-/** Whether completions are decoded only on use. Until then, an item keeps a message of the thread in memory. */
+/** Whether completions are decoded when first read. Until then, an item keeps a whole `Answer` in memory. */
 export const LazyItems = Context.Reference<boolean>("prefstream/source/LazyItems", { defaultValue: () => false })
 
 const stage: Thread.StageModule<Setup, Ask, Answer> = {
@@ -28,7 +28,7 @@ const maxMessages = 4
 
 const minFileBytes = 8 * 1024 * 1024
 
-/** The thread does not check `maxLineBytes`. It is used only if the memory for a line is below this limit. */
+/** The thread does not check `maxLineBytes`. This is safe if the limit is at least what the thread can hold. */
 export const isWorthwhile = (size: number | undefined, maxLineBytes = Lines.defaultMaxLineBytes): boolean =>
   size !== undefined && size >= minFileBytes && maxLineBytes >= messageBytes + maxHeldBytes
 

@@ -1,7 +1,7 @@
 /**
- * Converts the footer's flat schema to a tree, and to schemas for `hyparquet`. For `hyparquet`, names are `c1`, `c2`,
- * …, because it loses members called `__proto__`. Annotations are omitted, because it reads decimals as doubles.
- * https://github.com/apache/parquet-format/blob/master/LogicalTypes.md (Lists, Maps)
+ * Converts the footer's flat schema to a tree, and to schemas for `hyparquet`. Names become `c1`, `c2`, …, because
+ * `hyparquet` loses members called `__proto__`. Annotations of numbers are left out, because `hyparquet` reads decimals
+ * as doubles. https://github.com/apache/parquet-format/blob/master/LogicalTypes.md (Lists, Maps)
  */
 import { Array } from "effect"
 import type { SchemaElement } from "hyparquet"
@@ -150,7 +150,7 @@ const group = (element: SchemaElement, place: Place, nodes: ReadonlyArray<Node>)
   return { kind: "struct", ...place, fields: nodes }
 }
 
-/** In older files, the repeated node is the element itself (backward-compatibility rules of `LogicalTypes.md`). */
+/** The repeated node wraps the element. In old files, it is the element (`LogicalTypes.md`, Backward-compatibility). */
 const elementOf = (repeated: Node, list: string): Node => {
   const isWrapper =
     repeated.kind === "struct" &&
