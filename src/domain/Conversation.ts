@@ -18,8 +18,8 @@ import { isJsonObject, type Message, type Prompt, type ToolCall } from "./Messag
  * Hello
  * ```
  *
- * A line in brackets after an empty line of content looks like a header, so `render` puts a backslash before it, even
- * if it has one already. In a role, a line feed is written as `\n`, and a backslash as `\\`.
+ * In content, a line in brackets after an empty line looks like a header, so `render` writes `[user]` as `\[user]`, and
+ * `\[user]` as `\\[user]`. In a role, a line feed is written as `\n`, and a backslash as `\\`.
  *
  * Each tool call has its own header above its arguments. An assistant message with calls and no content has no header
  * of its own, unless it follows another assistant message:

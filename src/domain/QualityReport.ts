@@ -61,7 +61,7 @@ export interface ExpertRow {
   readonly mixed_in_votes: number
   /** Token cost of a language model's votes, as an exact decimal; null if no vote has a cost. */
   readonly token_cost: string | null
-  /** Votes that prefer one completion, on items on which the other experts' votes have a majority. */
+  /** Votes that can be compared: the vote prefers one completion, and the other experts' votes have a majority. */
   readonly compared: number
   /** Votes among `compared` that agree with the majority of the other experts. */
   readonly with_others: number
@@ -303,10 +303,7 @@ export interface QualityReport {
   readonly checks: ReadonlyArray<Check>
   /** The splits that have items. Without splitting, there is only `train`. */
   readonly splits: ReadonlyArray<{ readonly split: Split; readonly items: number; readonly pairs: number }>
-  /**
-   * Items whose prompt nearly repeats prompts of several splits. Such an item is in the split of the earliest of these
-   * prompts. Null without splits.
-   */
+  /** Items whose prompt is a near-duplicate of earlier prompts in several splits. Null without splits. */
   readonly cross_split_near_duplicates: number | null
   /** The requested share of the items by split. Null without splits. */
   readonly split_shares: { readonly [split in Split]?: number } | null

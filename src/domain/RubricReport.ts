@@ -42,9 +42,9 @@ export interface RubricReport {
   readonly votes: number
   /** How strongly experts prefer their choices; null if no vote gives a strength. */
   readonly strength: StrengthReport | null
-  /** `answered`: items with a vote on whether all completions are bad. `items`: more than half of all votes say yes. */
+  /** `answered`: items for which a vote says whether all completions are bad. `items`: most votes say that all are. */
   readonly all_bad: { readonly answered: number; readonly items: number }
-  /** Items whose best completion an expert edited, and by how many characters the edits changed its length. */
+  /** `items`: items with an edited best completion. `length_change`: characters after the edit minus those before. */
   readonly edited: { readonly items: number; readonly length_change: Distribution }
   /** The number of aspects with an answer; `aspects` lists at most 50 of them. */
   readonly aspect_count: number

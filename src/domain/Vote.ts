@@ -66,7 +66,7 @@ export interface ImportedVote extends Partial<Omit<Vote, "choice" | "expert" | "
   readonly judged_at?: string | number
 }
 
-/** Only these members must be valid: `Assessment` ignores other members that are invalid. */
+/** These members must be valid, or the vote is unusable. `Assessment` reads other members, and ignores invalid ones. */
 const Listed = Schema.StructWithRest(
   Schema.Struct({
     ...Struct.pick(Vote.fields, ["choice", "ranking", "rationale"]),
