@@ -1,6 +1,6 @@
 /**
- * Adapter: Effect Cluster. A singleton runs on one connected runner. A suspended runner may resume work without its
- * locks. `task/ledger/writes/Parts` then refuses its claims.
+ * Adapter: Effect Cluster. A singleton runs on one connected runner. After a suspension, a runner may work without its
+ * locks, and `task/ledger/writes/Parts` refuses the runner's claims.
  */
 import { createSocket } from "node:dgram"
 import { lookup } from "node:dns"
