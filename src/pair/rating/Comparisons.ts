@@ -1,8 +1,8 @@
 /**
- * Derives comparisons of models from votes. A vote without a ranking compares its choice with each other completion. By
- * the choice axiom (R. D. Luce, 1959), the odds between two completions do not depend on further completions. Equal
- * texts, or texts by one model, are not compared. A text that several models wrote counts for each of them. Memory: 12
- * bytes per comparison, 4 per item, 60 per cell.
+ * Derives comparisons of models from votes. A vote without a ranking compares its choice with each of the others. This
+ * assumes the choice axiom (R. D. Luce, 1959): the odds between two completions do not depend on further completions.
+ * Equal texts, or texts by one model, are not compared. A text that several models wrote counts for each of them.
+ * Memory: 12 bytes per comparison, 4 per item, 60 per `Cell`.
  */
 import type { JudgedItem } from "../../domain/Judgment.ts"
 import { charactersAt, firstOfText } from "../../domain/CompletionTexts.ts"

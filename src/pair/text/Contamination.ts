@@ -9,7 +9,7 @@ import * as Tokens from "./Tokens.ts"
 export interface Overlap {
   /** Zero-based ordinal of the prompt; for equal prompts, the ordinal of the first. */
   readonly promptOrdinal: number
-  /** The share of the prompt's tokens that shared n-grams cover, above 0.5. */
+  /** The share of the prompt's tokens in n-grams that the text also contains. It is above 0.5. */
   readonly coverage: number
 }
 

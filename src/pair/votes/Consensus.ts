@@ -68,7 +68,7 @@ const areSame = (completions: ReadonlyArray<string>, one: number, other: number)
   return first[one] === first[other]
 }
 
-/** The index of the completion that the earliest vote for a text chose. Undefined if the text occurs once. */
+/** If several completions have this text, the index of the completion that the earliest vote for the text chose. */
 const chosenIndexOf = (text: number, votes: ReadonlyArray<ItemVote>): number | undefined =>
   votes.find(({ choice }) => choice === text)?.chosenIndex
 

@@ -1,8 +1,9 @@
 /**
  * Counts an item's judges as one vote of a jury, because language models often make the same errors. Judges with the
  * same choice are a party. The largest party decides; if several are equally large, the most reliable of these decides.
- * For `stats/DawidSkene`, the same grouping of judges is one expert on all items. The reliability of such an expert is
- * measured on known answers and people's votes (histogram binning: B. Zadrozny and C. Elkan, 2001).
+ * If the same judges form the same parties on several items, `stats/DawidSkene` treats these juries as one expert. The
+ * expert's reliability is measured on known answers and people's votes (histogram binning: B. Zadrozny and C. Elkan,
+ * 2001).
  */
 import * as Judge from "../../domain/Judge.ts"
 import { isDecided, type ItemVote } from "./ItemVotes.ts"
@@ -11,7 +12,7 @@ export interface CountedVote {
   /** The expert's name, or null. The name of a jury says which judges voted together. */
   readonly expert: string | null
   readonly choice: number
-  /** `parties` is the number of choices that most judges share: several if the choices tie, otherwise 1. */
+  /** `pattern` names the judges of each party. `parties` counts the largest parties: 1, or several if these tie. */
   readonly jury?: { readonly pattern: string; readonly parties: number }
 }
 
