@@ -52,7 +52,7 @@ export interface Evaluation {
   readonly ties: number
   /** The accuracy on all pairs; null if no pair has scores. */
   readonly overall: Omit<EvaluationSlice, "by" | "value"> | null
-  /** Agreement on pairs with several votes. A pair counts if each vote prefers one completion. Null if none counts. */
+  /** Agreement on pairs with several votes, none of them tied or for a third completion. Null without such pairs. */
   readonly votes: {
     /** Probability that the scores and a random vote on a pair prefer the same completion. */
     readonly scores: AuditEstimate

@@ -5,7 +5,7 @@
 export interface ItemBytes {
   /** The bytes of the item, with the completions in the order of the input. */
   readonly utf8: Uint8Array
-  /** The offset of each completion in `utf8`. One more element is 1 after the end of the last completion. */
+  /** The offset of each completion in `utf8`. An additional last element is the end of the last completion plus 1. */
   readonly starts: ReadonlyArray<number>
 }
 

@@ -18,7 +18,7 @@ export interface LedgerItem {
   readonly completions: ReadonlyArray<string>
   /** The name of the model that wrote each completion, in the same order. */
   readonly models?: ReadonlyArray<string> | undefined
-  /** For each completion, true if the input has messages with tool calls. Absent if no completion has tool calls. */
+  /** For each completion, true if the input gives it as messages with tool calls. Absent if all would be false. */
   readonly asMessages?: ReadonlyArray<boolean>
   /** The definitions of the tools that the model had, as JSON text; absent if there are none. */
   readonly tools?: string

@@ -19,7 +19,7 @@ export interface FunnelStep {
   readonly unit: "records" | "items" | "pairs"
   /** The records, items, or pairs that the step kept. */
   readonly count: number
-  /** The lost records, items, or pairs by reason, such as `duplicate`, `rejected`, `tie`, or `leak`. */
+  /** The lost records, items, or pairs by reason, such as `duplicate`, `invalid_utf8`, `tie`, or `contamination`. */
   readonly lost: ReadonlyArray<{ readonly reason: string; readonly count: number }>
 }
 
@@ -157,7 +157,7 @@ export interface Position {
   readonly known: number
 }
 
-/** Kept items with and without a ranking. Without it, `full-ranking` makes the same pairs as `best-against-rest`. */
+/** Kept items with and without a ranking. If it is missing, `full-ranking` makes pairs like `best-against-rest`. */
 export interface Rankings {
   /** Kept items with a ranking of their completions. */
   readonly ranked_items: number

@@ -9,7 +9,7 @@ import type { Distribution } from "./Distribution.ts"
 export interface StrengthReport {
   /** Distribution of the strengths in single votes. */
   readonly votes: Distribution
-  /** Mean strength of items by outcome. An item's strength is the mean of its votes for the best completion. */
+  /** Mean strength of items by outcome. An item's strength is the mean over its votes for the best completion. */
   readonly by_outcome: ReadonlyArray<{
     /** `divided`: votes prefer different completions, and one is best; `tie`: several are best. */
     readonly outcome: "one_vote" | "unanimous" | "divided" | "tie"
@@ -42,7 +42,7 @@ export interface RubricReport {
   readonly votes: number
   /** How strongly experts prefer their choices; null if no vote gives a strength. */
   readonly strength: StrengthReport | null
-  /** `answered`: items for which a vote says whether all completions are bad. `items`: most votes say that all are. */
+  /** `answered`: items for which a vote says if all completions are bad. `items`: over half of the votes say yes. */
   readonly all_bad: { readonly answered: number; readonly items: number }
   /** `items`: items with an edited best completion. `length_change`: characters after the edit minus those before. */
   readonly edited: { readonly items: number; readonly length_change: Distribution }
