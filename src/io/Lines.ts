@@ -50,7 +50,7 @@ const LF = 10
 /** From this length, each line is decoded alone: a text takes twice the memory if any character is beyond Latin-1. */
 const minLongLine = 1024
 
-/** If a caller reads a line itself, it must call `skip` to keep the numbers right. */
+/** A caller that reads a line itself must call `skip`, to keep the numbers right. */
 export class LineSplitter {
   readonly #file: string
   readonly #maxLineBytes: number
