@@ -56,7 +56,7 @@ export const layer = ({ host, lease, password, port, prefix, url }: ClusterOptio
     }),
   )
 
-/** Listens at all addresses unless `host` is an address of this machine, because `host` may be the address of a NAT. */
+/** `host` if it is an address of this machine. Otherwise all addresses, because `host` may be the address of a NAT. */
 const listenHost = (host: string) =>
   Effect.callback<string>((resume) =>
     lookup(host, (failure, address, family) => {

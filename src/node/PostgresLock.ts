@@ -44,7 +44,7 @@ export const release = (sql: SqlClient.SqlClient, lock: string) =>
 export const endWorker = (sql: SqlClient.SqlClient, lock: string) =>
   sql`SELECT pg_terminate_backend(pid) ${holders(sql, lock)} AND application_name LIKE 'prefstream worker %'`
 
-/** Waits for a second, because the session of a process that just died may still hold the lock. */
+/** Waits up to a second, because the session of a process that just died may still hold the lock. */
 export const take = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   lock: string,

@@ -1,7 +1,7 @@
 /**
  * Adapter: commits to an SQLite file in WAL mode without blocking the main thread. A transaction is on disk when
- * `withTransaction` succeeds. Other connections see it earlier. After a failed sync, all later writes fail, because the
- * system reports the failure only once.
+ * `withTransaction` succeeds. Other connections see its changes earlier. After a failed sync, all later writes fail,
+ * because the system reports the failure only once.
  */
 import { closeSync, fdatasync, openSync } from "node:fs"
 import type { DatabaseSync, StatementSync } from "node:sqlite"
@@ -14,7 +14,7 @@ export const begin = "BEGIN IMMEDIATE"
 
 export interface Sync {
   readonly sync: Effect.Effect<void, SqlError>
-  /** Call it before each statement of the connection. After a failed sync, it throws, except in a transaction. */
+  /** Call this before each statement of the connection. After a failed sync, it throws, except in a transaction. */
   readonly prepareFor: (statement: StatementSync) => void
 }
 
