@@ -5,7 +5,7 @@
  * - Accuracy: the share of answers that equal the reference. A tie counts as a random choice among its completions.
  * - Confidence: the highest posterior probability of a completion (A. P. Dawid and A. M. Skene, 1979). It does not use
  *   known answers. Judges are assumed to err independently.
- * - Cost: the tokens of a judge's vote, or the judge's price. For a person's vote, the most expensive kind of person.
+ * - Cost: a judge's vote costs its tokens, or the judge's price. A person's vote costs the highest price of any person.
  */
 import { Option } from "effect"
 import type { AuditPolicies, AuditPolicy } from "../../domain/Audit.ts"

@@ -31,7 +31,7 @@ const rightBefore = (parties: number): number => (parties === 1 ? 2 : votesBefor
 
 export const priorOf = (parties = 1): number => rightBefore(parties) / votesBefore
 
-/** A jury votes for each of its tied choices with this weight. The model is exact only for a tie of two completions. */
+/** A jury votes for each of its tied choices with this weight. This is exact only for items with two completions. */
 const weightOf = (parties: number): number => (parties === 1 ? 1 : 1 - 1 / parties)
 
 const minGain = 1e-6

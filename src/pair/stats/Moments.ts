@@ -1,6 +1,6 @@
 /**
- * Mean and variance of numbers that arrive one at a time, and Cohen's d. The variance is exact even if the mean is much
- * larger (B. P. Welford, 1962, "Note on a method for calculating corrected sums of squares and products").
+ * Mean and variance of numbers that arrive one at a time, and Cohen's d. A large mean does not make the variance
+ * inexact (B. P. Welford, 1962, "Note on a method for calculating corrected sums of squares and products").
  */
 
 export const make = () => {

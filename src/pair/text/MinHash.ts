@@ -1,6 +1,6 @@
 /**
  * MinHash signatures of 112 bytes, the same on every machine. The share of equal bytes estimates the Jaccard index J of
- * the texts' shingles. Its standard deviation is at most √((J + ε)(1 − J) / 112), where ε = 1/255. A shingle has 5
+ * the texts' shingles, with a standard deviation of at most √((J + ε)(1 − J) / 112), where ε = 1/255. A shingle has 5
  * UTF-16 code units, or 3 if it begins with an ideograph, kana, or hangul. The least hash in each of 112 bins becomes
  * one byte. Sources: Li, Owen, and Zhang, 2012, "One permutation hashing"; Dahlgaard, Knudsen, and Thorup, 2017 (empty
  * bins); Li and König, 2010 (one byte per bin).

@@ -1,7 +1,7 @@
 /**
  * Assigns each prompt to a split by a hash of the seed and the prompt's normal form. Shares are therefore not exact,
  * and adding prompts never moves another prompt (with groups, see `SplitGroups`). If the share of `test` or
- * `validation` grows, no prompt leaves it. A near-duplicate is in the split of the earliest prompt that it repeats.
+ * `validation` grows, this split keeps its prompts. A near-duplicate has the split of the earliest prompt it repeats.
  */
 import { Effect, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"

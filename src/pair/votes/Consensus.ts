@@ -159,7 +159,7 @@ export const byProbability = (
   }
 }
 
-/** Moves `best` to the top. Others at the top stay equal to it, unless a vote or a lead prefers `best` to them. */
+/** Moves `best` to the top. A completion that shares the top moves down if a vote or a lead prefers `best` to it. */
 const withBest = (
   { completions }: Pick<Judgment, "completions">,
   ranking: Ranking | undefined,
@@ -213,8 +213,8 @@ const judged = (
 }
 
 /**
- * Adds the numbers of votes, the agreement, and the margin to the pairs. Drops a pair if more votes prefer its rejected
- * completion, unless votes are weighted or a lead decided.
+ * Adds the numbers of votes, the agreement, and the margin to the pairs. If votes were counted to choose the best
+ * completion, drops each pair whose rejected completion is preferred by more votes.
  */
 export const withVotes = (
   pairs: ReadonlyArray<PreferencePair>,

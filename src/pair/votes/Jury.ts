@@ -1,9 +1,8 @@
 /**
  * Counts an item's judges as one vote of a jury, because language models often make the same errors. Judges with the
  * same choice are a party. The largest party decides; if several are equally large, the most reliable of these decides.
- * If the same judges form the same parties on several items, `stats/DawidSkene` treats these juries as one expert. The
- * expert's reliability is measured on known answers and people's votes (histogram binning: B. Zadrozny and C. Elkan,
- * 2001).
+ * If the same judges form the same parties on several items, `stats/DawidSkene` treats these juries as one expert, and
+ * measures it by known answers and people's votes (histogram binning: B. Zadrozny and C. Elkan, 2001).
  */
 import * as Judge from "../../domain/Judge.ts"
 import { isDecided, type ItemVote } from "./ItemVotes.ts"
@@ -35,7 +34,7 @@ const juryOf = (judges: ReadonlyArray<ItemVote>): ReadonlyArray<CountedVote> => 
 
 export const isJudge = ({ expert, kind }: ItemVote): boolean => Judge.roleOf(expert, kind ?? null) === "judge"
 
-/** Leaves out ties. With `jury`, the jury comes first and replaces the judges. */
+/** Leaves out tied votes. If `jury` is true, the jury's votes come first, and the judges' votes are left out. */
 export const counted = (votes: ReadonlyArray<ItemVote>, jury: boolean): ReadonlyArray<CountedVote> => {
   const decided = votes.filter(isDecided)
   if (!jury) return decided

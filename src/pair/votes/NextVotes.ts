@@ -27,7 +27,7 @@ export const unsettled = <Item extends OpenItem>(items: ReadonlyArray<Item>) => 
   return items.map((item, i) => ({ item, confidence: confidences[i]! })).filter(({ item }) => !item.isSettled)
 }
 
-/** Returns the items that need a vote. `waiting`: number of items with an outstanding vote. `votesLeft`: the budget. */
+/** Returns the items that need a vote. `waiting` counts items with an outstanding vote. `votesLeft` is the budget. */
 export const choose = <Item extends OpenItem>(
   items: ReadonlyArray<Item>,
   {
