@@ -18,8 +18,8 @@ import { isJsonObject, type Message, type Prompt, type ToolCall } from "./Messag
  * Hello
  * ```
  *
- * In content, a line in brackets after an empty line looks like a header, so `render` writes `[user]` as `\[user]`, and
- * `\[user]` as `\\[user]`. In a role, a line feed is written as `\n`, and a backslash as `\\`.
+ * In content, a line in brackets after an empty line would look like a header. `render` writes such a line `[user]` as
+ * `\[user]`, and `\[user]` as `\\[user]`. In a role, a line feed is written as `\n`, and a backslash as `\\`.
  *
  * Each tool call has its own header above its arguments. An assistant message with calls and no content has a header of
  * its own only after another assistant message:
