@@ -1,7 +1,7 @@
 /**
- * Adapter: runs a stage in a separate thread, or in the calling thread if the stage's file is missing, as in a bundled
- * program. A stage does not import Effect, because the import would slow the thread's start. Messages are answered in
- * order. After a failure, no further message is processed.
+ * Adapter: runs a stage in a separate thread. If the stage's file is missing, as in a bundled program, the stage runs
+ * in the calling thread. A stage does not import Effect, because this would slow the thread's start. Messages are
+ * answered in order. After a failure, no further message is processed.
  */
 import { existsSync } from "node:fs"
 import { availableParallelism } from "node:os"
