@@ -68,7 +68,7 @@ const areSame = (completions: ReadonlyArray<string>, one: number, other: number)
   return first[one] === first[other]
 }
 
-/** If several completions have this text, the index of the completion that the earliest vote for the text chose. */
+/** If several completions have this text, the index of the one that the earliest vote for the text chose. */
 const chosenIndexOf = (text: number, votes: ReadonlyArray<ItemVote>): number | undefined =>
   votes.find(({ choice }) => choice === text)?.chosenIndex
 
@@ -213,8 +213,8 @@ const judged = (
 }
 
 /**
- * Adds the numbers of votes, the agreement, and the margin to the pairs. If votes were counted to choose the best
- * completion, drops each pair whose rejected completion is preferred by more votes.
+ * Adds the numbers of votes, the agreement, and the margin to the pairs. If weighted votes or a lead made the choice,
+ * all pairs are kept. Otherwise, a pair is dropped if more votes prefer its rejected completion.
  */
 export const withVotes = (
   pairs: ReadonlyArray<PreferencePair>,

@@ -1,8 +1,8 @@
 /**
  * Counts an item's judges as one vote of a jury, because language models often make the same errors. Judges with the
  * same choice are a party. The largest party decides; if several are equally large, the most reliable of these decides.
- * If the same judges form the same parties on several items, `stats/DawidSkene` treats these juries as one expert, and
- * measures it by known answers and people's votes (histogram binning: B. Zadrozny and C. Elkan, 2001).
+ * If the same judges form the same parties on other items, these juries are one expert of `stats/DawidSkene`. Known
+ * answers and people's votes measure this expert (histogram binning: B. Zadrozny and C. Elkan, 2001).
  */
 import * as Judge from "../../domain/Judge.ts"
 import { isDecided, type ItemVote } from "./ItemVotes.ts"

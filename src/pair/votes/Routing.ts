@@ -17,7 +17,7 @@ interface Pattern {
   items: number
   /** Number of items with a known answer or a person's vote. */
   measured: number
-  /** Number of `measured` items, of items that wait for a person, and of items that `choose` adds to the sample. */
+  /** `measured`, plus the items that wait for a person, plus the items that `choose` adds to the sample. */
   sampled: number
 }
 
