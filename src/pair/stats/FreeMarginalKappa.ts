@@ -1,6 +1,6 @@
 /**
- * Randolph's free-marginal kappa: κ = (P − Pe) / (1 − Pe). For one subject, P is the probability that two of its ratings
- * are equal. Pe is 1/K for K categories. The formula uses the means over subjects (J. J. Randolph, 2005, "Free-marginal
+ * Randolph's free-marginal kappa: κ = (P − Pe) / (1 − Pe). For one subject, P is the probability that two ratings are
+ * equal. Pe is 1/K for K categories. The formula uses the means over subjects (J. J. Randolph, 2005, "Free-marginal
  * multirater kappa"). A subject needs at least two ratings and two categories to count.
  */
 
