@@ -71,7 +71,7 @@ export interface Evaluation {
     /** Mean negative log-likelihood, in nats. If all scores are equal, it is 0.693. */
     readonly log_loss: number | null
   }
-  /** Pairs whose rejected completion has the higher score; items with such pairs; those of the items that have tools. */
+  /** Pairs whose rejected completion has the higher score; items with such pairs; those of the items with tools. */
   readonly disputed: { readonly pairs: number; readonly items: number; readonly with_tools: number }
   /** At most 100 of the disputed pairs, those with the greatest differences, the greatest first. */
   readonly disagreements: ReadonlyArray<Disagreement>
