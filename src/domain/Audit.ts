@@ -70,9 +70,9 @@ export interface AuditPolicies {
   readonly reference: "gold" | "people"
   /** Number of compared items. If there are fewer than 10, differences have no interval. */
   readonly items: number
-  /** Maximum by which a policy's accuracy may be below the accuracy of people, from 0 to 1. */
+  /** Tolerance from 0 to 1: with 0.02, a policy may be 0.02 less accurate than people. */
   readonly within: number
-  /** The cheapest policy whose `difference` is at least −`within`. Without prices, the fewest `people_votes` win. */
+  /** The cheapest policy within the tolerance; without prices, the one with the fewest `people_votes`. Null if none. */
   readonly cheapest: string | null
   /** The policies. In the last policy, only people vote. */
   readonly policies: ReadonlyArray<AuditPolicy>

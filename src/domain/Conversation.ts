@@ -18,11 +18,11 @@ import { isJsonObject, type Message, type Prompt, type ToolCall } from "./Messag
  * Hello
  * ```
  *
- * A line in brackets after an empty line of content looks like a header, so `render` puts a backslash before it, even
- * if it has one already. In a role, a line feed is written as `\n`, and a backslash as `\\`.
+ * In content, a line in brackets after an empty line would look like a header. `render` writes such a line `[user]` as
+ * `\[user]`, and `\[user]` as `\\[user]`. In a role, a line feed is written as `\n`, and a backslash as `\\`.
  *
- * Each tool call has its own header above its arguments. An assistant message with calls and no content has no header
- * of its own, unless it follows another assistant message:
+ * Each tool call has its own header above its arguments. An assistant message with calls and no content has a header of
+ * its own only after another assistant message:
  *
  * ```
  * [tool call get_weather, id call_1]

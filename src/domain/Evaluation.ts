@@ -52,14 +52,14 @@ export interface Evaluation {
   readonly ties: number
   /** The accuracy on all pairs; null if no pair has scores. */
   readonly overall: Omit<EvaluationSlice, "by" | "value"> | null
-  /** Covers pairs with several votes, each vote for one of the pair's two completions. Null without such pairs. */
+  /** Agreement on pairs with several votes, none of them tied or for a third completion. Null without such pairs. */
   readonly votes: {
-    /** Probability that the scores prefer the same completion as one vote. */
+    /** Probability that the scores and a random vote on a pair prefer the same completion. */
     readonly scores: AuditEstimate
-    /** Probability that two votes on a pair prefer the same completion. */
+    /** Probability that two random votes on a pair prefer the same completion. */
     readonly people: AuditEstimate
   } | null
-  /** Pairs that `votes` leaves out, because an older prefstream did not record their ties. Absent if there are none. */
+  /** Number of pairs that `votes` leaves out: an older prefstream did not record which votes are ties. Absent if 0. */
   readonly unknown_ties?: number
   /** The accuracy on parts of the pairs. */
   readonly slices: ReadonlyArray<EvaluationSlice>
@@ -71,7 +71,7 @@ export interface Evaluation {
     /** Mean negative log-likelihood, in nats. If all scores are equal, it is 0.693. */
     readonly log_loss: number | null
   }
-  /** Pairs whose rejected completion has the higher score; `items` and `with_tools` count items with such a pair. */
+  /** Pairs whose rejected completion has the higher score; items with such pairs; those of the items with tools. */
   readonly disputed: { readonly pairs: number; readonly items: number; readonly with_tools: number }
   /** At most 100 of the disputed pairs, those with the greatest differences, the greatest first. */
   readonly disagreements: ReadonlyArray<Disagreement>

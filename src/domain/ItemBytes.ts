@@ -5,7 +5,7 @@
 export interface ItemBytes {
   /** The bytes of the item, with the completions in the order of the input. */
   readonly utf8: Uint8Array
-  /** The offset of each completion in `utf8`, and then the offset at which another completion would begin. */
+  /** The offset of each completion in `utf8`. An additional last element is the end of the last completion plus 1. */
   readonly starts: ReadonlyArray<number>
 }
 

@@ -31,9 +31,9 @@ for (const [letter, text] of Object.entries({
   unescaped[letter.charCodeAt(0)] = text.charCodeAt(0)
 }
 
-/** @param at the offset of the four digits of an escape such as `\u001f` */
-const controlOf = (bytes: Uint8Array, at: number): number =>
-  Number.parseInt(String.fromCharCode(bytes[at + 2]!, bytes[at + 3]!), 16)
+/** Decodes an escape such as `\u001f`. `digits` is the offset of its four digits, of which the first two are 0. */
+const controlOf = (bytes: Uint8Array, digits: number): number =>
+  Number.parseInt(String.fromCharCode(bytes[digits + 2]!, bytes[digits + 3]!), 16)
 
 /** The byte range of a JSON string, including its quotes. */
 export type Place = readonly [start: number, end: number]
@@ -51,7 +51,7 @@ export const byteLength = (json: Uint8Array): number => {
   return length
 }
 
-/** Writes the decoded text at `start` of `into`. Four bytes are copied at once if none of them is a backslash. */
+/** Writes the decoded text into `into`, from the offset `start`. Four bytes without a backslash are copied at once. */
 export const unescape = (json: Uint8Array, into: Uint8Array, start: number): void => {
   const from = new DataView(json.buffer, json.byteOffset, json.length)
   const to = new DataView(into.buffer, into.byteOffset, into.length)
@@ -95,7 +95,7 @@ export const decode = (bytes: Bytes, [start, end]: Place): string =>
 export const areEqual = (bytes: Bytes, [start, end]: Place, [from, to]: Place): boolean =>
   end - start === to - from && bytes.compare(bytes, start, end, from, to) === 0
 
-/** Whether the text must be decoded to find out if it is only white space. */
+/** True if the text may be only white space. Only decoding the text then shows if it is. */
 export const mayBeBlank = (bytes: Uint8Array, [start]: Place): boolean => {
   const first = bytes[start + 1]!
   return first <= 0x22 || first === backslash || first > 0x7e

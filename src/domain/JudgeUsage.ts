@@ -1,6 +1,6 @@
 /**
- * The token costs of a language model's vote; undefined without prices. `whole` includes requests that a cache
- * answered. `paid` does not, but includes earlier requests that led to no vote.
+ * The token costs of a language model's vote; undefined without prices. `whole` is for the requests that gave the vote,
+ * even if a cache answered some. `paid` is for billed requests, including earlier ones that gave no vote.
  */
 import { Option, Schema } from "effect"
 import * as Cost from "./Cost.ts"

@@ -1,6 +1,6 @@
 /**
- * A result joined to its prompt item. `bestCompletionIndex` refers to `completions`, which are in the input's order. In
- * results of the built-in service, the indices in `annotations.ranking` and `annotations.votes` refer to them, too.
+ * A result joined to its prompt item. `bestCompletionIndex` is an index into `completions`, in the input's order. In
+ * results of the built-in service, so are the indices in `annotations.ranking` and `annotations.votes`.
  */
 import type { Array as Arr } from "effect"
 import type { Annotations } from "./Task.ts"
@@ -18,7 +18,7 @@ export interface LedgerItem {
   readonly completions: ReadonlyArray<string>
   /** The name of the model that wrote each completion, in the same order. */
   readonly models?: ReadonlyArray<string> | undefined
-  /** For each completion, whether the input had it as messages with tool calls. Absent if none had. */
+  /** For each completion, true if the input gives it as messages with tool calls. Absent if all would be false. */
   readonly asMessages?: ReadonlyArray<boolean>
   /** The definitions of the tools that the model had, as JSON text; absent if there are none. */
   readonly tools?: string
@@ -45,7 +45,7 @@ export interface Judgment extends LedgerItem {
   readonly bestCompletionIndex: number
   /** The annotations of the result, including unknown members. Empty if `annotations` is not an object. */
   readonly annotations: Annotations
-  /** The member that seems to list judgments in an unknown form. None was read from it, and `annotations` is empty. */
+  /** The member that seems to list judgments in an unknown form. No judgment was read, and `annotations` is empty. */
   readonly unread?: "annotations" | "judgments" | "votes"
   /** The number of votes that the task asked for but the result does not contain. Absent if no votes are missing. */
   readonly missingVotes?: number

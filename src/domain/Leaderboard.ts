@@ -38,8 +38,8 @@ export interface LeaderboardRow {
   /** 1 plus the number of models in the group whose interval lies above this model's interval. */
   readonly rank: number
   /**
-   * 400 more points mean odds of 10 to 1. The mean of a group is 1000. `low` is null for `never_won`, `high` for
-   * `never_lost`.
+   * 400 more points mean odds of 10 to 1. The mean of a group is 1000. `low` is null if `extreme` is `never_won`, and
+   * `high` is null if `extreme` is `never_lost`.
    */
   readonly rating: Estimate
   /** The rating that the model would have if both completions of each comparison were equally long. */
@@ -49,8 +49,8 @@ export interface LeaderboardRow {
   /** Number of items on which the model was compared with another model. */
   readonly items: number
   /**
-   * Comparisons that the model won. A vote with a ranking compares every two completions in the ranking. Another vote
-   * compares the chosen completion with all others.
+   * Comparisons that the model won. A vote with a ranking compares every two completions in the ranking. A vote without
+   * a ranking compares the chosen completion with each of the others.
    */
   readonly wins: number
   /** Comparisons in which a vote gave both completions the same rank. */
@@ -58,8 +58,8 @@ export interface LeaderboardRow {
   /** Comparisons that the model lost. */
   readonly losses: number
   /**
-   * `never_lost` if the model only won, `never_won` if it only lost. The rating then depends on the prior. Models that
-   * beat each other in a circle count as one model.
+   * `never_lost` if the model only won, `never_won` if it only lost. The rating then depends on the prior. If models
+   * beat each other in a circle (A > B > C > A), only their results against models outside the circle count here.
    */
   readonly extreme: "never_lost" | "never_won" | null
 }
@@ -70,11 +70,11 @@ export interface ControlRow {
   readonly control: "length" | "position"
   /** The effect, in natural log-odds. */
   readonly coefficient: Estimate
-  /** `coefficient` is the effect of this value of the property: the root mean square for `length`, 1 for `position`. */
+  /** The property's value whose effect is `coefficient`: the root mean square for `length`, 1 for `position`. */
   readonly unit: number
 }
 
-/** The estimates from the first `votes` votes. The votes have the order of their items in the ledger. */
+/** The estimates from the first `votes` votes, counted item by item in the order of the ledger. */
 export interface AccrualPoint {
   /** Number of votes so far. */
   readonly votes: number
@@ -108,7 +108,7 @@ export interface Leaderboard {
   readonly comparisons: number
   /** Comparisons without a winner. */
   readonly ties: number
-  /** Davidson's ν: between equal models, a tie is ν times as likely as a win of one. Null if all or none are ties. */
+  /** Davidson's ν: between equal models A and B, a tie is ν times as likely as a win of A. Null if 0 or infinite. */
   readonly tie_parameter: number | null
   /** The models by group, then by rating. */
   readonly models: ReadonlyArray<LeaderboardRow>

@@ -48,7 +48,7 @@ const itemOf = (text: typeof WellFormedText) => {
     id: Schema.optionalKey(filled),
     prompt,
     completions,
-    /** For each completion, whether the input had it as messages with tool calls. Absent if none had. */
+    /** For each completion, true if the input gives it as messages with tool calls. Absent if all would be false. */
     as_messages: Schema.optionalKey(Schema.Array(Schema.Boolean)),
     /** The model's tools, as the text of a JSON array. Not shown to experts. */
     tools: Schema.optionalKey(text),

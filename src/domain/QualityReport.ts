@@ -19,7 +19,7 @@ export interface FunnelStep {
   readonly unit: "records" | "items" | "pairs"
   /** The records, items, or pairs that the step kept. */
   readonly count: number
-  /** The lost records, items, or pairs by reason, such as `duplicate`, `rejected`, `tie`, or `leak`. */
+  /** The lost records, items, or pairs by reason, such as `duplicate`, `invalid_utf8`, `tie`, or `contamination`. */
   readonly lost: ReadonlyArray<{ readonly reason: string; readonly count: number }>
 }
 
@@ -61,7 +61,7 @@ export interface ExpertRow {
   readonly mixed_in_votes: number
   /** Token cost of a language model's votes, as an exact decimal; null if no vote has a cost. */
   readonly token_cost: string | null
-  /** Votes that prefer one completion, on items on which the other experts' votes have a majority. */
+  /** Votes that can be compared: the vote prefers one completion, and the other experts' votes have a majority. */
   readonly compared: number
   /** Votes among `compared` that agree with the majority of the other experts. */
   readonly with_others: number
@@ -157,7 +157,7 @@ export interface Position {
   readonly known: number
 }
 
-/** Kept items with and without a ranking. Without it, `full-ranking` makes the same pairs as `best-against-rest`. */
+/** Kept items with and without a ranking. If it is missing, `full-ranking` makes pairs like `best-against-rest`. */
 export interface Rankings {
   /** Kept items with a ranking of their completions. */
   readonly ranked_items: number
@@ -303,10 +303,7 @@ export interface QualityReport {
   readonly checks: ReadonlyArray<Check>
   /** The splits that have items. Without splitting, there is only `train`. */
   readonly splits: ReadonlyArray<{ readonly split: Split; readonly items: number; readonly pairs: number }>
-  /**
-   * Items whose prompt nearly repeats prompts of several splits. Such an item is in the split of the earliest of these
-   * prompts. Null without splits.
-   */
+  /** Items whose prompt is a near-duplicate of earlier prompts in several splits. Null without splits. */
   readonly cross_split_near_duplicates: number | null
   /** The requested share of the items by split. Null without splits. */
   readonly split_shares: { readonly [split in Split]?: number } | null

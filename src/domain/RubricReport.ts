@@ -9,7 +9,7 @@ import type { Distribution } from "./Distribution.ts"
 export interface StrengthReport {
   /** Distribution of the strengths in single votes. */
   readonly votes: Distribution
-  /** Mean strength of items by outcome. An item's strength is the mean of its votes for the best completion. */
+  /** Mean strength of items by outcome. An item's strength is the mean over its votes for the best completion. */
   readonly by_outcome: ReadonlyArray<{
     /** `divided`: votes prefer different completions, and one is best; `tie`: several are best. */
     readonly outcome: "one_vote" | "unanimous" | "divided" | "tie"
@@ -42,9 +42,9 @@ export interface RubricReport {
   readonly votes: number
   /** How strongly experts prefer their choices; null if no vote gives a strength. */
   readonly strength: StrengthReport | null
-  /** `answered`: items with a vote on whether all completions are bad. `items`: more than half of all votes say yes. */
+  /** `answered`: items for which a vote says if all completions are bad. `items`: over half of the votes say yes. */
   readonly all_bad: { readonly answered: number; readonly items: number }
-  /** Items whose best completion an expert edited, and by how many characters the edits changed its length. */
+  /** `items`: items with an edited best completion. `length_change`: characters after the edit minus those before. */
   readonly edited: { readonly items: number; readonly length_change: Distribution }
   /** The number of aspects with an answer; `aspects` lists at most 50 of them. */
   readonly aspect_count: number

@@ -19,7 +19,7 @@ export interface KindCost extends VotesCost {
   readonly gold_votes: number
   /** Votes among `gold_votes` that prefer the known answer; 0 if no dataset was written. */
   readonly gold_right: number
-  /** Cost of this kind's results for items with a known answer, per right vote. Null if `gold_right` is 0. */
+  /** Cost of this kind's results on items with a known answer, divided by `gold_right`. Null if `gold_right` is 0. */
   readonly cost_per_right_vote: string | null
   /** Token cost of language models' votes in the dataset, as reported; not part of `cost`. Null if there is none. */
   readonly token_cost: string | null
@@ -47,8 +47,8 @@ export interface SpendingReport {
   /** The money spent per pair; null without a dataset, or if the dataset covers one of several campaigns. */
   readonly cost_per_pair: string | null
   /**
-   * Cost of the results for items with a known answer, divided by the number of right votes. A result costs as much as
-   * the mean vote of its kind of expert. Null without right votes.
+   * Cost of the results on items with a known answer, divided by the number of right votes. For each result, the mean
+   * cost of a vote by this kind of expert is used. Null without right votes.
    */
   readonly cost_per_right_vote: string | null
   /** The money spent by kind of expert, the kind with the most votes first. */

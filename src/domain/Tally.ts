@@ -74,7 +74,7 @@ export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray
   }
 }
 
-/** For each vote; undefined if the other votes have no majority, or this vote ranks several completions first. */
+/** Whether each vote chose what most other votes chose; undefined if they tie, or if the vote ranks several first. */
 export const agreesWithOthers = (
   completions: ReadonlyArray<string>,
   ballots: ReadonlyArray<Choice>,

@@ -1,7 +1,7 @@
 /** Schemas for texts that every file format can represent and that are not blank. */
 import { Schema } from "effect"
 
-/** A text without lone surrogates, which UTF-8 can represent unchanged. */
+/** A text that UTF-8 can represent unchanged, because it has no lone surrogates. */
 export const WellFormedText = Schema.String.check(
   Schema.makeFilter((text) =>
     text.isWellFormed() ? undefined : "expected well-formed Unicode, found a lone surrogate",

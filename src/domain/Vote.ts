@@ -66,7 +66,7 @@ export interface ImportedVote extends Partial<Omit<Vote, "choice" | "expert" | "
   readonly judged_at?: string | number
 }
 
-/** Only these members must be valid: `Assessment` ignores other members that are invalid. */
+/** If a member of this struct is invalid, the list of votes is not read. `Assessment` ignores other invalid members. */
 const Listed = Schema.StructWithRest(
   Schema.Struct({
     ...Struct.pick(Vote.fields, ["choice", "ranking", "rationale"]),

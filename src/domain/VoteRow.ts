@@ -35,16 +35,16 @@ export const VoteRowSchema = Schema.Struct({
   ...Struct.map(ofVote, Schema.NullOr),
   /** The strength; null if the expert gave none. */
   strength: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
-  /** The time of the vote, or of the result if the service does not report it. Null if an imported vote has none. */
+  /** When the vote was given, or, if unknown, when its result came. Null for an imported vote without a time. */
   judged_at: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
   task_id: Schema.String,
   /** Whether the item is a gold item that was mixed in, which the dataset leaves out. */
   is_gold: Schema.Boolean,
   /** The known right answer; null if there is none. */
   gold: Schema.NullOr(Schema.Unknown),
-  /** The item's flags in this task, with problems marked in votes. Each vote's row repeats them. */
+  /** The item's flags in this task, including problems that experts marked in votes; equal in all rows of the item. */
   flags: list(Schema.Unknown),
-  /** A lead's decision on the item in this task, which replaces the votes. Each vote's row repeats it. */
+  /** A lead's decision on the item in this task, which replaces the votes; equal in all rows of the item. */
   decision: Schema.NullOr(Decision),
   /** The item's metadata; null if it has none. */
   metadata: Schema.NullOr(Schema.Unknown),

@@ -1,7 +1,7 @@
 /** Says why a value cannot be written as JSON and read again. Terminates even if a value contains itself. */
 import * as FieldPath from "./FieldPath.ts"
 
-/** Some JSON readers fail at about 100 levels. The engine's own writer fails at a few thousand. */
+/** Some JSON readers fail at about 100 levels of nesting. `JSON.stringify` fails at a few thousand levels. */
 export const maxDepth = 100
 
 export interface JsonProblem {

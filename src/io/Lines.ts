@@ -47,10 +47,10 @@ export const fromBytes = (file: string, options?: LinesOptions) => split(() => n
 
 const LF = 10
 
-/** Longer lines are decoded one by one, because one character beyond Latin-1 doubles the memory of a decoded text. */
+/** From this length, each line is decoded alone: a text takes twice the memory if any character is beyond Latin-1. */
 const minLongLine = 1024
 
-/** If a caller reads a line itself, it must call `skip` to keep the numbers right. */
+/** A caller that reads a line itself must call `skip`, to keep the numbers right. */
 export class LineSplitter {
   readonly #file: string
   readonly #maxLineBytes: number

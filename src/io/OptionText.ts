@@ -1,15 +1,15 @@
-/** Formats options as a program writes them. The command line prints flags instead (`cli/output/Flags.ts`). */
+/** Formats options in messages as code, such as `keep: 3`. For the command line, `cli/output/Flags` inserts flags. */
 import { Context } from "effect"
 import { isObject } from "./Values.ts"
 
-/** Rewrites the reasons that a command writes to files. The command line replaces options by flags. */
+/** Rewrites reasons before they are written to files. The command line provides `inFlags` of `cli/output/Flags`. */
 export const Wording = Context.Reference<(reason: string) => string>("prefstream/io/OptionText/Wording", {
   defaultValue: () => (reason) => reason,
 })
 
 export const of = (name: string): string => `\`${name}\``
 
-/** With the word "path", the command line names the flag `--completion-path` (`cli/output/Flags`). */
+/** The word "path" makes `cli/output/Flags` write `--completion-path` instead of `--completions-path`. */
 export const ofPath = (name: string, value: unknown): string =>
   `${of(name)}${name === "completions" && Array.isArray(value) ? " path" : ""}`
 

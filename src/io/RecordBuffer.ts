@@ -1,4 +1,4 @@
-/** Collects a record from chunks. An oversized record is cut to 64 KiB, for its reject. */
+/** Collects a record from chunks. Keeps only the first 64 KiB of an oversized record, to report them as a reject. */
 import { Result } from "effect"
 import * as Base64 from "effect/encoding/Base64"
 import type { Reject } from "../domain/Reject.ts"

@@ -1,6 +1,6 @@
 /**
- * Adapter: Effect Cluster. A singleton runs on one connected runner. A suspended runner may resume work without its
- * locks. `task/ledger/writes/Parts` then refuses its claims.
+ * Adapter: Effect Cluster. A singleton runs on one connected runner. After a suspension, a runner may work without its
+ * locks, and `task/ledger/writes/Parts` refuses the runner's claims.
  */
 import { createSocket } from "node:dgram"
 import { lookup } from "node:dns"
@@ -56,7 +56,7 @@ export const layer = ({ host, lease, password, port, prefix, url }: ClusterOptio
     }),
   )
 
-/** Listens at all addresses unless `host` is an address of this machine, because `host` may be the address of a NAT. */
+/** `host` if it is an address of this machine. Otherwise all addresses, because `host` may be the address of a NAT. */
 const listenHost = (host: string) =>
   Effect.callback<string>((resume) =>
     lookup(host, (failure, address, family) => {

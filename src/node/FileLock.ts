@@ -1,6 +1,6 @@
 /**
  * Adapter: lets only one process use a file. The lock is an exclusive `node:sqlite` transaction on `FILE.lock`, so it
- * ends with the process at the latest. Never delete `FILE.lock`: another process could then lock a new `FILE.lock`. A
+ * ends with the process at the latest. Never delete `FILE.lock`: a second process could then lock a new `FILE.lock`. A
  * network file system must support locks.
  */
 import { readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
@@ -76,13 +76,13 @@ const readHolder = (file: string): Effect.Effect<Option.Option<LockHolder>> =>
     Effect.option,
   )
 
-/** `holder` briefly takes a shared lock, so `acquire` waits for at most this long. */
+/** Time for which `acquire` retries, because `holder` in another process may briefly share the lock. */
 const maxCheckMillis = 500
 
 const isBusy = (cause: unknown): boolean =>
   Predicate.hasProperty(cause, "errcode") && Predicate.isNumber(cause.errcode) && (cause.errcode & 0xff) === 5
 
-/** Holds the lock until the scope closes, or fails in half a second. The folder must exist. `:memory:` has no lock. */
+/** Holds the lock until the scope closes. Fails if the lock is not free within half a second. The folder must exist. */
 export const acquire = Effect.fn("FileLock.acquire")(function* (
   path: string,
 ): Effect.fn.Return<void, FileLockError, Scope.Scope> {

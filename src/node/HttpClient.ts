@@ -14,7 +14,7 @@ type Request = Effect.Effect<HttpClientRequest.HttpClientRequest, HttpClientErro
 export const layer = Layer.effect(
   HttpClient.HttpClient,
   Effect.gen(function* () {
-    // Without these services, the client would keep those of the first request, such as its span.
+    // The client keeps the services with which it is loaded. They must not be a request's services, such as its span.
     const services = yield* Effect.context<never>()
     const loaded = yield* Effect.cached(Effect.promise(() => Effect.runPromiseWith(services)(load)))
     return HttpClient.makeWith(

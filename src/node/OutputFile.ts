@@ -33,7 +33,7 @@ const makeFolder = (path: string) => {
 
 export const create = (directory: string, path: string): OutputFile => {
   const absolute = join(directory, path)
-  // With `recursive`, a removed `directory` would be created again, without its earlier files.
+  // If `directory` was removed, this must fail. `mkdirSync` with `recursive` would create an empty `directory`.
   const [, ...folders] = path.split("/").map((_, i, parts) => parts.slice(0, i).join("/"))
   for (const folder of folders) makeFolder(join(directory, folder))
   const fd = openSync(absolute, "wx")

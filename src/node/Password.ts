@@ -8,7 +8,7 @@ interface Costs {
   readonly p: number
 }
 
-/** OWASP's costs. A hash takes 64 MiB and about 0.3 s. */
+/** Costs of scrypt that OWASP recommends. A hash takes 64 MiB and about 0.3 s. */
 export const Cost = Context.Reference<Costs>("prefstream/node/Password/Cost", {
   defaultValue: () => ({ log2N: 16, r: 8, p: 2 }),
 })

@@ -171,7 +171,7 @@ const numbersIn = ({ decode, encode, makeRegistry, OID }: typeof PgTypes) => {
   return registry
 }
 
-/** If workers share a job, a transaction may be idle for 5 seconds: a suspended worker must not keep rows locked. */
+/** If workers share a job, the server ends transactions idle for 5 seconds: a suspended worker must not lock rows. */
 const configureSession = (
   sql: SqlClient.SqlClient,
   {
@@ -179,7 +179,7 @@ const configureSession = (
     readonly = false,
     sharedBy,
   }: Pick<PostgresClientConfig, "readonly" | "sharedBy"> & {
-    /** Process id of the session to configure. In another session, the statement changes and returns nothing. */
+    /** Process id of the session to configure. In another session, the statement has no effect and returns no rows. */
     readonly process?: number | undefined
   } = {},
 ) => sql`

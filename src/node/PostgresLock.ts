@@ -44,7 +44,7 @@ export const release = (sql: SqlClient.SqlClient, lock: string) =>
 export const endWorker = (sql: SqlClient.SqlClient, lock: string) =>
   sql`SELECT pg_terminate_backend(pid) ${holders(sql, lock)} AND application_name LIKE 'prefstream worker %'`
 
-/** Waits for a second, because the session of a process that just died may still hold the lock. */
+/** Waits up to a second, because the session of a process that just died may still hold the lock. */
 export const take = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   lock: string,
@@ -73,14 +73,14 @@ const interval = Duration.millis(100)
 export const shareTables = (sql: SqlClient.SqlClient) =>
   sql.withTransaction(sql`SELECT pg_advisory_lock_shared(${keyOf(sql, tablesLock)})`)
 
-/** Returns up to 5 processes that prevent `change` by using the tables. Empty if `change` ran, or `isDone` is true. */
+/** Waits up to 2 s for other processes to leave the tables, then runs `change`. Returns up to 5 that still use them. */
 export const changeTables = Effect.fnUntraced(function* <E, R, E2, R2>(
   sql: SqlClient.SqlClient,
   change: Effect.Effect<unknown, E, R>,
   isDone: Effect.Effect<boolean, E2, R2>,
 ) {
   const key = keyOf(sql, tablesLock)
-  // Two processes that want to make the same change would otherwise block each other with their shared locks.
+  // Gives up the shared lock, because two processes that make the same change must not block each other.
   const [own] = yield* sql.withTransaction(sql<{ shared: boolean }>`SELECT pg_advisory_unlock_shared(${key}) AS shared`)
   const tried = sql.withTransaction(
     Effect.gen(function* () {

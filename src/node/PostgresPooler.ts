@@ -1,4 +1,4 @@
-/** Adapter: refuses a PostgreSQL pooler that gives a connection another session between two statements. */
+/** Adapter: refuses a PostgreSQL pooler that runs two statements of one connection in different sessions. */
 import { Effect, Option, Predicate } from "effect"
 import { type SqlClient, type SqlConnection, SqlError } from "effect/sql"
 
@@ -12,7 +12,7 @@ export const workerConnections = clusterConnections + 1
 
 const maxWait = "10 seconds"
 
-/** The process id that a connection got at its start; 0 if unknown. Through a pooler, it is not the server's id. */
+/** The process id that a connection got at its start; 0 if unknown. A pooler sends its own id, not the server's. */
 export const processOf = (sql: SqlClient.SqlClient): Effect.Effect<number, SqlError.SqlError> =>
   Effect.scoped(
     Effect.map(sql.reserve, (connection) => {

@@ -7,6 +7,6 @@ export const create = (path: string, access = mode): void => {
   try {
     closeSync(openSync(path, "wx", access))
   } catch {
-    // The file may exist. Any other failure is reported when the file is opened.
+    // An existing file is no failure. After any other failure, the caller fails when it opens the file.
   }
 }

@@ -244,7 +244,7 @@ const makeConnection = Effect.fnUntraced(function* (
   }
 })
 
-/** Outside a transaction, an open stream keeps the connection. A statement in its consumer would wait forever. */
+/** A stream outside a transaction keeps the connection to its end. A statement for each row would wait forever. */
 export const make = Effect.fnUntraced(function* (
   config: SqliteClientConfig,
 ): Effect.fn.Return<SqlClient.SqlClient, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity> {

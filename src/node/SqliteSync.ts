@@ -1,7 +1,7 @@
 /**
  * Adapter: commits to an SQLite file in WAL mode without blocking the main thread. A transaction is on disk when
- * `withTransaction` succeeds. Other connections see it earlier. After a failed sync, all later writes fail, because the
- * system reports the failure only once.
+ * `withTransaction` succeeds. Other connections see its changes earlier. After a failed sync, all later writes fail,
+ * because the system reports the failure only once.
  */
 import { closeSync, fdatasync, openSync } from "node:fs"
 import type { DatabaseSync, StatementSync } from "node:sqlite"
@@ -14,7 +14,7 @@ export const begin = "BEGIN IMMEDIATE"
 
 export interface Sync {
   readonly sync: Effect.Effect<void, SqlError>
-  /** Must be called before each statement of the connection. Outside a transaction, throws after a failed sync. */
+  /** Call this before each statement of the connection. After a failed sync, it throws, except in a transaction. */
   readonly prepareFor: (statement: StatementSync) => void
 }
 
@@ -24,7 +24,7 @@ const isFull = ({ code }: NodeJS.ErrnoException): boolean => code === "ENOSPC" |
 
 export const isPossible = (db: DatabaseSync): boolean => db.prepare("PRAGMA journal_mode").get()?.journal_mode === "wal"
 
-/** Keep the connection open until the scope closes, because SQLite removes the log with the last connection. */
+/** `db` must stay open until the scope closes: SQLite deletes the write-ahead log when the last connection closes. */
 export const make = Effect.fnUntraced(function* (
   db: DatabaseSync,
   toError: (cause: Error) => SqlError,

@@ -1,7 +1,7 @@
 /**
- * Adapter: runs a stage in a separate thread, or in the calling one if the stage's file is missing, as in a bundled
- * program. A stage imports no Effect, which would slow the thread's start. Messages are answered in order. After a
- * failure, no further message is processed.
+ * Adapter: runs a stage in a separate thread. If the stage's file is missing, as in a bundled program, the stage runs
+ * in the calling thread. A stage does not import Effect, because this would slow the thread's start. Messages are
+ * answered in order. After a failure, no further message is processed.
  */
 import { existsSync } from "node:fs"
 import { availableParallelism } from "node:os"
@@ -78,7 +78,7 @@ const causeOf = (error: Failure) =>
     ? Cause.fail(new ThreadFailed({ cause: error }))
     : Cause.die(error)
 
-/** Starts a thread only when `room` is first awaited: a start blocks for 0.1 s, too long for a few messages. */
+/** A start takes 0.1 s, so a thread starts at the first wait for `room`. A caller with few messages need not wait. */
 export const make = Effect.fnUntraced(function* <Setup, Ask, Answer>(
   module: StageModule<Setup, Ask, Answer>,
   setup: Setup,

@@ -1,4 +1,4 @@
-/** Adapter: Zstandard from `node:zlib`. One version of Node gives the same output for the same input. */
+/** Adapter: Zstandard from `node:zlib`. Another version of Node may give another output for the same input. */
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 
 const options = { params: { [constants.ZSTD_c_compressionLevel]: 3 } }

@@ -1,7 +1,7 @@
 /**
- * The quality checks of a dataset. Items that a check leaves out still count in its value, so leaving them out does not
- * satisfy the threshold. A check with a threshold but without a value fails. A new check needs a value in `Curation`
- * and a definition here. The report shows the texts of the definition.
+ * The quality checks of a dataset. A check's value includes the items that the check leaves out. Otherwise, leaving the
+ * items out would satisfy the threshold. A check with a threshold but without a value fails. A new check needs a value
+ * in `Curation` and a definition here. The report shows the texts of the definition.
  */
 import { Result, Schema, Struct } from "effect"
 import type { JudgedItem } from "../domain/Judgment.ts"
@@ -130,13 +130,13 @@ export type CheckName = keyof typeof checks
 /** The names of all checks. */
 export const names: ReadonlyArray<CheckName> = Struct.keys(checks)
 
-/** The name of a check that can leave out the items that it finds. */
+/** The name of a check whose findings can be left out of the dataset. */
 export type DropName = { [Name in CheckName]: (typeof checks)[Name]["canDrop"] extends true ? Name : never }[CheckName]
 const isDropName = (name: CheckName): name is DropName => checks[name].canDrop
-/** The names of the checks that can leave out the items that they find. */
+/** The names of the checks whose findings can be left out of the dataset. */
 export const dropNames: ReadonlyArray<DropName> = names.filter(isDropName)
 
-/** A check that the program defines. Its value is the mean of a number over the judged items. */
+/** A check that the program defines. The check's value is the mean of `valueOf` over the judged items. */
 export interface OwnCheck {
   /** The name in reports and messages. No other check may have the same name. */
   readonly name: string

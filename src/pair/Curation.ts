@@ -83,7 +83,7 @@ export interface CurationContext {
   readonly languageOf?: ((text: string) => string) | undefined
   /** Share of items, 0 to 1, whose language is detected. Detection is slow, so items are sampled by id. Default: 1. */
   readonly languageShare?: number | undefined
-  /** Whether an item that occurs again, as in another campaign, is the same item. Default: false. */
+  /** Whether items with the same id and prompt are one item, for example in two campaigns. Default: false. */
   readonly mayRepeat?: boolean | undefined
   /** The directory for scratch files. Default: the system's temporary directory. */
   readonly scratchDirectory?: string | undefined
@@ -200,7 +200,7 @@ export const make = Effect.fnUntraced(function* (
     isDropping ? undefined : duplicates.add,
     (ordinal) => found?.isDuplicate(ordinal) === true,
   )
-  // The first pass adds the prompts to compare. It keeps near-duplicates, because they are not known yet.
+  // The first pass only collects prompts, so that near-duplicates are known before the second pass leaves them out.
   const firstPass = makeState(
     { ...options, drop: drop.filter((name) => name !== "near-duplicates") },
     { ...context, languageShare: 0 },
@@ -275,7 +275,7 @@ const makeState = (
   const copiedTally = makeTally()
   /** The number of results with a list of judgments in an unknown form, and the place of the first such list. */
   let unread: { readonly place: string; readonly itemId: string; readonly count: number } | undefined
-  /** Missing votes of results without a list of votes. `short` has the missing votes of results with such a list. */
+  /** Results with fewer votes than their tasks requested: `missing` if without a list of votes, otherwise `short`. */
   const missing = { results: 0, votes: 0 }
   const short = { results: 0, votes: 0 }
   let repeatedVotes = 0

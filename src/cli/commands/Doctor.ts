@@ -1,6 +1,6 @@
 /**
- * Adapter: reads Node's version from `node:process`. `prefstream doctor` changes no ledger, and sends a task only with
- * `--try-task new`.
+ * Adapter: `prefstream doctor` reads Node's version from `node:process`. The command changes no ledger. It sends a task
+ * only with `--try-task new`.
  */
 import process from "node:process"
 import { Clock, Console, Effect, FileSystem, Layer, Path, Redacted, Struct } from "effect"

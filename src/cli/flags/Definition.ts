@@ -23,9 +23,9 @@ export interface Definition {
   /** Only the command line can set the option, because it is for one invocation, or too dangerous for a file. */
   readonly isTypedOnly?: true
   readonly isKept?: true
-  /** `whole`: the value is a path. `gold`: a path follows `gold:`. A settings file has paths relative to its folder. */
+  /** The part of the value that is a file's path: the whole value, or the text after `gold:`. */
   readonly path?: "whole" | "gold"
-  /** A settings file can have a map as the value. It becomes one JSON text (`json`), or one `NAME=VALUE` per entry. */
+  /** A settings file may give a YAML map. It becomes one JSON text (`json`), or one `NAME=VALUE` per entry. */
   readonly map?: "numbers" | "prices" | "json"
   readonly isRepeatable?: true
   readonly isSwitch?: true

@@ -99,7 +99,7 @@ const schemeOf = Effect.fnUntraced(
   }),
 )
 
-/** Splits at line ends, and at spaces before `whsec_`, because other secrets may contain spaces. */
+/** Splits at line ends, and at spaces before `whsec_`. Any other space may be part of a secret. */
 const secretsOf = (secret: Redacted.Redacted<string> | undefined) =>
   (secret === undefined ? "" : Redacted.value(secret))
     .split(/[\r\n]+|\s+(?=whsec_)/)

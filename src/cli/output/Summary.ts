@@ -43,7 +43,7 @@ export const finish = Effect.fn("Summary.finish")(function* (report: RunReport, 
   yield* end(report)
 })
 
-/** For a command that does not wait, outstanding results are a success. A used-up budget is not. */
+/** `submit` does not wait for results, so it succeeds without them. It does not succeed if the budget is used up. */
 export const finishSubmit = Effect.fn("Summary.finishSubmit")(function* (report: RunReport, options: Options) {
   const { planned, submitting } = report.tasks
   const isOver = report.spending !== null && isOverBudget(report.spending)

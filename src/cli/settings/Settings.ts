@@ -1,7 +1,7 @@
 /**
- * A setting comes from the first of these sources: the command line, the environment, the settings of the last run
- * (only for commands in `followers`), and the nearest `prefstream.yaml`. If the last run used the same
- * `prefstream.yaml`, this file comes before the last run. A job with a pipeline file does not use `prefstream.yaml`.
+ * A setting comes from the first of these sources: the command line, the environment, the last run's command line, the
+ * last run's `prefstream.yaml`, and the nearest `prefstream.yaml`. Only the commands in `followers` read the last run.
+ * If both files are the same file, its current content comes first. A job with a pipeline file uses neither file.
  */
 import { Config, Console, Context, Effect, FileSystem, Option, Path, type PlatformError, Predicate } from "effect"
 import type { Command } from "effect/cli"

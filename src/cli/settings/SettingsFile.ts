@@ -1,4 +1,4 @@
-/** Settings files: keys are flags or `files`, and sections are commands. Paths start at the folder of the file. */
+/** A YAML key is a flag, `files`, or a command with settings of its own. Paths are relative to the file's folder. */
 import { Effect, FileSystem, Path, Predicate } from "effect"
 import { isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument, type ParsedNode, stringify } from "yaml"
 import { didYouMean } from "../../io/NearestName.ts"

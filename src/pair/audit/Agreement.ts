@@ -2,7 +2,8 @@
  * Measures how often a rater (a judge, the jury, or people) agrees with a person, and which completions it prefers.
  * - Agreement: the probability that the rater and a random other person give the same answer, and Cohen's kappa. A tie
  *   is an answer (L. Zheng et al., 2023, "Judging LLM-as-a-judge with MT-Bench and Chatbot Arena", 4.2).
- * - Categories of kappa: a tie, and each place in the input. In a slice by `models`, they are a tie and the two models.
+ * - Kappa: an answer's category is the index of the chosen completion, or a tie. In a slice by `models`, the categories
+ *   are the two models and a tie.
  * - Biases: how often the chosen text is longer than another text, or was shown before it. Random choices give 1/2.
  */
 import type { AuditAgreement, AuditRater } from "../../domain/Audit.ts"

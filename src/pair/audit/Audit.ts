@@ -1,6 +1,6 @@
 /**
  * Audits automatic judges by the votes of people on the same items: `Agreement` and `Policies`, with 95% bootstrap
- * intervals. Gold items that were mixed in count too. Rules and gold files are judges only if the options name them.
+ * intervals. Mixed-in gold items are included. Rules and gold files count as judges only if the options name them.
  * Memory: about 1 kB per item, and 24 bytes for each pair of votes in each slice.
  */
 import { Effect, Option, Stream } from "effect"
@@ -19,11 +19,11 @@ import * as Policies from "./Policies.ts"
 export interface AuditOptions {
   /** Experts who count as judges, besides language models. */
   readonly judges?: ReadonlyArray<string> | undefined
-  /** A metadata field for slices of the agreement, and how to read it from an item's metadata. */
+  /** A metadata field: agreement is also computed for each of its values. `groupOf` returns an item's value. */
   readonly by?: { readonly field: string; readonly groupOf: (metadata: unknown) => string | null } | undefined
   /** Price of a vote, or prices by kind of expert. Default: none, so costs are null. */
   readonly price?: Prices.Price | undefined
-  /** The accuracy of the `cheapest` policy is at most this much below the accuracy of people. Default 0.02. */
+  /** Tolerance for the `cheapest` policy: it may be this much less accurate than people. Default 0.02. */
   readonly within?: number | undefined
   /** Number of bootstrap resamples. Default 1000. */
   readonly resamples?: number | undefined

@@ -12,7 +12,7 @@ import type { ItemVote } from "../votes/ItemVotes.ts"
 export interface Swap {
   /** Share of pairs with the same answer in both orders. */
   readonly consistent: number
-  /** Share of answers, without ties, for the completion shown first. NaN if all are ties. */
+  /** Share of answers that prefer the completion shown first. Ties do not count. NaN if all answers are ties. */
   readonly first: number
 }
 
@@ -46,7 +46,7 @@ const decodeDetails = Schema.decodeUnknownOption(
   }),
 )
 
-/** Compares adjacent answers that are about the same two completions in both orders. */
+/** Compares answers two by two: the judge saw the same two completions first in one order, then in the other. */
 const swapOf = ({ details }: ItemVote): Swap | undefined => {
   const { answers } = Option.getOrElse(decodeDetails(details), () => ({ answers: [] }))
   const comparisons = answers.flatMap((one, i) => {

@@ -1,10 +1,11 @@
 /**
- * Compares policies: a judge, the jury, people only if the jury's confidence is low, one person, or all people.
- * - Reference: the item's known answer, or the majority of the other people. Each person is left out in turn.
+ * Compares policies. A policy lets one judge decide an item, or the jury, one person, or all people. Some policies ask
+ * people only if the jury's confidence is low.
+ * - Reference: the item's known answer, or, for each person, the majority of the other people.
  * - Accuracy: the share of answers that equal the reference. A tie counts as a random choice among its completions.
  * - Confidence: the highest posterior probability of a completion (A. P. Dawid and A. M. Skene, 1979). It does not use
  *   known answers. Judges are assumed to err independently.
- * - Cost: the tokens of a judge's vote, or the judge's price. A person's vote costs the highest price of all people.
+ * - Cost: a judge's vote costs its tokens, or the judge's price. A person's vote costs the highest price of any person.
  */
 import { Option } from "effect"
 import type { AuditPolicies, AuditPolicy } from "../../domain/Audit.ts"

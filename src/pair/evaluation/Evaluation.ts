@@ -1,8 +1,8 @@
 /**
  * Compares the scores of a reward model with a dataset, in constant memory. An item's pairs must be consecutive.
  * - Accuracy: the share of pairs whose chosen completion has the higher score; equal scores count as half.
- * - Votes: a pair counts only if each of its v votes prefers one completion. With a margin of m, one completion has v(1
- *   + m)/2 votes. Two of the v votes agree with the probability (v(1 + m²)/2 − 1)/(v − 1).
+ * - Votes: a pair counts if each of its v votes prefers one of the two completions. If their shares differ by m, they
+ *   have v(1 + m)/2 and v(1 − m)/2 votes. Two random votes agree with the probability (v(1 + m²)/2 − 1)/(v − 1).
  * - Calibration: the logistic function of the scores' difference (R. A. Bradley and M. E. Terry, 1952). Expected
  *   calibration error: M. P. Naeini, G. Cooper, and M. Hauskrecht, 2015.
  */
@@ -31,7 +31,7 @@ export interface EvaluationOptions<E = never, R = never> {
 
 export const defaultDisagreements = 100
 
-/** Lengths are similar if the longer completion has at most this many times the characters of the other. */
+/** Lengths are similar if the longer completion has at most 1.1 times as many characters as the shorter one. */
 const similarLength = 1.1
 const maxValues = 100
 const bins = 5

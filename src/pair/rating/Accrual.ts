@@ -1,7 +1,7 @@
 /**
- * Computes agreement and win rates as votes accrue, at up to `maxPoints` points, with 48 bytes per point and model.
- * Votes on one item depend on each other, so the intervals are for a ratio of sums over items (W. G. Cochran, 1977,
- * "Sampling techniques", 3rd edition, 6.3). If all outcomes are equal, the interval is Wilson's.
+ * Computes agreement and win rates after the first n votes, for up to `maxPoints` values of n. Votes on one item depend
+ * on each other. So each interval is that of a ratio of two sums over items (W. G. Cochran, 1977, "Sampling
+ * techniques", 3rd edition, 6.3). For a ratio of 0 or 1, it is Wilson's interval. Memory: 48 bytes per n and model.
  */
 import type { AccrualPoint, Estimate, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import * as Interval from "../../domain/Interval.ts"

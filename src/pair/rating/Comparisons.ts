@@ -1,8 +1,8 @@
 /**
- * Derives comparisons of models from votes. A vote without a ranking compares its choice with each other completion. By
- * the choice axiom (R. D. Luce, 1959), the odds between two completions do not depend on further completions. Equal
- * texts, or texts by one model, are not compared. A text that several models wrote counts for each of them. Memory: 12
- * bytes per comparison, 4 per item, 60 per cell.
+ * Derives comparisons of models from votes. A vote without a ranking compares its choice with each of the others. This
+ * assumes the choice axiom (R. D. Luce, 1959): the odds between two completions do not depend on further completions.
+ * Equal texts, or texts by one model, are not compared. A text that several models wrote counts for each of them.
+ * Memory: 12 bytes per comparison, 4 per item, 60 per `Cell`.
  */
 import type { JudgedItem } from "../../domain/Judgment.ts"
 import { charactersAt, firstOfText } from "../../domain/CompletionTexts.ts"
@@ -12,7 +12,7 @@ import { comparisonOf, type ItemVote } from "../votes/ItemVotes.ts"
 /** Number of outcomes per cell: a win of `one`, a tie, or a win of `other`. */
 export const outcomes = 3
 
-/** Length differences, −1 to 1, are rounded to a multiple of this. This makes coefficients at most 0.4% smaller. */
+/** Length differences, −1 to 1, are rounded to multiples of this step. So coefficients are at most 0.4% smaller. */
 const lengthStep = 0.04
 const maxStep = Math.round(1 / lengthStep)
 const lengthSteps = 2 * maxStep + 1

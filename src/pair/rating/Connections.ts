@@ -4,7 +4,7 @@ import * as Components from "../stats/Components.ts"
 import type { Comparisons } from "./Comparisons.ts"
 import { outcomes } from "./Comparisons.ts"
 
-/** Numbers groups from 1, the largest first. */
+/** In `groups`, each model has the number of its group. The largest group has the number 1. */
 export const of = ({ cells, entries, models, weights }: Comparisons, ties: LeaderboardMethod["ties"]) => {
   const edges = new Map<string, Components.Edge>()
   const add = (...edge: Components.Edge) => edges.set(edge.join(" "), edge)

@@ -1,9 +1,9 @@
 /**
  * Rates models by the votes on their completions: Bradley–Terry with ties by Davidson (`stats/BradleyTerry`).
  * - Intervals: percentiles of the bootstrap over items, because comparisons of one item depend on each other.
- * - Weights: (K r − 1) / (K − 1) for a vote on K texts by an expert with reliability r. A guess has the weight 0.
- * - Controls: for lengths a and b, (a − b) / (a + b), divided by the root mean square of this value. For the position,
- *   1 or −1 (much like T. Li, A. Angelopoulos, and W.-L. Chiang, 2024, "Does style matter?").
+ * - Weights: a vote on K texts by an expert with reliability r has the weight (K r − 1) / (K − 1): 0 for a guess.
+ * - Controls: `length` is (a − b) / (a + b) for lengths a and b, divided by the root mean square of all such values.
+ *   `position` is 1 or −1 (much like T. Li, A. Angelopoulos, and W.-L. Chiang, 2024, "Does style matter?").
  * - Ranks: 1 plus the number of models with an interval above the model's own (W.-L. Chiang et al., 2024).
  * Models that were never compared, even through others, are in different groups. Each group has its own mean.
  */

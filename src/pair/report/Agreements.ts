@@ -1,6 +1,6 @@
 /**
  * Measures how much experts agree on items with several votes. Kappa and alpha leave out votes with several first
- * choices. For kappa, chance agreement on K texts is 1/K; for alpha, it depends on the order of completions.
+ * choices. Chance agreement on K texts is 1/K for kappa. For alpha, it is higher if most votes are for one position.
  */
 import { Array as Arr } from "effect"
 import { countDifferent } from "../../domain/CompletionTexts.ts"

@@ -15,7 +15,7 @@ export type Kind = "none" | "copied" | "own"
 export const make = () => {
   const seen = HashNumbers.make()
   return {
-    /** @param item the item's number; a repetition on the same item is not a copy */
+    /** @param item the item's number, because equal rationales on the same item are not copies */
     add: ({ annotations, completions, prompt }: Judgment, item: number): Kind => {
       const rationale = textOf(annotations.rationale)
       if (rationale === null) return "none"
@@ -29,7 +29,7 @@ export const make = () => {
   }
 }
 
-/** Longer texts are not normalized, to save time. Normalization makes a text that much shorter only in rare cases. */
+/** Texts above this length are not compared, to save time. Normalization rarely makes a text four times shorter. */
 const maxLength = (normalized: string): number => 4 * normalized.length + 64
 
 const sameText = (other: string, normalized: string): boolean =>

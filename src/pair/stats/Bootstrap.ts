@@ -1,8 +1,8 @@
 /**
  * Percentile intervals by the bootstrap over items, because votes on one item depend on each other (B. Efron and R. J.
  * Tibshirani, 1993, "An introduction to the bootstrap", 13.3). All statistics use the same resamples. With fewer than
- * `minItems` items, shares have Wilson's interval, and other values have none. If all resamples are equal, a mean has
- * Wilson's interval for 0 of n items, scaled to the possible range of the mean.
+ * `minItems` items, shares have Wilson's interval, and other values have none. If all resamples give the same mean m,
+ * its interval is m − w(m − a) to m + w(b − m). The mean's range is a to b; w is Wilson's upper bound for 0 of n items.
  */
 import { Record } from "effect"
 import type { AuditEstimate } from "../../domain/Audit.ts"
@@ -29,7 +29,7 @@ export const make = (length: number, resamples: number, seed: number) => {
   const samplers: Array<(counts: Uint32Array) => void> = []
   const finish: Array<() => void> = []
 
-  /** Returns the values for all items; `run` adds the intervals. @param ranges the possible range of each mean */
+  /** Returns estimates; `run` adds their intervals. @param ranges the least and greatest possible values of means */
   const estimate = <Name extends string>(
     statistic: Statistic<Name>,
     items: number,

@@ -29,7 +29,7 @@ export interface Fit {
 }
 
 export interface FitOptions {
-  /** The fit to start from, such as that of similar counts. Default: all players are equal. */
+  /** The fit to start from. A fit of similar counts saves iterations. Default: all players are equal. */
   readonly start?: Fit | undefined
   /** Maximum change of a parameter in the last step. Default: 1e-6. */
   readonly tolerance?: number | undefined
@@ -71,7 +71,7 @@ export const make = (design: Design, prior: number) => {
       const [a, b] = [one[row]!, other[row]!]
       let eta = parameters[a]! - parameters[b]!
       for (let k = 0; k < covariates.length; k++) eta += parameters[players + k]! * covariates[k]![row]!
-      // Dividing by the larger probability prevents overflow.
+      // The terms e^(η/2), e^(−η/2), and ν are divided by the larger of the first two, to prevent overflow.
       const root = Math.exp(-Math.abs(eta) / 2)
       const total = 1 + root * root + nu * root
       value -= n * Math.log(total) + Math.abs(eta) * ((eta > 0 ? lost : won) + tied / 2)
@@ -164,7 +164,7 @@ const split = (parameters: Float64Array, players: number, penalized: number) => 
   coefficients: parameters.slice(players, penalized),
 })
 
-/** Solves A x = b in place by Cholesky's method, in A's lower triangle. A pivot of 0 leaves its parameter unchanged. */
+/** Solves A x = b in place by Cholesky's method, in A's lower triangle. For a pivot of 0, the element of x is 0. */
 const solve = (a: Float64Array, b: Float64Array, x: Float64Array, used: number, size: number): void => {
   for (let i = 0; i < used; i++) {
     const [row, diagonal] = [i * size, a[i * size + i]!]

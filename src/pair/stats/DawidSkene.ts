@@ -11,7 +11,7 @@ export interface Limits {
   readonly tolerance?: number
 }
 
-/** Experts are numbered from 0. `parties`: the number of choices that tie in a jury, or 1 (`votes/Jury`). */
+/** `expert` is a number from 0. If a jury's choices tie (`votes/Jury`), `parties` is their number; otherwise, 1. */
 export type ExpertVote = readonly [expert: number, choice: number, parties?: number | undefined]
 
 export interface Fit {
@@ -31,13 +31,13 @@ const rightBefore = (parties: number): number => (parties === 1 ? 2 : votesBefor
 
 export const priorOf = (parties = 1): number => rightBefore(parties) / votesBefore
 
-/** Factor of a vote for one of a jury's tied choices. It is exact only for two such choices and two completions. */
+/** A jury votes for each of its tied choices with this weight. This is exact only for items with two completions. */
 const weightOf = (parties: number): number => (parties === 1 ? 1 : 1 - 1 / parties)
 
 const minGain = 1e-6
 
 /**
- * @param isCandidate false for a completion without votes whose probability must be 0
+ * @param isCandidate for each completion; false sets the probability of a completion without votes to 0
  * @param texts the number of different completions
  */
 export const posterior = (
@@ -58,8 +58,8 @@ export const posterior = (
 /**
  * The one-coin model: a vote is right with probability r, the expert's reliability. All wrong completions are equally
  * likely to get a wrong vote. The prior Beta(3, 2) of r acts like two right votes and one wrong vote, so r is never 0
- * or 1. Of equally likely fits, it prefers more right votes (Q. Liu, J. Peng, and A. Ihler, 2012, "Variational
- * inference for crowdsourcing"). Memory: 8 bytes per vote and 12 per item; up to three times this while lists grow.
+ * or 1. If two fits are equally likely, the prior prefers the one with more right votes (Q. Liu, J. Peng, and A. Ihler,
+ * 2012, "Variational inference for crowdsourcing"). Memory: 8 bytes per vote and 12 per item, tripled while lists grow.
  */
 export const make = () => {
   const counts = NumberList.make(Uint32Array)
@@ -88,7 +88,7 @@ export const make = () => {
     const score = new Float64Array(maxVotes)
     const slotOf = new Uint32Array(maxVotes)
 
-    /** Writes the posterior into `score`. Returns the log-likelihood ratio to the case that all votes are wrong. */
+    /** Writes the posterior into `score`. Returns ln(L / L0): L is the votes' likelihood, L0 that if all are wrong. */
     const weigh = (start: number, end: number, count: number): number => {
       let slots = 0
       for (let vote = start; vote < end; vote++) {

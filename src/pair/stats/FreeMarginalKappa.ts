@@ -1,7 +1,7 @@
 /**
- * Randolph's free-marginal kappa: κ = (P − Pe) / (1 − Pe). P is the mean over subjects of the share of equal pairs of
- * ratings. Pe is the mean of 1/K for subjects with K categories (J. J. Randolph, 2005, "Free-marginal multirater
- * kappa"). Subjects with fewer than two ratings or categories do not count.
+ * Randolph's free-marginal kappa: κ = (P − Pe) / (1 − Pe). For one subject, P is the probability that two ratings are
+ * equal. Pe is 1/K for K categories. The formula uses the means over subjects (J. J. Randolph, 2005, "Free-marginal
+ * multirater kappa"). A subject needs at least two ratings and two categories to count.
  */
 
 export const make = () => {
@@ -15,7 +15,7 @@ export const make = () => {
       const ratings = counts.reduce((total, count) => total + count, 0)
       if (ratings < 2 || categories < 2) return
       subjects++
-      // Sums of agreement could round a kappa of 1 to another number, so these sums count disagreement.
+      // If all ratings are equal, the sum of disagreement is exactly 0. A sum of agreement could be rounded.
       const differing = counts.reduce((pairs, count) => pairs + count * (ratings - count), 0)
       disagreement += differing / (ratings * (ratings - 1))
       expected += 1 - 1 / categories

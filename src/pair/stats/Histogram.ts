@@ -25,7 +25,7 @@ const edgesOf = (sorted: SortedNumbers): ReadonlyArray<number> => {
     : equalWidths(least, greatest, whole)
 }
 
-/** `mantissa` × 10^(`exponent` − 1). The mantissa is an integer, so edges are exact. */
+/** The width of a bin: `mantissa` × 10^(`exponent` − 1). Integer mantissas avoid edges such as 0.30000000000000004. */
 interface Step {
   readonly mantissa: number
   readonly exponent: number

@@ -1,13 +1,12 @@
 /**
  * Krippendorff's alpha: α = 1 − Do / De (K. Krippendorff, 2011, "Computing Krippendorff's Alpha-Reliability", C and D).
  * Do is the mean difference of two values within a unit. De is the mean difference of any two values. A difference is 0
- * or 1 for nominal data, and (a − b)² for interval data. Categories are positions. If the best completions usually have
- * the same position, alpha is low.
+ * or 1 for nominal data (`make`), and (a − b)² for interval data. For votes, a value is the position of the choice. If
+ * experts usually choose the same position, De is small, and alpha is low.
  */
 import { Number } from "effect"
 import * as Moments from "./Moments.ts"
 
-/** Computes alpha for nominal data. */
 export const make = () => {
   const totals: Array<number> = []
   const different = new Map<number, number>()

@@ -16,11 +16,11 @@ export interface Voter {
 
 export type RightVotes = ReadonlyArray<number>
 
-/** If there are more votes than experts, the rest is drawn from all experts again. @param voters at least one */
+/** Probabilities of 0, 1, 2, … right votes. After all `voters` (at least one) have voted, all are drawn from again. */
 export const rightVotes = (voters: ReadonlyArray<Voter>, votes: number): RightVotes => {
   const size = Math.min(votes, voters.length)
   const total = voters.reduce((sum, { weight }) => sum + weight, 0)
-  /** `sums[n][right]` sums over all sets of n experts: weight of the set × probability of `right` right votes. */
+  /** To `sums[n][right]`, each set of n experts adds its weight times its probability of `right` right votes. */
   const sums = Array.from({ length: size + 1 }, (_, n) => Array.from({ length: n + 1 }, () => Number(n === 0)))
   for (const { accuracy, weight } of voters) {
     for (let n = size; n > 0; n--) {
@@ -40,7 +40,7 @@ export const rightVotes = (voters: ReadonlyArray<Voter>, votes: number): RightVo
 export const accuracyOf = (rights: RightVotes, completions: number): number =>
   rights.reduce((sum, chance, right) => sum + chance * winning(right, rights.length - 1 - right, completions - 1), 0)
 
-/** Probability that two votes agree: for K completions and equal accuracies p, p² + (1 − p)² / (K − 1). */
+/** Probability that two votes agree. If all accuracies are p, it is p² + (1 − p)² / (K − 1) for K completions. */
 export const agreementOf = (rights: RightVotes, completions: number): number => {
   const votes = rights.length - 1
   const pairs = (n: number) => (n * (n - 1)) / (votes * (votes - 1))
@@ -50,7 +50,7 @@ export const agreementOf = (rights: RightVotes, completions: number): number => 
   )
 }
 
-/** Probability that the right completion wins against `others` wrong completions, by generating functions. */
+/** Probability that the right completion wins against `others` wrong ones, computed with generating functions. */
 const winning = (right: number, wrong: number, others: number): number => {
   if (right === 0) return 0
   const term = (load: number) => others ** -load / factorial(load)

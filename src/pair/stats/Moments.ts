@@ -1,6 +1,6 @@
 /**
- * Mean and variance of numbers that arrive one at a time, and Cohen's d. No digits cancel if the mean is large compared
- * with the spread (B. P. Welford, 1962, "Note on a method for calculating corrected sums of squares and products").
+ * Mean and variance of numbers that arrive one at a time, and Cohen's d. A large mean does not make the variance
+ * inexact (B. P. Welford, 1962, "Note on a method for calculating corrected sums of squares and products").
  */
 
 export const make = () => {

@@ -12,7 +12,7 @@ export interface SortedNumbers {
   readonly with: (others: Float64Array) => SortedNumbers
 }
 
-/** @param ends for each value, how many numbers are less than or equal to it */
+/** `ends[i]` is the count of numbers up to and including `values[i]`. */
 const make = (values: Float64Array, ends: Float64Array): SortedNumbers => {
   const length = ends.at(-1) ?? 0
   return {

@@ -9,7 +9,7 @@ import * as Tokens from "./Tokens.ts"
 export interface Overlap {
   /** Zero-based ordinal of the prompt; for equal prompts, the ordinal of the first. */
   readonly promptOrdinal: number
-  /** The share of the prompt's tokens that shared n-grams cover, above 0.5. */
+  /** The share of the prompt's tokens in n-grams that the text also contains. It is above 0.5. */
   readonly coverage: number
 }
 
@@ -65,7 +65,7 @@ const evaluationsOf = (prompts: Iterable<string>): ReadonlyArray<Evaluation> => 
   return [...evaluations.values()]
 }
 
-/** Omits frequent n-grams of each prompt, to save time. Alone, they cover too little of the prompt for a finding. */
+/** Omits frequent n-grams of each prompt, to save time. The omitted ones alone cover too little for a finding. */
 const indexOf = (evaluations: ReadonlyArray<Evaluation>): ReadonlyMap<number, ReadonlyArray<Evaluation>> => {
   const frequency = new Map<number, number>()
   const frequencyOf = (gram: number) => frequency.get(gram) ?? 0

@@ -1,8 +1,9 @@
 /**
  * MinHash signatures of 112 bytes, the same on every machine. The share of equal bytes estimates the Jaccard index J of
- * the texts' shingles. Its standard deviation is at most √((J + ε)(1 − J) / 112), where ε = 1/255. A shingle has 5
- * UTF-16 code units, or 3 if it begins with an ideograph, kana, or hangul. Sources: Li, Owen, and Zhang, 2012, "One
- * permutation hashing"; for empty bins, Dahlgaard, Knudsen, and Thorup, 2017; for bytes, Li and König, 2010.
+ * the texts' shingles, with a standard deviation of at most √((J + ε)(1 − J) / 112), where ε = 1/255. A shingle has 5
+ * UTF-16 code units, or 3 if it begins with an ideograph, kana, or hangul. The least hash in each of 112 bins becomes
+ * one byte. Sources: Li, Owen, and Zhang, 2012, "One permutation hashing"; Dahlgaard, Knudsen, and Thorup, 2017 (empty
+ * bins); Li and König, 2010 (one byte per bin).
  */
 import { mix } from "../stats/Random.ts"
 
@@ -46,7 +47,7 @@ const hashAll = (text: string): number => {
   let waiting = 0
   let five = 0
   let three = 0
-  // The latest five code units, each increased by 1. A variable is 0 before the start of the text.
+  // The latest five code units plus 1, the last one in `a`. A 0 means that the text had fewer code units so far.
   let [a, b, c, d, e] = [0, 0, 0, 0, 0]
   for (let i = 0; i < length; i++) {
     const code = text.charCodeAt(i) + 1

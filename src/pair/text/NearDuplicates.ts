@@ -1,9 +1,9 @@
 /**
- * Finds, for each prompt of a sequence, the earlier prompts that it nearly repeats, so later prompts never change the
- * result. Prompts with equal normal forms count as one. A signature has 18 bands of 6 bytes. Two signatures are
- * compared only if a band is equal, which has a probability of 0.996 at a Jaccard index of 0.8 (Leskovec, Rajaraman,
- * and Ullman, 2020, "Mining of massive datasets", 3.4). A prompt is compared with at most 32 earlier prompts per band.
- * Memory: 10 MB, plus 25 bytes per prompt during a search. Disk: 120 bytes per prompt. Limit: 2^26 prompts.
+ * Finds the earlier prompts that a prompt nearly repeats. Later prompts do not change the result. Prompts with equal
+ * normal forms count as one. A signature has 18 bands of 6 bytes. Two signatures are compared only if they have an
+ * equal band: at a Jaccard index of 0.8, the probability is 0.996 (Leskovec, Rajaraman, and Ullman, 2020, "Mining of
+ * massive datasets", 3.4). A prompt is compared with at most 32 earlier prompts per band. Memory: 10 MB, plus 25 bytes
+ * per prompt during a search. Disk: 120 bytes per prompt. Limit: 2^26 prompts.
  */
 import { Effect } from "effect"
 import * as ScratchFile from "../../node/ScratchFile.ts"
@@ -56,7 +56,7 @@ export const make = Effect.fnUntraced(function* (threshold = defaultThreshold, d
     )
     const compare = makeComparison(signatures, threshold)
     for (let band = 0; band < bands; band++) {
-      // A band blocks the main thread for tenths of a second per million prompts, so other work may run before each.
+      // For a million prompts, each band blocks the main thread for tenths of a second. Other work runs between bands.
       yield* Effect.yieldNow
       const start = hashBytes + band * bandBytes
       yield* ScratchFile.attempt(() =>

@@ -3,7 +3,7 @@ import type { Stage } from "../../node/Thread.ts"
 import * as MinHash from "./MinHash.ts"
 import * as NormalizedPrompt from "./NormalizedPrompt.ts"
 
-/** A record is the hash of the normal form, and the signature. */
+/** A prompt's record begins with the hash of its normal form. The MinHash signature follows. */
 export const hashBytes = 8
 export const recordBytes = hashBytes + MinHash.signatureBytes
 

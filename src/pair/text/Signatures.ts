@@ -1,7 +1,7 @@
 /**
  * Stores prompts' signatures and the hashes of their normal forms: the latest 8 MB in memory, earlier ones in a scratch
- * file. At most 3 MB of prompts wait in memory, plus the prompts since the last `room`. Run `flush` before
- * `forEachBlock` and `read`, which throw `ScratchFileFailed`.
+ * file. Prompts wait in memory until `room` runs, which leaves at most 3 MB of them. Run `flush` before `forEachBlock`
+ * and `read`, which throw `ScratchFileFailed`.
  */
 import { Effect, Exit, Scope } from "effect"
 import * as ScratchFile from "../../node/ScratchFile.ts"

@@ -1,8 +1,9 @@
 /**
- * Assigns prompts to splits by component: prompts with one group are in one component, and so are near-duplicates. The
- * splits depend on the seed and the components, not on the order; adding prompts can change them. A split's room is the
- * number of prompts that it lacks. From the largest component on, a split with enough room is drawn, in proportion to
- * the room. An empty split needs half. If none has enough, the roomiest is used. Memory: 60 bytes per prompt, 60 MB.
+ * Keeps related prompts in one split. Prompts with the same group are in one component, and so are near-duplicates. The
+ * largest component is assigned first. A split's room is the number of prompts that it lacks. A component's split is
+ * drawn from those with enough room, in proportion to the room. For an empty split, room for half of the component is
+ * enough. If no split has enough room, the one with the most room is used. The result depends on the seed and the
+ * components, not on the order of prompts. Adding prompts can change it. Memory: 60 bytes per prompt, and 60 MB.
  */
 import type { Split } from "../../domain/Split.ts"
 import { maxCount } from "./NearDuplicates.ts"
@@ -26,7 +27,7 @@ export const disjointSets = (count: number) => {
 
 /** Joins all ordinals with the same key. Keys have 52 bits. */
 export const joinEqual = (keys: Float64Array, join: (one: number, other: number) => void): void => {
-  // A Map of all keys would fail above 2^24 entries. Sorted keys need only a small Map for each prefix.
+  // A Map fails above 2^24 entries. The keys are sorted by their first 27 bits, and each Map has one such prefix.
   const numbers = keys.map((key, ordinal) => Math.floor(key / 2 ** 25) * maxCount + ordinal).toSorted()
   const ordinalOf = new Map<number, number>()
   let prefix = -1
@@ -46,10 +47,10 @@ export interface GroupSizes {
 }
 
 /**
- * @param roots for each prompt, the ordinal of the earliest prompt in its component
- * @param targets the splits that are not empty
+ * @param roots for each prompt, its component's root: the ordinal of the component's earliest prompt
+ * @param targets the splits that have a share of the prompts
  * @param draws for each root, a number from 0 to 1 that depends on the seed and the component
- * @returns the split of each root
+ * @returns the split of each root, and so of its component's prompts
  */
 export const assign = (
   roots: Uint32Array,

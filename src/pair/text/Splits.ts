@@ -1,7 +1,7 @@
 /**
  * Assigns each prompt to a split by a hash of the seed and the prompt's normal form. Shares are therefore not exact,
  * and adding prompts never moves another prompt (with groups, see `SplitGroups`). If the share of `test` or
- * `validation` grows, no prompt leaves it. A near-duplicate is in the split of the earliest prompt that it repeats.
+ * `validation` grows, this split keeps its prompts. A near-duplicate has the split of the earliest prompt it repeats.
  */
 import { Effect, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -48,7 +48,7 @@ export interface Assignment {
   readonly splitOf: (ordinal: number) => Split | undefined
   /** Returns the earliest prompt that this prompt nearly repeats, or the prompt's own ordinal if it repeats none. */
   readonly earliestOf: (ordinal: number) => number | undefined
-  /** Number of prompts that nearly repeat prompts of more than one split. */
+  /** Number of prompts that are near-duplicates of earlier prompts in several splits. 0 with groups. */
   readonly crossSplitNearDuplicates: number
   /** The sizes of the groups; undefined if no prompt has a group. */
   readonly groups: (SplitGroups.GroupSizes & { readonly ungrouped: number }) | undefined
@@ -95,7 +95,7 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
   const lastSplit: Split = validation > 0 ? "validation" : train > 0 ? "train" : "test"
 
   const nearDuplicates = yield* NearDuplicates.make(threshold, scratchDirectory)
-  /** The split of each prompt by its hash. A near-duplicate of an earlier prompt does not use it. */
+  /** The split that each prompt has by its hash. `assign` uses another split for near-duplicates of earlier prompts. */
   const own = NumberList.make(Uint8Array)
   const keys = NumberList.make(Float64Array)
   let ungrouped = 0
@@ -106,7 +106,7 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
     SplitGroups.joinEqual(ofPrompts, sets.join)
     yield* nearDuplicates.search((earlier, later) => sets.rootOf(earlier) !== sets.rootOf(later), sets.join)
     const roots = Uint32Array.from(ofPrompts, (_, ordinal) => sets.rootOf(ordinal))
-    // The order of prompts must not change the random number of a component.
+    // A component's random number comes from its least key, so the order of prompts does not matter.
     const draws = ofPrompts.slice()
     roots.forEach((root, ordinal) => (draws[root] = Math.min(draws[root]!, draws[ordinal]!)))
     roots.forEach((root, ordinal) => (draws[ordinal] = root === ordinal ? placeOf(seed, String(draws[root])) : 0))

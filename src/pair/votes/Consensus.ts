@@ -68,7 +68,7 @@ const areSame = (completions: ReadonlyArray<string>, one: number, other: number)
   return first[one] === first[other]
 }
 
-/** The index of the completion that the earliest vote for a text chose. Undefined if the text occurs once. */
+/** If several completions have this text, the index of the one that the earliest vote for the text chose. */
 const chosenIndexOf = (text: number, votes: ReadonlyArray<ItemVote>): number | undefined =>
   votes.find(({ choice }) => choice === text)?.chosenIndex
 
@@ -159,7 +159,7 @@ export const byProbability = (
   }
 }
 
-/** Moves `best` to the top. Others at the top stay equal to it, unless a vote or a lead prefers `best` to them. */
+/** Moves `best` to the top. A completion that shares the top moves down if a vote or a lead prefers `best` to it. */
 const withBest = (
   { completions }: Pick<Judgment, "completions">,
   ranking: Ranking | undefined,
@@ -213,8 +213,8 @@ const judged = (
 }
 
 /**
- * Adds the numbers of votes, the agreement, and the margin to the pairs. Drops a pair if more votes prefer its rejected
- * completion, unless votes are weighted or a lead decided.
+ * Adds the numbers of votes, the agreement, and the margin to the pairs. If weighted votes or a lead made the choice,
+ * all pairs are kept. Otherwise, a pair is dropped if more votes prefer its rejected completion.
  */
 export const withVotes = (
   pairs: ReadonlyArray<PreferencePair>,

@@ -21,7 +21,7 @@ export interface ItemVote extends Assessment.Assessment {
   readonly kind?: string
   /** The preferred text, as the index of the first completion with this text. */
   readonly choice: number
-  /** The index of the chosen completion. Absent if no other completion has its text. */
+  /** The index of the chosen completion, if other completions have the same text. Otherwise absent: see `choice`. */
   readonly chosenIndex?: number
   /** Groups of equal rank, best first, as indices like `choice`. Undefined if the service sends no ranking. */
   readonly ranking: Ranking | undefined

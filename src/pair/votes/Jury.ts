@@ -1,8 +1,8 @@
 /**
  * Counts an item's judges as one vote of a jury, because language models often make the same errors. Judges with the
  * same choice are a party. The largest party decides; if several are equally large, the most reliable of these decides.
- * For `stats/DawidSkene`, the same grouping of judges is one expert on all items. The reliability of such an expert is
- * measured on known answers and people's votes (histogram binning: B. Zadrozny and C. Elkan, 2001).
+ * If the same judges form the same parties on other items, these juries are one expert of `stats/DawidSkene`. Known
+ * answers and people's votes measure this expert (histogram binning: B. Zadrozny and C. Elkan, 2001).
  */
 import * as Judge from "../../domain/Judge.ts"
 import { isDecided, type ItemVote } from "./ItemVotes.ts"
@@ -11,7 +11,7 @@ export interface CountedVote {
   /** The expert's name, or null. The name of a jury says which judges voted together. */
   readonly expert: string | null
   readonly choice: number
-  /** `parties` is the number of choices that most judges share: several if the choices tie, otherwise 1. */
+  /** `pattern` names the judges of each party. `parties` counts the largest parties: 1, or several if these tie. */
   readonly jury?: { readonly pattern: string; readonly parties: number }
 }
 
@@ -34,7 +34,7 @@ const juryOf = (judges: ReadonlyArray<ItemVote>): ReadonlyArray<CountedVote> => 
 
 export const isJudge = ({ expert, kind }: ItemVote): boolean => Judge.roleOf(expert, kind ?? null) === "judge"
 
-/** Leaves out ties. With `jury`, the jury comes first and replaces the judges. */
+/** Leaves out tied votes. If `jury` is true, the jury's votes come first, and the judges' votes are left out. */
 export const counted = (votes: ReadonlyArray<ItemVote>, jury: boolean): ReadonlyArray<CountedVote> => {
   const decided = votes.filter(isDecided)
   if (!jury) return decided

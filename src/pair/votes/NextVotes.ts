@@ -12,14 +12,14 @@ const leastAtOnce = 50
 export const defaultConfidence = 0.95
 
 export interface OpenItem {
-  /** True if the item gets no further vote, or while a vote on it is outstanding. */
+  /** True if the item gets no vote now: it needs none, or an earlier vote on the item is outstanding. */
   readonly isSettled: boolean
   readonly completions: number
   readonly votes: ReadonlyArray<DawidSkene.ExpertVote>
   readonly truth?: number | undefined
 }
 
-/** Settled items are in the model, too, because their votes measure experts. */
+/** Returns the items that may get a vote. All items are in the model, because all votes show experts' reliability. */
 export const unsettled = <Item extends OpenItem>(items: ReadonlyArray<Item>) => {
   const model = DawidSkene.make()
   for (const { completions, truth, votes } of items) model.add(completions, votes, truth)
@@ -27,7 +27,7 @@ export const unsettled = <Item extends OpenItem>(items: ReadonlyArray<Item>) => 
   return items.map((item, i) => ({ item, confidence: confidences[i]! })).filter(({ item }) => !item.isSettled)
 }
 
-/** `waiting` is the number of items with an outstanding vote, and `votesLeft` is the rest of the budget. */
+/** Returns the items that need a vote. `waiting` counts items with an outstanding vote. `votesLeft` is the budget. */
 export const choose = <Item extends OpenItem>(
   items: ReadonlyArray<Item>,
   {

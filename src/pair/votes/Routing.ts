@@ -1,8 +1,8 @@
 /**
- * Selects the items that go to people, the least certain first: those with a certainty of the jury below `bound`, and
- * those that no judge has decided. An item goes to people again if the certainty is below `confidence`. To measure how
- * reliable a jury is, 3 √n of the n items with the same `pattern` (`Jury`) also go to people. An item
- * that most judges misread, but seem certain of, may never reach people.
+ * Selects the items that go to people, the least certain first. For a jury (`pattern`), 3 √n of its n items go first,
+ * to measure how reliable the jury is. Then an item goes if the jury's certainty is below `bound`. Items that no judge
+ * has decided also go. After a person's vote, an item goes again if the certainty is below `confidence`. An item on
+ * which most judges make the same error may never go.
  */
 import * as NextVotes from "./NextVotes.ts"
 
@@ -17,7 +17,7 @@ interface Pattern {
   items: number
   /** Number of items with a known answer or a person's vote. */
   measured: number
-  /** Number of items that are `measured`, that wait for a person, or that were drawn in this selection. */
+  /** `measured`, plus the items that wait for a person, plus the items that `choose` adds to the sample. */
   sampled: number
 }
 
