@@ -42,7 +42,7 @@ export const columns = {
     Schema.NullOr(Schema.String),
   ),
   edited: described(
-    "The first edit of `chosen` by an expert who voted for `chosen`. Null if no edit changes the text, or if `chosen` is not the best completion of its item.",
+    "The first edit of `chosen` by an expert who voted for `chosen`. Null if there is none, if it does not change the text, or if `chosen` is not the best completion of its item.",
     Schema.NullOr(Schema.String),
   ),
 }
