@@ -48,10 +48,11 @@ const requestMembers = {
         "Number of experts who judge each prompt. Default: the service's setting. The completion with the most " +
         "first-choice votes is best. A vote counts for its choice. A vote that ranks several completions together at " +
         "the top gives each an equal share. If several completions have the most first-choice votes, " +
-        "`annotations.tie` is true. The best of these completions has the highest mean Borda score. If their scores " +
-        "are equal, too, the choice of the earliest vote is best. If that is none of them, the one with the lowest index is. The Borda " +
-        "score of a completion at rank r of m is m - r. Completions that are ranked together share the mean of their " +
-        "ranks. `annotations.agreement` is the share of first-choice votes that went to the best completion.",
+        "`annotations.tie` is true, and the tied completion with the highest mean Borda score is best. If these scores " +
+        "are equal, too, the earliest vote that chose a tied completion decides. If no vote chose one, the lowest index " +
+        "is best. The Borda score of a completion at rank r of m is m - r. Completions that are ranked together share " +
+        "the mean of their ranks. `annotations.agreement` is the share of first-choice votes that went to the best " +
+        "completion.",
     }),
   ),
   group: Schema.optionalKey(

@@ -52,7 +52,7 @@ const choices: {
   },
 }
 
-export const choiceForm = `one of ${Object.keys(choices).join(", ")}, and text, or a different label for each completion in order, such as left,right`
+export const choiceForm = `${Object.keys(choices).join(", ")}, text, or one unique label per completion in order, such as left,right`
 
 /**
  * Describes a form of choices: `text` for messages, and `read`, which turns a value into an index from 0 or the text of

@@ -42,7 +42,7 @@ export const columns = {
     Schema.NullOr(Schema.String),
   ),
   edited: described(
-    "`chosen`, as edited by an expert: the first edit in the votes for `chosen`. Null if there is no edit, or another completion of the item is the best.",
+    "The first edit of `chosen` by an expert who voted for `chosen`. Null if there is none, if it does not change the text, or if `chosen` is not the best completion of its item.",
     Schema.NullOr(Schema.String),
   ),
 }

@@ -14,7 +14,8 @@ export type Voters = typeof Voters.Type
 /** A rule such as `jury<0.9`: an item goes to people if the jury's certainty is below this share. */
 export type PeopleWhen = `jury<${number}`
 
-export const peopleWhenForm = "jury<SHARE with a share above 0 and at most 1, such as jury<0.9"
+export const peopleWhenForm =
+  "jury<SHARE, such as jury<0.9, where SHARE is the judges' joint certainty, above 0 and at most 1"
 
 export const boundOf = (rule: string): Option.Option<number> => {
   const [, share] = /^\s*jury\s*<\s*(\d+(?:\.\d*)?|\.\d+)\s*$/.exec(rule) ?? []

@@ -60,7 +60,7 @@ export const checkOwner = Effect.fnUntraced(function* (directory: string) {
   if (!(yield* (yield* FileSystem.FileSystem).exists(dataset))) return
   const { job } = yield* Effect.orElseSucceed(readRecord(directory), () => ({ job: undefined }))
   if (job === undefined || job === (yield* LedgerReader).jobName) return
-  const expected = "a folder without the dataset of another job: name a new one, or remove that dataset"
+  const expected = "a folder without another job's dataset (choose another folder, or remove the dataset)"
   return yield* new SettingInvalid({ setting: "directory", expected, found: `${dataset} of job ${job}` })
 })
 

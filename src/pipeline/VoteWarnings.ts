@@ -38,7 +38,7 @@ export const log = Effect.fnUntraced(function* ({
   }
   if (short.votes > 0) {
     yield* Effect.logWarning(
-      `${short.results} ${plural(short.results, "result lists", "results list")} ${count(short.votes, "vote")} fewer than ${plural(short.results, "its task", "their tasks")} asked for: experts had no answer. The cost includes these votes, but they do not count. The service's log names the reasons`,
+      `${short.results} ${plural(short.results, "result lists", "results list")} ${count(short.votes, "vote")} fewer than ${plural(short.results, "its task", "their tasks")} asked for: experts had no answer. The cost includes the missing votes. The service's log names the reasons`,
     )
   }
   if (repeatedVotes > 0) {

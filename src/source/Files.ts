@@ -101,7 +101,7 @@ export const openInput = Effect.fnUntraced(function* (
   )
   const mayNameModels = layout.reads === "parts" && layoutOptions.model === undefined && fileModels.size > 1
   const modelNote = mayNameModels
-    ? ", models named after the files if most prompts have the same number of completions in most files"
+    ? ", models named after the files if most files contain the same prompts equally often"
     : ""
   const summary: InputSummary = {
     files: opened.map(({ file: { description, name } }) => ({ name, description })),

@@ -109,7 +109,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
       )
     }
     yield* Effect.logWarning(
-      `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another expert: all experts who may judge ${plural(waiting, "it", "them")} have already judged ${plural(waiting, "it or an equal item", "them or equal items")}. Invite another expert. If items are equal on purpose, start the service with \`allowRepeatedVotes\`, or, if they are gold items of this job, with the same file (\`gold\`)`,
+      `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another expert: all experts who may judge ${plural(waiting, "it", "them")} have already judged ${plural(waiting, "it, or an item with the same content", "them, or items with the same content")}. Invite another expert. If items have the same content on purpose, start the service with \`allowRepeatedVotes\`, or, if they are gold items of this job, with the same file (\`gold\`)`,
     )
   })
 

@@ -216,7 +216,7 @@ inBrowser(
     yield* Effect.promise(async () => {
       await lead.goto(`file://${join(directory, "dataset/report.html")}`)
       const section = lead.getByRole("region", { name: "Rubric", exact: true })
-      await section.getByText("3 votes on 3 of 3 judged items answer rubric questions").waitFor()
+      await section.getByText("Rubric questions are answered in 3 votes on 3 of 3 judged items").waitFor()
       await section.evaluate((element) => element.scrollIntoView())
       await screenshot(lead, "13-report-rubric")
     })

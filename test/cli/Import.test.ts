@@ -658,7 +658,7 @@ describe("prefstream import", () => {
     assert.deepInclude(report, { read: 3, rejected: 1, duplicates: 1, earlier: { read: 0, rejected: 0 } })
     yield* write(`${folder}/later.jsonl`, [vote(1, "bob", "model_a"), vote(2, "bob", "model_a")])
     const said = yield* cli(["import", `${folder}/later.jsonl`, "--dir", job])
-    const told = "the last run only; earlier runs also read 3 records from other files and rejected 1"
+    const told = "counts of the last run; earlier runs read 3 records from other files and rejected 1"
     assert.include(said.stdout, told)
     yield* write(`${folder}/last.jsonl`, [vote(3, "bob", "model_a")])
     yield* cli(["import", `${folder}/last.jsonl`, "--dir", job])
@@ -673,7 +673,7 @@ describe("prefstream import", () => {
     )
     // Read again, a file adds nothing, and an export of it is up to date.
     yield* cli(["import", `${folder}/last.jsonl`, "--dir", job])
-    assert.include((yield* cli(["export", "--dir", job])).stdout, "earlier runs also read 5 records")
+    assert.include((yield* cli(["export", "--dir", job])).stdout, "earlier runs read 5 records")
   })
 
   test("reads the numbers of votes in an own table without chosen_index as no choices", function* () {

@@ -86,7 +86,7 @@ test("a prompt without a usable answer is left out, and takes no other prompt of
   assert.sameMembers([...new Set((yield* pairsOf(job)).map(({ item_id }) => item_id))], ["item-0", "item-2"])
   assert.match(
     stderr,
-    /has fewer votes: .* on 1 of 3 prompts .*; these prompts are completed without the missing votes/,
+    /has fewer votes: .* on 1 of 3 prompts .*; voting on these prompts ends without the missing votes/,
   )
   assert.notMatch(stderr, /cancelled|asks the automatic experts again/)
 })

@@ -28,7 +28,7 @@ export const command = makeCommand(
     judge: repeated(
       Flag.String("judge"),
       "EXPERT",
-      "Expert to count as a judge, such as the rule longest, besides experts of kind judge; repeatable",
+      "Also count this expert as a judge, such as 'longest' (a rule); repeatable",
     ),
     within: option(
       parsed("within", (text) => numberIn(text, 0, 1), "a number from 0 to 1"),

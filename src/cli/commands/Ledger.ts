@@ -176,7 +176,7 @@ const pruneCommand = makeCommand(
     "prefstream ledger prune --dir job --before 90d --dry-run":
       "Show which data would be removed because it is older than 90 days",
     "prefstream ledger prune --dir job --before 2026-01-01 --results":
-      "Remove last year's requests and results, after saving their dataset elsewhere",
+      "Remove requests and results from before 2026 (first copy the dataset: later datasets omit them)",
   },
 ).pipe(Command.withShortDescription("Remove old rejects, webhook deliveries, requests, and results"))
 

@@ -52,7 +52,7 @@ export const command = makeCommand(
     fromVotes: option(
       Flag.Path("from-votes", { mustExist: true }),
       "FILE",
-      "Vote table to rebuild the dataset from: prefstream export-votes --pseudonyms prints it",
+      "Also rebuild the dataset from this vote table (output of prefstream export-votes --pseudonyms)",
       { isTypedOnly: true },
     ),
     evaluationPrompts: datasetFlags.evaluationPrompts,

@@ -58,7 +58,7 @@ export const expertFlags = inGroup("EXPERTS", {
   judgeBatchDoubts: literals(
     "judge-batch-doubts",
     ["wait", "send-again"],
-    "If a batch might exist already: keep searching, or send again (perhaps paid twice)",
+    "If it is unclear whether a batch exists: wait, or send it again (may be paid twice)",
     { default: "wait", isTypedOnly: true },
   ),
   judgePrice: repeated(

@@ -65,17 +65,17 @@ const references = {
 const advice = ({ cheapest, items: all, policies, within }: AuditPolicies): string => {
   const people = policies.at(-1)!
   const best = policies.find(({ policy }) => policy === cheapest)
-  const loss = `at most ${percent(within).replace("%", " percentage points")}`
+  const points = percent(within).replace("%", " percentage points")
   const items = best?.accuracy.items ?? all
   const few =
     items < minItems ? ` Only ${count(items, "item was", "items were")} compared: too few for an interval.` : ""
   if (best === undefined || best.policy === people.policy)
-    return `No cheaper policy is ${loss} less accurate than people.${few}`
+    return `No cheaper policy comes within ${points} of the accuracy of people.${few}`
   const takes = ({ cost, judge_votes, people_votes }: AuditPolicy) =>
     cost ?? `${decimal(people_votes)} votes by people and ${decimal(judge_votes)} by judges`
   const low = best.difference.low ?? 0
   const doubt = low < -within ? ` The interval reaches ${signed(low)}: more items would narrow it.` : few
-  return `Cheapest policy ${loss} less accurate than people: ${best.policy}, at ${takes(best)} per item; people alone take ${takes(people)}.${doubt}`
+  return `Cheapest policy at most ${points} less accurate than people: ${best.policy}, at ${takes(best)} per item; people alone take ${takes(people)}.${doubt}`
 }
 
 const policyTable = (compared: AuditPolicies): Cells => {
@@ -117,7 +117,7 @@ export const text = (audit: Audit): string =>
   [
     `${count(audit.items, "item")}, ${number(audit.compared)} with votes from both judges and people; ${count(audit.people, "person", "people")}`,
     ...table(
-      "Agreement with a person, and of people with each other (the human ceiling); a tie counts as an answer",
+      "Agreement of judges with people, and of people with each other (the human ceiling); a tie counts as an answer",
       ["", "votes", "items", "agreement", "kappa"],
       audit.raters.map(({ agreement, rater, votes }) => [rater, number(votes), ...agreementCells(agreement)]),
     ),

@@ -105,7 +105,7 @@ const waiting = ({ at, next_poll_at, oldest_outstanding: oldest }: JobStatus): s
 
 const waitingForExperts = ({ waiting_for_experts: { items, tasks } }: JobStatus): string | false =>
   items > 0 &&
-  `${count(items, "item")} in ${count(tasks, "task")} ${plural(items, "waits", "wait")} for another expert at the service: all experts who may judge ${plural(items, "it have already judged it or an equal item", "them have already judged them or equal items")}`
+  `${count(items, "item")} in ${count(tasks, "task")} ${plural(items, "waits", "wait")} at the service for another expert: all experts who may judge ${plural(items, "it have already judged it, or an item with the same content", "them have already judged them, or items with the same content")}`
 
 const waitingForJudges = ({ waiting_for_judges: { items, tasks } }: JobStatus): string | false =>
   items > 0 &&

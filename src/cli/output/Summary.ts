@@ -218,7 +218,7 @@ export const earlier = ({ read, rejected }: RunReport["earlier"]): string | fals
   if (read + rejected === 0) return false
   const did = read === 0 ? "" : `read ${count(read, "record")} from other files${rejected === 0 ? "" : " and "}`
   const others = read === 0 ? `${count(rejected, "record")} from other files` : number(rejected)
-  return `the last run only; earlier runs also ${did}${rejected === 0 ? "" : `rejected ${others}`}`
+  return `counts of the last run; earlier runs ${did}${rejected === 0 ? "" : `rejected ${others}`}`
 }
 
 const rejects = ({ earlier, rejected, rejects }: RunReport, directory: string): Rows =>

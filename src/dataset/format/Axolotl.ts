@@ -25,7 +25,7 @@ const cutProblem = (answer: string): string | undefined => {
   if (endsInWhiteSpace.test(answer))
     return "text without leading or trailing white space (axolotl searches for the text after applying a chat template)"
   return dummy.includes(answer)
-    ? `text that is not part of ${dummy} (axolotl would start the completion inside that message)`
+    ? `text that does not occur in the placeholder ${dummy} (axolotl would find the completion there)`
     : undefined
 }
 

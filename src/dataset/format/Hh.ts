@@ -51,7 +51,7 @@ export const hh: TrainerFormat = {
       }
       const prompt = chosen.slice(0, chosen.lastIndexOf(assistant))
       if (rejected.slice(0, rejected.lastIndexOf(assistant)) !== prompt)
-        return issueAt(["rejected"], "the same turns as in `chosen` before the last Assistant turn")
+        return issueAt(["rejected"], "the same turns as `chosen`, except the last Assistant turn")
       return chosen === rejected ? issueAt(["rejected"], "a text that differs from `chosen`") : undefined
     }),
   ),

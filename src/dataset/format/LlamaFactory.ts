@@ -117,7 +117,7 @@ export const llamaFactoryShareGpt: TrainerFormat = {
       if (chosen.value === rejected.value) {
         return yield* refuse(
           "rejected",
-          "a turn that differs from `chosen` in more than tool call ids",
+          "a turn that differs from `chosen` (tool call ids are not compared)",
           "the same turn",
         )
       }

@@ -159,7 +159,7 @@ const Accrual = ({ board: { accrual, top_two, votes } }: { readonly board: Board
               ` About ${plural(top_two.votes_needed, "more vote")} would distinguish the first two models.`}
           </>
         }
-        label="Agreement and win rates, and their intervals after more votes"
+        label="Agreement and win rates: intervals now, and expected intervals with more votes"
         columns={[
           textColumn(<ScreenReaderText text="What is measured" />),
           "Now",

@@ -27,7 +27,7 @@ const lead = (
     ...(edited.items === 0 ? [] : [plural(edited.items, "edit")]),
     ...(aspects.length === 0 ? [] : [`ratings of ${plural(aspect_count, "aspect")}`]),
   ]
-  return `${plural(votes, "vote")} on ${count(items)} of ${plural(judged, "judged item")} answer rubric questions${parts.length === 0 ? "" : `: ${list(parts)}`}.`
+  return `Rubric questions are answered in ${plural(votes, "vote")} on ${count(items)} of ${plural(judged, "judged item")}${parts.length === 0 ? "" : `: ${list(parts)}`}.`
 }
 
 const facts = ({ all_bad, edited, items, strength }: RubricReport): ReadonlyArray<Fact | false> => {

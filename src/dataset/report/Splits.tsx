@@ -5,7 +5,7 @@ import { Bar, Section, Table, ScreenReaderText, textColumn } from "./parts.tsx"
 import { list } from "./wording.ts"
 
 const groupsText = ({ components, field, largest, of, ungrouped }: NonNullable<QualityReport["split_groups"]>) =>
-  `Items with the same ${name(field, 40)}, and their near-duplicates, are in one split: ${plural(components, "group")}, the largest with ${shareOf(largest, of)} of the items.${ungrouped === 0 ? "" : ` ${plural(ungrouped, "item")} ${ungrouped === 1 ? "does" : "do"} not have the field.`}`
+  `Items with the same ${name(field, 40)}, and their near-duplicates, form a group. Each group is in one split. Number of groups: ${count(components)}. The largest has ${shareOf(largest, of)} of the items.${ungrouped === 0 ? "" : ` ${plural(ungrouped, "item")} ${ungrouped === 1 ? "does" : "do"} not have the field.`}`
 
 export const Splits = ({
   report: { cross_split_near_duplicates: crossSplit, split_groups: groups, split_shares: shares, splits },

@@ -41,7 +41,7 @@ const lackingReason = ({ lacking, prompts, voters }: LackingTask, failed: string
   (outcome === "cancelled"
     ? "the next run asks the automatic experts again"
     : outcome === "shortened"
-      ? "these prompts are completed without the missing votes"
+      ? "voting on these prompts ends without the missing votes"
       : voters === "judges"
         ? "only language models may vote on this task, so start the service with more of them (--expert judge:MODEL)"
         : "people can still vote, and a restart of the service asks the automatic experts again")
@@ -192,7 +192,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
         short,
         taskId,
         "has fewer votes",
-        `language models have no answer to ${lacking} of ${prompts} prompts; these prompts are completed without the missing votes`,
+        `language models have no answer to ${lacking} of ${prompts} prompts; voting on these prompts ends without the missing votes`,
       )
     }
     for (const task of unanswered) if (cancels || task.voters === "judges") yield* giveUp(task)

@@ -68,11 +68,11 @@ export const make = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
             state: "unavailable",
             judged,
             right,
-            reason: "There are no more items for your qualification at present. Your lead can let you in.",
+            reason: "There are no more qualification items at present. Your lead can let you start work without them.",
           }
     }
     if (!isQualified && right * 100 < min_percent * judged) {
-      const reason = `You judged ${right} of the ${judged} qualification ${plural(judged, "item")} right, but at least ${min_percent} % are needed. Your lead can let you in or have you qualify again.`
+      const reason = `You judged ${right} of the ${judged} qualification ${plural(judged, "item")} right, but at least ${min_percent} % are needed. Your lead can let you start work or have you qualify again.`
       return { state: "failed", judged, right, reason }
     }
     if (pause_percent === null) return { ...working, judged, right }
@@ -91,7 +91,7 @@ export const make = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
     if (running.judged < countedGoldItems.min || running.right * 100 >= pause_percent * running.judged) {
       return { ...working, ...running }
     }
-    const reason = `You are paused: ${running.right} of your latest ${running.judged} answers to items with a known answer are right, but at least ${pause_percent} % are needed. Your lead can let you in again.`
+    const reason = `You are paused: ${running.right} of your latest ${running.judged} answers to items with a known answer are right, but at least ${pause_percent} % are needed. Your lead can let you work again.`
     return { state: "paused", ...running, reason }
   })
 

@@ -167,7 +167,7 @@ const problemOf = (
   }
   if (name === "long") {
     if (completions !== undefined) {
-      return `expected only one ${OptionText.of("completion")} and no ${OptionText.of("completions")}, because each record has one completion`
+      return `set ${OptionText.of("completion")} once, and omit ${OptionText.of("completions")}, because each record has one completion`
     }
     if (gold !== undefined) return `${OptionText.of("gold")} is for layouts items, wide, and pairs`
     if (id !== undefined) {

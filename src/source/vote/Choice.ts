@@ -87,10 +87,11 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
       case "number":
         return number === 0 ? Result.succeed(tie) : range(1)
       case "scale":
-        return number === undefined || completions.length !== 2
-          ? Result.fail(
-              `expected a number and two completions, found ${describeValue(value)} and ${completions.length} completions`,
-            )
+        if (completions.length !== 2) {
+          return Result.fail(`a scale requires records with two completions, found ${completions.length} completions`)
+        }
+        return number === undefined
+          ? Result.fail(`expected a number, found ${describeValue(value)}`)
           : Result.succeed({ choice: number === 0 ? undefined : number < 0 ? 0 : 1, strength: Math.abs(number) })
       default:
         return readName(value, item)

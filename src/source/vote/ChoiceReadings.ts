@@ -88,7 +88,7 @@ export const decide = (
     const [list] = choices.filter(({ value }) => Array.isArray(value))
     if (list !== undefined) {
       return Result.fail(
-        `${describeField([list])} lists: if each list has one value per completion, set ${OptionText.set({ choiceAs: "scores" })}. If the lowest value is the best, replace scores by ranks. If 1 marks the best completion, replace scores by one-hot`,
+        `${describeField([list])} lists: if each list has one value per completion, set ${OptionText.set({ choiceAs: "scores" })} (the highest is the best), ${OptionText.set({ choiceAs: "ranks" })} (the lowest is the best), or ${OptionText.set({ choiceAs: "one-hot" })} (1 marks the best)`,
       )
     }
     return areTruthValues

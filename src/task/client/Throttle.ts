@@ -306,7 +306,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       if (now - saidAt < minWarningInterval) return
       saidAt = now
       yield* Effect.logWarning(
-        `the service is rate limiting or overloaded (${status}): reduced to at most ${Math.floor(atOnce)} concurrent requests and ${budget === undefined ? `${Number(perSecond.toPrecision(3))} requests per second` : "half the request rate of all workers"}; both limits rise again as requests succeed`,
+        `the service is rate limiting or overloaded (${status}): reduced to at most ${Math.floor(atOnce)} concurrent requests and ${budget === undefined ? `${Number(perSecond.toPrecision(3))} requests per second` : "half the request rate that all workers share"}; both limits rise again as requests succeed`,
       )
     }),
     pause: Effect.fnUntraced(function* (millis: number, failure: E) {

@@ -59,7 +59,7 @@ it("calls that differ in their ids alone make no pair where a format has no ids"
   const pair = { ...calling('{"a":1}', "c1"), rejected: Conversation.render(other), rejected_messages: other }
   assert.strictEqual(
     refusal("llamafactory-sharegpt", pair),
-    "rejected: expected a turn that differs from `chosen` in more than tool call ids, found the same turn",
+    "rejected: expected a turn that differs from `chosen` (tool call ids are not compared), found the same turn",
   )
   assert.isUndefined(refusal("openai-preference", pair))
 })

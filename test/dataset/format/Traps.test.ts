@@ -85,7 +85,7 @@ describe("refused with its reason", () => {
     [
       "axolotl-chat-template",
       { chosen: "a" },
-      'chosen: expected text that is not part of [[dummy_message]] (axolotl would start the completion inside that message), found "a"',
+      'chosen: expected text that does not occur in the placeholder [[dummy_message]] (axolotl would find the completion there), found "a"',
     ],
   ] satisfies ReadonlyArray<readonly [FormatName, Partial<PreferencePair>, string]>)(
     "%s: %j",
@@ -371,7 +371,7 @@ describe("found in a file", () => {
       [
         '1: chosen: expected a text that begins with "\\n\\nHuman:", found "Human: q\\n\\nAssistant: a"',
         '2: chosen: expected alternating turns of Human and Assistant, found "\\n\\nHuman: q\\n\\nHuman: q\\n\\nAssistant: a"',
-        '3: rejected: expected the same turns as in `chosen` before the last Assistant turn, found "\\n\\nHuman: p\\n\\nAssistant: b"',
+        '3: rejected: expected the same turns as `chosen`, except the last Assistant turn, found "\\n\\nHuman: p\\n\\nAssistant: b"',
         '4: rejected: expected text in the last Assistant turn, found "\\n\\nHuman: q\\n\\nAssistant: "',
       ],
     ],

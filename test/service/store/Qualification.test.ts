@@ -264,7 +264,7 @@ testOver(platform)(
       assert.strictEqual(yield* judge(eva, "right"), "gold x")
       assert.deepStrictEqual(yield* standing(eva), ["unavailable", 2, 2])
       assert.isTrue(yield* isOut(eva))
-      assert.match((yield* stopped(eva))!, /no more items for your qualification/)
+      assert.match((yield* stopped(eva))!, /no more qualification items/)
     })
     yield* during(undefined, function* () {
       assert.isTrue(yield* isOut(eva))

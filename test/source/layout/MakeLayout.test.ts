@@ -519,7 +519,7 @@ describe("MakeLayout", () => {
     ],
     [
       { layout: "long", completions: "a" },
-      "layout long: expected only one `completion` and no `completions`, because each record has one completion",
+      "layout long: set `completion` once, and omit `completions`, because each record has one completion",
     ],
     [
       { layout: "items", id: "a..b" },

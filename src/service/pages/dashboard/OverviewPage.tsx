@@ -137,7 +137,7 @@ const Agreement = ({ report: { experts, weeks } }: { readonly report: OverviewRe
         <div class="grid">
           <Table
             label="Experts who agree least"
-            nothing="This list appears when an item has all its votes, from at least two experts, in the last 28 days."
+            nothing="This list appears when an item has all its votes. At least two experts must have voted on the item, one of them in the last 28 days."
             rows={disagreeing.slice(0, maxListed)}
             keyOf={({ expert_id }) => expert_id}
             columns={[

@@ -211,7 +211,7 @@ const Actions = ({ onRotated, onRemoved, onTested }: ActionsProps) => (
         From now on, deliveries are signed with the new secret. While they are also signed with the old secret,
         receivers can check them with either secret.
       </p>
-      <KeepHours legend="The old secret keeps signing for" />
+      <KeepHours legend="Also sign with the old secret for" />
     </ConfirmButton>
     <ConfirmButton
       look="danger"

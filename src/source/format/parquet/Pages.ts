@@ -116,7 +116,8 @@ export class Pages {
     if (typeof header.crc === "number" && Zlib.checksum(stored) !== header.crc >>> 0) {
       corrupt("the checksum of a page is wrong")
     }
-    if (levelBytes(header) > Math.min(stored.length, size)) corrupt("a page ends before its levels do")
+    if (levelBytes(header) > Math.min(stored.length, size))
+      corrupt("a page is too short for its repetition and definition levels")
     if (header.type === "DICTIONARY_PAGE") this.#hasDictionary = true
     else this.#requireEncoding(details.encoding)
     if (header.type === "DATA_PAGE") this.#requireLevelEncodings(header)

@@ -183,7 +183,7 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
           OR SUM(${sql.literal(votesOfTask)}) > MAX(votes) * MAX(batch_items)
           OR SUM(${sql.literal(votesOfTask)}) < COALESCE(MAX(least_votes), MAX(votes)) * MAX(batch_items) ORDER BY batch`,
       ({ batch }) =>
-        `the tasks of the batch that begins with task ${batch + 1} are too few or too many for its votes, or differ in votes, batch size, or campaign`,
+        `the batch that begins with task ${batch + 1} has missing or surplus tasks, or its tasks have different vote counts, batch sizes, or campaigns`,
     ),
     yield* finds<{ readonly seq: number; readonly item_id: string }>(
       "items_astray",
@@ -365,7 +365,8 @@ const payloadFinding = (
   const ids = stored.items.map(({ check, item_id }) => (check === true ? undefined : item_id))
   const isWhole = found === ids.filter((id) => id !== undefined).length
   const other = isWhole ? stored.items.find((_, i) => ids[i] !== own[i]?.item_id) : undefined
-  if (other !== undefined) return unreadable(`item ${other.item_id} has a different position in the ledger`)
+  if (other !== undefined)
+    return unreadable(`item ${other.item_id} has different positions in the request and the ledger`)
   const misfit = stored.items.find((item, i) => !fits(item, stored.prompts[i]!))
   if (misfit !== undefined) return unreadable(`the stored details of item ${misfit.item_id} do not match its prompt`)
   if (row.state !== "completed" || row.result === null) return []
