@@ -55,8 +55,8 @@ const choices: {
 export const choiceForm = `one of ${Object.keys(choices).join(", ")}, and text, or a different label for each completion in order, such as left,right`
 
 /**
- * Describes a form of choices: `text` for messages, and `read`, which turns a value into an index from 0 or the text of
- * a completion. Undefined if `form` is invalid.
+ * Returns how to read choices in a form such as `letter`, or undefined if `form` is invalid. `text` is for messages.
+ * `read` returns the completion's text if `form` is `text`, and otherwise its index from 0.
  */
 export const choiceOf = (form: string) => {
   const labels = form.split(",")
