@@ -28,7 +28,7 @@ export interface Options {
   readonly now?: boolean | undefined
 }
 
-/** Maximum time between two reads of the clock, because timers do not advance while the machine sleeps. */
+/** Timers stop while the machine sleeps. Short timers let a run start soon after the machine wakes up. */
 const maxSleepMillis = Duration.toMillis("30 seconds")
 
 const maxLateMillis = Duration.toMillis("1 minute")

@@ -46,11 +46,11 @@ export interface DatasetSettings extends CurationOptions {
   readonly marginFrom?: "votes" | "strength" | undefined
   /** If `chosen`, trainer files contain an expert's edit in place of the chosen completion. Default `none`. */
   readonly edited?: "chosen" | "none" | undefined
-  /** Whether prompts and completions are lists of messages instead of text. Default: true if any planned prompt is. */
+  /** Whether prompts and completions are lists of messages, not texts. Default: true if a planned prompt is a list. */
   readonly conversational?: boolean | undefined
   /** Whether to use the experts' real names. Default false: an expert has one pseudonym in all exports of the job. */
   readonly expertNames?: boolean | undefined
-  /** Whether to write a dataset without pairs, even in place of one with pairs. Default false. */
+  /** Whether to write a dataset that has no pairs, even if it overwrites a dataset with pairs. Default false. */
   readonly allowEmpty?: boolean | undefined
   /** Facts for the card that are not in the ledger. */
   readonly card?: Pick<DatasetFacts, "name" | "description" | "license" | "languages" | "tags"> | undefined

@@ -7,7 +7,7 @@ import { Context, Duration, Effect, type Exit, Fiber, Option } from "effect"
 import { defaults, ServiceProfile } from "../api/ServiceProfile.ts"
 import * as Readiness from "../telemetry/Readiness.ts"
 
-/** The grace time exceeds the request timeout, because an interrupted request may have created a task. */
+/** The default grace time lets requests reach their timeout, because an interrupted request may have created a task. */
 const longerThan = (requestTimeout: Duration.Input) =>
   Duration.sum(Duration.fromInputUnsafe(requestTimeout), Duration.seconds(5))
 
@@ -53,7 +53,7 @@ export const withOptions =
 
 const shortWait = Duration.millis(500)
 
-/** The query times out, because the ledger may not respond. */
+/** The ledger that `inFlight` reads may not respond, so the description is omitted after a second. */
 const describeInFlight = (options: StopOptions): Effect.Effect<Option.Option<string>> =>
   Effect.suspend(() => options.inFlight).pipe(
     Effect.timeoutOption("1 second"),
