@@ -110,7 +110,7 @@ export interface PlacedItem extends ItemPlace {
   readonly isCheck: boolean
   /** Whether the service withdrew a prompt, so that the item gets no further vote. */
   readonly isWithdrawn: boolean
-  /** Whether all experts who were allowed to vote gave no answer, so that others must judge the item. */
+  /** Whether no expert who may vote gave an answer. Experts of another kind must then judge the item. */
   readonly isUnanswered: boolean
   readonly hasGold: boolean
 }
