@@ -186,7 +186,7 @@ export const compact = Effect.fn("LedgerMaintenance.compact")(function* (locatio
 
 /** Options of `prune`. */
 export interface PruneOptions {
-  /** Removes rejects of runs that started before this time (epoch milliseconds), except the last. Default: now. */
+  /** Time in epoch milliseconds. Removes rejects of runs that started earlier, but not the last run's. Default: now. */
   readonly before?: number | undefined
   /**
    * Whether to also remove requests and results of tasks that were completed before the time `before`. Later exports

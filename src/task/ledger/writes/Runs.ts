@@ -269,7 +269,7 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
   return { startRun, endRun, recordInputs }
 }
 
-/** Other line endings, or whitespace at the end, must not count as other guidelines. */
+/** Guidelines that differ only in line endings, or in whitespace at the end, count as the same. */
 const normalize = (guidelines: string | undefined): string | undefined => {
   const text = guidelines?.replaceAll("\r\n", "\n").trimEnd()
   return text === "" ? undefined : text

@@ -1,4 +1,4 @@
-/** The states, requests, and results of tasks. A change of state is on disk when its effect succeeds. */
+/** The states, requests, and results of tasks. When an effect that changes a state succeeds, the change is on disk. */
 /* oxlint-disable max-lines -- the changes of a task's state share their statements */
 import { Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -135,7 +135,7 @@ export const writeTasks = (
   })
 
   return {
-    /** For services that may ignore keys: tasks that were being sent when a process ended become `in_doubt`. */
+    /** For services that may ignore keys: tasks that a process was sending when it ended are now `in_doubt`. */
     holdInterrupted: change("holdInterrupted", holdInterruptedRows),
     /** For services that honor keys: tasks that were being sent are planned again. Tasks in doubt stay in doubt. */
     planInterrupted: change(
