@@ -1,8 +1,8 @@
 /**
  * The protocol of a service that does not follow the contract. Your program defines the requests. The ledger claims a
  * task before `create`, and each request waits for its turn. A write is a request other than `GET`, `HEAD`, or
- * `OPTIONS`. A failed write may have had an effect. If the service then ignores idempotency keys, no further write is
- * sent. Requests that the program sends without `http` or `repeatable` have no timeout and no throttle.
+ * `OPTIONS`. After a failed write with an unknown outcome, no further write is sent if the service ignores idempotency
+ * keys. Requests that the program sends without `http` or `repeatable` have no timeout and no throttle.
  */
 import { Duration, Effect, Schema, identity } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
