@@ -26,11 +26,11 @@ type ToManifest = (settings: DatasetSettings) => Schema.Json | undefined
 /** Settings that turn judgments into a dataset. */
 export interface DatasetSettings extends CurationOptions {
   /**
-   * How several votes become one choice. `dawid-skene` weights votes by the experts' reliability. `jury` does this too,
-   * but counts the votes of all judges on an item as one vote. Default `majority`, or `jury` with `peopleWhen`.
+   * How several votes become one choice. `dawid-skene` weights votes by the experts' reliability. `jury` also does so,
+   * and counts the votes of all judges on an item as one vote. Default `majority`, or `jury` with `peopleWhen`.
    */
   readonly aggregate?: Consensus.Aggregation | undefined
-  /** Paths of annotations that the service reports in other fields, such as `{ strength: "preference.strength" }`. */
+  /** Paths of annotations that are not in the contract's fields, such as `{ strength: "preference.strength" }`. */
   readonly annotationPaths?: AnnotationPaths.AnnotationPaths | undefined
   /** Share of the items per split, such as `{ test: 0.1 }`. Other items are in `train`. Default: all in `train`. */
   readonly splits?: Shares | undefined

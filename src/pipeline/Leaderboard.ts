@@ -97,7 +97,7 @@ export const leaderboard = (settings: LeaderboardSettings) =>
   Effect.map(leaderboards(undefined, settings), ([all]) => Option.fromNullishOr(all?.leaderboard))
 
 /**
- * Rates the models by the pairs of a dataset (its folder, or a Parquet or JSON Lines file of it), one vote per item.
+ * Rates the models by the pairs of a dataset, one vote per item. `path` is its folder, or a Parquet or JSON Lines file.
  * `weighted` and the control `position` are not supported, because they need a ledger.
  */
 export const datasetLeaderboards = Effect.fn("Pipeline.datasetLeaderboards")(

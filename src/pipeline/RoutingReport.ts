@@ -8,7 +8,7 @@ export interface RoutingReport {
   readonly people_when: string | null
   /** Items that judges were asked about. */
   readonly items: number
-  /** Items with a known answer, which measure the judges, and do not go to people. */
+  /** Items with a known answer. They measure the judges, and do not go to people. */
   readonly known_answers: number
   readonly to_people: number
   readonly people_votes: number

@@ -58,7 +58,7 @@ export interface WorkerOptions {
   readonly lease?: Duration.Input | undefined
   /** Number of parts into which a new job's tasks are split. Set at least 8 times the number of workers. Default 64. */
   readonly parts?: number | undefined
-  /** Called with the worker's name before it joins the others. */
+  /** Called with the worker's name before the worker joins the other workers. */
   readonly onBegin?: ((name: string) => Effect.Effect<void>) | undefined
   /** Called if the worker stalls. By default, `run` fails once hanging operations end. To stop at once, exit here. */
   readonly onStalled?: ((failure: Watchdog.WorkerStalled) => Effect.Effect<never, Watchdog.WorkerStalled>) | undefined

@@ -22,7 +22,7 @@ import * as Metrics from "../../telemetry/Metrics.ts"
 export interface DeliveryOptions {
   /** Maximum size of a body. Default 1 MiB. */
   readonly bodyLimit?: ByteSize.Input | undefined
-  /** Paths of task ids in the payload, unless a custom protocol finds them. Default: those in the service's profile. */
+  /** Paths of task ids in the payload. A protocol's `taskIdsOf` replaces them. Default: `ServiceSettings.webhook`. */
   readonly taskIdPaths?: ReadonlyArray<string> | undefined
   /**
    * Where to read a delivery's id if the scheme signs no id: in a header, or at a path of the payload (`event.id`).

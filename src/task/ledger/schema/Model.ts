@@ -192,9 +192,9 @@ export interface OpenTask {
 
 /** A webhook delivery with a verified signature. */
 export interface Delivery {
-  /** The same in all attempts of the service to send the delivery. */
+  /** The delivery's id. It stays the same when the service sends the delivery again. */
   readonly id: string
-  /** The signed time in epoch milliseconds. Without one: 0 if the delivery has an id, otherwise the time of receipt. */
+  /** The signed time in epoch ms. If no time is signed: 0 for a delivery with an id, otherwise the time of receipt. */
   readonly sentAt: number
   /** None if the delivery may concern any task. */
   readonly taskIds: Option.Option<ReadonlyArray<string>>

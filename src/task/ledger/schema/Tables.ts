@@ -1,8 +1,7 @@
 /**
  * The tables of the ledger, for SQLite and PostgreSQL. Times are epoch milliseconds. `task.seq` is the number of the
- * task's first item, so a task can be split without a change to others. Numbers start at 0 and go on over all campaigns
- * of a job. A batch has `batch_items` numbers for each vote. With 20 items, its first vote has 0 to 19, and its second
- * vote 20 to 39. `item.seq` is an item's number for the first vote.
+ * task's first item in the job, so a task can be split without changes to others. A batch has `batch_items` numbers for
+ * each vote: with 20 items, 0 to 19 for vote 1, and 20 to 39 for vote 2. `item.seq` is an item's number for vote 1.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

@@ -350,7 +350,7 @@ export const writeTasks = (
     makeDue: Effect.suspend(() =>
       change("makeDue", sql`UPDATE task SET due_at = 0 WHERE ${here} AND state = 'submitted' AND ${owned.areMine()}`),
     ),
-    /** Polls all tasks within this time, because an earlier run may have polled less often. */
+    /** Makes all tasks due within this time, because an earlier run may have polled less often. */
     dueWithin: Effect.fn("Ledger.dueWithin")(function* (millis: number) {
       const latest = Math.ceil((yield* SteadyClock.now) + millis)
       yield* write(sql`UPDATE task SET due_at = ${latest}
