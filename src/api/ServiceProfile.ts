@@ -41,7 +41,7 @@ export interface ServiceSettings extends ItemLimits {
   readonly authorization: string
   /** The name under which a ledger knows the service. A ledger belongs to one service. Default: the base URL. */
   readonly identity: string
-  /** Whether to accept a ledger with another service's `identity`. The ledger then gets this `identity`. */
+  /** Whether to accept a ledger with another `identity`. The ledger then gets the `identity` of these settings. */
   readonly moved: boolean
   /**
    * Whether the service answers a repeated `Idempotency-Key` with the task that the first request created.

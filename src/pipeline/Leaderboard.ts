@@ -78,7 +78,7 @@ const rated = Effect.fnUntraced(function* <E, R>(
 
 /**
  * Rates the models by all results so far. Returns a leaderboard for each value of the metadata field `by`, such as
- * `source.name`: the value with the most items first, items without a value last. Without `by`, returns a single one.
+ * `source.name`: the value with the most items first, items without a value last. Without `by`, there is only one.
  */
 export const leaderboards = Effect.fn("Pipeline.leaderboards")(
   function* (by: string | undefined, settings: LeaderboardSettings) {

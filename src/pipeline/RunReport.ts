@@ -81,7 +81,7 @@ export interface RunReport {
   readonly votes: number
   /** Number of gold items that were mixed in, over all campaigns. A gold item that was mixed in twice counts twice. */
   readonly gold: number
-  /** Items that needed one more vote when items were last chosen, limited to the votes that the budget still allows. */
+  /** Items that need one more vote, at most as many as the budget allows. Updated when items are chosen for votes. */
   readonly wanted_votes: number
   /** The cost of the votes; null without a price. */
   readonly spending: SpendingReport.SpendingReport | null

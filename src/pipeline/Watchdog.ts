@@ -1,4 +1,4 @@
-/** Fails if a worker with due tasks sends no requests for `limit`. Also fails if only others get answers. */
+/** Fails if a worker with due tasks sends no requests for `limit`. Also fails if only other workers get answers. */
 import { Duration, Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as SteadyClock from "../io/SteadyClock.ts"

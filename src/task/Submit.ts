@@ -222,7 +222,7 @@ export interface RunOptions extends SubmitOptions {
   readonly settled?: Latch.Latch | undefined
   /** Chooses the items of earlier runs that get another vote. Default: no item gets one. */
   readonly chooseFurther?: ChooseItems | undefined
-  /** Name of the job. If the service declares groups, the default group is `NAME, campaign 1`, with both values. */
+  /** Name of the job. If the service declares groups, the default group is, for example, `NAME, campaign 1`. */
   readonly jobName?: string | undefined
   /** Called before the run plans tasks. Without a group, `group` is undefined. */
   readonly onGroup?: ((group: string | undefined) => Effect.Effect<void>) | undefined

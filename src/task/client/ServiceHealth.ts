@@ -1,6 +1,6 @@
 /**
- * Decides whether the service is up. After `downAfter` consecutive failures, requests wait, and probes poll one task at
- * a time, 1 to 30 seconds apart or as `Retry-After` asks. After `patience`, waiting requests fail with `Down`.
+ * Decides whether the service is up. After `downAfter` consecutive failures, requests wait. Probes then poll one task
+ * at a time, 1 to 30 seconds apart or as `Retry-After` asks. After `patience`, waiting requests fail with `Down`.
  *
  * Without a known task, a probe polls a made-up id, to which a healthy service may answer 500. After a 500, waiting
  * requests are tried one at a time, polls first. If the service ignores idempotency keys, this waits for a poll, which

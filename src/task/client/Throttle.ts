@@ -42,7 +42,7 @@ const maxLateness = 150
 /** Milliseconds added to the limit's window, because requests may arrive closer together than they were sent. */
 const margin = (requestsPerSecond: number): number => Math.min(50, Math.max(10, 100 / requestsPerSecond))
 
-/** Rate at which workers may send. It is below the limit, because a late request may arrive with the next ones. */
+/** Rate at which all workers together may send. It is below the limit, because late requests may arrive together. */
 export const slotsPerSecond = (requestsPerSecond: number): number => (1000 * requestsPerSecond) / (1000 + maxLateness)
 
 const maxRemembered = 10_000

@@ -1,7 +1,7 @@
 /**
  * Reads the bodies of webhook deliveries with limits, because anybody may send them. At most 512 bodies are read at
  * once; a further body replaces the oldest unfinished one. Each may take at most 15 seconds, with pauses of at most 5
- * seconds. Each body may use 64 KiB of memory. For longer bodies, all share another 32 MiB.
+ * seconds. Each body may use 64 KiB of memory. Longer bodies share another 32 MiB.
  */
 import { ByteSize, Bytes, Deferred, Duration, Effect, Schema, Stream } from "effect"
 

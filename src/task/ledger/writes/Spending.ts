@@ -1,7 +1,7 @@
 /**
  * The cost of a job's votes, and the number of votes that its budget allows. Prices and budget are those of the last
- * run that set them. A vote counts as soon as it is planned, even while its task is `in_doubt`. Votes do not
- * count if they were imported, if their task was refused or canceled, or if it was superseded or given up unsent.
+ * run that set them. A vote counts as soon as it is planned, even while its task is `in_doubt`. Votes do not count
+ * if they were imported, if their task was refused or canceled, or if it was superseded or given up unsent.
  */
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
@@ -29,7 +29,7 @@ export const furtherVoters = (here: Here) =>
 export interface SpendingTerms {
   /**
    * Price of one vote on one item, or prices by the kind of expert that the service reports, with `default` for other
-   * kinds. These prices replace all earlier ones. Tasks that are already planned keep theirs.
+   * kinds. New prices replace all earlier ones, except for tasks that are already planned.
    */
   readonly price?: Prices.Price | undefined
   /** Maximum cost of all votes of the job, including votes of earlier runs. `none` removes the limit. Needs a price. */
@@ -199,7 +199,7 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
 export interface Routed {
   readonly rule: string | undefined
   readonly items: number
-  /** Number of these items that have a known answer. Items with a known answer do not go to people. */
+  /** Number of `items` that have a known answer. Items with a known answer do not go to people. */
   readonly knownAnswers: number
   readonly toPeople: number
   /** Votes of people that count against the budget. */
