@@ -1,4 +1,4 @@
-/** Settings for services that differ from the contract. Choices in another form than the configured one are invalid. */
+/** Settings for services that differ from the contract. A choice must have the configured form. */
 
 /** Default paths in the answer to a poll. `prompt`, `choice`, and `annotations` start at an element of `results`. */
 export const resultPlaces = {

@@ -1,7 +1,7 @@
 /**
- * Turns the judgments of the ledger into pairs, checks them, and writes the dataset. Others can write to the ledger
- * meanwhile. A dataset that exceeds a threshold never replaces an existing one. An empty dataset replaces an existing
- * one only with `allowEmpty`. Memory: at most 64 bytes per item. Scratch files: 0.1 to 0.3 kB per item.
+ * Turns the judgments of the ledger into pairs, checks them, and writes the dataset. Other processes can write to the
+ * ledger meanwhile. A dataset that exceeds a threshold never replaces an existing one. An empty dataset replaces an
+ * existing one only with `allowEmpty`. Memory: at most 64 bytes per item. Scratch files: 0.1 to 0.3 kB per item.
  */
 import { type Array as Arr, Effect, FileSystem, Option, Schema, Stream, Struct } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"

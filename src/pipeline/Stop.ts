@@ -1,7 +1,7 @@
 /**
  * Stops work after a timeout or a signal. The work starts nothing new, and gets a grace time for requests in flight.
- * After the grace time, it is abandoned, and the next run continues or repeats it. Nothing is recorded once the ledger
- * is closed.
+ * After the grace time, the work is abandoned, and the next run continues or repeats it. Nothing is recorded once the
+ * ledger is closed.
  */
 import { Context, Duration, Effect, type Exit, Fiber, Option } from "effect"
 import { defaults, ServiceProfile } from "../api/ServiceProfile.ts"

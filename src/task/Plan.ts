@@ -24,8 +24,8 @@ import { plural } from "../io/Values.ts"
 
 export interface PlanOptions extends RunTerms, DrawOptions {
   /**
-   * Whether an item without an id is judged again if it occurs with another order of completions. If false (the
-   * default), the other order is a duplicate, and its models, gold answer, and metadata are dropped.
+   * Whether an item without an id is judged again if it occurs with its completions in another order. If false (the
+   * default), the later item is a duplicate. Its models, gold answer, and metadata are dropped.
    */
   readonly keepReordered?: boolean | undefined
   /**

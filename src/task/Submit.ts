@@ -1,7 +1,7 @@
 /**
  * Submits tasks in one run. First, the run decides about tasks that earlier runs were sending when they ended. Then, it
- * plans and sends concurrently. It can be stopped at any point. After a failure, requests in flight are finished, and
- * the ledger records them and the reason of the failure.
+ * plans and sends concurrently. It can be stopped at any point. After a failure, requests in flight are finished
+ * and recorded. The ledger also records the reason of the failure.
  */
 /* oxlint-disable max-lines -- options, their checks, and the run */
 import {

@@ -30,7 +30,7 @@ export const make = (baseUrl: string) => {
     /** Whether failures have ended a run, and no task was accepted since then. */
     hasEnded: (): boolean => hasEnded,
     count: (): number => accepted,
-    /** Call it when the service has accepted a task and returned a unique id. */
+    /** Call this when the service has accepted a task and returned a unique id. */
     accepted: (): void => {
       accepted++
       hasEnded = false

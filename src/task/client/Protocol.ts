@@ -78,8 +78,8 @@ export interface Protocol {
   /** Returns the state of a task, with its results if it is completed. May be called again at any time. */
   readonly poll: (taskId: string, call: PollCall) => Effect.Effect<PollAnswer, unknown>
   /**
-   * Returns the ids of the tasks that a webhook names, or undefined if it may concern every task. Replaces the settings
-   * for the paths of task ids.
+   * Returns the ids of the tasks that a webhook names. Undefined: the webhook may concern every task. Replaces the
+   * settings for the paths of task ids.
    */
   readonly taskIdsOf?: ((payload: unknown) => ReadonlyArray<string> | undefined) | undefined
 }

@@ -70,7 +70,7 @@ const requireFile = (location: LedgerLocation.LedgerLocation, verb: NotForPostgr
     ? Effect.succeed(location)
     : Effect.fail(new NotForPostgres({ verb, location: PostgresUrl.redact(location.url) }))
 
-/** Reports the integrity errors of a ledger, also damaged pages. `quick` skips requests and results. */
+/** Reports the integrity errors of a ledger, including damaged pages. `quick` skips requests and results. */
 export const check = Effect.fn("LedgerMaintenance.check")(
   (location: LedgerLocation.LedgerLocation, options: { readonly quick?: boolean | undefined } = {}) =>
     LedgerCheck.check({ ...options, job: location.job }).pipe(
@@ -190,7 +190,7 @@ export interface PruneOptions {
   readonly before?: number | undefined
   /**
    * Whether to also remove requests and results of tasks that were completed before the time `before`. Later exports
-   * omit their items. Without `before`, none are removed. Default false.
+   * omit their items. Without `before`, no requests or results are removed. Default false.
    */
   readonly results?: boolean | undefined
   /** Whether to count the rows without removing them. Default false. */
