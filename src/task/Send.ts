@@ -2,8 +2,8 @@
  * Sends planned tasks until the input is read and no planned task is left. A task is claimed just before its request is
  * sent. A task that the service may have created is sent again only if the service still remembers its key.
  *
- * After a 400, 413, 422, or 451, a task of several items is split in two, so that only the item at fault is refused. The
- * run ends if a failure would affect every task, or if the service refuses the run's first tasks (`FailureStreak`).
+ * After a 400, 413, 422, or 451, a task of several items is split in two, so that only the item at fault is refused.
+ * The run ends if a failure would affect every task, or the service refuses the run's first tasks (`FailureStreak`).
  */
 import { Data, Deferred, Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
