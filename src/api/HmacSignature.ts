@@ -33,13 +33,13 @@ export interface SignatureSettings {
   readonly encoding?: "hex" | "base64" | "base64url" | undefined
   /** Text before each signature, such as `sha256=` or `v1,`. Default: none. */
   readonly prefix?: string | undefined
-  /** Name of the header with the time; or, with `=` at its end, of a member of the signature's header (`t=`). */
+  /** Name of the header with the time. With `=` at its end (`t=`), it names a part of the signature header. */
   readonly timestamp?: string | undefined
   /** Form of the time: seconds (`s`) or milliseconds (`ms`) since 1970, or RFC 3339 (`iso`). Default `s`. */
   readonly unit?: "s" | "ms" | "iso" | undefined
-  /** Maximum difference between the time and this machine's clock: 1 second to 1 hour. Default 5 minutes. */
+  /** Maximum difference between the signed time and this machine's clock: 1 second to 1 hour. Default 5 minutes. */
   readonly tolerance?: Duration.Input | undefined
-  /** Header with the message's id, which need not be signed. */
+  /** Name of the header with the message's id. The id need not be signed. */
   readonly id?: string | undefined
   /** The webhook address that is set at the service. It replaces `{url}` in `signed`. */
   readonly url?: string | undefined

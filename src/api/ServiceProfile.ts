@@ -35,13 +35,13 @@ export interface ServiceSettings extends ItemLimits {
   /** The organization token. Each request carries it as `authorization` says. */
   readonly token: Redacted.Redacted<string>
   /**
-   * How requests carry the token: a scheme (`Bearer`, `Token`, or `Basic` with a token `USER:PASSWORD`), another header
-   * (`X-Api-Key:`), or another header and its scheme (`X-Auth: Key`).
+   * How requests carry the token: a scheme such as `Bearer`, a header such as `X-Api-Key:`, or a header with a scheme
+   * such as `X-Auth: Key`. For the scheme `Basic`, the token is `USER:PASSWORD`.
    */
   readonly authorization: string
   /** The name under which a ledger knows the service. A ledger belongs to one service. Default: the base URL. */
   readonly identity: string
-  /** Whether to accept a ledger that belongs to another identity, and bind it to this one. */
+  /** Whether to accept a ledger with another `identity`. The ledger then gets the `identity` of these settings. */
   readonly moved: boolean
   /**
    * Whether the service answers a repeated `Idempotency-Key` with the task that the first request created.
@@ -49,9 +49,9 @@ export interface ServiceSettings extends ItemLimits {
    * - `"honored"`: a retry is safe after a crash or a lost answer.
    * - `"ignored"`: after a crash or a lost answer, the task is not sent again automatically, because the service may
    *   already have it (state `in_doubt`).
-   * - `"declared"`: `"honored"` if the service's OpenAPI document declares the header, else `"ignored"`. Only
-   *   `Pipeline.layer`, `Worker.run`, and commands that send or poll read the document, unless the job has its own
-   *   `client`. Without the document, `"ignored"` applies.
+   * - `"declared"`: `"honored"` if the service's OpenAPI document declares the header, else `"ignored"`. The document
+   *   is read by `Pipeline.layer`, `Worker.run`, and commands that send or poll tasks. If the job has its own `client`,
+   *   or the document cannot be read, `"ignored"` applies.
    */
   readonly idempotencyKey: "honored" | "ignored" | "declared"
   /**

@@ -20,7 +20,7 @@ export type SecretForm = "text" | "hex" | "base64" | "whsec"
 
 /** The text is not a valid secret. The error does not repeat the text. */
 export class MalformedSecret extends Schema.TaggedError<MalformedSecret>()("MalformedSecret", {
-  /** Says why the text is not a secret, without repeating it. */
+  /** The reason why the text is not a valid secret, such as `it is empty`. */
   problem: Schema.String,
 }) {
   override get message() {

@@ -2,7 +2,7 @@
  * Runs a job on a cron schedule in one process. Runs never overlap: a run that is due during another run is skipped. If
  * the machine slept, or its clock was set forward, only one of the missed runs starts, within 30 seconds. Skipped and
  * late runs are logged. A new process knows of no missed runs. If daylight saving time skips the hour of a run, the run
- * starts after this hour. If the hour occurs twice, the run starts twice only if the schedule's hour field is `*`.
+ * starts after this hour. If an hour occurs twice, a run starts twice only if the schedule's hour field is `*`.
  */
 import { Clock, Cron, DateTime, Duration, Effect, Option, Result, Schema } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"
@@ -28,7 +28,7 @@ export interface Options {
   readonly now?: boolean | undefined
 }
 
-/** Maximum time between two reads of the clock, because timers do not advance while the machine sleeps. */
+/** Timers stop while the machine sleeps. Short timers let a run start soon after the machine wakes up. */
 const maxSleepMillis = Duration.toMillis("30 seconds")
 
 const maxLateMillis = Duration.toMillis("1 minute")

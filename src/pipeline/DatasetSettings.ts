@@ -26,11 +26,11 @@ type ToManifest = (settings: DatasetSettings) => Schema.Json | undefined
 /** Settings that turn judgments into a dataset. */
 export interface DatasetSettings extends CurationOptions {
   /**
-   * How several votes become one choice. `dawid-skene` weights votes by the experts' reliability. `jury` does this too,
-   * but counts the votes of all judges on an item as one vote. Default `majority`, or `jury` with `peopleWhen`.
+   * How several votes become one choice. `dawid-skene` weights votes by the experts' reliability. `jury` also does so,
+   * and counts the votes of all judges on an item as one vote. Default `majority`, or `jury` with `peopleWhen`.
    */
   readonly aggregate?: Consensus.Aggregation | undefined
-  /** Paths of annotations that the service reports in other fields, such as `{ strength: "preference.strength" }`. */
+  /** Paths of annotations that are not in the contract's fields, such as `{ strength: "preference.strength" }`. */
   readonly annotationPaths?: AnnotationPaths.AnnotationPaths | undefined
   /** Share of the items per split, such as `{ test: 0.1 }`. Other items are in `train`. Default: all in `train`. */
   readonly splits?: Shares | undefined
@@ -46,11 +46,11 @@ export interface DatasetSettings extends CurationOptions {
   readonly marginFrom?: "votes" | "strength" | undefined
   /** If `chosen`, trainer files contain an expert's edit in place of the chosen completion. Default `none`. */
   readonly edited?: "chosen" | "none" | undefined
-  /** Whether prompts and completions are lists of messages instead of text. Default: true if any planned prompt is. */
+  /** Whether prompts and completions are lists of messages, not texts. Default: true if a planned prompt is a list. */
   readonly conversational?: boolean | undefined
   /** Whether to use the experts' real names. Default false: an expert has one pseudonym in all exports of the job. */
   readonly expertNames?: boolean | undefined
-  /** Whether to write a dataset without pairs, even in place of one with pairs. Default false. */
+  /** Whether to write a dataset that has no pairs, even if it overwrites a dataset with pairs. Default false. */
   readonly allowEmpty?: boolean | undefined
   /** Facts for the card that are not in the ledger. */
   readonly card?: Pick<DatasetFacts, "name" | "description" | "license" | "languages" | "tags"> | undefined

@@ -1,7 +1,7 @@
 /**
- * Turns the judgments of the ledger into pairs, checks them, and writes the dataset. Others can write to the ledger
- * meanwhile. A dataset that exceeds a threshold never replaces an existing one. An empty dataset replaces an existing
- * one only with `allowEmpty`. Memory: at most 64 bytes per item. Scratch files: 0.1 to 0.3 kB per item.
+ * Turns the judgments of the ledger into pairs, checks them, and writes the dataset. Other processes can write to the
+ * ledger meanwhile. A dataset that exceeds a threshold never replaces an existing one. An empty dataset replaces an
+ * existing one only with `allowEmpty`. Memory: at most 64 bytes per item. Scratch files: 0.1 to 0.3 kB per item.
  */
 import { type Array as Arr, Effect, FileSystem, Option, Schema, Stream, Struct } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
@@ -62,7 +62,7 @@ export interface Exported {
   readonly dataset: Option.Option<Dataset.DatasetInfo>
   /** The first pair of the dataset; none if nothing was written. */
   readonly example: Option.Option<PreferencePair>
-  /** Items with results that give no pair, by reason; undefined if no results were read. */
+  /** Number of items whose results give no pair, by reason; undefined if no results were read. */
   readonly leftOut: FunnelStep["lost"] | undefined
   /** Votes on items with a known answer, and the costs of experts; undefined if no results were read. */
   readonly measured: Pick<QualityReport, "gold" | "experts"> | undefined
@@ -75,7 +75,7 @@ const nothing: Exported = { dataset: Option.none(), example: Option.none(), left
 
 interface ExportSettings extends DatasetSettings, Pick<ResultsSettings, "campaign"> {
   readonly directory: string
-  /** Facts that depend on all planned items. `Rebuild` sets them, because its ledger lacks items without votes. */
+  /** Facts about all planned items. `Rebuild` sets them, because its temporary ledger has only items with votes. */
   readonly unvoted?: { readonly tools: boolean; readonly table: SplitTable.SplitTable | undefined }
 }
 

@@ -55,9 +55,9 @@ export interface JobStatus extends RunReport.RunReport {
     readonly submitted_at: string
     readonly age_seconds: number
   } | null
-  /** Items that waited for another expert at the last poll, and their tasks. */
+  /** Items, and their tasks, that waited at the last poll, because all experts who may judge them had done so. */
   readonly waiting_for_experts: { readonly tasks: number; readonly items: number }
-  /** Items that waited for another judge (a language model) at the last poll, and their tasks. */
+  /** Items, and their tasks, that no judge (a language model) of the service could vote on at the last poll. */
   readonly waiting_for_judges: { readonly tasks: number; readonly items: number }
   /** When an outstanding task will next be polled; the present time if a poll is due. */
   readonly next_poll_at: string | null
@@ -90,7 +90,7 @@ export interface JobStatus extends RunReport.RunReport {
   }>
   /** The limits that all workers share for their requests. */
   readonly request_budget: {
-    /** Seconds until the next request may be sent, because the workers have reserved the rate until then. 0: now. */
+    /** Seconds, from now, for which the workers have already reserved all requests that the rate allows. */
     readonly reserved_seconds: number
     /** Share of the request rate that is allowed now, 0 to 1. An overloaded service lowers it for half a minute. */
     readonly rate_share: number
@@ -103,7 +103,7 @@ const day = Duration.toMillis("1 day")
 
 const stoppedAfterGaps = 10
 
-/** Minimum time without results until the estimate ends. One round of polls brings many results at once. */
+/** Results arrive in bursts, one per round of polls. A shorter pause between results keeps the estimate. */
 const stoppedAfter = Duration.toMillis("15 minutes")
 
 const estimateOf = ({ counts, pace }: Progress, now: number): Option.Option<Estimate> => {

@@ -23,7 +23,7 @@ export interface LeaderboardSettings extends Leaderboard.LeaderboardOptions, Res
 
 /** A leaderboard of the items with the same value in a metadata field. */
 export interface LeaderboardGroup {
-  /** The value as text, or as JSON if it is not text; null for items without a value. */
+  /** The items' value in this field: text, or JSON for other values. Null for items without a value. */
   readonly group: string | null
   /** Number of items, including items without models. */
   readonly items: number
@@ -77,8 +77,8 @@ const rated = Effect.fnUntraced(function* <E, R>(
 })
 
 /**
- * Rates the models by all results so far. Each value of a metadata field (such as `source.name`) has a leaderboard.
- * Values with the most items come first, and items without a value last. Without a field, all items are one group.
+ * Rates the models by all results so far. Returns a leaderboard for each value of the metadata field `by`, such as
+ * `source.name`: the value with the most items first, items without a value last. Without `by`, there is only one.
  */
 export const leaderboards = Effect.fn("Pipeline.leaderboards")(
   function* (by: string | undefined, settings: LeaderboardSettings) {
@@ -97,7 +97,7 @@ export const leaderboard = (settings: LeaderboardSettings) =>
   Effect.map(leaderboards(undefined, settings), ([all]) => Option.fromNullishOr(all?.leaderboard))
 
 /**
- * Rates the models by the pairs of a dataset (its folder, or a Parquet or JSON Lines file of it), one vote per item.
+ * Rates the models by the pairs of a dataset, one vote per item. `path` is its folder, or a Parquet or JSON Lines file.
  * `weighted` and the control `position` are not supported, because they need a ledger.
  */
 export const datasetLeaderboards = Effect.fn("Pipeline.datasetLeaderboards")(

@@ -33,7 +33,7 @@ const check = Effect.fnUntraced(function* (directory: string, location: LedgerLo
   const found = yield* Effect.filter([JobFolder.settings(directory), dataset], (file) => fs.exists(file))
   if (found.length === 0) return
   const record = yield* LedgerLocation.recordOf(location)
-  // A first run that was killed early has settings, but no run in the ledger.
+  // If the first run was killed early, the folder has settings, and the ledger has the job, but no run.
   if (record === "runs" || (record === "name" && !found.includes(dataset))) return
   const group = yield* Effect.orElseSucceed(fs.readFileString(JobFolder.group(directory)), () => "")
   const ledger = LedgerLocation.describe(location)

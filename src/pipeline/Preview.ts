@@ -26,7 +26,7 @@ interface Range<A> {
 export interface Preview extends Omit<Inspection.Inspection, "first"> {
   /** Planned tasks of earlier runs that the run would send, including those that exceeded an earlier budget. */
   readonly planned: number
-  /** Requests that send the `planned` tasks and the new ones. Each task is then polled at least once. */
+  /** Requests that create the `planned` and the new tasks, without polls. Each task needs at least one poll. */
   readonly requests: number
   /** Minimum time to send the requests at the rate limit. Null without a limit. */
   readonly sending_seconds: number | null

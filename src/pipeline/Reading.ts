@@ -1,6 +1,6 @@
 /**
- * Reads a source into the ledger and submits the new items. Warns of files whose records were all rejected, unless this
- * holds for all files. Also warns if no item names its models, but items of an earlier run did.
+ * Reads a source into the ledger and submits the new items. If at least one file has a usable record, warns of files
+ * whose records were all rejected. Also warns if only items of an earlier run name their models.
  */
 import { Effect, FileSystem, Option, Result, Stream } from "effect"
 import type { InputFile } from "../domain/InputFile.ts"

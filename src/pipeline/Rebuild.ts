@@ -1,8 +1,8 @@
 /**
- * Rebuilds a dataset's rows from its vote table and its manifest, and compares the SHA-256 of each file with rows. If
+ * Rebuilds a dataset's rows from its vote table and its manifest. Compares the SHA-256 of each file with rows. If
  * only Parquet files differ, this is a warning, because another version of Node compresses differently. Custom formats
  * are not rebuilt. Card and report are not rebuilt either, because only the original ledger has their times, costs, and
- * rejects. The vote table lacks prompts without votes. If there are any, splits are read from the dataset (a warning).
+ * rejects. If a planned prompt has no votes, the vote table lacks it, and splits are read from the dataset (a warning).
  */
 import { Effect, FileSystem } from "effect"
 import * as Findings from "../dataset/Findings.ts"
@@ -24,9 +24,9 @@ export interface RebuildOptions {
   readonly evaluationPrompts?: ReadonlyArray<string> | undefined
 }
 
-/** The result of `verifyFromVotes`. */
+/** The result of `verifyFromVotes`, which rebuilds the dataset from its votes and compares both. */
 export interface Rebuilt {
-  /** Number of files in the dataset or in its rebuild, without custom formats. */
+  /** Number of files that were compared, including files that only one of both datasets has. */
   readonly files: number
   /** Number of votes in the table. */
   readonly votes: number

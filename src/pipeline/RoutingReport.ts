@@ -8,11 +8,11 @@ export interface RoutingReport {
   readonly people_when: string | null
   /** Items that judges were asked about. */
   readonly items: number
-  /** Items with a known answer, which measure the judges, and do not go to people. */
+  /** Items with a known answer. They measure the judges, and do not go to people. */
   readonly known_answers: number
   readonly to_people: number
   readonly people_votes: number
-  /** The cost of `people_votes`. A vote without a result counts at its highest price. Null without a price. */
+  /** The cost of `people_votes`; null without a price. Until its result, a vote has the highest possible price. */
   readonly people_cost: string | null
 }
 

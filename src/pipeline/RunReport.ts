@@ -81,7 +81,7 @@ export interface RunReport {
   readonly votes: number
   /** Number of gold items that were mixed in, over all campaigns. A gold item that was mixed in twice counts twice. */
   readonly gold: number
-  /** Items that needed another vote, within the budget, when items for further votes were last chosen. */
+  /** Items that need one more vote, at most as many as the budget allows. Updated when items are chosen for votes. */
   readonly wanted_votes: number
   /** The cost of the votes; null without a price. */
   readonly spending: SpendingReport.SpendingReport | null
@@ -97,7 +97,7 @@ export interface RunReport {
   readonly left_out: FunnelStep["lost"] | null
   /** The first pair of the dataset. */
   readonly example: PreferencePair | null
-  /** Whether this command only read the input, and workers send and poll the tasks. */
+  /** Whether this command only reads the input, while workers send and poll the tasks. */
   readonly shared_with_workers: boolean
   /** Duration of the command; null for `status`. */
   readonly seconds: number | null
@@ -147,7 +147,7 @@ const waitingFor = (tasks: StateCounts): number => tasks.planned.tasks + tasks.s
 
 export const outstanding = LedgerReader.use((ledger) => Effect.map(ledger.counts, waitingFor))
 
-/** Tasks in doubt and open tasks count in all campaigns. Failed and invalid tasks count only in the run's campaign. */
+/** Failed and invalid tasks of other campaigns do not affect the status. Open tasks and tasks in doubt do. */
 const statusOf = (
   tasks: StateCounts,
   { failed, invalid }: StateCounts,

@@ -1,8 +1,8 @@
 /**
  * Assigns a split to each item before any row is written. An item's split depends on its prompt and on earlier
  * prompts, so it stays when data and results are added. Exceptions are near-duplicates of pruned items, and splits by a
- * metadata field (`SplitGroups`). Memory: 8 bytes per item, plus that of `Splits`. A table belongs to the ledger
- * snapshot from which it was made.
+ * metadata field (`SplitGroups`). A `SplitTable` is valid only for the ledger snapshot that `make` has read. Memory: 8
+ * bytes per item, and the memory of `Splits`.
  */
 import { Effect, Stream } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
@@ -33,7 +33,7 @@ export interface SplitReport extends Pick<
 > {}
 
 export interface SplitTable {
-  /** If `make` made the table, call this function in the order in which the items were planned. */
+  /** A table from `make` expects calls in the order in which the items were planned. */
   readonly splitOf: (item: Planned) => Split
   readonly planned: number
   readonly report: SplitReport

@@ -1,13 +1,13 @@
 /**
  * Stops work after a timeout or a signal. The work starts nothing new, and gets a grace time for requests in flight.
- * After the grace time, it is abandoned, and the next run continues or repeats it. Nothing is recorded once the ledger
- * is closed.
+ * After the grace time, the work is abandoned, and the next run continues or repeats it. Nothing is recorded once the
+ * ledger is closed.
  */
 import { Context, Duration, Effect, type Exit, Fiber, Option } from "effect"
 import { defaults, ServiceProfile } from "../api/ServiceProfile.ts"
 import * as Readiness from "../telemetry/Readiness.ts"
 
-/** The grace time exceeds the request timeout, because an interrupted request may have created a task. */
+/** The default grace time lets requests reach their timeout, because an interrupted request may have created a task. */
 const longerThan = (requestTimeout: Duration.Input) =>
   Duration.sum(Duration.fromInputUnsafe(requestTimeout), Duration.seconds(5))
 
@@ -53,7 +53,7 @@ export const withOptions =
 
 const shortWait = Duration.millis(500)
 
-/** The query times out, because the ledger may not respond. */
+/** The ledger that `inFlight` reads may not respond, so the description is omitted after a second. */
 const describeInFlight = (options: StopOptions): Effect.Effect<Option.Option<string>> =>
   Effect.suspend(() => options.inFlight).pipe(
     Effect.timeoutOption("1 second"),

@@ -67,7 +67,7 @@ export const pilot = Effect.fn("Pipeline.pilot")(
   keepNames,
 )
 
-/** The input and the experts to plan votes for. */
+/** Settings of `votePlan`: the items to judge, and the experts who will vote on them. */
 export interface VotePlanSettings<E = never, R = never> extends Pick<
   Inspection.InspectionOptions,
   "keepReordered" | "completionsPerItem" | "completionsSeed"
@@ -78,7 +78,7 @@ export interface VotePlanSettings<E = never, R = never> extends Pick<
   readonly experts: number | ReadonlyArray<PilotExpert>
   /** The price of a vote. If prices differ by kind of expert, the highest price counts. */
   readonly price?: Prices.Price | undefined
-  /** Target share of the items whose majority is right, above 0 and below 1. */
+  /** The accuracy to reach: the share of items whose majority vote is right. Above 0 and below 1. */
   readonly targetAccuracy?: number | undefined
 }
 
@@ -86,7 +86,7 @@ export interface VotePlanSettings<E = never, R = never> extends Pick<
 export interface VotePlanRow {
   /** Number of votes per item. */
   readonly votes: number
-  /** Expected share of the items whose majority is right. */
+  /** Expected share of the items whose majority vote is right. */
   readonly accuracy: number
   /** Probability that two votes on an item are for the same completion; null for one vote. */
   readonly agreement: number | null
@@ -107,7 +107,7 @@ export interface VotePlan extends Pick<
   readonly price: string | null
   /** The expected results for 1 to 7 votes per item. */
   readonly plan: ReadonlyArray<VotePlanRow>
-  /** Null without a target. `reached` is the smallest number of votes that reaches the target; null if 25 do not. */
+  /** Null without a target. `reached` has the fewest votes that reach the target; null if 25 votes do not reach it. */
   readonly target: { readonly accuracy: number; readonly reached: VotePlanRow | null } | null
 }
 

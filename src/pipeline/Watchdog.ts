@@ -1,4 +1,4 @@
-/** Fails if, for `limit`, tasks are due, but this worker sends no requests, or only other workers get answers. */
+/** Fails if a worker with due tasks sends no requests for `limit`. Also fails if only other workers get answers. */
 import { Duration, Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as SteadyClock from "../io/SteadyClock.ts"
@@ -22,7 +22,7 @@ export class WorkerStalled extends Schema.TaggedError<WorkerStalled>()("WorkerSt
 const interval = Duration.seconds(20)
 const maxCheckInterval = 2 * Duration.toMillis(interval)
 
-/** Another worker must get an answer at least this much later. Otherwise, the service may be down for all workers. */
+/** Others must have got an answer this long after this worker's last one. If not, the service may be down for all. */
 const minLeadMillis = 60_000
 
 export const watch = Effect.fnUntraced(function* (worker: {
@@ -31,7 +31,7 @@ export const watch = Effect.fnUntraced(function* (worker: {
   readonly othersAnsweredWithin: (millis: number) => Effect.Effect<boolean, SqlError>
   /** Maximum time without progress. It must be longer than a request can take. */
   readonly limit: Duration.Duration
-  /** Called with milliseconds of `SteadyClock`. While no task is due, `progressedAt` grows, too. */
+  /** Called with two times of `SteadyClock` in milliseconds. Having no due task counts as progress. */
   readonly onCheck: (answeredAt: number, progressedAt: number) => void
 }) {
   const limit = Duration.toMillis(worker.limit)

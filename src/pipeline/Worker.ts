@@ -58,9 +58,9 @@ export interface WorkerOptions {
   readonly lease?: Duration.Input | undefined
   /** Number of parts into which a new job's tasks are split. Set at least 8 times the number of workers. Default 64. */
   readonly parts?: number | undefined
-  /** Called with the worker's name before it joins the others. */
+  /** Called with the worker's name before the worker joins the other workers. */
   readonly onBegin?: ((name: string) => Effect.Effect<void>) | undefined
-  /** Called if the worker stalls. The default fails after hanging operations end. Exiting the process is faster. */
+  /** Called if the worker stalls. By default, `run` fails once hanging operations end. To stop at once, exit here. */
   readonly onStalled?: ((failure: Watchdog.WorkerStalled) => Effect.Effect<never, Watchdog.WorkerStalled>) | undefined
 }
 
@@ -126,7 +126,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
       Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.asVoid(Deferred.failCause(lost, cause)),
     ).pipe(Effect.provideService(References.MinimumLogLevel, logLevel))
 
-  // All restarts of sending share the streak, so that requests that may be billed are not retried hundreds of times.
+  // Sending may restart many times. One count of failures for all restarts limits retries of billable requests.
   const streak = FailureStreak.make(baseUrl)
   const sending = retrying(
     "sending",
@@ -206,7 +206,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
       ),
     ),
   )
-  // The cluster's locks apply to a whole database, but only this job has this channel.
+  // The cluster's locks apply to the whole database. The job's channel makes the prefix unique to this job.
   const prefix = `prefstream_job_${ledger.job}_${(yield* ledger.channel).slice(-8)}`
   const singletons = Layer.mergeAll(reader, ...parts).pipe(Layer.provide(Cluster.layer({ ...cluster, prefix })))
   if (settings.webhook !== undefined) yield* Layer.build(WebhookReceiver.layer(settings.webhook))
@@ -214,7 +214,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
     concurrency: "unbounded",
     discard: true,
   }).pipe(Effect.forkScoped)
-  // This layer is built last and closed first: others take the parts while requests in flight finish.
+  // This layer is built last and closed first. Other workers then take the parts while requests in flight finish.
   yield* Layer.build(singletons)
   return yield* Effect.raceFirst(Fiber.join(loops), Deferred.await(lost))
 }, Effect.scoped)

@@ -261,7 +261,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
       page = tasks.filter(({ taskId }) => !inFlight.has(taskId))
       if (page.length > 0) continue
       if (inFlight.size === 0 && done && (options.once === true || Option.isNone(wait))) return Option.none<OpenTask>()
-      // If all due tasks are in flight, the loop waits only for `firstPollDelay`, because other tasks may become due.
+      // Due tasks that are in flight make `millis` 0. The loop then pauses until another task may be due.
       const pause = Option.match(wait, {
         onNone: () => Effect.never,
         onSome: (millis) =>

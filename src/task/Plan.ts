@@ -25,8 +25,8 @@ import { plural } from "../io/Values.ts"
 
 export interface PlanOptions extends RunTerms, DrawOptions {
   /**
-   * Whether an item without an id is judged again if it occurs with another order of completions. If false (the
-   * default), the other order is a duplicate, and its models, gold answer, and metadata are dropped.
+   * Whether an item without an id is judged again if it occurs with its completions in another order. If false (the
+   * default), the later item is a duplicate. Its models, gold answer, and metadata are dropped.
    */
   readonly keepReordered?: boolean | undefined
   /**
@@ -144,7 +144,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   let gathered: Array<Result.Result<BatchItem, Reject>> = []
   let bytes = 0
   let flushedAt = yield* SteadyClock.now
-  /** Reading waits for sending after this many records. Half of `maxPlanned`, because one wait may be skipped. */
+  /** After this many records, reading waits until all tasks are sent. Half of `maxPlanned`: one wait may end early. */
   const maxAhead = ledger.isShared ? Infinity : (options.maxPlanned ?? Infinity) / 2
   let ahead = 0
   const flush = Effect.fnUntraced(function* () {

@@ -1,7 +1,7 @@
 /**
- * Polls failed and invalid tasks once more before the job pays for them again. A task is resubmitted only if the
- * service never accepted it, does not know it, reports that it failed, or returns a result that does not fit. Without a
- * usable response, the task stays as it is.
+ * Before the job pays for failed and invalid tasks again, polls each of them once more. A task is resubmitted only if
+ * the service never accepted it, does not know it, reports that it failed, or returns a result that does not fit.
+ * Without a usable response, the task stays as it is.
  */
 import { Duration, Effect, Result } from "effect"
 import { ServiceProfile } from "../api/ServiceProfile.ts"

@@ -1,6 +1,6 @@
 /**
- * Warns as soon as an expert has judged an item more than once, also in another task. Only the first vote counts, so a
- * person may stop the run before paying for more such votes.
+ * Warns as soon as an expert has judged an item more than once, in one task or in several. Only the expert's first vote
+ * counts, so a person may stop the run before paying for more such votes.
  */
 import { Effect, Option, Predicate, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

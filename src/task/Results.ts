@@ -86,7 +86,7 @@ export type JudgmentsError = SqlError | NoSuchCampaign | SettingInvalid | Expert
  * task has one judgment, or one for each vote if the task asks for several. Default: the campaign of the last run that
  * has read anything. Gold items that were mixed in are included (`isCheck`).
  *
- * @param paths the paths of annotations that the service reports in other fields
+ * @param paths the paths of annotations that are not in the contract's fields
  */
 export const ofCampaign = (
   campaign?: number | "all",
@@ -110,7 +110,7 @@ export interface PlacedItem extends ItemPlace {
   readonly isCheck: boolean
   /** Whether the service withdrew a prompt, so that the item gets no further vote. */
   readonly isWithdrawn: boolean
-  /** Whether all experts who were allowed to vote gave no answer, so that others must judge the item. */
+  /** Whether no expert who may vote gave an answer. Experts of another kind must then judge the item. */
   readonly isUnanswered: boolean
   readonly hasGold: boolean
 }

@@ -2,8 +2,8 @@
  * Sends planned tasks until the input is read and no planned task is left. A task is claimed just before its request is
  * sent. A task that the service may have created is sent again only if the service still remembers its key.
  *
- * After a 400, 413, 422, or 451, a task of several items is split in two, so that only the item at fault is refused. The
- * run ends if a failure would affect every task, or if the service refuses the run's first tasks (`FailureStreak`).
+ * After a 400, 413, 422, or 451, a task of several items is split in two, so that only the item at fault is refused.
+ * The run ends if a failure would affect every task, or the service refuses the run's first tasks (`FailureStreak`).
  */
 import { Data, Deferred, Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -27,7 +27,7 @@ class AlreadyClaimed extends Data.TaggedError("AlreadyClaimed") {}
 /** The task may exist, but the service may have forgotten the old idempotency key. */
 class KeyExpired extends Data.TaggedError("KeyExpired") {}
 
-/** The task may exist, and the service ignores idempotency keys, so it could create the task twice. */
+/** The task may exist. The service ignores idempotency keys, so another request could create a second task. */
 class KeyIgnored extends Data.TaggedError("KeyIgnored") {}
 
 const stoppedBetween = "the run was stopped between the first and the last of the requests that create the task"
@@ -46,7 +46,7 @@ export interface SendOptions {
   readonly starved?: Latch.Latch | undefined
 }
 
-/** Fails `halt` if a failure would affect every task. If `earlier` ended a run, tasks are first sent one by one. */
+/** If a failure would affect every task, fails the deferred `halt`. `earlier` counts the failures of earlier calls. */
 export const send = Effect.fnUntraced(function* <E>(
   readingDone: Latch.Latch,
   halt: Deferred.Deferred<never, E | SendError | RejectLimit.TooManyRejects>,
@@ -60,14 +60,14 @@ export const send = Effect.fnUntraced(function* <E>(
   const timeLimit = Duration.toMillis(Duration.fromInputUnsafe(profile.requestTimeout))
   const lifetime = Duration.fromInputUnsafe(profile.idempotencyKeyLifetime)
 
-  /** A stopped run sends no waiting task. A request in flight is finished and recorded. */
+  /** If `halt` has failed, sends no further task. A request in flight is finished and recorded. */
   const sendOne: (task: PlannedTask) => Effect.Effect<void, SqlError> = Effect.fnUntraced(
     function* (task) {
       if (yield* Deferred.isDone(halt)) return
       const body = yield* ledger.requestBody(task.seq)
-      // A task is claimed only at its turn, so that a kill puts no waiting task in doubt.
+      // A task is claimed only when its turn comes. A killed process thus leaves no waiting task in doubt.
       let claimed = false
-      /** Whether an earlier request of this attempt, even in an earlier run, may have created the task. */
+      /** Whether an earlier request with this idempotency key, perhaps in an earlier run, may have created the task. */
       let doubtful = task.sentAt !== undefined
       let sentAt = task.sentAt
       const doubt = Effect.sync(() => void (doubtful = true))

@@ -1,7 +1,7 @@
 /**
  * Submits tasks in one run. First, the run decides about tasks that earlier runs were sending when they ended. Then, it
- * plans and sends concurrently. It can be stopped at any point. After a failure, requests in flight are finished, and
- * the ledger records them and the reason of the failure.
+ * plans and sends concurrently. It can be stopped at any point. After a failure, requests in flight are finished
+ * and recorded. The ledger also records the reason of the failure.
  */
 /* oxlint-disable max-lines -- options, their checks, and the run */
 import {
@@ -50,8 +50,8 @@ export interface SubmitOptions extends PlanOptions, SpendingTerms {
    */
   readonly newCampaign?: boolean | undefined
   /**
-   * Tasks of earlier runs in these states are submitted again, as new, billable tasks, if a poll confirms the failure
-   * (see `Recheck`). Default: none.
+   * Resubmits tasks of earlier runs that are in one of these states, as new, billable tasks. A poll must first confirm
+   * that the task has failed (see `Recheck`). Default: none.
    */
   readonly resubmit?: ReadonlyArray<Replannable> | undefined
   /** Maximum number of times that a task's items are sent, including the first time. Default 3. */
@@ -122,7 +122,7 @@ export class VotersNotTaken extends Schema.TaggedError<VotersNotTaken>()("Voters
   }
 }
 
-/** The budget and prices of the job, together with those of this run. @param ledger undefined if there is none yet */
+/** Budget and prices of a run. Missing ones come from the job's earlier runs. @param ledger undefined for a new job */
 export const spendingTerms = Effect.fnUntraced(function* (
   ledger: Pick<(typeof LedgerReader)["Service"], "spendingTerms"> | undefined,
   options: SpendingTerms,
@@ -222,7 +222,7 @@ export interface RunOptions extends SubmitOptions {
   readonly settled?: Latch.Latch | undefined
   /** Chooses the items of earlier runs that get another vote. Default: no item gets one. */
   readonly chooseFurther?: ChooseItems | undefined
-  /** The default group is this name with the campaign's number, if the service declares groups. */
+  /** Name of the job. If the service declares groups, the default group is, for example, `NAME, campaign 1`. */
   readonly jobName?: string | undefined
   /** Called before the run plans tasks. Without a group, `group` is undefined. */
   readonly onGroup?: ((group: string | undefined) => Effect.Effect<void>) | undefined

@@ -1,7 +1,7 @@
 /**
- * Turns prompt items into judgments: `submit` reads items into tasks, `collect` waits for their results, `judgments`
- * and `judgedItems` stream them. All need a `Ledger` (`Pipeline.layer` or `Job.layer`). `submit` and `collect` also
- * need a `ServiceProfile` and an `AnnotationClient`, which `Pipeline.layer` provides.
+ * Turns prompt items into judgments. `submit` sends the items as tasks, and `collect` waits for the results.
+ * `judgments` and `judgedItems` are streams of the judgments. All need a `Ledger` (`Pipeline.layer` or `Job.layer`).
+ * `submit` and `collect` also need a `ServiceProfile` and an `AnnotationClient`, which `Pipeline.layer` provides.
  */
 export { AnnotationClient } from "./client/AnnotationClient.ts"
 export type { Ledger, LedgerReader } from "./ledger/LedgerIds.ts"

@@ -1,6 +1,7 @@
 /**
- * Exports by OTLP over HTTP; the process waits only for the last export, by default three seconds. No span contains
- * headers, query values, or texts. Each task has its own trace. A command's trace contains only its stages.
+ * Exports traces, metrics, and logs by OTLP over HTTP. At its end, the process waits for the last export, by default at
+ * most three seconds. No span contains headers, query values, or texts. Each task has its own trace. A command's trace
+ * contains only its stages.
  */
 import { Cause, Config, ConfigProvider, Effect, Layer, Option, Schema, Tracer } from "effect"
 import { HttpClient, HttpMiddleware, UrlParams } from "effect/http"
@@ -49,7 +50,7 @@ const refused = (cause: Cause.Cause<unknown>) => {
 
 const exporters = { OTEL_TRACES_EXPORTER: "otlp", OTEL_METRICS_EXPORTER: "otlp", OTEL_LOGS_EXPORTER: "otlp" }
 
-/** The exporters do not show that a collector refuses requests, so this warns of the first refusal. */
+/** Effect's exporters do not show that the OpenTelemetry collector refuses requests, so this warns once. */
 const warned = Layer.effect(
   HttpClient.HttpClient,
   Effect.map(HttpClient.HttpClient, (client) => {

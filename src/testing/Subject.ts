@@ -34,7 +34,7 @@ export interface FakeService {
   ) => void
   /** Sends the service's webhook, with the service's own headers. Default: the service has no webhooks. */
   readonly notify?: ((url: string) => Promise<void>) | undefined
-  /** Returns the id of this prompt's task, to adopt a task in doubt. Default: tasks in doubt are sent again. */
+  /** Returns the id of a prompt's task, to resolve an `in_doubt` task. Default: such tasks are sent again. */
   readonly taskIdOf?: ((prompt: string) => string) | undefined
   /** Stops the server. */
   readonly close: () => Promise<void>

@@ -20,15 +20,15 @@ import * as Throttle from "./Throttle.ts"
 import * as Transport from "./Transport.ts"
 
 export interface Sending<E> {
-  /** Whether the task was in doubt before. If the service now refuses the task, the task stays in doubt. */
+  /** Whether the task was in doubt before. If so, it stays in doubt even if the service now refuses it. */
   readonly isDoubtful: boolean
   /** Runs before the first request. If it fails, nothing is sent. */
   readonly claim: Effect.Effect<unknown, E>
-  /** Runs before a retry. After `release`, `claim` runs instead. If it fails, nothing is sent. */
+  /** Runs before a retry; after `release`, `claim` runs in its place. If this effect fails, nothing is sent. */
   readonly beforeRetry: Effect.Effect<unknown, E>
   /** Runs after an attempt that may have created the task, but got no usable response. */
   readonly doubt: Effect.Effect<unknown>
-  /** Runs before the wait for a retry, if the service ignores keys and the request certainly created nothing. */
+  /** Ends the claim while a retry waits, if the request created nothing. Not run if idempotency keys are honored. */
   readonly release: Effect.Effect<unknown, E>
 }
 

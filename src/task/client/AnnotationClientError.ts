@@ -28,7 +28,7 @@ export class ServiceBlocked extends Schema.TaggedClass<ServiceBlocked>()("Servic
 
 /** The service refused the first tasks of a run and accepted none. Status and detail are from the last refusal. */
 export class TasksRefused extends Schema.TaggedClass<TasksRefused>()("TasksRefused", {
-  /** Number of consecutive refusals: 20. */
+  /** Number of refused tasks. The run ends when it is 20. */
   tasks: Schema.Int,
   ...answered,
 }) {}
@@ -139,7 +139,7 @@ export const maybeDone = ({ reason }: AnnotationClientError): boolean =>
 /** Sets `maybeDone` to false for a read without a response, because a read creates nothing. */
 export const withoutDoubt = (failure: AnnotationClientError): AnnotationClientError => {
   const { baseUrl, reason } = failure
-  // An error response may concern only this task. With `maybeDone: false`, it would end the run.
+  // An error response may concern only this task. With `maybeDone: false`, the failure would end the whole run.
   if (reason._tag !== "Unavailable" || reason.status !== undefined) return failure
   return new AnnotationClientError({ baseUrl, reason: new Unavailable({ detail: reason.detail, maybeDone: false }) })
 }

@@ -1,6 +1,6 @@
 /**
- * Ends a run after several consecutive lost tasks, refused first tasks, or tasks with the same id. In the next run, one
- * such failure ends the run if no task has succeeded before it.
+ * Ends a run after several tasks in a row without a usable response, several refused first tasks, or several tasks
+ * with the same id. If sending starts again before a task is accepted, one such failure ends it at once.
  */
 import { AnnotationClientError, TasksRefused, UnusableAnswer } from "./AnnotationClientError.ts"
 
@@ -9,7 +9,7 @@ const maxLostInARow = 5
 /** A run without an accepted task ends after this many refused tasks. Halves of split tasks count, too. */
 const maxFirstRefusals = 20
 
-/** If this many tasks get the same value as their id, the value is probably not an id. */
+/** If the service returns the same id for this many tasks, the value is probably not an id. */
 const maxTasksPerId = 5
 
 export type FailureStreak = ReturnType<typeof make>
@@ -30,7 +30,7 @@ export const make = (baseUrl: string) => {
     /** Whether failures have ended a run, and no task was accepted since then. */
     hasEnded: (): boolean => hasEnded,
     count: (): number => accepted,
-    /** Call it when the service has accepted a task and returned a unique id. */
+    /** Call this when the service has accepted a task and returned a unique id. */
     accepted: (): void => {
       accepted++
       hasEnded = false

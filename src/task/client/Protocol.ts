@@ -1,8 +1,8 @@
 /**
- * The protocol of a service with another interface. A program defines its requests. The ledger claims a task before
- * `create`, and each request waits for its turn. A write is a request other than `GET`, `HEAD`, or `OPTIONS`. If the
- * service ignores keys and may have carried out a write that failed, no further write is sent. Requests that the
- * program sends without `http` or `repeatable` have no timeout and no throttle.
+ * The protocol of a service that does not follow the contract. Your program defines the requests. The ledger claims a
+ * task before `create`, and each request waits for its turn. A write is a request other than `GET`, `HEAD`, or
+ * `OPTIONS`. After a failed write with an unknown outcome, no further write is sent if the service ignores idempotency
+ * keys. Requests that the program sends without `http` or `repeatable` have no timeout and no throttle.
  */
 import { Duration, Effect, Schema, identity } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
@@ -27,15 +27,15 @@ import type { Authorize, Transport } from "./Transport.ts"
 /** A client for the requests of one call. */
 export type Http = HttpClient.HttpClient.With<AnnotationClientError>
 
-/** How a call sends its requests. */
+/** Sends the requests of one call. */
 export interface Call {
   /**
    * Sends a request; a path is relative to the service's base URL. A status other than 2xx is a failure with a reason.
-   * The first request of `create` or `poll` is not repeated. A later request is repeated for at most `patience`: a read
-   * after each failure, a write only if the service certainly did not carry it out.
+   * The first request of `create` or `poll` is not repeated. A later request is repeated after a temporary failure, for
+   * at most `patience`. A later write is repeated only if the service certainly did not carry it out.
    *
-   * If the response to a write is lost (timeout, broken connection, 5xx), the call ends. The task is then `in_doubt`,
-   * unless the service honors idempotency keys.
+   * If the response to a write is lost (timeout, broken connection, 5xx), the call ends. If the service ignores
+   * idempotency keys, the task is then `in_doubt`.
    */
   readonly http: Http
   /**
@@ -45,16 +45,16 @@ export interface Call {
   readonly repeatable: Http
 }
 
-/** How `create` sends its requests. */
+/** Sends the requests of `create`, and has the task's idempotency key. */
 export interface CreateCall extends Call {
   /**
-   * The key of the task, the same in all attempts, even after a crash. Each write has it as `Idempotency-Key`, with a
-   * suffix for method and URL. If you send several writes to one URL, set the header on each (`KEY-page2`).
+   * The key of the task, the same in all attempts, even after a crash. prefstream adds it to each write as the header
+   * `Idempotency-Key`, with a suffix for method and URL. For several writes to one URL, set the header (`KEY-page2`).
    */
   readonly idempotencyKey: string
 }
 
-/** How `poll` sends its requests, and the request that created the task. */
+/** Sends the requests of `poll`, and has the request that created the task. */
 export interface PollCall extends Call {
   /** The task's request as it was sent, for responses that do not repeat it. It is read from the ledger when needed. */
   readonly task: Effect.Effect<TaskRequest, unknown>
@@ -78,8 +78,8 @@ export interface Protocol {
   /** Returns the state of a task, with its results if it is completed. May be called again at any time. */
   readonly poll: (taskId: string, call: PollCall) => Effect.Effect<PollAnswer, unknown>
   /**
-   * Returns the ids of the tasks that a webhook names, or undefined if it may concern every task. Replaces the settings
-   * for the paths of task ids.
+   * Returns the ids of the tasks that a webhook names. Undefined: the webhook may concern every task. Replaces the
+   * settings for the paths of task ids.
    */
   readonly taskIdsOf?: ((payload: unknown) => ReadonlyArray<string> | undefined) | undefined
 }
@@ -176,7 +176,7 @@ export const make = Effect.fnUntraced(function* (
           const isLost = maybeDone(failure)
           if (turn === undefined || asksTooMuch(failure, patience)) return false
           if (!isLost && failure.reason._tag !== "Unavailable") return false
-          // If the first request certainly had no effect, the caller repeats the whole call.
+          // The first request certainly had no effect, so the caller repeats the whole `create` or `poll` instead.
           if (wasFirst && !isLost) return false
           if (!isRepeatable && (wasFirst || (isWrite && isLost))) return false
           if (isLost && ++losses > profile.retries) return false

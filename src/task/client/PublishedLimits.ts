@@ -1,7 +1,7 @@
 /**
  * Reads a service's `openapi.json`: the limits of an item, and whether it declares `Idempotency-Key`, `group`, `votes`,
  * and `voters`. References (`$ref`) are not followed. A request takes at most 5 seconds, and is repeated at most twice
- * after a 429 or 503. Without a usable document, there are no limits, and keys count as ignored.
+ * after a 429 or 503. Without a usable document, items have no limits, and `idempotencyKey` is `ignored`.
  */
 import { Context, Duration, Effect, Layer, Option, Predicate, Schedule, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
@@ -13,7 +13,7 @@ import * as Backoff from "../../io/Backoff.ts"
 import * as SteadyClock from "../../io/SteadyClock.ts"
 import * as ResponseBody from "./ResponseBody.ts"
 
-/** Time of the last request for `openapi.json`, in ms of `SteadyClock`. The rate limit counts this request. */
+/** When `openapi.json` was last requested, in ms of `SteadyClock`. The throttle counts this as its first request. */
 export const FirstRequest = Context.Reference<number | undefined>("prefstream/task/FirstRequest", {
   defaultValue: () => undefined,
 })

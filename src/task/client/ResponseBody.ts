@@ -55,7 +55,7 @@ export const read = Effect.fnUntraced(function* (
   return Json.isTooDeep(text.value) ? { ...about, text: "", problem: Json.tooDeep } : { ...about, text: text.value }
 })
 
-/** The text of the response, up to the limit. Undefined if a 2xx response exceeds the limit. */
+/** Reads the text of a response. If it exceeds `limit`, returns its beginning for an error, and undefined for a 2xx. */
 const upTo = Effect.fnUntraced(function* (response: HttpClientResponse.HttpClientResponse, limit: number) {
   const decoder = new TextDecoder()
   let text = ""

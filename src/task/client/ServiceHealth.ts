@@ -1,10 +1,10 @@
 /**
- * Decides whether the service is up. After `downAfter` consecutive failures, requests wait, and probes poll one task at
- * a time, 1 to 30 seconds apart or as `Retry-After` asks. After `patience`, waiting requests fail with `Down`.
+ * Decides whether the service is up. After `downAfter` consecutive failures, requests wait. Probes then poll one task
+ * at a time, 1 to 30 seconds apart or as `Retry-After` asks. After `patience`, waiting requests fail with `Down`.
  *
- * Without a known task, a probe polls a made-up id, to which a healthy service may answer 500. After a 500, requests
- * are tried one at a time, polls first. If the service ignores keys, requests are tried only while a poll waits.
- * (Effect's `CircuitBreaker` would reject calls, and its probe may create a task.)
+ * Without a known task, a probe polls a made-up id, to which a healthy service may answer 500. After a 500, waiting
+ * requests are tried one at a time, polls first. If the service ignores idempotency keys, this waits for a poll, which
+ * cannot create a task. (Effect's `CircuitBreaker` would reject calls, and its probe may create a task.)
  */
 import { Duration, Effect, Result } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
@@ -139,7 +139,7 @@ export const make = Effect.fnUntraced(function* (
       reset()
       return throttle.resume()
     })
-    // If the fiber fails, no probe releases the waiting requests, so `release` does.
+    // Requests wait until `recover` ends. If it fails, `release` lets them continue.
     yield* Effect.forkIn(
       Effect.onError(recover(since, failure), () => release),
       scope,

@@ -39,16 +39,16 @@ const takeAhead = 50
 const maxSlotDelay = 40
 /** Assumed maximum milliseconds from sending to arrival, for example while a connection opens. */
 const maxLateness = 150
-/** Milliseconds by which the window is longer: requests may arrive closer together than they were sent. */
+/** Milliseconds added to the limit's window, because requests may arrive closer together than they were sent. */
 const margin = (requestsPerSecond: number): number => Math.min(50, Math.max(10, 100 / requestsPerSecond))
 
-/** A late request may arrive together with later requests, so there are fewer slots than `requestsPerSecond`. */
+/** Rate at which all workers together may send. It is below the limit, because late requests may arrive together. */
 export const slotsPerSecond = (requestsPerSecond: number): number => (1000 * requestsPerSecond) / (1000 + maxLateness)
 
 const maxRemembered = 10_000
 
 const createsPerPoll = 3
-/** Maximum wait for the next request of a half-done creation when the run stops. It is below the default `grace`. */
+/** After a stop, a half-created task may wait this long for its next request. It is below the default `grace`. */
 const maxStepWait = Duration.millis(10_000)
 const recovery = Duration.toSeconds("30 seconds")
 
@@ -71,7 +71,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   const { concurrency, patience, requestsPerSecond, usedUp } = settings
   const budget = Option.getOrUndefined(settings.budget ?? Option.none())
   const slowest = Math.min(requestsPerSecond, 0.2)
-  /** Latest arrival of each recent request: `maxLateness` after sending. Once answered: `fastest` before the answer. */
+  /** Latest possible arrival of each recent request: `maxLateness` after it was sent, or earlier if it was answered. */
   const departures = new Float64Array(Math.min(Math.ceil(requestsPerSecond), maxRemembered)).fill(-Infinity)
   const window = (1000 * departures.length) / requestsPerSecond + margin(requestsPerSecond)
   const waiting: Readonly<Record<Kind, Array<Waiter<E>>>> = { create: [], poll: [] }
@@ -85,7 +85,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   let perSecond = requestsPerSecond
   let halvings = 0
   let nextAt = 0
-  let fastest = Infinity
+  let minAnswerMillis = Infinity
   let pausedUntil = 0
   let pausedBy: E | undefined
   let held = false
@@ -234,8 +234,8 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     })
 
   /**
-   * @param isNextStep whether an earlier request of this call may have created something. Such a call goes first. When
-   * the run stops, the call may wait for `maxStepWait`, so that the task does not end in doubt
+   * @param isNextStep whether an earlier request of the same call may have created something. This request then comes
+   * before others. When the run stops, it may still wait for `maxStepWait`, so that the task does not become `in_doubt`
    */
   const turn = <A, E2, R>(kind: Kind, call: (turn: Turn) => Effect.Effect<A, E2, R>, isNextStep = false) =>
     Effect.uninterruptibleMask((restore) =>
@@ -272,7 +272,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   return {
     turn,
-    /** Called just before the request is sent, because `Sending.claim` takes time after the turn began. */
+    /** Call this just before the request is sent. The turn began earlier, because `Sending.claim` takes time. */
     leaving: (permit: Permit) =>
       Effect.map(SteadyClock.now, (now) => {
         const place = placeOf(permit)
@@ -284,9 +284,9 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
         if (place === undefined) return
         const latest = departures[place]!
         const millis = now - (latest - maxLateness)
-        fastest = Math.min(fastest, millis)
-        // The first requests open connections, so `fastest` is too high at first, and the response's time is used.
-        departures[place] = Math.min(latest, permit.ordinal > departures.length ? now - fastest : now)
+        minAnswerMillis = Math.min(minAnswerMillis, millis)
+        // The first requests open connections, so `minAnswerMillis` is too high. They count as arriving at `now`.
+        departures[place] = Math.min(latest, permit.ordinal > departures.length ? now - minAnswerMillis : now)
         changed.openUnsafe()
       }),
     accepted: ({ halvings: seen }: Permit) => {

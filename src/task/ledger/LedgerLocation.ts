@@ -133,7 +133,7 @@ const requireFile = Effect.fnUntraced(function* (location: Extract<LedgerLocatio
       message: `${location.path} is a folder: name the ledger file in the folder`,
     })
   }
-  // The file is empty if the process that created it has not written to it yet, or was killed before.
+  // An empty file: the process that creates it has not written to it yet, or was killed before its first write.
   if (type === "File" && size === 0n) return yield* missing(location, "empty file")
 })
 

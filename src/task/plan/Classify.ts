@@ -1,4 +1,4 @@
-/** Decides whether an item from the input is new, known, a duplicate, or rejected, for a plan and for an inspection. */
+/** The rules by which `Plan` and `Inspection` decide whether an item is new, known, a duplicate, or rejected. */
 import type { ItemLimits } from "../../api/ServiceProfile.ts"
 import type { Reject } from "../../domain/Reject.ts"
 import type { BatchItem, Classification } from "../ledger/schema/Model.ts"

@@ -1,7 +1,7 @@
 /**
  * Limits how many records of a run may be rejected. A limit that is a number is checked after each step of reading. A
- * percentage is checked at the end, and after each step once 1,000 records have been read. Without a limit, reading
- * stops if the first 100,000 records were all rejected.
+ * percentage is checked at the end, and from the 1,000th record on after each step. Without a limit, reading stops if
+ * the first 100,000 records were all rejected.
  */
 import { Effect, Option, Schema } from "effect"
 import { count, number, plural } from "../../io/Values.ts"

@@ -1,7 +1,7 @@
 /**
  * Reads the bodies of webhook deliveries with limits, because anybody may send them. At most 512 bodies are read at
- * once. Each may take at most 15 seconds, with pauses of at most 5 seconds. Each body may use 64 KiB of memory, and all
- * bodies together 32 MiB more. A further body replaces the oldest unfinished one.
+ * once; a further body replaces the oldest unfinished one. Each may take at most 15 seconds, with pauses of at most 5
+ * seconds. Each body may use 64 KiB of memory. Longer bodies share another 32 MiB.
  */
 import { ByteSize, Bytes, Deferred, Duration, Effect, Schema, Stream } from "effect"
 

@@ -1,8 +1,8 @@
 /**
  * Answers one delivery: verifies it, records it in the ledger, and answers 204. No content is used before its signature
  * is verified. The answer to a refused delivery gives no reason. A delivery that could not be recorded gets 500 or 503.
- * Deliveries with the same id and signed time count as one. If the scheme signs no id, `deliveryId` is the id. With
- * neither `deliveryId` nor a signed time, each delivery counts, which only causes more polls.
+ * Deliveries with the same id and signed time count once. If the scheme signs no id, `deliveryId` tells where it is.
+ * A delivery with neither an id nor a signed time always counts. Its repetitions only cause more polls.
  */
 import { ByteSize, Duration, Effect, Option, Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -22,10 +22,10 @@ import * as Metrics from "../../telemetry/Metrics.ts"
 export interface DeliveryOptions {
   /** Maximum size of a body. Default 1 MiB. */
   readonly bodyLimit?: ByteSize.Input | undefined
-  /** Paths of task ids in the payload, unless a custom protocol finds them. Default: those in the service's profile. */
+  /** Paths of task ids in the payload. A protocol's `taskIdsOf` replaces them. Default: `ServiceSettings.webhook`. */
   readonly taskIdPaths?: ReadonlyArray<string> | undefined
   /**
-   * The place of a delivery's id, if the scheme signs no id: a header, or a path in the payload such as `event.id`.
+   * Where to read a delivery's id if the scheme signs no id: in a header, or at a path of the payload (`event.id`).
    * Default: the header in the scheme's setting `id`.
    */
   readonly deliveryId?: { readonly header: string } | { readonly path: string } | undefined
@@ -71,7 +71,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
     const sent = Math.round((verified.timestamp ?? Number.NaN) * 1000)
     return {
       id: short(named ?? Sha256.hex(body)),
-      // Without a signed time, deliveries with the same id are repetitions. Without an id, each delivery counts.
+      // Without a signed time, `0` makes deliveries with the same id count once. Without an id, `now` makes each count.
       sentAt: Number.isSafeInteger(sent) ? sent : named === undefined ? now : 0,
       taskIds: Option.flatMapNullishOr(payload, taskIdsOf),
     }

@@ -1,7 +1,7 @@
 /**
  * Receives the service's webhooks: as a route for your own server, or as a separate server without TLS. Only a delivery
- * with a valid signature and a recent time counts, and it is in the ledger before the answer 204. A repeated,
- * reordered, or lost delivery only changes when `collect` polls.
+ * with a valid signature and a recent time counts. It is in the ledger before the answer 204. If a delivery is
+ * repeated, reordered, or lost, polls only come at other times.
  */
 import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
@@ -63,7 +63,7 @@ export const route = (options: RouteOptions) =>
     }),
   ).pipe(Layer.provide(WebhookSignature.layerMac))
 
-/** Whether the path belongs to health checks. If it receives webhooks instead, `layer` answers no health checks. */
+/** Whether the path is one of the health checks. If webhooks use such a path, `layer` answers no health checks. */
 export const isHealthPath = (path: string) => HealthRoutes.paths.some((health) => health === path)
 
 /** Listens while the layer is in use. Also answers health checks. */

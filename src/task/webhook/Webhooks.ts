@@ -140,8 +140,8 @@ const make = (options: HandlerOptions, handle: Handle) =>
   }).pipe(Effect.provide([layerMac, stderr]), Effect.runSync)
 
 /**
- * A handler for Fetch: Hono, Next.js, Bun, Deno, Workers. This function throws `InvalidWebhookSetting` or
- * `MalformedSecret`. The promises of the handler never reject.
+ * A handler for Fetch: Hono, Next.js, Bun, Deno, Workers. Throws `InvalidWebhookSetting` or `MalformedSecret` if the
+ * options are invalid. The promises of the returned handler never reject.
  */
 export const fetchHandler = (options: HandlerOptions, handle: Handle): ((request: Request) => Promise<Response>) => {
   const receive = make(options, handle)
@@ -160,7 +160,7 @@ export const fetchHandler = (options: HandlerOptions, handle: Handle): ((request
     )
 }
 
-/** A request listener for `node:http` or Express, before body parsers. Throws like `fetchHandler`; never rejects. */
+/** Like `fetchHandler`, but for `node:http` or Express. In Express, add this handler before any body parser. */
 export const nodeHandler = (
   options: HandlerOptions,
   handle: Handle,

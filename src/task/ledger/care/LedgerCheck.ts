@@ -1,7 +1,7 @@
 /**
- * Checks the integrity of a ledger in one snapshot. If there are no findings, each vote on an item has exactly one task
- * in its campaign. Every request and result is present and matches its task, no task of the service counts twice, and
- * all stored counts match the rows.
+ * Checks the integrity of a ledger in one snapshot. A ledger without findings has exactly one task for each vote on an
+ * item in a campaign. It has every request and result, and each matches its task. No task of the service counts twice.
+ * All stored counts match the rows.
  */
 /* oxlint-disable max-lines -- this file is a list of checks, and each is a query */
 import { Array as Arr, Effect, type Layer, Result, Schema } from "effect"
@@ -37,7 +37,7 @@ export interface IntegrityIssue {
     | "key_repeated"
     | "attempts_inconsistent"
     | "counts_disagree"
-  /** The contradiction and the task or item, on one line. */
+  /** A description that names the task or item, on one line. */
   readonly message: string
 }
 
@@ -88,7 +88,7 @@ export const check = Effect.fn("LedgerCheck.check")(function* (options: LedgerCh
   return report
 })
 
-/** Reports the errors of SQLite's own check, or if there are none, `error`. */
+/** Reports the errors that SQLite's own check finds. If it finds none, reports `error`. */
 export const damageReport = Effect.fn("LedgerCheck.damageReport")(function* <E, R>(
   error: SqlError,
   client: Layer.Layer<SqlClient.SqlClient, E, R>,
@@ -334,7 +334,7 @@ const itemsOf = (
   at: ReadonlyMap<number, ReadonlyArray<ItemRow>>,
 ): ReadonlyArray<ItemRow | undefined> =>
   Array.from({ length: row.item_count }, (_, i) => {
-    // An item has the `seq` of its first vote, but the row may be of a later vote.
+    // `item.seq` is the number of the item's first vote, but `row` may be the task of a later vote.
     const [item, ...more] = at.get(row.seq - (row.vote - 1) * row.batch_items + i) ?? []
     return more.length === 0 && item?.campaign === row.campaign ? item : undefined
   })

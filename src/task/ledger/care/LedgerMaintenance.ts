@@ -70,7 +70,7 @@ const requireFile = (location: LedgerLocation.LedgerLocation, verb: NotForPostgr
     ? Effect.succeed(location)
     : Effect.fail(new NotForPostgres({ verb, location: PostgresUrl.redact(location.url) }))
 
-/** Reports the integrity errors of a ledger, also damaged pages. `quick` skips requests and results. */
+/** Reports the integrity errors of a ledger, including damaged pages. `quick` skips requests and results. */
 export const check = Effect.fn("LedgerMaintenance.check")(
   (location: LedgerLocation.LedgerLocation, options: { readonly quick?: boolean | undefined } = {}) =>
     LedgerCheck.check({ ...options, job: location.job }).pipe(
@@ -186,11 +186,11 @@ export const compact = Effect.fn("LedgerMaintenance.compact")(function* (locatio
 
 /** Options of `prune`. */
 export interface PruneOptions {
-  /** Removes rejects of runs that started before this time (epoch milliseconds), except the last. Default: now. */
+  /** Time in epoch milliseconds. Removes rejects of runs that started earlier, but not the last run's. Default: now. */
   readonly before?: number | undefined
   /**
    * Whether to also remove requests and results of tasks that were completed before the time `before`. Later exports
-   * omit their items. Without `before`, none are removed. Default false.
+   * omit their items. Without `before`, no requests or results are removed. Default false.
    */
   readonly results?: boolean | undefined
   /** Whether to count the rows without removing them. Default false. */

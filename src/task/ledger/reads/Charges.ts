@@ -1,7 +1,7 @@
 /**
- * Counts votes and their prices. A task keeps the prices of the time when it was planned. Before the result, a vote has
- * the highest price of the experts who may vote (`domain/Voters`). After the result, it has the price of the expert's
- * kind.
+ * Counts votes and their prices. A task keeps the prices of the time when it was planned. Until its result arrives, a
+ * vote has the highest price of any kind of expert who may give it (`domain/Voters`). The result tells the kind of the
+ * expert. From then on, the vote has the price of this kind.
  */
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
@@ -20,7 +20,7 @@ export interface Charge {
 
 export const votesOfTask = "item_count * asks"
 
-/** SQL for the number of votes of an attempt that are counted as paid even if a later attempt replaces it. */
+/** SQL for the number of an attempt's votes that are still counted as paid after a later attempt replaces it. */
 export const votesOfAttempt = ({ sentAt, state }: Pick<Issue, "sentAt" | "state">): string => {
   const wasUnsent = (state === "planned" || state === "superseded") && sentAt === null
   if (state === "refused" || wasUnsent) return "0"

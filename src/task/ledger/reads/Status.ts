@@ -1,6 +1,6 @@
 /**
- * Counts and times of tasks and items, and the tasks that wait for a person. Several queries give counts from the same
- * moment only in a snapshot (`LedgerReader.snapshot`).
+ * Counts and times of tasks and items, and the tasks that wait for a person. Run several queries in one snapshot
+ * (`LedgerReader.snapshot`), so that their counts are from the same moment.
  */
 import { Duration, Effect, Option, Record } from "effect"
 import * as SteadyClock from "../../../io/SteadyClock.ts"
@@ -58,9 +58,9 @@ export interface Progress {
   readonly inputOf: (campaign: number) => StateCounts
   readonly votes: number
   readonly gold: number
-  /** Items that wait for another expert, and their tasks. Items on which only judges may vote are not included. */
+  /** Items that no further expert can judge now, and their tasks. Items for judges only are not included. */
   readonly waiting: Arrivals
-  /** Items that wait for another judge, and their tasks. */
+  /** Items for judges only on which no further judge can vote now, and their tasks. */
   readonly waitingForJudges: Arrivals
   readonly firstSubmittedAt: Option.Option<number>
   readonly oldestOutstanding: Option.Option<{
@@ -73,7 +73,7 @@ export interface Progress {
   readonly lastResultAt: Option.Option<number>
   readonly lastHour: Arrivals
   readonly lastDay: Arrivals
-  /** Results since the oldest outstanding task was submitted, or since 24 hours ago if this is later. */
+  /** Results since the oldest outstanding task was submitted, but only those of the last 24 hours. */
   readonly pace: Option.Option<Arrivals & { readonly since: number; readonly lastAt: number }>
 }
 

@@ -1,6 +1,6 @@
 /**
- * The column `due_at`: when a task is next polled, in epoch milliseconds. For a completed task, 0 means that it is not
- * polled, and `-1 - time` that it is polled at `time`.
+ * The column `due_at` of a task: the time of its next poll, in epoch milliseconds. In a completed task, 0 stands for no
+ * further poll. A negative number `-1 - time` stands for a poll at `time`.
  */
 
 export const notDue = Number.MAX_SAFE_INTEGER

@@ -1,6 +1,6 @@
 /**
- * A summary of a task's request, to check a result without parsing the request: the hash of the prompts, and the number
- * of completions of each. If a result fails this check (`isMetBy`), `ResultMatch.match` tries another order.
+ * A summary of a task's request: the hash of its prompts, and the number of completions of each prompt. `isMetBy`
+ * checks results without parsing the request. If this fails, `ResultMatch` sorts the results by the prompts' texts.
  */
 import { Schema } from "effect"
 import type { ResultItem } from "../../../domain/Task.ts"

@@ -3,9 +3,9 @@ import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 
 export interface Job {
-  /** The job's number, from 1. A missing job has the number 0, and no rows. */
+  /** The job's number, from 1. For a name that no job has, the number is 0, which occurs in no row. */
   readonly job: number
-  /** Number of parts to which the job's batches are assigned, for workers: see `task.part` in `Tables.ts`. Constant. */
+  /** Number of parts that the job's tasks are divided into (`task.part` in `Tables.ts`). It never changes. */
   readonly partCount: number
 }
 
@@ -27,7 +27,6 @@ export class PartsDiffer extends Schema.TaggedError<PartsDiffer>()("PartsDiffer"
   }
 }
 
-/** Returns a job without rows if no job has this name. */
 export const find = Effect.fnUntraced(function* (name: string) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<Job>`SELECT job, parts AS "partCount" FROM job WHERE name = ${name}`

@@ -18,13 +18,14 @@ import type { Write } from "../../../sql/GroupCommit.ts"
  *  │ └──────────┤            └─────→ failed    the service ended the task without a result
  *  │            ├→ refused                     the service refused the task and did not create it
  *  │            └→ in_doubt                    the service may have created it; a person has to resolve it
- *  └→ superseded                               another campaign began before it was sent, or it exceeds the budget;
+ *  └→ superseded                               another campaign began before the task was sent, or it is over budget;
  *                                              a run of its campaign plans it again, if the budget allows it
  * ```
  *
- * `task/Send` decides the next state after a request, `Submit` and `Collect` after a crash, and `pipeline/Worker` for a
- * lost worker. A person may give up any task (`given_up`) that is neither completed nor being sent, and resend one that
- * is in doubt, failed, invalid, refused, or given up.
+ * `submitting` becomes `planned` if the request failed without effect, or if the service honors idempotency keys. After
+ * a request, `task/Send` decides the next state. After a crash, `Submit` or `Collect` decides, and for a lost worker,
+ * `pipeline/Worker`. A person may give up any task (`given_up`) that is neither completed nor being sent. A person may
+ * resend a task that is in doubt, failed, invalid, refused, or given up.
  */
 export const TaskState = Schema.Literals([
   "planned",
@@ -40,7 +41,7 @@ export const TaskState = Schema.Literals([
 ])
 export type TaskState = typeof TaskState.Type
 
-/** States of tasks that stay without a result, unless a person resends the task or a run resubmits it. */
+/** Tasks in these states get a result only if a person resends them or a run resubmits them. */
 export const lostStates: ReadonlyArray<TaskState> = ["refused", "given_up"]
 
 /** The terms under which experts judge. Under the same terms, an item is judged once. */
@@ -70,8 +71,8 @@ export const defaultShuffleSeed = 0
 export interface RunTerms extends CampaignTerms {
   /**
    * Number of votes planned for each new item, each by a different expert. If the service declares `votes`, one task
-   * asks for all of them; otherwise, each vote has its own task. Default: tasks do not have `votes`, and each task
-   * counts as one vote, even if the service collects more votes.
+   * asks for all votes of an item. Otherwise, each vote has its own task. Default: requests do not have the member
+   * `votes`. Each task then counts as one vote, even if the service collects more.
    */
   readonly votes?: number | undefined
   /** Maximum number of votes for each new item. Votes above `votes` are planned as results arrive. Default: `votes`. */
@@ -146,7 +147,7 @@ export interface NewTask {
   readonly body: Uint8Array
   readonly items: Arr.NonEmptyReadonlyArray<BatchItem>
   readonly orders?: ReadonlyArray<ReadonlyArray<number> | undefined> | undefined
-  /** Number of the vote, from 1. The tasks of a batch are adjacent. Default 1. */
+  /** Number of the vote, from 1. In a list of tasks, the later votes of a batch follow vote 1. Default 1. */
   readonly vote?: number | undefined
   /** Maximum number of votes of the batch. Default 1. */
   readonly votes?: number | undefined
@@ -169,7 +170,7 @@ export interface PlannedTask {
   readonly itemCount: number
   readonly vote: number
   readonly idempotencyKey: string
-  /** Epoch milliseconds of the attempt's first request that may have created the task. */
+  /** When this attempt was first sent, in epoch milliseconds. Undefined if the service certainly did not accept it. */
   readonly sentAt: number | undefined
   /** Whether the task was in doubt before. */
   readonly wasDoubted: boolean
@@ -179,7 +180,7 @@ export interface OpenTask {
   readonly seq: number
   readonly taskId: string
   readonly idempotencyKey: string
-  /** Whether the task has ended, so that it is polled only once more. */
+  /** Whether the task is completed, failed, or invalid. Such a task is polled only once more. */
   readonly isRecheck: boolean
   /** Whether the task is completed. The poll then checks whether the service has changed the result. */
   readonly hasResult: boolean
@@ -191,9 +192,9 @@ export interface OpenTask {
 
 /** A webhook delivery with a verified signature. */
 export interface Delivery {
-  /** The same in all attempts of the service to send the delivery. */
+  /** The delivery's id. It stays the same when the service sends the delivery again. */
   readonly id: string
-  /** The signed time in epoch milliseconds. Without one: 0 if the delivery has an id, otherwise the time of receipt. */
+  /** The signed time in epoch ms. If no time is signed: 0 for a delivery with an id, otherwise the time of receipt. */
   readonly sentAt: number
   /** None if the delivery may concern any task. */
   readonly taskIds: Option.Option<ReadonlyArray<string>>
@@ -270,7 +271,7 @@ export interface ReadCounts {
 
 export const nothingRead: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, reordered: 0, rejected: 0 }
 
-/** A step of reading, without its tasks. `counts` has the totals of the run so far. */
+/** Rejects and progress of one step of reading. `counts` has the totals of the run so far. */
 export interface ReadingStep {
   readonly rejects: ReadonlyArray<Reject>
   readonly counts: ReadCounts

@@ -1,7 +1,7 @@
 /**
- * The tables of the ledger, for SQLite and PostgreSQL. Times are epoch milliseconds. A task's `seq` is the ordinal of
- * its first item in the job, over all campaigns, so a task can be split without renumbering others. A batch reserves
- * `batch_items` ordinals for each vote. `item.seq` is an item's ordinal for the first vote.
+ * The tables of the ledger, for SQLite and PostgreSQL. Times are epoch milliseconds. `task.seq` is the number of the
+ * task's first item in the job, so a task can be split without changes to others. A batch has `batch_items` numbers for
+ * each vote: with 20 items, 0 to 19 for vote 1, and 20 to 39 for vote 2. `item.seq` is an item's number for vote 1.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -99,7 +99,7 @@ const createInput = Effect.gen(function* () {
  * - `new_items`: number of new items of the input, without gold items; 0 if `vote` is above 1.
  * - `attempt` increases when the items are planned again under another key.
  * - `part`: the part of the job that the task's batch belongs to. Batches are assigned to the parts in turn.
- * - `sent_at`: time of the attempt's first request that the service may have accepted.
+ * - `sent_at`: time when the attempt was first sent; null if the service certainly did not accept it.
  * - `resend_at`: time when a person asked to resend the task.
  * - `task_id` is unique, so that no result counts twice.
  * - `expected`: a summary that the result must match (`Expected.ts`).
@@ -186,7 +186,7 @@ const createTasks = Effect.gen(function* () {
     body ${bytes} NOT NULL,
     PRIMARY KEY (job, seq)
   )`
-  // PostgreSQL's default takes a fifth of a run's time. Versions before 14, and some servers, have no LZ4.
+  // PostgreSQL's default compression takes a fifth of a run's time. Versions before 14, and some servers, have no LZ4.
   const lz4 = yield* sql.onDialectOrElse({
     pg: () => sql`SELECT 1 FROM pg_settings WHERE name = 'default_toast_compression' AND 'lz4' = ANY(enumvals)`,
     orElse: () => Effect.succeed([]),
@@ -195,7 +195,7 @@ const createTasks = Effect.gen(function* () {
     yield* sql`ALTER TABLE ${sql(table)} ALTER COLUMN body SET COMPRESSION lz4`
 })
 
-/** An empty `task_id` means all tasks. `followed` counts how often a webhook made the task due since `since_at`. */
+/** In `hint`, an empty `task_id` stands for all tasks. `followed`: polls that webhooks caused since `since_at`. */
 const createDeliveries = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE TABLE delivery (
@@ -220,7 +220,7 @@ const createDeliveries = Effect.gen(function* () {
 /**
  * - `votes` in `task_attempt`: number of the attempt's votes that count against a budget.
  * - `over_budget_count`: number of a run's new items that exceeded the budget.
- * - `price_list`: number of the list with the prices (`domain/Prices`) when the task was planned, null without prices.
+ * - `price_list` in a task: `price_list.list` of the prices when the task was planned; null without prices.
  */
 const addSpending = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -251,9 +251,9 @@ const addRunOfInput = Effect.gen(function* () {
 
 /**
  * - `task_group`: the campaign's group at the service. Never changes once a task of the campaign is planned.
- * - `asks`: number of votes on each item that the task asks for. These are the votes `vote` to `vote + asks - 1`.
- * - `gold_items`: number of new items of the input with a known answer; 0 if `vote` is above 1.
- * - `waiting_items`: number of items of a submitted task that waited for another expert at its last poll.
+ * - `asks`: number of votes that the task asks for on each of its items: the votes `vote` to `vote + asks - 1`.
+ * - `gold_items`: number of the task's `new_items` that have a known answer; 0 if `vote` is above 1.
+ * - `waiting_items`: for a submitted task, number of its items that waited for an expert at the last poll.
  * - `voters`: `judges`, `people`, or null for anyone. In the table `run`, this applies to new items.
  */
 const addVotesOfTask = Effect.gen(function* () {

@@ -50,7 +50,7 @@ export const reader = (path: string): ReadKinds => {
   }
 }
 
-/** Votes with several possible kinds have the highest price of these. An unknown kind has the price of `voters`. */
+/** A vote with several possible kinds has their highest price. `voters` sets the price of an unknown kind. */
 export const paidAs = (
   text: string,
   prices: Prices.Prices,

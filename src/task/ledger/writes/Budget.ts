@@ -9,10 +9,10 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { LedgerContext } from "../schema/Model.ts"
 import { databaseClock } from "./Parts.ts"
 
-/** A worker reserves the slots of up to this many seconds at once, and always at least one slot. */
+/** A worker reserves slots for this many seconds at once, but at least one slot. */
 const leaseSeconds = 0.25
 
-/** If the next free slot is later than these milliseconds plus these slots, the database's clock was set back. */
+/** If slots are reserved further ahead than both limits together allow, the database's clock was set back. */
 const maxMillisAhead = 30_000
 const maxSlotsAhead = 64
 
@@ -91,7 +91,7 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
       return (yield* take)[0]!
     }),
 
-    /** Halves the rate, unless it was halved since `takeSlots` returned `halvings`. */
+    /** Halves the rate. No effect if another worker has halved it since `takeSlots` returned this `halvings`. */
     slowRequests: (halvings: number) =>
       sql`UPDATE budget SET share = GREATEST(${leastShare}, ${share} / 2), cuts = cuts + 1, cut_at = ${clock}
         WHERE ${here} AND cuts = ${halvings}`,

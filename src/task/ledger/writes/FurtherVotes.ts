@@ -186,7 +186,7 @@ export const writeFurtherVotes = (
       ),
     )
 
-  /** Plans one more vote on each item until the budget is used up. `beyond` counts items that it does not cover. */
+  /** Plans one more vote on each item. In the result, `beyond` is the number of items that the budget left out. */
   const planFurther = Effect.fn("Ledger.planFurther")(function* (
     places: ReadonlyArray<ItemPlace>,
     options: FurtherVotesOptions,

@@ -1,7 +1,7 @@
 /**
- * Webhook deliveries, and the hints that they create. A hint requests a poll that begins after the delivery. A repeated
- * delivery does not count. A delivery may arrive before the response with the task's id. Per minute, at most
- * `maxPollsPerMinute` hints for a task are followed, so that a flood of deliveries does not delay other polls.
+ * Webhook deliveries, and the hints that they create. A hint requests a poll of a task after the delivery. A repeated
+ * delivery creates no hint. A delivery may arrive before the response with the task's id, so unknown ids are kept. Per
+ * task and minute, at most `maxPollsPerMinute` hints cause a poll, so that many deliveries do not delay other polls.
  */
 import { Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -44,7 +44,7 @@ export const writeHints = (
   const here = sql`job = ${job}`
   let lastDelivery = Option.none<number>()
   const delivered = Effect.map(SteadyClock.now, (now) => void (lastDelivery = Option.some(now)))
-  /** The last hint for all tasks (an empty task id) that made the tasks of this process due. */
+  /** The last hint for all tasks that made this process's tasks due. Such a hint has an empty task id. */
   let lastHintForAll = { at: never, followed: 0, since: 0 }
 
   let forgotten = -Infinity
@@ -82,7 +82,7 @@ export const writeHints = (
           at = CASE WHEN excluded.at > hint.at THEN excluded.at ELSE hint.at + 1 END`,
     )
 
-  /** Stores hints from webhooks. Drops unknown ids if all tasks have an id. Returns whether any id is known. */
+  /** Stores hints for these ids. Keeps unknown ids only while a task has no id. Returns whether any id is known. */
   const addNamed = Effect.fnUntraced(function* (taskIds: ReadonlyArray<string>, now: number) {
     const found = yield* inChunks(
       taskIds,
@@ -174,7 +174,7 @@ export const writeHints = (
         .map(({ since }) => since + minute - now)
       return waits.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits))
     }),
-    /** Follows the last hint for all tasks again, because the earlier owner of a part may have missed it. */
+    /** Makes the last hint for all tasks apply again. The earlier owner of a part may have missed this hint. */
     followAgain: () => void (lastHintForAll = { ...lastHintForAll, at: never }),
     delivered,
     lastDelivery: Effect.sync(() => lastDelivery),

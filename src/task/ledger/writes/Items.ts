@@ -119,7 +119,7 @@ export const readItems = ({ job, sql }: Model.LedgerContext) => {
     ),
   )
 
-  /** SQL condition: `t` is a task of the first vote, and all tasks of later votes were refused or given up. */
+  /** SQL condition: `t` has an item's first vote, and the item's other tasks were refused or given up. */
   const isLost = sql`t.vote = 1 AND NOT EXISTS (SELECT 1 FROM task v WHERE v.job = t.job
     AND v.batch = t.batch AND v.seq > t.seq AND v.seq < t.batch + t.votes * t.batch_items AND v.vote > 1
     AND NOT ${sql.in("v.state", Model.lostStates)} AND ${isAskedByTask("v")})`

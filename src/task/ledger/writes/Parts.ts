@@ -1,7 +1,7 @@
 /**
- * The parts of a job that this process owns. A process with exclusive access owns all parts; a worker owns the parts
- * that it has taken. Each time, the part's epoch grows, so that earlier owners, which may be suspended, cannot claim
- * its tasks. A late response is recorded even if another process owns the part, unless the task was claimed again.
+ * The parts of a job that this process owns. A process with exclusive access owns all parts. A worker owns the parts
+ * that it has taken. Taking a part increases its epoch. An earlier owner, which may be suspended, can then no longer
+ * claim the part's tasks. Its late response is still recorded, if the task was not claimed again.
  */
 import { Effect, type Latch } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -30,7 +30,7 @@ interface OwnedPart {
   epoch: number
 }
 
-/** `planned`: new tasks, sent after all others. `hinted`: a webhook's tasks. `again`: earlier tasks to send or poll. */
+/** `planned`: new tasks after all others. `hinted`: a webhook arrived. `again`: earlier tasks are ready again. */
 export type Change = "planned" | "hinted" | "again"
 
 /** @param worker the worker's name; undefined if this process has exclusive access to the job */
@@ -60,7 +60,7 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
 
     areMine,
 
-    /** SQL condition for tasks to send. With `due_at = 0`, the index returns the tasks in the order of `seq`. */
+    /** SQL condition for tasks to send. It includes `due_at = 0`, so that the index `task_due` sorts them by `seq`. */
     areToSend: () => sql`${here} AND state = 'planned' AND due_at = 0 AND ${areMine()}`,
 
     isHeld: (seq: number) =>
@@ -69,8 +69,8 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
         : sql`state IN ('submitting', 'in_doubt') AND claim_epoch = ${claims.get(seq) ?? 0}`,
 
     /**
-     * SQL that claims a task for `millis` milliseconds, or extends its claim. `fence` keeps other processes from taking
-     * the part until the commit.
+     * SQL that claims a task for `millis` milliseconds, or extends its claim. Until the transaction commits, `fence`
+     * keeps other processes from taking the part.
      */
     claiming: ({ part, seq }: Pick<PlannedTask, "part" | "seq">, millis: number) => {
       if (worker === undefined) return { assignments: nothing, fence: nothing, claimed: () => {} }
@@ -86,8 +86,8 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
     forget: (seq: number) => void claims.delete(seq),
 
     /**
-     * Tasks whose claim by an earlier owner has ended. If a claim ends too far in the future, the clock was set back,
-     * and the claim counts as ended.
+     * Tasks whose claim by an earlier owner has ended. A claim that ends too far in the future counts as
+     * ended, because the clock was set back.
      */
     areAbandoned: (maxMillis: number) => sql`${here} AND state = 'submitting'
       AND NOT COALESCE(claim_until, 0) BETWEEN ${clock} AND ${clock} + ${Math.ceil(maxMillis) + margin}

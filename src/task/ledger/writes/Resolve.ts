@@ -1,7 +1,7 @@
 /**
- * Decisions about tasks that cannot continue, by a person (`prefstream resolve`) or the option `resubmit`. A person's
- * decision changes all given tasks or none, even while workers send and poll. No two tasks get the same id at the
- * service. If a new attempt has another key, the table `task_attempt` keeps the earlier attempt.
+ * Decides how tasks without a result continue: as a person (`prefstream resolve`) or the option `resubmit` says. A
+ * person's decision changes all given tasks or none, even while workers send and poll. No two tasks get the same id at
+ * the service. If a new attempt has another idempotency key, the table `task_attempt` keeps the earlier attempt.
  */
 import { Array as Arr, Effect, type Latch, Number as Num, Option, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -154,8 +154,8 @@ export const writeDecisions = (
   })
 
   /**
-   * The next run sends the tasks, even in another campaign. An `in_doubt` task keeps its key. If the service ignores
-   * keys and has the task, both tasks are billed.
+   * The next run sends the tasks, even in another campaign. An `in_doubt` task keeps its idempotency key. If the
+   * service ignores such keys and has the task, both tasks are billed.
    */
   const sendAgain = Effect.fn("Ledger.sendAgain")(function* (
     numbers: ReadonlyArray<number>,

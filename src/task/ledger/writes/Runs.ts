@@ -1,5 +1,5 @@
 /**
- * Campaigns, runs, and the files that they read. All runs under the same terms belong to one campaign. Other terms need
+ * Campaigns, runs, and the files that they read. All runs under the same terms belong to one campaign. New terms need
  * `newCampaign`, because all items are then billed again. Unsent tasks of other campaigns are sent only if a person
  * asked for it.
  */
@@ -269,7 +269,7 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
   return { startRun, endRun, recordInputs }
 }
 
-/** Other line endings, or whitespace at the end, must not count as other guidelines. */
+/** Guidelines that differ only in line endings, or in whitespace at the end, count as the same. */
 const normalize = (guidelines: string | undefined): string | undefined => {
   const text = guidelines?.replaceAll("\r\n", "\n").trimEnd()
   return text === "" ? undefined : text

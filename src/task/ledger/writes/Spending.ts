@@ -1,8 +1,7 @@
 /**
  * The cost of a job's votes, and the number of votes that its budget allows. Prices and budget are those of the last
- * run that set them. A vote counts as soon as it is planned, also while its task is `in_doubt`. It does not count if
- * the service refused or canceled its task, if the task was given up or superseded before it was sent, or if the vote
- * was imported.
+ * run that set them. A vote counts as soon as it is planned, even while its task is `in_doubt`. Votes do not count
+ * if they were imported, if their task was refused or canceled, or if it was superseded or given up unsent.
  */
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
@@ -17,7 +16,7 @@ import { inCampaign, priceListSetting, setSetting, settingOf } from "../schema/R
 /** Setting with the number of items that need a further vote, but have none planned. */
 export const wantedVotes = "votes_wanted"
 
-/** Setting with the number of votes that had ended when items were last chosen for further votes. */
+/** Setting with the number of votes that were not outstanding at the last choice of items for further votes. */
 export const endedVotesSeen = "votes_ended_seen"
 
 /** Setting with the rule that sends items to people; absent if there is none. */
@@ -26,11 +25,11 @@ export const peopleWhenSetting = "people_when"
 export const furtherVoters = (here: Here) =>
   Effect.map(settingOf(here, peopleWhenSetting), (rule): Voters.Voters | null => (rule === undefined ? null : "people"))
 
-/** Prices and budget of a job. Default: the values of an earlier run of the job. */
+/** Prices and budget of a job. Missing ones come from an earlier run of the job. */
 export interface SpendingTerms {
   /**
    * Price of one vote on one item, or prices by the kind of expert that the service reports, with `default` for other
-   * kinds. Replaces all earlier prices, for tasks that are planned from now on.
+   * kinds. New prices replace all earlier ones, except for tasks that are already planned.
    */
   readonly price?: Prices.Price | undefined
   /** Maximum cost of all votes of the job, including votes of earlier runs. `none` removes the limit. Needs a price. */
@@ -200,7 +199,7 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
 export interface Routed {
   readonly rule: string | undefined
   readonly items: number
-  /** Number of `items` with a known answer, which do not go to people. */
+  /** Number of `items` that have a known answer. Items with a known answer do not go to people. */
   readonly knownAnswers: number
   readonly toPeople: number
   /** Votes of people that count against the budget. */

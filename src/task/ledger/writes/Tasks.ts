@@ -1,4 +1,4 @@
-/** The states, requests, and results of tasks. A change of state is on disk when its effect succeeds. */
+/** The states, requests, and results of tasks. When an effect that changes a state succeeds, the change is on disk. */
 /* oxlint-disable max-lines -- the changes of a task's state share their statements */
 import { Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -135,7 +135,7 @@ export const writeTasks = (
   })
 
   return {
-    /** For services that may ignore keys: tasks that were being sent when a process ended become `in_doubt`. */
+    /** For services that may ignore keys: tasks that a process was sending when it ended are now `in_doubt`. */
     holdInterrupted: change("holdInterrupted", holdInterruptedRows),
     /** For services that honor keys: tasks that were being sent are planned again. Tasks in doubt stay in doubt. */
     planInterrupted: change(
@@ -350,7 +350,7 @@ export const writeTasks = (
     makeDue: Effect.suspend(() =>
       change("makeDue", sql`UPDATE task SET due_at = 0 WHERE ${here} AND state = 'submitted' AND ${owned.areMine()}`),
     ),
-    /** Polls all tasks within this time, because an earlier run may have polled less often. */
+    /** Makes all tasks due within this time, because an earlier run may have polled less often. */
     dueWithin: Effect.fn("Ledger.dueWithin")(function* (millis: number) {
       const latest = Math.ceil((yield* SteadyClock.now) + millis)
       yield* write(sql`UPDATE task SET due_at = ${latest}
