@@ -12,6 +12,7 @@ import { count, plural } from "../io/Values.ts"
 import { ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
 import { TaskClient } from "./client/AnnotationClient.ts"
 import { type AnnotationClientError, endsPolling } from "./client/AnnotationClientError.ts"
+import { isCanceled } from "./client/Protocol.ts"
 import { checkAnswer, isUsable } from "./ledger/reads/ResultMatch.ts"
 import * as VoteKinds from "./ledger/schema/VoteKinds.ts"
 import { Ledger } from "./ledger/Ledger.ts"
@@ -166,7 +167,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
             task.seq,
             Recheck.failedStatusReason(view.status),
             task.taskId,
-            Recheck.isCanceled(view.status),
+            isCanceled(view.status),
           )
         case "Completed": {
           const fit = yield* checkAnswer(ledger, task.seq, task.taskId, view, kindsIn)

@@ -8,15 +8,13 @@ import { ServiceProfile } from "../api/ServiceProfile.ts"
 import { plural } from "../io/Values.ts"
 import { TaskClient } from "./client/AnnotationClient.ts"
 import { type AnnotationClientError, endsPolling } from "./client/AnnotationClientError.ts"
+import { isCanceled } from "./client/Protocol.ts"
 import { checkAnswer } from "./ledger/reads/ResultMatch.ts"
 import * as VoteKinds from "./ledger/schema/VoteKinds.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 import type { Issue } from "./ledger/schema/Model.ts"
 
 export const failedStatusReason = (status: string): string => `the service reports the status ${status}`
-
-/** A canceled task is not paid for. */
-export const isCanceled = (status: string): boolean => status === "cancelled" || status === "canceled"
 
 /** Returns the `seq` of each task whose failure the service confirms, or that the service never accepted. */
 export const findResubmittable = Effect.fn("Recheck.findResubmittable")(function* (tasks: ReadonlyArray<Issue>) {

@@ -1,7 +1,6 @@
 /** The overview: what the dataset is, whether its checks passed, and the main numbers. */
 import type { ComponentChildren } from "preact"
 import type { Check, QualityReport } from "../../domain/QualityReport.ts"
-import { adviceFor } from "./advice.ts"
 import { count, decimal, plural, share, shareOf } from "./format.ts"
 import { Name } from "./parts.tsx"
 import {
@@ -29,6 +28,13 @@ const Verdict = ({ tone, title, children }: VerdictProps) => (
     {children}
   </div>
 )
+
+const adviceFor = ({ advice, dropped, unit, value }: Check): string => {
+  if (value === null)
+    return "There is no data for this check: remove the threshold, or add the data that the check needs."
+  if (!dropped) return advice
+  return `These ${unit} were left out, but there are more of them than the threshold allows. Find out where they come from, or raise the threshold.`
+}
 
 const FailedCheck = ({ check }: { readonly check: Check }) => (
   <li>

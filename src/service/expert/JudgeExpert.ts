@@ -42,9 +42,6 @@ export const optionKinds: Kinds.KindsOf<JudgeOptions> = {
   onDisagreement: Kinds.text, attempts: Kinds.number, price: Kinds.object,
 }
 
-/** Up to this many completions, n(n-1) requests compare all pairs. For more, 2(n-1) requests find only the best. */
-const rankUpTo = 4
-
 /** Maximum of concurrent judgments if requests are sent as batches. Each needs memory for its prompt and requests. */
 const batchedJudgments = 10_000
 
@@ -136,10 +133,7 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
     )
     if (some === undefined) return Option.none()
     const distinct = [some, ...others] as const
-    const all = distinct.length <= rankUpTo
-    const ranked = yield* all
-      ? PairwiseRanking.allPairs(distinct, compare)
-      : PairwiseRanking.slidingPass(distinct, compare)
+    const ranked = yield* PairwiseRanking.rank(distinct, compare)
     if (options.onDisagreement === "abstain" && ranked.isUncertain) {
       const problem = "the model's preference changes with the order of the completions"
       return yield* new JudgeError({ problem, isRetryable: false })
@@ -170,7 +164,7 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
         model: usage.model() ?? options.model,
         ...(temperature === undefined ? {} : { temperature }),
         template: templateHash,
-        method: distinct.length <= 2 ? "pair" : all ? "all_pairs" : "sliding_pass",
+        method: distinct.length <= 2 ? "pair" : ranked.ranking === undefined ? "sliding_pass" : "all_pairs",
         consistent: ranked.comparisons.every(PairwiseRanking.isConsistent),
         answers: ranked.comparisons
           .flat()

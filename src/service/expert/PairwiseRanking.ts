@@ -7,6 +7,9 @@
  */
 import { Effect } from "effect"
 
+/** Up to this many completions are all compared with each other. Of more, only the best is found. */
+const maxAllPairs = 4
+
 /** The answer about two completions in the order in which they were shown. Numbers are indices of completions. */
 export interface Answer {
   readonly order: readonly [number, number]
@@ -91,6 +94,9 @@ export const slidingPass = Effect.fnUntraced(function* <E>(
   }
   return { best, ranking: undefined, comparisons, isUncertain: isOpen(best, comparisons) }
 })
+
+export const rank = <E>(order: readonly [number, ...ReadonlyArray<number>], compare: Compare<E>) =>
+  order.length <= maxAllPairs ? allPairs(order, compare) : slidingPass(order, compare)
 
 const isOpen = (best: number, comparisons: ReadonlyArray<Comparison>): boolean => {
   let carried = best

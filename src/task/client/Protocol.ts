@@ -64,10 +64,13 @@ export interface PollCall extends Call {
 export type PollAnswer =
   /** `waiting` is the number of prompts that wait for another expert, if the service reports it. */
   | { readonly _tag: "Open"; readonly status: string; readonly waiting?: number }
-  /** The task will never complete. A task with the status `canceled` is not paid for. */
+  /** The task will never complete. */
   | { readonly _tag: "Failed"; readonly status: string }
   /** The results of all prompts. If a result does not fit, the task is invalid, and the raw response is kept. */
   | { readonly _tag: "Completed"; readonly results: ReadonlyArray<PromptResult> }
+
+/** A canceled task is not paid for. */
+export const isCanceled = (status: string): boolean => status === "cancelled" || status === "canceled"
 
 /** The protocol of a service. Each function makes one attempt, and may fail with any error. prefstream retries. */
 export interface Protocol {
