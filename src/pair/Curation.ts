@@ -9,7 +9,7 @@ import * as Conversation from "../domain/Conversation.ts"
 import { flagsIn } from "../domain/Flag.ts"
 import type { JudgedItem, Judgment } from "../domain/Judgment.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
-import type { Check, Example, QualityReport } from "../domain/QualityReport.ts"
+import type { Check, QualityReport } from "../domain/QualityReport.ts"
 import { onePerExpert } from "../domain/Vote.ts"
 import { SettingInvalid } from "../io/SettingInvalid.ts"
 import * as Kinds from "../io/SettingKinds.ts"
@@ -22,6 +22,7 @@ import * as Consensus from "./votes/Consensus.ts"
 import { rankingOf } from "./votes/Ranking.ts"
 import * as Agreements from "./report/Agreements.ts"
 import * as DuplicatePrompts from "./text/DuplicatePrompts.ts"
+import * as Examples from "./report/Examples.ts"
 import * as Experts from "./report/Experts.ts"
 import * as Flags from "./report/Flags.ts"
 import * as GoldScore from "./report/GoldScore.ts"
@@ -99,22 +100,8 @@ const kinds: Kinds.Kinds = {
   scratchDirectory: Kinds.text,
 }
 
-const maxExamples = 8
 const maxFindings = 5
 const resamples = 200
-
-const makeSample = () => {
-  let drawn: Array<{ readonly key: string; readonly example: Example }> = []
-  return {
-    add: (pair: PreferencePair, key: string): void => {
-      if (drawn.length === maxExamples && key >= drawn.at(-1)!.key) return
-      const { agreement, chosen, item_id, prompt, rationale, rejected, votes } = pair
-      drawn.push({ key, example: { prompt, chosen, rejected, rationale, item_id, agreement, votes } })
-      drawn = drawn.toSorted((a, b) => (a.key < b.key ? -1 : 1)).slice(0, maxExamples)
-    },
-    finish: () => drawn.map(({ example }) => example),
-  }
-}
 
 const makeTally = () => {
   let count = 0
@@ -261,7 +248,7 @@ const makeState = (
   const rationales = Rationales.make()
   const rubric = RubricAnswers.make()
   const flagCounts = Flags.make()
-  const sample = makeSample()
+  const examples = Examples.make()
   const seconds = Distribution.make()
   const languages = new Map<string, number>()
   const contamination = Contamination.make(evaluationPrompts)
@@ -382,7 +369,7 @@ const makeState = (
       pairCount += selected.length
       lengths.add(selected, consensus.judgment.completions)
       models.add(selected, item)
-      sample.add(selected[0]!, key)
+      examples.add(selected[0]!, key)
       return { item, pairs }
     },
 
@@ -455,7 +442,7 @@ const makeState = (
           ...checked.map((name) => Checks.evaluate(name, measurements[name], thresholds, drop)),
           ...ownChecks.map((check) => check.finish()),
         ],
-        examples: sample.finish(),
+        examples: examples.finish(),
       } satisfies Partial<QualityReport> & Record<string, unknown>
     },
   }

@@ -19,6 +19,9 @@ export class WorkerStalled extends Schema.TaggedError<WorkerStalled>()("WorkerSt
   }
 }
 
+/** A worker with due tasks may be without progress for this time, in addition to the timeout of a request. */
+export const stallLimit = Duration.minutes(10)
+
 const interval = Duration.seconds(20)
 const maxCheckInterval = 2 * Duration.toMillis(interval)
 

@@ -70,13 +70,11 @@ export const defaultLease = Duration.seconds(35)
 /** Interval of checks for tasks that others have abandoned, and for changes without a notification. */
 const refreshInterval = Duration.seconds(2)
 
-/** Delay before a restart. It doubles with each failure without progress, up to a maximum below `stallLimit`. */
+/** Delay before a restart. It doubles with each failure without progress, up to a maximum below `Watchdog.stallLimit`. */
 const restartInterval = Duration.seconds(15)
 const maxRestartInterval = Duration.minutes(5)
 
 const restartSendingInterval = Duration.seconds(30)
-
-const stallLimit = Duration.minutes(10)
 
 const renewInterval = Duration.seconds(5)
 
@@ -166,7 +164,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
     done: ledger.requestsDone,
     isDue: ledger.isDue,
     othersAnsweredWithin: ledger.othersAnsweredWithin,
-    limit: Duration.sum(Duration.fromInputUnsafe(requestTimeout), stallLimit),
+    limit: Duration.sum(Duration.fromInputUnsafe(requestTimeout), Watchdog.stallLimit),
     onCheck: (...times) => void ([answeredAt, progressedAt] = times),
   }).pipe(Effect.catchTag("WorkerStalled", onStalled))
 

@@ -1,7 +1,7 @@
 /** `prefstream audit` compares the automatic judges of a job with people. */
 import { Console, Effect } from "effect"
 import { Flag } from "effect/cli"
-import { defaultWithin } from "../../pair/audit/Audit.ts"
+import { defaultWithin } from "../../pair/audit/Policies.ts"
 import { defaultResamples } from "../../pair/stats/Bootstrap.ts"
 import { audit } from "../../pipeline/Audit.ts"
 import { annotationFlags, annotationPathsOf } from "../flags/AnnotationPath.ts"

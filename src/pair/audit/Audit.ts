@@ -32,7 +32,6 @@ export interface AuditOptions {
 }
 
 const kinds = { judges: Kinds.texts, by: Kinds.object, ...Kinds.all(Kinds.number, "within resamples seed") }
-export const defaultWithin = 0.02
 
 const namesOf = (ballots: ReadonlyArray<Ballots.AuditVote>): ReadonlyArray<string> => [
   ...new Set(ballots.flatMap(({ expert }) => expert ?? [])),
@@ -63,7 +62,7 @@ export const of = Effect.fnUntraced(function* <E, R>(
   options: AuditOptions = {},
 ) {
   yield* Kinds.checkStream(judged, options, kinds)
-  const { by, price, resamples = Bootstrap.defaultResamples, seed = 0, within = defaultWithin } = options
+  const { by, price, resamples = Bootstrap.defaultResamples, seed = 0, within = Policies.defaultWithin } = options
   const judgeNames = new Set(options.judges)
   const items = yield* Stream.runCollect(
     Stream.map(judged, (item) => Ballots.of(item, votesOf(item), judgeNames, by?.groupOf)),

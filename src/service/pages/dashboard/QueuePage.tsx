@@ -15,14 +15,7 @@ import { useMay } from "./role.tsx"
 import { href, type Query } from "./routes.ts"
 import { Table } from "./Table.tsx"
 import { isOpen } from "./TaskList.tsx"
-import { type Label, pausedLabel } from "./wording.ts"
-
-const priorityLabels: Readonly<Record<Priority, Label>> = {
-  urgent: { words: "Urgent", tone: "bad" },
-  high: { words: "High", tone: "warn" },
-  normal: { words: "Normal", tone: "neutral" },
-  low: { words: "Low", tone: "neutral" },
-}
+import { pausedLabel, priorityLabel } from "./wording.ts"
 
 export const QueuePage = ({ query: { after } }: { readonly query: Query }) => {
   const resource = useResource(`queue ${after}`, () => askPage("GET /groups", { after }), 10_000)
@@ -102,7 +95,7 @@ const EntryTable = ({ label, entries }: { readonly label: string; readonly entri
           label: "Priority",
           cell: ({ paused, priority }) => (
             <span class="badges">
-              <Badge label={priorityLabels[priority]} />
+              <Badge label={priorityLabel[priority]} />
               {paused && <Badge label={pausedLabel} />}
             </span>
           ),
@@ -172,7 +165,7 @@ const Change = ({ entry }: { readonly entry: Entry }) => (
       legend="Priority"
       name="priority"
       value={entry.priority}
-      options={priorities.map((priority) => [priority, priorityLabels[priority].words])}
+      options={priorities.map((priority) => [priority, priorityLabel[priority].words])}
     />
     <Assigned group={entry} />
   </ConfirmButton>

@@ -2,6 +2,7 @@
 import type { Problem } from "../shared/api.ts"
 import type { Delivery, WebhookSettings } from "../../pageApi/WebhookApi.ts"
 import type { TaskItem, TaskSummary } from "../../pageApi/TasksApi.ts"
+import type { Priority } from "../../pageApi/GroupsApi.ts"
 import type { ItemState } from "../../pageApi/ItemsApi.ts"
 import { plural } from "./format.ts"
 
@@ -17,6 +18,13 @@ export const statusLabel: Readonly<Record<TaskSummary["status"], Label>> = {
   in_progress: { words: "In progress", tone: "accent" },
   completed: { words: "Completed", tone: "good" },
   cancelled: { words: "Cancelled", tone: "neutral" },
+}
+
+export const priorityLabel: Readonly<Record<Priority, Label>> = {
+  urgent: { words: "Urgent", tone: "bad" },
+  high: { words: "High", tone: "warn" },
+  normal: { words: "Normal", tone: "neutral" },
+  low: { words: "Low", tone: "neutral" },
 }
 
 export const itemStateLabel: Readonly<Record<ItemState, Label>> = {
