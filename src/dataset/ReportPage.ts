@@ -12,7 +12,7 @@ export class ReportTemplateMissing extends Schema.TaggedError<ReportTemplateMiss
   cause: Schema.optionalKey(Schema.Defect()),
 }) {
   override get message() {
-    return `The report template at ${this.path} cannot be read. In a clone, run npm run build:pages; in a bundle, leave prefstream external; otherwise, reinstall prefstream.`
+    return `The report template at ${this.path} cannot be read. In a clone, run npm run build:pages. In a bundled program, exclude prefstream from the bundle. Otherwise, reinstall prefstream.`
   }
 }
 

@@ -78,7 +78,7 @@ const methodsOf = (
         length.share_longer !== null &&
           `The longer completion is the chosen one in ${percent(length.share_longer)} of the pairs with different lengths${length.cohens_d === null ? "" : ` (Cohen's d ${rounded(length.cohens_d)})`}. Each item counts once.`,
         position.p_value !== null &&
-          `The completions shown in the first half got more votes on ${count(position.first_half, "item")}, and the completions shown in the second half on ${count(position.second_half, "item")} (p = ${position.p_value.toPrecision(2)}).`,
+          `The completions shown first (the first half of the order) got more votes on ${count(position.first_half, "item")}, and those shown last on ${count(position.second_half, "item")} (p = ${position.p_value.toPrecision(2)}).`,
       ),
     },
     ...(splits.length < 2

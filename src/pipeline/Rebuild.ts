@@ -72,7 +72,7 @@ export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
       Effect.fnUntraced(function* ({ items }) {
         const table = planned > items ? yield* SplitTable.ofDataset(directory, manifest) : undefined
         if (table !== undefined) {
-          const actual = `votes on ${items} items, which is too few to assign the splits again: they were read from the dataset`
+          const actual = `votes on ${items} items only, so the splits were read from the dataset`
           add(Manifest.fileName, `votes on all ${planned} planned items`, actual, "warning")
         }
         const unvoted = { tools: manifest.tools === true, table }

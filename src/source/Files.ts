@@ -100,9 +100,7 @@ export const openInput = Effect.fnUntraced(function* (
     ),
   )
   const mayNameModels = layout.reads === "parts" && layoutOptions.model === undefined && fileModels.size > 1
-  const modelNote = mayNameModels
-    ? ", models named after the files if most files contain the same prompts equally often"
-    : ""
+  const modelNote = mayNameModels ? ", and models get the names of files if most files contain the same prompts" : ""
   const summary: InputSummary = {
     files: opened.map(({ file: { description, name } }) => ({ name, description })),
     count: files.length,

@@ -30,7 +30,7 @@ const fieldsOf = (rejects: ReadonlyArray<Reject>) =>
   rejects.map(({ line, reason }) => `${line} ${reason.split(":")[0]}`).join(", ")
 
 const detectedFrom =
-  "expected no value, as in the first 100 records: with this field, another layout would have been detected"
+  "expected no value, as in the first 100 records: had the first records had this field, another layout would have been detected"
 
 describe("files", () => {
   test("a later record with what the first ones lack is refused where it would be left out", function* () {
@@ -77,7 +77,7 @@ describe("files", () => {
       const files = yield* writeFiles({ "A.jsonl": text("A"), "B.jsonl": text("B") })
       return (yield* Source.files(files).summary!).layout
     }, Effect.scoped)
-    const named = "models named after the files if most files contain the same prompts equally often"
+    const named = "models get the names of files if most files contain the same prompts"
     assert.strictEqual(
       yield* layoutOf({}),
       `long: prompt at "prompt", completion at "output", grouped by the prompt, ${named}`,

@@ -70,7 +70,7 @@ export const inputFlags = inGroup("INPUT", {
   goldPath: text(
     "gold-path",
     "PATH",
-    "Path of the gold answer: a completion's column or model, or in layout items its index from 0",
+    "Path of the gold answer, which names a column or model (or an index from 0 in layout items)",
   ),
   metadataPath: text("metadata-path", "PATH", "Path of an object to copy into the dataset as metadata"),
   keep: repeated(

@@ -59,7 +59,7 @@ const notes = (board: Leaderboard): ReadonlyArray<string> => {
       `${extremes.map(({ extreme, model }) => `${model} ${extreme === "never_lost" ? "never lost" : "never won"}`).join(", ")}${plural(extremes.length, ": the votes do not bound this rating, which depends", ": the votes do not bound these ratings, which depend")} on the prior.`,
     ...controls.map(({ coefficient, control, unit }) =>
       control === "length"
-        ? `Ratings are adjusted to equal length. The relative difference of lengths a and b is (a − b) / (a + b); its root mean square is ${unit.toFixed(2)}. This difference adds ${signed(coefficient.value)} to the longer completion's log odds of winning (95% interval: ${range(coefficient, signed, ["", ""])}).`
+        ? `Ratings are adjusted to equal length. The relative difference of lengths a and b is (a − b) / (a + b); its root mean square is ${unit.toFixed(2)}. A difference of this size adds ${signed(coefficient.value)} to the longer completion's log odds of winning (95% interval: ${range(coefficient, signed, ["", ""])}).`
         : `Ratings are adjusted for the position shown. Being shown first adds ${signed(coefficient.value)} to the log odds of winning (95% interval: ${range(coefficient, signed, ["", ""])}).`,
     ),
     tie_parameter !== null && `Equal models tie with probability ${percent(tie_parameter / (2 + tie_parameter))}.`,
@@ -91,7 +91,7 @@ const boardText = (board: Leaderboard): string => {
   const { comparisons, groups, items, method, models, ties, votes } = board
   const options = present([
     method.ties !== "davidson" && ties > 0 && (method.ties === "half" ? "ties as half wins" : "without ties"),
-    method.weighted && "ratings weight votes by expert reliability, but win rates count each vote once",
+    method.weighted && "in ratings, votes of reliable experts weigh more; in win rates, each vote counts once",
   ])
   const rows = aligned([head, ...models.map(cellsOf)], (column) => column === 1)
   return [

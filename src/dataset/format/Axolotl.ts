@@ -25,7 +25,7 @@ const cutProblem = (answer: string): string | undefined => {
   if (endsInWhiteSpace.test(answer))
     return "text without leading or trailing white space (axolotl searches for the text after applying a chat template)"
   return dummy.includes(answer)
-    ? `text that does not occur in the placeholder ${dummy} (axolotl would find the completion there)`
+    ? `text that is not part of ${dummy} (axolotl puts this placeholder before the completion, and would find the completion in it)`
     : undefined
 }
 
@@ -54,7 +54,7 @@ const inTemplates = (row: JsonRow): ReadonlyArray<Problem> =>
           {
             field: `${side}.content`,
             expected:
-              "text that does not also occur in common chat templates (axolotl would take its place in the template for the completion's)",
+              "text that is not part of common chat templates (axolotl would find the completion in the template, and train on the wrong part)",
             found: describeValue(content),
           },
         ]

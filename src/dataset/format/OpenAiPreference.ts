@@ -78,11 +78,7 @@ const sharedResults = (chosen: ReadonlyArray<Message>, rejected: ReadonlyArray<M
 const oneAnswer = (messages: ReadonlyArray<Message>, field: string): Checked<ReadonlyArray<JsonRow>> =>
   messages.length === 1
     ? toMessages(messages, field)
-    : refuse(
-        field,
-        "only one message after the tool results that chosen and rejected have in common",
-        `${messages.length} messages`,
-      )
+    : refuse(field, "only one message after the shared tool results", `${messages.length} messages`)
 
 export const openAiPreference: TrainerFormat = {
   name: "openai-preference",

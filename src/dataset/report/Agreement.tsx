@@ -57,7 +57,7 @@ const facts = (agreement: AgreementReport): ReadonlyArray<Fact> => {
     [
       "Krippendorff’s alpha",
       alpha === null ? "–" : decimal(alpha),
-      "chance agreement is estimated from the positions of the choices in the input; if most choices have the same position, alpha is low despite agreement",
+      "alpha counts agreement beyond chance; if most votes choose the same position of the input, chance alone explains their agreement, and alpha is low",
     ],
     ["Mean share of votes for the choice", mean === null ? "–" : share(mean)],
     ["Unanimous", shareOf(unanimous, items), plural(unanimous, "item")],

@@ -17,8 +17,8 @@ const lead = ({ first_half, known, p_value, second_half }: Position): string => 
   if (known === 0) return "Position bias is unknown, because the order in which completions were shown is unknown."
   const halves = first_half + second_half
   if (halves === 0 || p_value === null) return `The order is known for ${plural(known, "vote")}.`
-  const summary = `On ${shareOf(first_half, halves)} of ${plural(halves, "item")}, the completions shown in the first half got more votes than those in the second half (50% is expected)`
-  return `${summary}; ${describePValue(p_value)}. Each item counts once; items with equally many votes in both halves are left out.`
+  const summary = `On ${shareOf(first_half, halves)} of ${plural(halves, "item")}, the completions shown first (the first half of the order) got more votes than those shown last (50% is expected)`
+  return `${summary}; ${describePValue(p_value)}. Each item counts once; items with as many votes for one half as for the other are left out.`
 }
 
 const draw =

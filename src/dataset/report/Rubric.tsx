@@ -43,7 +43,7 @@ const facts = ({ all_bad, edited, items, strength }: RubricReport): ReadonlyArra
       "Agreement on strength",
       mean(alpha),
       alpha === null
-        ? "unknown: it takes an item with two votes for its best completion, each with a strength, and strengths that differ"
+        ? "unknown: no item has two votes with a strength for its best completion, or all strengths are the same"
         : "Krippendorff’s alpha (interval data) between votes for the same completion",
     ],
     all_bad.answered > 0 && [

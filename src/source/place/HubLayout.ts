@@ -29,7 +29,9 @@ export const dataFiles = (
   const decoded = decodeCard(card)
   if (Result.isFailure(decoded)) {
     const problem = SchemaIssues.describe(decoded.failure.issue)
-    return Result.fail(`README.md: ${problem}; correct README.md, or append a path of files to the dataset's name`)
+    return Result.fail(
+      `README.md: ${problem}; correct README.md, or name the files to read after the dataset's name (DATASET/data/*.parquet)`,
+    )
   }
   const configurations = decoded.success?.configs ?? []
   const configuration =

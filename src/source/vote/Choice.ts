@@ -206,7 +206,7 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
         columns === undefined ? `${count} ${plural(count, "number")}${among}` : joinWords(values.map(describeValue))
       return Result.fail(
         lacksSome(item)
-          ? `numbers can be read only in a record with all ${labels?.length} completions, found ${completions.length} completions`
+          ? `scores and ranks can be read only if a record has all of the ${labels?.length} completions, found ${completions.length}`
           : `expected a number for each of ${completions.length} completions, found ${description}`,
       )
     }

@@ -26,7 +26,7 @@ export class MembersUnknown extends Schema.TaggedError<MembersUnknown>()("Member
   found: Schema.String,
 }) {
   override get message() {
-    return `${this.service}: openapi.json could not be read (${this.found}), so it is unknown whether one task can ask for several votes. Without this information, the service could give and bill more votes than \`votes\`. Run the same command again; if the service has no openapi.json, add the member "votes": 1 to each request (\`requestExtra\`)`
+    return `${this.service}: openapi.json could not be read (${this.found}), so it is unknown whether one task can ask for several votes. If tasks were sent now, the service could give and bill more votes than requested. Run the same command again; if the service has no openapi.json, add the member "votes": 1 to each request (\`requestExtra\`)`
   }
 }
 
@@ -195,7 +195,7 @@ const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   const possible = membersOf(profile, { group: true, maxVotes: 1 })
   if (unread !== undefined && idempotencyKey === "declared") {
     yield* Effect.logWarning(
-      `${identity}: openapi.json could not be read (${unread}), so a task is kept as in doubt if its request may have arrived, but got no answer. If the service honors Idempotency-Key, set \`idempotencyKey: "honored"\`: such requests are then sent again with the same key`,
+      `${identity}: openapi.json could not be read (${unread}), so it is unknown whether a request without an answer may be sent again. Its task is then in doubt, and waits for a decision. If the service honors Idempotency-Key, set \`idempotencyKey: "honored"\`: such requests are then sent again with the same key`,
     )
   }
   if (isUnread && (possible.group || possible.maxVotes > 0)) {

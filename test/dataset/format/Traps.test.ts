@@ -85,7 +85,7 @@ describe("refused with its reason", () => {
     [
       "axolotl-chat-template",
       { chosen: "a" },
-      'chosen: expected text that does not occur in the placeholder [[dummy_message]] (axolotl would find the completion there), found "a"',
+      'chosen: expected text that is not part of [[dummy_message]] (axolotl puts this placeholder before the completion, and would find the completion in it), found "a"',
     ],
   ] satisfies ReadonlyArray<readonly [FormatName, Partial<PreferencePair>, string]>)(
     "%s: %j",
@@ -233,7 +233,7 @@ describe("found in a file", () => {
       "an answer that Llama's template has before it",
       [{ messages: [q], ...sides(message("assistant", "2024"), message("assistant", "1970 was the year")) }],
       [
-        '1: chosen.content: expected text that does not also occur in common chat templates (axolotl would take its place in the template for the completion's), found "2024" warning',
+        '1: chosen.content: expected text that is not part of common chat templates (axolotl would find the completion in the template, and train on the wrong part), found "2024" warning',
       ],
     ],
     [

@@ -26,7 +26,7 @@ export class TermsChanged extends Schema.TaggedError<TermsChanged>()("TermsChang
     const changes = this.changes.join("; ")
     return this.earlier === undefined
       ? `the settings differ from the last run's (campaign ${this.campaign}): ${changes}. Use the earlier settings, or add \`newCampaign: true\` to judge all items again; earlier results are kept`
-      : `the settings differ from the last run's (campaign ${this.campaign}): ${changes}. The new settings match campaign ${this.earlier}. To continue campaign ${this.campaign}, use its settings. To return to campaign ${this.earlier}, add \`newCampaign: true\`, which starts no new campaign here`
+      : `the settings differ from the last run's (campaign ${this.campaign}): ${changes}. The new settings match campaign ${this.earlier}. To continue campaign ${this.campaign}, use its settings. To return to campaign ${this.earlier}, add \`newCampaign: true\``
   }
 }
 
