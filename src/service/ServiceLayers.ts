@@ -61,12 +61,12 @@ export interface ServiceOptions {
   /** The path of a file of prompt items whose `gold` is the right answer. Experts are measured by these items. */
   readonly gold?: string | undefined
   /**
-   * Whether to end tasks that need votes which no expert can give. A prompt is then closed with the votes that it
-   * has. A task without any vote, or with too few experts, is canceled, and opened again when the service next starts.
-   * Default false: the prompts wait for other experts.
+   * Whether to end a task whose missing votes no automatic expert can give. If an expert has no answer to a prompt, the
+   * prompt is closed with its other votes. A task is canceled if it has no votes, or fewer experts than votes per
+   * prompt. The next start of the service reopens canceled tasks. Default false: the prompts wait for other experts.
    */
   readonly cancelUnanswered?: boolean | undefined
-  /** Whether a person may judge equal items of a group if nobody else is left (`repeated` votes). Default false. */
+  /** Whether a person may judge the same prompt and completions twice if nobody else is left. Default false. */
   readonly allowRepeatedVotes?: boolean | undefined
   /** A token that the service accepts in addition to those made in the dashboard. */
   readonly token?: Redacted.Redacted<string> | undefined

@@ -123,7 +123,7 @@ const make = Effect.gen(function* () {
   const revoke = Effect.fn("Tokens.revoke")(function* (tokenId: string) {
     const { hash, name } = yield* find(tokenId)
     const revoked_at = yield* Clock.currentTimeMillis
-    // The token is removed from the cache first, so it is refused even if the write fails.
+    // Delete before the write: `accept` reads only `accepted`, so it refuses the token even if the write fails.
     const last_used_at = accepted.get(hash)?.lastUsedAt ?? null
     accepted.delete(hash)
     yield* write(

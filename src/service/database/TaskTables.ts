@@ -1,7 +1,7 @@
 /**
  * The tables of tasks, items, votes, experts, and lanes (the parts of the queue, see `Lanes`). Requests and results
- * have their own tables, so that a task's row is small. To find work, an expert reads only new items: `item_cursor` is
- * the expert's position in `item_open` (oldest item first), and `returned_cursor` in `returned_item` (order of return).
+ * have their own tables, so that a task's row is small. Two cursors say where a person's search for work continues.
+ * `item_cursor` is the last item read. `returned_cursor` is the last row read of `returned_item` (items put back).
  */
 import type { SqlClient } from "effect/sql"
 
@@ -133,7 +133,7 @@ export const taskTables: ReadonlyArray<string> = [
       needed_of_judges = needed_of_judges + ${ofJudgesBy("NEW")} - ${ofJudgesBy("OLD")} WHERE status = NEW.status;
   END`,
 
-  // This trigger runs only on updates. A group's row is inserted after its first task, so `joinGroup` counts new tasks.
+  // `joinGroup` adds a new task to the counts of its group. This trigger adjusts the counts when the task changes.
   `CREATE TRIGGER task_of_group_changed AFTER UPDATE OF status, prompts_done, votes_given, extra_votes, votes_spared ON task
     WHEN NEW.group_id <> NEW.task_id BEGIN
     UPDATE task_group SET

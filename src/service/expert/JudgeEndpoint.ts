@@ -2,8 +2,8 @@
  * The client of `POST {base URL}/chat/completions`. It waits if the endpoint asks for a pause, and pauses for a minute
  * if the endpoint refuses the settings. It follows no redirects. No failure or log contains the key. Equal concurrent
  * requests are sent once, and a request with an answer in `JudgeAnswers` is not sent. If one request of a judgment
- * fails, the answers to the judgment's other sent requests are kept. A `JudgeError` says not to retry if the question
- * is at fault. A refusal without a reason, a timeout, or an oversized response counts as the question's fault only if
+ * fails, the answers to the judgment's other sent requests are kept. If the question is at fault, the `JudgeError` is
+ * not retryable. A refusal without a reason, a timeout, or an oversized response counts as the question's fault only if
  * the endpoint has answered other questions.
  */
 import {
@@ -103,7 +103,7 @@ export const make = Effect.fnUntraced(function* (
   /** The reason of the last refusal, if the endpoint's last response refused the settings, such as the key. */
   let refusal: string | undefined
 
-  /** A request's id contains the default temperature even if the request does not. Earlier answers are then found. */
+  /** The members for request ids. Dropping the temperature changes no id, so stored answers are still found. */
   const configured = Object.fromEntries(body)
   const members = () => Object.fromEntries(withTemperature ? body : body.filter(withoutTemperature))
 

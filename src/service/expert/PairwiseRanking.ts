@@ -7,7 +7,7 @@
  */
 import { Effect } from "effect"
 
-/** Up to this many completions are all compared with each other. Of more, only the best is found. */
+/** Up to this number of completions, `rank` compares all pairs. Above it, `rank` finds only the best completion. */
 const maxAllPairs = 4
 
 /** The answer about two completions in the order in which they were shown. Numbers are indices of completions. */
@@ -74,7 +74,7 @@ const couldPass = (
   comparisons: ReadonlyArray<Comparison>,
 ): boolean => {
   if (rival === best) return false
-  // An inconsistent comparison gives both completions 1 point. A win would give 2 points to one of them.
+  // An inconsistent comparison is a tie (1 point each). A win could give `rival` 1 point more, or `best` 1 point less.
   const swing = comparisons
     .filter((comparison) => !isConsistent(comparison))
     .reduce((sum, comparison) => sum + (isOf(comparison, rival) ? 1 : 0) + (isOf(comparison, best) ? 1 : 0), 0)

@@ -62,7 +62,7 @@ export const random: Expert = {
 /** Makes an expert from a file of prompt items with `gold`. The expert has no answer to prompts outside the file. */
 export const gold = Gold.gold
 
-/** Makes an expert that asks a language model. Only the service's `judge:MODEL` stores the answers in a file. */
+/** Makes an expert that asks a language model. It stores no answers, so a restart may repeat paid requests. */
 export const judge = (options: JudgeExpert.JudgeOptions) => {
   const wrong = Kinds.wrongIn(options, JudgeExpert.optionKinds, ["baseUrl", "model"])
   if (wrong === undefined) return JudgeExpert.make(options)

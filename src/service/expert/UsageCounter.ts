@@ -1,4 +1,7 @@
-/** Sums a vote's requests. The cost of `cached` is in another vote. `without_vote` sums judgments without a vote. */
+/**
+ * Sums the tokens and the cost of a vote's requests. `cached` sums the requests whose cost another vote includes.
+ * `without_vote` sums the requests of earlier judgments that gave no vote.
+ */
 import type { Schema } from "effect"
 import * as Cost from "../../domain/Cost.ts"
 import type { RequestTokens } from "../../domain/TokenPrice.ts"

@@ -1,8 +1,8 @@
 /**
  * Runs the automatic experts: claims items, asks the experts in order, and records their votes. Experts that fail are
- * retried with backoff, and slow ones (`Expert.concurrency`) do not delay other tasks. If no expert has an answer,
- * `cancelUnanswered` decides whether the task is canceled or stays open. In both cases, the next start asks again. If
- * only language models may judge a task, a prompt is done once each model has voted or has no answer.
+ * retried with backoff, and slow ones (`Expert.concurrency`) do not delay other tasks. If no expert has an answer, the
+ * task stays open, or `cancelUnanswered` ends it. The next start of the service reopens canceled tasks, and asks again.
+ * If only language models may judge a task, a prompt is done once each model has voted or has no answer.
  */
 import { Cause, Clock, Duration, Effect, FiberSet, Latch, Layer, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -25,7 +25,7 @@ export interface WorkforceOptions {
 const maxClaimed = 32
 /** Maximum number of claimed tasks if the experts are slow. More tasks would only wait for the experts. */
 const maxTasksOfSlow = 8
-/** If an expert's `concurrency` exceeds this number, the expert answers in batches. */
+/** An expert with a higher `concurrency` asks in batches. `limitsOf` then limits claimed items instead of tasks. */
 const maxItemsOfSlow = 1_000
 
 const limitsOf = (experts: ReadonlyArray<Expert>) => {

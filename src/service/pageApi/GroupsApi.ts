@@ -21,7 +21,7 @@ export const GroupSummary = Schema.Struct({
   votes_needed: Schema.Int,
   /** The number of items that wait for new people, because all active people have already seen an equal item. */
   waiting: Schema.Int,
-  /** The number of items for language models only on which all models have voted, but votes are missing. */
+  /** The number of items that wait for another language model. Only models may judge them, and all have voted. */
   waiting_for_judges: Schema.Int,
   created_at: Millis,
 })

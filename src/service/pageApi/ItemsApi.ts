@@ -15,20 +15,20 @@ export const Withdrawal = Schema.Struct({ reason: Schema.String, by: Schema.Stri
 
 /** One entry for all equal items: same prompt, completions, guidelines, and group. Canceled items stay separate. */
 export const ItemSummary = Schema.Struct({
-  /** The members up to `prompt` describe the newest matching item. `state` depends on the votes on all equal items. */
+  /** The members up to `prompt` describe the newest item that fits the filter. */
   item_no: Schema.Int,
   task_id: Schema.String,
   group_id: Schema.String,
   index: Schema.Int,
   prompt: Schema.String,
   state: ItemState,
-  /** `votes`, `votes_required`, and `flagged` cover all equal items. */
+  /** `votes`, `votes_required`, `flagged`, and `agreement` cover all items of the entry. `state` depends on `votes`. */
   votes: Schema.Int,
   votes_required: Schema.Int,
   flagged: Schema.Boolean,
   /** The other equal items, newest first, at most 25. */
   equal: Schema.Array(Schema.Struct({ task_id: Schema.String, index: Schema.Int })),
-  /** The agreement of the votes on all equal items. Null if there are fewer than two votes or votes are missing. */
+  /** Null if there are fewer than two votes or votes are missing. */
   agreement: Schema.NullOr(Schema.Finite),
   decision: Schema.NullOr(Decision),
 })

@@ -17,7 +17,7 @@ export const TaskSummary = Schema.Struct({
   group_id: Schema.String,
   status: TaskStatus,
   created_at: Millis,
-  /** When a task that has all its votes will be completed. People can take votes back until then. Otherwise null. */
+  /** When the task will be completed: it has all its votes, but people can still undo them. Null in other states. */
   completes_at: Schema.NullOr(Millis),
   finished_at: Schema.NullOr(Millis),
   prompts: Schema.Int,

@@ -203,7 +203,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
         Effect.gen(function* () {
           const rows = yield* activeOf(asking.experts)
           const experts = asking.experts.flatMap((name) => rows.find((row) => row.expert_id === name) ?? [])
-          // If there are no experts, the cursor "" visits all tasks, so that `unanswered` lists those for judges only.
+          // If there are no experts, the cursor "" visits all tasks. Tasks that only judges may do become `unanswered`.
           const looking =
             experts.length === 0
               ? [cursorOf("")]
@@ -342,7 +342,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     record,
     reconsider,
     reconsiderAll,
-    /** Waits for work since the last `claim`: a new task, or items that experts must check again. */
+    /** Waits for a new task, or items to check again. Returns at once if either came after the last `claim` began. */
     awaitWork: work.await,
     /** Announces a new task. Call it inside the `Database.write` that creates the task. */
     wake: Effect.asVoid(work.open),

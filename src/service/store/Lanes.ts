@@ -38,7 +38,7 @@ export interface LaneRow extends Omit<GroupSummary, "priority" | "assigned" | "p
   readonly paused: number
 }
 
-/** Run a change and the reads before it in one `Database.write`. */
+/** Callers must make a change, and the reads on which it depends, in the same `Database.write`. */
 export const make = Effect.fnUntraced(function* ({ waiting }: Pick<Effect.Success<typeof Contents.make>, "waiting">) {
   const { sql } = yield* Database
 

@@ -1,6 +1,6 @@
 /**
- * Computes whether a person gets work. Only judgments that were committed after the operators' last decision about the
- * person count, whatever the clock says. A judgment of a gold item counts even if its vote was voided.
+ * Computes whether a person gets work. Judgments committed before the person's last `admit` or `requalify` are ignored.
+ * The order of commits decides, not the clock. A judgment of a gold item counts even if its vote was voided.
  */
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

@@ -1,9 +1,8 @@
 /**
- * Exports the store's valid votes as records of a vote table (`domain/VoteRow`). The records are in the order of tasks,
- * items, and votes. Votes given after the start are left out. Memory contains at most the votes of 100 items or about 4
- * MB, unless one item is larger. No transaction stays open. Void votes, and votes on withdrawn prompts or canceled
- * tasks, are left out. Pipelines do not get these votes either. A decision on an item without votes is exported as the
- * lead's vote.
+ * Exports the store's valid votes as records of a vote table (`domain/VoteRow`), in the order of tasks, items, and
+ * votes. Void votes, votes given after the start, and votes on withdrawn prompts or canceled tasks are left out. A
+ * decision on an item without votes is exported as the lead's vote. No transaction stays open. Memory contains the
+ * votes of at most 100 items, and at most about 4 MB. A single item may exceed 4 MB.
  */
 import { DateTime, Effect, Option, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

@@ -63,7 +63,7 @@ export interface Claims {
   readonly claims: ReadonlyArray<Claim>
   /** Tasks without claimed items. `lacking` counts the prompts on which none of the request's experts can vote. */
   readonly unanswered: ReadonlyArray<LackingTask>
-  /** Tasks for language models only. `lacking` counts the prompts that end: each model has voted or has no answer. */
+  /** Tasks for language models only. `lacking` counts prompts that `claim` closed with fewer votes than required. */
   readonly shortened: ReadonlyArray<LackingTask>
   /** Set if no further task can be claimed now. `createdAt` is set if the next task is too new for `createdBefore`. */
   readonly idle: { readonly createdAt: number | undefined } | undefined

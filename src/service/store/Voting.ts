@@ -383,7 +383,6 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     const groups = yield* sql<{ complete: number; mayGrow: number }>`
       UPDATE task_group SET open = open - 1 WHERE organization = ${organization} AND group_id = ${groupId}
       RETURNING open = 0 AND tasks >= COALESCE(size, 0) AS complete, tasks IS NOT size AS mayGrow`
-    // Only a webhook needs the group's tasks. A group without a size can complete often, so reading them is slow.
     if (groups[0]?.complete !== 1 || !(yield* webhooks.exists)) return
     const tasks = yield* sql<{ task_id: string }>`
       SELECT task_id FROM task WHERE organization = ${organization} AND group_id = ${groupId} AND group_id <> task_id
@@ -402,7 +401,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
       UPDATE hold SET held_until = NULL WHERE ${items} AND held_until IS NOT NULL
       RETURNING item_id, expert_no`
     yield* contents.unmarkSeen(holds)
-    // After a final cancellation, the voters may judge equal items in other tasks. An unanswered task may reopen.
+    // The next start reopens unanswered tasks. Voters of other canceled tasks may judge the same texts in another task.
     if (!unanswered) {
       yield* contents.unmarkSeen(
         yield* sql<{ item_id: number; expert_no: number }>`SELECT item_id, expert_no FROM vote WHERE ${items}

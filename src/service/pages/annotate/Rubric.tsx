@@ -67,7 +67,7 @@ export const Rubric = ({ item, entry, marks, ratings, edit, onEdit, onMark }: Ru
   )
 }
 
-/** Callers must prevent the default of each digit key. Otherwise, the key would choose a completion. */
+/** Callers must call `preventDefault` for each digit. Otherwise, `useKeys` chooses a completion by the digit. */
 const isDigit = (event: KeyboardEvent): boolean => /^[0-9]$/.test(event.key) && isPlain(event)
 
 export const LastQuestions = ({ item, entry, onEdit }: Pick<RubricProps, "item" | "entry" | "onEdit">) => {

@@ -413,7 +413,7 @@ const onVisibility = (state: AnnotationState, visible: boolean, now: number): St
   if (!visible) return send({ ...next, saveDue: next.saveDue || isUnsaved(next) }, now, true)
   if (next.phase !== "working") return [next, []]
   if (next.item === null) return onTimer(next, "poll", now)
-  // If the hold has ended, this save fails, so that the expert sees a notice before judging the item.
+  // This save tests whether the item is still reserved. If not, the expert sees a notice before judging the item.
   return now - next.lastSave > 60_000 ? send({ ...next, saveDue: true }, now) : [next, []]
 }
 

@@ -96,7 +96,7 @@ export const FilterForm = ({ filters, label, page, query, submit = "Filter" }: F
       const [type, fieldClass] = i === 0 ? (["search", "wide"] as const) : (["text", ""] as const)
       return <Field key={field.name} {...attributes} type={type} fieldClass={fieldClass} maxLength={maxLength.filter} />
     }
-    // `value` can be selected only after its option is loaded, so a new key makes Preact create the field again.
+    // Options may load after the first render. The new key then creates the field again, with `value` selected.
     return (
       <Select
         key={`${field.name} ${options.length}`}

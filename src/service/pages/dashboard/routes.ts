@@ -49,7 +49,6 @@ const queryOf = (search: string): Query =>
   )
 
 const decode = (text: string): string | undefined => {
-  // `decodeURIComponent` throws on a `%` that begins no valid escape. The page is then `unknown`.
   try {
     return decodeURIComponent(text)
   } catch {

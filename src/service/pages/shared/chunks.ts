@@ -25,7 +25,7 @@ export const beginning = (text: string, length: number, lines: number): string =
   return text.length <= limit * 1.5 ? text : text.slice(0, cut(text, 0, limit).end)
 }
 
-/** Cuts in the last half of `length` characters: at the last line break there, else the last space, else the end. */
+/** Cuts at the last line break between `length / 2` and `length` characters, else the last space, else `length`. */
 const cut = (text: string, from: number, length: number): { readonly end: number; readonly next: number } => {
   const least = from + length / 2
   const line = text.lastIndexOf("\n", from + length)

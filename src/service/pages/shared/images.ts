@@ -8,7 +8,7 @@ const wholeDataUri = new RegExp(`^${dataUri.source}$`)
 
 export interface Allowed {
   readonly hosts: ReadonlyArray<string>
-  /** The random prefix of the handles that replace image data. No text can guess it. Null if no handles are used. */
+  /** The prefix of the handles that replace image data, random to prevent forgery. Null if no handles are used. */
   readonly handles: string | null
 }
 

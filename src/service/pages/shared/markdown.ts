@@ -98,7 +98,7 @@ const textOf = (tokens: ReadonlyArray<Token> | null | undefined): string =>
 const proseOf = (token: Token): string => textOf(token.children?.filter((child) => !isMath(child)))
 
 const leaves = new Set(["p", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6"])
-/** The first letter decides the direction of these elements. `dir="auto"` skips letters in blocks that have a `dir`. */
+/** These elements get their first letter's direction. `dir="auto"` skips text in `leaves`, as these have a `dir`. */
 const containers = new Set(["ul", "ol", "blockquote", "table"])
 
 const rightToLeft = new RegExp(
@@ -121,7 +121,7 @@ markdown.core.ruler.push("blocks", ({ env, tokens }) => {
         token.attrJoin("class", `heading-${written}`)
       }
     }
-    if (written !== undefined && token.nesting !== 0) token.tag = `h${Math.min(Number(env["below"]) + open.length, 6)}`
+    if (written !== undefined && token.nesting !== 0) token.tag = `h${Math.min(Number(env["level"]) + open.length, 6)}`
     const letter = token.type === "inline" && undirected.length > 0 ? /\p{L}/u.exec(proseOf(token))?.[0] : undefined
     if (letter !== undefined) {
       for (const each of undirected) each.attrSet("dir", rightToLeft.test(letter) ? "rtl" : "ltr")
@@ -147,14 +147,14 @@ const typesetAll = (tokens: ReadonlyArray<Token>, typeset: (tex: string, display
 
 const loadNow = <A>(module: Promise<A>): Promise<A> => module
 
-/** @param below the level of the heading under which the text stands. If it is 3, `# Title` becomes an `h4`. */
+/** @param level the level of the page's heading above the text. If it is 3, `# Title` becomes an `h4`. */
 export const renderMarkdown = async (
   text: string,
-  below = 3,
+  level = 3,
   load = loadNow,
   images: Allowed = { hosts: [], handles: null },
 ): Promise<string> => {
-  const env = { below }
+  const env = { level }
   const tokens = markdown.parse(text, env)
   const all = tokens.flatMap((token) => [token, ...(token.children ?? [])])
   for (const token of all) {

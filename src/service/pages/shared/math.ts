@@ -1,6 +1,6 @@
 /**
- * Parses formulas in Markdown: `$$…$$` and `\[…\]` on lines of their own, `$…$` and `\(…\)` within text. Amounts of
- * money and `$HOME/$USER` stay text, because of the characters next to the `$`. Parsing takes linear time.
+ * Parses formulas in Markdown: `$$…$$` and `\[…\]` on lines of their own, `$…$` and `\(…\)` within text. `isFormula`
+ * checks the characters next to a `$`, so that `$5 or $6` and `$HOME/$USER` stay text. Parsing takes linear time.
  */
 import type { MarkdownIt, Token } from "markdown-it"
 
