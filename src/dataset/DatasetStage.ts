@@ -23,7 +23,7 @@ export interface Rows {
   readonly output: number
   readonly count: number
   readonly columns: ReadonlyArray<readonly [name: string, values: ColumnContent]>
-  /** Start and end of each row's prompt, chosen, and rejected in `Request.texts`. End 0: `columns` has the text. */
+  /** Per row: start and end of prompt, chosen, and rejected in `Request.texts`. If an end is 0, see `columns`. */
   readonly places?: Int32Array<ArrayBuffer> | undefined
 }
 

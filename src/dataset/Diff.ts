@@ -134,7 +134,7 @@ const expertsOf = Effect.fnUntraced(function* (directory: string) {
   return new Map(rows.flatMap(({ expert, votes }) => (expert === null ? [] : [[expert, votes] as const])))
 })
 
-/** Returns the experts of `a` that `b` lacks. If `b` lacks all of them, returns none: the pseudonyms may differ. */
+/** Returns the experts of `a` that `b` lacks. If `b` has no expert of `a`, its pseudonyms may differ: returns none. */
 export const lostExperts = Effect.fnUntraced(function* (a: string, b: string) {
   const [before, after] = [yield* expertsOf(a), yield* expertsOf(b)]
   const lost = [...before].filter(([expert, votes]) => votes > 0 && !after.has(expert))

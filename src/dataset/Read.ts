@@ -40,7 +40,7 @@ export const manifest = Effect.fn("Dataset.manifest")(function* (
   )
 })
 
-/** Reads the pairs of a dataset. Fails with `DatasetUnreadable` if it has no such split, or a damaged file. */
+/** Reads the pairs of a dataset. Fails with `DatasetUnreadable` if a file is damaged, or `split` does not exist. */
 export const read = (
   directory: string,
   options: ReadOptions = {},

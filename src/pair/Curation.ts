@@ -262,7 +262,7 @@ const makeState = (
   const copiedTally = makeTally()
   /** The number of results with a list of judgments in an unknown form, and the place of the first such list. */
   let unread: { readonly place: string; readonly itemId: string; readonly count: number } | undefined
-  /** Results with fewer votes than their tasks requested: `missing` if without a list of votes, otherwise `short`. */
+  /** Results with fewer votes than requested. `short` counts results with a list of votes, `missing` the others. */
   const missing = { results: 0, votes: 0 }
   const short = { results: 0, votes: 0 }
   let repeatedVotes = 0

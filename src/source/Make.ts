@@ -22,7 +22,7 @@ const optionKinds: KindsOf<MakeOptions> = { ...layoutKinds, name: text, scratchD
 
 const defaultMaxPlanned = 10_000
 
-/** Makes a source from records. An invalid record is a `Reject`. In a pipeline, `maxPlanned` defaults to 10,000. */
+/** Makes a source from records. Invalid records are `Reject`s. A pipeline reads up to 10,000 items ahead by default. */
 export const make = <E = never, R = never>(
   records: Iterable<unknown> | Stream.Stream<unknown, E, R>,
   options: MakeOptions = {},

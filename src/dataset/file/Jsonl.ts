@@ -10,7 +10,7 @@ const bufferBytes = 1024 * 1024
 
 const maxUnitBytes = 3
 
-/** Maximum bytes of the moved lines, and also of the first rows. `datasets` infers types from 10 MB, so from both. */
+/** Maximum bytes of the first rows, and of the lines moved before them. Their sum is below `InferredTypes`' 10 MB. */
 const maxStartBytes = 4 * 1024 * 1024
 
 export const maxLeadingLines = 100

@@ -1,5 +1,5 @@
 /**
- * Compares policies. A policy lets one judge decide an item, or the jury, one person, or all people. Some policies ask
+ * Compares policies for deciding an item: by one judge, by the jury, by one person, or by all people. Some policies ask
  * people only if the jury's confidence is low.
  * - Reference: the item's known answer, or, for each person, the majority of the other people.
  * - Accuracy: the share of answers that equal the reference. A tie counts as a random choice among its completions.

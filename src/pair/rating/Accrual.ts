@@ -1,7 +1,7 @@
 /**
  * Computes agreement and win rates after the first n votes, for up to `maxPoints` values of n. Votes on one item depend
- * on each other. So each interval is that of a ratio of two sums over items (W. G. Cochran, 1977, "Sampling
- * techniques", 3rd edition, 6.3). For a ratio of 0 or 1, it is Wilson's interval. Memory: 48 bytes per n and model.
+ * on each other, so each value is a ratio of two sums over items. Intervals of ratios: W. G. Cochran, 1977, "Sampling
+ * techniques", 3rd edition, 6.3; for 0 and 1, Wilson's interval. Memory: 48 bytes per n and model.
  */
 import type { AccrualPoint, Estimate, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import * as Interval from "../../domain/Interval.ts"

@@ -57,7 +57,7 @@ const itemTypes = ({ ends, entries, items, weights }: Comparisons.Comparisons, r
   return { typeOf, ends: types.ends.view(), places: types.places.view(), weights: types.weights.view() }
 }
 
-/** The root mean square of the length differences. Their signs come from the arbitrary order of two models. */
+/** The root mean square of the length differences, because their signs depend on the arbitrary order of models. */
 export const lengthUnit = ({ cells, entries, weights }: Comparisons.Comparisons): number => {
   let squares = 0
   let all = 0

@@ -41,7 +41,7 @@ export interface LeaderboardOptions {
   readonly seed?: number | undefined
 }
 
-/** Default of `prior`. A difference of one standard deviation means odds of 20 to 1. */
+/** Default of `prior`. If the abilities of two models differ by 3, the odds of a win are 20 to 1 (e³). */
 export const defaultPrior = 3
 /** Default number of resamples. With 1000, the bounds vary by a few percent of the interval's width. */
 export const defaultResamples = 1000

@@ -1,4 +1,4 @@
-/** Win rates of models; each item counts once. If one of K completions is paired with all others, the mean is 1/K. */
+/** Win rates of models; each item counts once. If each item has K models and one winner, the mean win rate is 1/K. */
 import { firstOfText } from "../../domain/CompletionTexts.ts"
 import type { JudgedItem } from "../../domain/Judgment.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"

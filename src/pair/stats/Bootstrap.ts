@@ -1,8 +1,8 @@
 /**
  * Percentile intervals by the bootstrap over items, because votes on one item depend on each other (B. Efron and R. J.
  * Tibshirani, 1993, "An introduction to the bootstrap", 13.3). All statistics use the same resamples. With fewer than
- * `minItems` items, shares have Wilson's interval, and other values have none. If all resamples give the same mean m,
- * its interval is m − w(m − a) to m + w(b − m). The mean's range is a to b; w is Wilson's upper bound for 0 of n items.
+ * `minItems` items, shares have Wilson's interval, and other values have none. Let a and b be the bounds of a mean,
+ * and w Wilson's upper bound for 0 of n items. If all resamples give m, the interval is m − w(m − a) to m + w(b − m).
  */
 import { Record } from "effect"
 import type { AuditEstimate } from "../../domain/Audit.ts"

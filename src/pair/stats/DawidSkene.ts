@@ -11,7 +11,7 @@ export interface Limits {
   readonly tolerance?: number
 }
 
-/** `expert` is a number from 0. If a jury's choices tie (`votes/Jury`), `parties` is their number; otherwise, 1. */
+/** `expert` is a number from 0. `parties` is the number of choices that tie in a jury (`votes/Jury`), or else 1. */
 export type ExpertVote = readonly [expert: number, choice: number, parties?: number | undefined]
 
 export interface Fit {
@@ -25,19 +25,19 @@ export interface Fit {
   readonly converged: boolean
 }
 
-/** The prior counts like this number of votes. `rightBefore` returns how many of them are right. */
+/** The prior acts like this number of additional votes. `rightBefore` returns how many of these votes are right. */
 const votesBefore = 3
 const rightBefore = (parties: number): number => (parties === 1 ? 2 : votesBefore / parties)
 
 export const priorOf = (parties = 1): number => rightBefore(parties) / votesBefore
 
-/** A jury votes for each of its tied choices with this weight. This is exact only for items with two completions. */
+/** The weight of a jury's vote for each of its tied choices: an approximation for more than two completions. */
 const weightOf = (parties: number): number => (parties === 1 ? 1 : 1 - 1 / parties)
 
 const minGain = 1e-6
 
 /**
- * @param isCandidate for each completion; false sets the probability of a completion without votes to 0
+ * @param isCandidate for each completion, whether it can be the best one; if false, its probability is 0
  * @param texts the number of different completions
  */
 export const posterior = (
@@ -88,7 +88,7 @@ export const make = () => {
     const score = new Float64Array(maxVotes)
     const slotOf = new Uint32Array(maxVotes)
 
-    /** Writes the posterior into `score`. Returns ln(L / L0): L is the votes' likelihood, L0 that if all are wrong. */
+    /** Writes the posterior into `score`. Returns ln(L / L0). The votes' likelihood is L, or L0 if all are wrong. */
     const weigh = (start: number, end: number, count: number): number => {
       let slots = 0
       for (let vote = start; vote < end; vote++) {

@@ -16,11 +16,11 @@ export interface Voter {
 
 export type RightVotes = ReadonlyArray<number>
 
-/** Probabilities of 0, 1, 2, … right votes. After all `voters` (at least one) have voted, all are drawn from again. */
+/** Probabilities of 0, 1, 2, … right votes. When all `voters` (at least one) have voted, a new round begins. */
 export const rightVotes = (voters: ReadonlyArray<Voter>, votes: number): RightVotes => {
   const size = Math.min(votes, voters.length)
   const total = voters.reduce((sum, { weight }) => sum + weight, 0)
-  /** To `sums[n][right]`, each set of n experts adds its weight times its probability of `right` right votes. */
+  /** `sums[n][k]` adds up, over all sets of n experts, the set's weight times its probability of k right votes. */
   const sums = Array.from({ length: size + 1 }, (_, n) => Array.from({ length: n + 1 }, () => Number(n === 0)))
   for (const { accuracy, weight } of voters) {
     for (let n = size; n > 0; n--) {
@@ -50,7 +50,7 @@ export const agreementOf = (rights: RightVotes, completions: number): number => 
   )
 }
 
-/** Probability that the right completion wins against `others` wrong ones, computed with generating functions. */
+/** Probability that `right` votes win if `wrong` votes are spread at random over `others` wrong completions. */
 const winning = (right: number, wrong: number, others: number): number => {
   if (right === 0) return 0
   const term = (load: number) => others ** -load / factorial(load)

@@ -65,7 +65,7 @@ const evaluationsOf = (prompts: Iterable<string>): ReadonlyArray<Evaluation> => 
   return [...evaluations.values()]
 }
 
-/** Omits frequent n-grams of each prompt, to save time. The omitted ones alone cover too little for a finding. */
+/** Omits frequent n-grams of each prompt, to save time. Omitted n-grams cover at most `minCoverage` of its tokens. */
 const indexOf = (evaluations: ReadonlyArray<Evaluation>): ReadonlyMap<number, ReadonlyArray<Evaluation>> => {
   const frequency = new Map<number, number>()
   const frequencyOf = (gram: number) => frequency.get(gram) ?? 0

@@ -36,13 +36,13 @@ export const load: Effect.Effect<(text: string) => string> = Effect.map(
 const maxCharacters = 2000
 const maxWordCharacters = 160
 
-/** A text's minimum score, divided by the language's average score. At `eld`'s 0.75, code terms count as Romanian. */
+/** A text's minimum score, divided by the language's average score. With `eld`'s 0.75, code counts as Romanian. */
 const minShareOfAverage = 0.8
 
 /** Minimum number of letters. With fewer, the result is mostly chance. An ideograph or a kana counts as three. */
 const minLetters = 11
 
-/** A text is split into parts at white space. If a smaller share of the parts is words, the text is probably code. */
+/** Minimum share of words among the parts between white space. A text with fewer words is probably code. */
 const minShareOfWords = 0.4
 
 interface Letters {
@@ -67,7 +67,7 @@ const languageOfScript = ({ count, han, hangul, kana }: Letters): string | undef
   return kana > (han + kana) / 10 ? "ja" : "zh"
 }
 
-/** Minimum share of Han and kana among all letters. Each counts as three letters. A lower share may be a quotation. */
+/** Minimum share of Han and kana; each character counts as three letters. Fewer characters may be a quotation. */
 const minShareOfScript = 0.6
 
 const notWords =

@@ -47,7 +47,7 @@ const hashAll = (text: string): number => {
   let waiting = 0
   let five = 0
   let three = 0
-  // The latest five code units plus 1, the last one in `a`. A 0 means that the text had fewer code units so far.
+  // The latest five code units, each plus 1; `a` is the latest. A 0 stands for a place before the text's beginning.
   let [a, b, c, d, e] = [0, 0, 0, 0, 0]
   for (let i = 0; i < length; i++) {
     const code = text.charCodeAt(i) + 1

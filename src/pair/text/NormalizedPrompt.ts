@@ -16,7 +16,7 @@ const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text)
 
 const wideSpace = / \s+|[^\S ]\s*/g
 
-/** `toUpperCase` turns `ß` into `ss`, and makes both small sigmas equal. */
+/** Upper case turns `ß` into `SS`, and both small sigmas into the same letter. */
 const foldUnicode = (text: string): string =>
   text
     .normalize("NFKC")

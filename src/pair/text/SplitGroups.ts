@@ -1,9 +1,9 @@
 /**
  * Keeps related prompts in one split. Prompts with the same group are in one component, and so are near-duplicates. The
  * largest component is assigned first. A split's room is the number of prompts that it lacks. A component's split is
- * drawn from those with enough room, in proportion to the room. For an empty split, room for half of the component is
- * enough. If no split has enough room, the one with the most room is used. The result depends on the seed and the
- * components, not on the order of prompts. Adding prompts can change it. Memory: 60 bytes per prompt, and 60 MB.
+ * drawn from all splits with enough room, in proportion to their room. An empty split also takes components of up to
+ * twice its room. If no split can take a component, the one with the most room gets it. The result depends on the seed
+ * and the components, not on the order of prompts. New prompts can change it. Memory: 60 bytes per prompt, and 60 MB.
  */
 import type { Split } from "../../domain/Split.ts"
 import { maxCount } from "./NearDuplicates.ts"
@@ -27,7 +27,7 @@ export const disjointSets = (count: number) => {
 
 /** Joins all ordinals with the same key. Keys have 52 bits. */
 export const joinEqual = (keys: Float64Array, join: (one: number, other: number) => void): void => {
-  // A Map fails above 2^24 entries. The keys are sorted by their first 27 bits, and each Map has one such prefix.
+  // A Map fails above 2^24 entries, so keys are sorted by their first 27 bits. For each prefix, the Map begins empty.
   const numbers = keys.map((key, ordinal) => Math.floor(key / 2 ** 25) * maxCount + ordinal).toSorted()
   const ordinalOf = new Map<number, number>()
   let prefix = -1

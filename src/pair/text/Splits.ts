@@ -48,7 +48,7 @@ export interface Assignment {
   readonly splitOf: (ordinal: number) => Split | undefined
   /** Returns the earliest prompt that this prompt nearly repeats, or the prompt's own ordinal if it repeats none. */
   readonly earliestOf: (ordinal: number) => number | undefined
-  /** Number of prompts that are near-duplicates of earlier prompts in several splits. 0 with groups. */
+  /** Number of prompts that nearly repeat an earlier prompt of another split. Always 0 if prompts have groups. */
   readonly crossSplitNearDuplicates: number
   /** The sizes of the groups; undefined if no prompt has a group. */
   readonly groups: (SplitGroups.GroupSizes & { readonly ungrouped: number }) | undefined

@@ -1,7 +1,7 @@
 /**
  * Combines the votes on an item into one judgment. `byMajority` takes the choice from the result of one task, or counts
- * the votes of several tasks. `byProbability` weights votes by reliability (Dawid & Skene, 1979). If a lead decided,
- * the votes give only the agreement, the assessment, and perhaps a ranking.
+ * the votes of several tasks. `byProbability` weights votes by reliability (Dawid & Skene, 1979). A lead may
+ * overrule the votes (`Decision`). Then the votes give only the agreement, the assessment, and perhaps a ranking.
  */
 import { Array as Arr, Option, Struct } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
@@ -68,7 +68,7 @@ const areSame = (completions: ReadonlyArray<string>, one: number, other: number)
   return first[one] === first[other]
 }
 
-/** If several completions have this text, the index of the one that the earliest vote for the text chose. */
+/** Several completions may have the same text. Returns the index that the earliest vote for `text` chose. */
 const chosenIndexOf = (text: number, votes: ReadonlyArray<ItemVote>): number | undefined =>
   votes.find(({ choice }) => choice === text)?.chosenIndex
 
@@ -235,6 +235,6 @@ export const withVotes = (
     : supported.map((pair) => withMembers(pair, { weight: 1 / supported.length }))
 }
 
-/** Changes a pair itself if it has bytes, because a copy would convert these bytes to texts. */
+/** Changes a pair with bytes in place, because a copy would decode its completions (`PairBytes`). */
 const withMembers = (pair: PreferencePair, members: Partial<PreferencePair>): PreferencePair =>
   PairBytes.of(pair) === undefined ? { ...pair, ...members } : Object.assign(pair, members)

@@ -35,7 +35,7 @@ export interface ItemVote extends Assessment.Assessment {
   readonly rationale: string | null
   /** The vote's `details`, as the service sent them. */
   readonly details?: unknown
-  /** The path of a list in the result that may contain votes but is invalid; absent if there is none. */
+  /** The path of a list in the result that looks like votes but cannot be read. Absent if there is no such list. */
   readonly unread?: string
 }
 

@@ -1,8 +1,8 @@
 /**
  * Counts an item's judges as one vote of a jury, because language models often make the same errors. Judges with the
  * same choice are a party. The largest party decides; if several are equally large, the most reliable of these decides.
- * If the same judges form the same parties on other items, these juries are one expert of `stats/DawidSkene`. Known
- * answers and people's votes measure this expert (histogram binning: B. Zadrozny and C. Elkan, 2001).
+ * A jury's name lists its parties: `jury [["a","b"],["c"]]`. Juries with the same name are one expert. Known answers
+ * and people's votes show how reliable that expert is (histogram binning: B. Zadrozny and C. Elkan, 2001).
  */
 import * as Judge from "../../domain/Judge.ts"
 import { isDecided, type ItemVote } from "./ItemVotes.ts"
@@ -11,7 +11,7 @@ export interface CountedVote {
   /** The expert's name, or null. The name of a jury says which judges voted together. */
   readonly expert: string | null
   readonly choice: number
-  /** `pattern` names the judges of each party. `parties` counts the largest parties: 1, or several if these tie. */
+  /** `pattern` names the judges of each choice. `parties` is the number of choices with most judges: 1 if none tie. */
   readonly jury?: { readonly pattern: string; readonly parties: number }
 }
 
@@ -34,7 +34,7 @@ const juryOf = (judges: ReadonlyArray<ItemVote>): ReadonlyArray<CountedVote> => 
 
 export const isJudge = ({ expert, kind }: ItemVote): boolean => Judge.roleOf(expert, kind ?? null) === "judge"
 
-/** Leaves out tied votes. If `jury` is true, the jury's votes come first, and the judges' votes are left out. */
+/** Leaves out tied votes. If `jury` is true, votes of a jury replace the judges' votes and come first. */
 export const counted = (votes: ReadonlyArray<ItemVote>, jury: boolean): ReadonlyArray<CountedVote> => {
   const decided = votes.filter(isDecided)
   if (!jury) return decided

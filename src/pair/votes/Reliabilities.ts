@@ -1,7 +1,7 @@
 /**
  * Estimates experts' reliabilities (`stats/DawidSkene`) from votes on the same items and on items with a known answer.
- * Votes without a name count as votes of one expert, and ties do not count. With a jury, a judge's reliability is the
- * mean probability that a vote by the judge is right. Memory: at most 8 bytes per vote and 12 per item.
+ * Votes without a name count as votes of one expert, and ties do not count. If judges vote as a jury (`Jury`), each
+ * judge's reliability is derived from the reliability of the juries. Memory: at most 8 bytes per vote and 12 per item.
  */
 import { Effect, Option, Stream } from "effect"
 import type { JudgedItem } from "../../domain/Judgment.ts"
@@ -25,11 +25,11 @@ export interface Reliabilities {
 
 /** Options of an estimate. */
 export interface ReliabilityOptions {
-  /** Whether judges' votes on an item count as one vote, because judges often make the same error. Default: false. */
+  /** Whether judges' votes on an item count as one vote. Judges often make the same error. Default: false. */
   readonly jury?: boolean | undefined
 }
 
-/** A judge's votes in the juries that `Jury` names alike. `forChoice` counts the votes for the jury's choice. */
+/** A judge's votes in all juries of the same name (`Jury`). `forChoice` counts the votes for the jury's choice. */
 interface JudgeTally {
   readonly parties: number
   votes: number

@@ -1,8 +1,8 @@
 /**
- * Selects the items that go to people, the least certain first. For a jury (`pattern`), 3 √n of its n items go first,
- * to measure how reliable the jury is. Then an item goes if the jury's certainty is below `bound`. Items that no judge
- * has decided also go. After a person's vote, an item goes again if the certainty is below `confidence`. An item on
- * which most judges make the same error may never go.
+ * Selects the items to send to people, the least certain first. Items with the same `pattern` have the same jury. Of n
+ * such items, 3 √n are sent first, to measure how reliable the jury is. Then items with a certainty below `bound` are
+ * sent. Items that no judge has decided are also sent. After a person's vote, an item is sent again if its certainty is
+ * below `confidence`. People may never see an item on which most judges make the same error.
  */
 import * as NextVotes from "./NextVotes.ts"
 

@@ -49,7 +49,7 @@ export interface JoinOptions extends Format.FormatOptions {
   readonly modelPath?: string | undefined
   /** The path of a prompt's list of models, which orders its completions. Default: `models`, or `metadata.models`. */
   readonly modelsPath?: string | undefined
-  /** `reject` (default): a prompt needs all completions. `keep`: two are enough, but a known best answer must exist. */
+  /** `reject` (default): a prompt needs all completions. `keep`: two are enough, including any known best answer. */
   readonly missing?: "reject" | "keep" | undefined
   /** The directory for temporary files. Default: the system's. */
   readonly scratchDirectory?: string | undefined
@@ -132,7 +132,7 @@ export const resolve = Effect.fnUntraced(function* (
   const model =
     options.modelPath === undefined ? undefined : yield* parseCompletionField("modelPath", options.modelPath)
   const { ignore = [], keep = [] } = options
-  /** Other kept lists may have one value per model. For this reason, `*` also keeps the list of models. */
+  /** With `keep: *`, the list of models is kept too: the values of other kept lists may be in its order. */
   const keptOfPrompts = Metadata.make(metadata, keep, [promptKey, prompt, ...systems, history], gold)
   const keptOfCompletions = Metadata.make(undefined, keep, [completionKey, completion, model])
   const promptFields = [promptKey, prompt, ...systems, history, gold, metadata, models]

@@ -216,7 +216,7 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
   return { add, finish, locate, read, records, sizeOf }
 }
 
-/** A process may be about to open its file in a directory that is younger than this. */
+/** Younger directories are kept, because another process may be about to open its file there. */
 const staleAfterMillis = 60_000
 
 const removeStale = Effect.fnUntraced(

@@ -228,7 +228,7 @@ const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
   }))
 }
 
-/** Chooses the id by its name, even if values repeat. A growing file must keep its ids: new ids are paid for again. */
+/** Chooses only by name. If a repeated value changed the choice, a growing file would get new ids, paid for again. */
 const idOf = (sample: Sample.Sample): LayoutOptions => {
   if (isOfDataset(sample)) return {}
   return defined({ id: keyNamed(sample, KnownNames.ids)?.path })
@@ -244,7 +244,7 @@ const questionIdOf = (sample: Sample.Sample): LayoutOptions => {
 
 const columnOf = (path: string): string => Field.columnsOf(path)[0] ?? path
 
-/** Whether prefstream wrote these pairs. Their `item_id` is not unique, because an item can have several pairs. */
+/** Whether prefstream wrote these pairs. Several pairs can have the same `item_id`, so it is not used as the id. */
 const isOfDataset = ({ members }: Sample.Sample): boolean =>
   KnownNames.datasetMembers.every((memberName) => members.some(({ name }) => name === memberName))
 

@@ -49,7 +49,7 @@ const maxWords = 16
 
 const wordsEnd = /[_\s.:-]+|(?<=\p{Ll})(?=\p{Lu})|(?<=\p{L})(?=\p{N})/gu
 
-/** Beginnings and ends of a name. For `response_a`, these are `response` and `a`. `model_a` and others are added. */
+/** Other names of a column. For `response_a`: `response`, `a`, and `a` after a known word, such as `model_a`. */
 const aliasesOf = (name: string): ReadonlySet<string> => {
   const ends = name.length > maxCharacters ? [] : [...name.matchAll(wordsEnd)]
   if (ends.length >= maxWords) return new Set([name.toLowerCase()])

@@ -23,8 +23,8 @@ export interface LayoutOptions {
   /** The path of an item's id. Default: `id`, if present. Layout `long` uses `key` instead. */
   readonly id?: string | undefined
   /**
-   * The path of a text or a list of messages, or a template such as `{instruction}\n\n{input}`. Default in `wide` and
-   * `pairs`: the common beginning of completions that are whole conversations.
+   * The path of a text or a list of messages, or a template such as `{instruction}\n\n{input}`. If completions of
+   * `wide` or `pairs` are whole conversations, the default is their common beginning.
    */
   readonly prompt?: string | undefined
   /** The path of a system prompt to put before the prompt. Default: detected. */
@@ -50,7 +50,7 @@ export interface LayoutOptions {
   /**
    * The path of the known best answer. In layout `items`, its value is an index, or an object with
    * `best_completion_index`. In `wide` and `pairs`, its value is a completion's column or model, or a unique part of
-   * the column's name. If the same completion is always the best: its path. Not for `long`.
+   * the column's name. If the same completion is always the best, set its path. Layout `long` refuses this option.
    */
   readonly gold?: string | undefined
   /** The path of an object to copy into the item's metadata. Default: `metadata`, if present. */

@@ -24,7 +24,7 @@ export const open = Effect.fn("GoogleObject.open")(function* (
   return yield* HttpFile.openTarget({ ...target, headers }).pipe(
     Effect.catchIf(
       ({ reason }) => reason._tag === "FileNotFound",
-      // The answer does not show whether the bucket or the object is missing.
+      // The answer is the same for a missing bucket. If the bucket is missing, `list` fails.
       () => Effect.andThen(list({ name, bucket, prefix: key, isFlat: true }), Effect.fail(fileNotFound(name))),
     ),
   )
@@ -90,7 +90,7 @@ const refused = `the storage refuses the credentials (401), which may have expir
 const forbidden =
   "these credentials do not permit reading; they need storage.objects.get, and storage.objects.list for folders and patterns"
 
-/** Files for which these variables are equal share a `GoogleAuth`. A new `GoogleAuth` may have to run a program. */
+/** Files share a `GoogleAuth` while these variables stay the same, because a new one may have to run a program. */
 const credentialVariables = [
   "GOOGLE_APPLICATION_CREDENTIALS",
   "CLOUDSDK_CONFIG",

@@ -9,7 +9,7 @@ export interface Input {
   readonly begin?: Effect.Effect<ReadInto, SourceError, Scope.Scope>
   /** Reads from `start` to `end` (exclusive). `slice` is undefined if the file can only be read from its beginning. */
   readonly slice: ((start: number, end: number) => Effect.Effect<Uint8Array, SourceError>) | undefined
-  /** The audit of a file that was read in slices hashes these bytes, or reports the version that the server gave. */
+  /** For the audit of a file that was read in slices: all of its bytes, or the version that the server gave. */
   readonly sliced?: Stream.Stream<Uint8Array, SourceError> | Version
 }
 

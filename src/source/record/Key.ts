@@ -8,5 +8,5 @@ export const toId = (key: string): string => (IdLimit.fits(key) ? key : digest(k
 
 const maxLength = 64
 
-/** Replaces a long key by its digest. A digest has 71 characters, so it never equals a key that stays unchanged. */
+/** Replaces a long key by its digest. A digest has 71 characters; keys that stay unchanged have at most 64. */
 export const toTableKey = (key: string): string => (key.length <= maxLength && !key.includes("\0") ? key : digest(key))

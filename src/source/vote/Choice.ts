@@ -11,8 +11,8 @@ import { isOne, isZero, partsOf, unwrap } from "./ChoiceValue.ts"
 /**
  * `index` counts from 0. `number` counts from 1, and 0 is a tie. A `scale` is below 0 for the first of two completions,
  * above 0 for the second, and 0 for a tie. `text` is the text of a completion. `name` is a letter, column, model, or
- * side (`left`, `right`). `scores`, `ranks`, and `one-hot` have one value per completion. The highest score, the lowest
- * rank, or the 1 is the choice.
+ * side (`left`, `right`). `scores`, `ranks`, and `one-hot` have one value per completion. The choice has the highest
+ * score, the lowest rank, or the value 1.
  */
 export const choiceKinds = ["index", "number", "scale", "text", "name", "scores", "ranks", "one-hot"] as const
 /** How a value identifies a completion. */
@@ -224,7 +224,7 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
   ): ReadResult => {
     const onePlaces = values.flatMap((value, i) => (isOne(value) ? [i] : []))
     const [at] = onePlaces
-    // Beside the 1, all cells may be empty, as in spreadsheets. If some are empty and others are 0, data is missing.
+    // In spreadsheets, all cells without the 1 may be empty. If some are empty and others are 0, data is missing.
     const isRest = values.includes("") || values.includes(null) ? isEmpty : isZero
     if (at === undefined || onePlaces.length > 1 || !values.every((value) => isOne(value) || isRest(value))) {
       return Result.fail(

@@ -8,7 +8,7 @@ import { numberOf } from "./ChoiceMap.ts"
 import { isOne, isZero } from "./ChoiceValue.ts"
 import { voteNames } from "./VoteNames.ts"
 
-/** A share of at least `minShare` of the records has exactly one 1. The other records are rejected later. */
+/** Finds columns of which exactly one is 1, in at least `minShare` of the records. Other records are rejected later. */
 export const oneHot = ({ members, records }: Sample.Sample, minShare = 0.9): ReadonlyArray<string> => {
   for (const name of voteNames.choice) {
     const columns = members.filter(

@@ -1,4 +1,4 @@
-/** Reads a vote's assessment. Only tables with `all_bad` and `aspects` have `details`, or assessments in CSV. */
+/** Reads a vote's assessment. `details`, and any assessment in CSV, need the members `all_bad` and `aspects`. */
 import { Option, Predicate, Record, Schema } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
 import * as ExpertKind from "../../domain/ExpertKind.ts"

@@ -1,4 +1,4 @@
-/** Finds a record's votes: a vote in one column or in a column per completion, a column per expert, or a list. */
+/** Finds a record's votes: a list, a column per expert, or one vote. One vote may have a column per completion. */
 import { Array as Arr, Option, Result, Schema } from "effect"
 import type { VotedItem } from "../../domain/VotedItem.ts"
 import type { ImportedVote } from "../../domain/Vote.ts"
@@ -22,9 +22,9 @@ import * as VoteRanking from "./VoteRanking.ts"
 /** Field paths of the parts of a vote. Options that are not set are detected. */
 export interface VoteOptions {
   /**
-   * The path of the choice. If each expert has a column: the paths of all such columns, named after the experts.
-   * If `choiceAs` is `scores`, `ranks`, or `one-hot`: the path of a list with one value per completion, or one path per
-   * completion. If `votes` is set, paths begin at the elements of that list.
+   * The path of the choice. If each expert has a column, the path of each column; its name is the expert's name.
+   * `scores`, `ranks`, and `one-hot` of `choiceAs` need one path per completion, or the path of a list with one value
+   * per completion. If `votes` is set, paths begin at the elements of that list.
    */
   readonly choice?: string | ReadonlyArray<string> | undefined
   /** The path of the list with one element per vote. */

@@ -1,4 +1,4 @@
-/** Finds the field with item ids. Each id must have one item. In other programs' files, each item must have one id. */
+/** Finds the field with item ids. An id has one item. An item has one id, or several ids in prefstream's own files. */
 import { Result } from "effect"
 import { content } from "../../domain/PromptItem.ts"
 import { defined, isObject } from "../../io/Values.ts"

@@ -20,7 +20,7 @@ export interface Ask {
 export interface Answer {
   readonly buffer: Uint8Array<ArrayBuffer>
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** Per group of other lines: the number of items since the last group, and the group's start and end in `bytes`. */
+  /** Per group of lines that are not `PlainLine`s: number of items since the previous group, start, end in `bytes`. */
   readonly runs: Int32Array<ArrayBuffer>
   /** Per item: start, end, 1 if spaces follow commas (or else 0), length of `ItemBytes.starts`, and its elements. */
   readonly places: Int32Array<ArrayBuffer>

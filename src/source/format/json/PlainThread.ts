@@ -1,4 +1,4 @@
-/** Reads JSON Lines. A thread parses plain lines (`PlainLine`). `JsonLines` gives the same rows without `plain`. */
+/** Reads the same rows as `JsonLines`. A thread parses plain lines (`PlainLine`), whose rows also have `Row.plain`. */
 import { Array as Arr, Cause, Context, Effect, type Pull, Result, type Scope, Stream } from "effect"
 import type { ItemBytes } from "../../../domain/ItemBytes.ts"
 import { LazyItem } from "../../../domain/LazyItem.ts"
