@@ -149,7 +149,6 @@ const serviceOf = ({ directory, service }: PlainSettings) => {
     const { token } = service
     return ServiceProfile.layer({ ...service, token: Redacted.make(token) })
   }
-  // Only a pipeline with an embedded service loads this module.
   return Layer.unwrap(
     Effect.gen(function* () {
       if (!Predicate.hasProperty(service, "experts") || !Array.isArray(service.experts)) {

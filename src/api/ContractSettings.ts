@@ -1,4 +1,4 @@
-/** Settings for services that differ from the contract. A choice must have the configured form. */
+/** Settings for services that differ from the contract. */
 
 /** Default paths in the answer to a poll. `prompt`, `choice`, and `annotations` start at an element of `results`. */
 export const resultPlaces = {
@@ -55,8 +55,8 @@ const choices: {
 export const choiceForm = `${Object.keys(choices).join(", ")}, text, or one unique label per completion in order, such as left,right`
 
 /**
- * Returns how to read choices in a form such as `letter`, or undefined if `form` is invalid. `text` is for messages.
- * `read` returns the completion's text if `form` is `text`, and otherwise its index from 0.
+ * Returns a reader of choices in a form such as `letter`, or undefined if `form` is invalid. Its `text` describes the
+ * form in messages. For the form `text`, `read` returns a completion's text. Other forms give an index from 0.
  */
 export const choiceOf = (form: string) => {
   const labels = form.split(",")

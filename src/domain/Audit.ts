@@ -90,8 +90,8 @@ export interface Audit {
   readonly resamples: number
   /** Seed for drawing the resamples. */
   readonly seed: number
-  /** Each judge by name, then the jury, then people. */
+  /** The judges in the order of their names, then the jury, then people. */
   readonly raters: ReadonlyArray<AuditRater>
-  /** One comparison for each reference, `gold` first. A comparison without items is left out. */
+  /** Compares the policies with known answers, then with people's votes. A comparison without items is left out. */
   readonly policies: ReadonlyArray<AuditPolicies>
 }

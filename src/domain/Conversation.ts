@@ -21,8 +21,8 @@ import { isJsonObject, type Message, type Prompt, type ToolCall } from "./Messag
  * In content, a line in brackets after an empty line would look like a header. `render` writes such a line `[user]` as
  * `\[user]`, and `\[user]` as `\\[user]`. In a role, a line feed is written as `\n`, and a backslash as `\\`.
  *
- * Each tool call has its own header above its arguments. An assistant message with calls and no content has a header of
- * its own only after another assistant message:
+ * Each tool call has its own header above its arguments. The header `[assistant]` is left out if a message has calls
+ * but no content. It is kept after another assistant message, so that the calls are not added to that message:
  *
  * ```
  * [tool call get_weather, id call_1]

@@ -52,7 +52,7 @@ export interface Evaluation {
   readonly ties: number
   /** The accuracy on all pairs; null if no pair has scores. */
   readonly overall: Omit<EvaluationSlice, "by" | "value"> | null
-  /** Agreement on pairs with several votes, none of them tied or for a third completion. Null without such pairs. */
+  /** Agreement on pairs with several votes that each prefer one of the two completions. Null if there are none. */
   readonly votes: {
     /** Probability that the scores and a random vote on a pair prefer the same completion. */
     readonly scores: AuditEstimate
@@ -71,7 +71,7 @@ export interface Evaluation {
     /** Mean negative log-likelihood, in nats. If all scores are equal, it is 0.693. */
     readonly log_loss: number | null
   }
-  /** Pairs whose rejected completion has the higher score; items with such pairs; those of the items with tools. */
+  /** Pairs whose rejected completion has the higher score, items with such a pair, and such items with tools. */
   readonly disputed: { readonly pairs: number; readonly items: number; readonly with_tools: number }
   /** At most 100 of the disputed pairs, those with the greatest differences, the greatest first. */
   readonly disagreements: ReadonlyArray<Disagreement>

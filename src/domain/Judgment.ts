@@ -1,6 +1,6 @@
 /**
  * A result joined to its prompt item. `bestCompletionIndex` is an index into `completions`, in the input's order. In
- * results of the built-in service, so are the indices in `annotations.ranking` and `annotations.votes`.
+ * results of the built-in service, `annotations.ranking` and `annotations.votes` contain indices into `completions`.
  */
 import type { Array as Arr } from "effect"
 import type { Annotations } from "./Task.ts"

@@ -70,7 +70,7 @@ export interface ControlRow {
   readonly control: "length" | "position"
   /** The effect, in natural log-odds. */
   readonly coefficient: Estimate
-  /** The property's value whose effect is `coefficient`: the root mean square for `length`, 1 for `position`. */
+  /** `coefficient` is the effect of this value of the property: the root mean square for `length`, 1 for `position`. */
   readonly unit: number
 }
 

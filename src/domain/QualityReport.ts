@@ -157,7 +157,7 @@ export interface Position {
   readonly known: number
 }
 
-/** Kept items with and without a ranking. If it is missing, `full-ranking` makes pairs like `best-against-rest`. */
+/** Kept items with and without a ranking. Without a ranking, `full-ranking` pairs an item like `best-against-rest`. */
 export interface Rankings {
   /** Kept items with a ranking of their completions. */
   readonly ranked_items: number

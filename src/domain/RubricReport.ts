@@ -24,9 +24,9 @@ export interface StrengthReport {
 export interface AspectReport {
   /** The name of the aspect. */
   readonly aspect: string
-  /** Single ratings of completions that are chosen in a pair of the dataset. */
+  /** Distribution of all ratings of completions that are chosen in a pair of the dataset. */
   readonly chosen: Distribution
-  /** Single ratings of completions that are rejected in a pair of the dataset. */
+  /** Distribution of all ratings of completions that are rejected in a pair of the dataset. */
   readonly rejected: Distribution
   /** Krippendorff's alpha for interval data, over ratings of the same completion; null if none has two ratings. */
   readonly krippendorff_alpha: number | null
@@ -42,7 +42,7 @@ export interface RubricReport {
   readonly votes: number
   /** How strongly experts prefer their choices; null if no vote gives a strength. */
   readonly strength: StrengthReport | null
-  /** `answered`: items for which a vote says if all completions are bad. `items`: over half of the votes say yes. */
+  /** `answered`: items with votes on whether all completions are bad. `items`: over half of the votes say so. */
   readonly all_bad: { readonly answered: number; readonly items: number }
   /** `items`: items with an edited best completion. `length_change`: characters after the edit minus those before. */
   readonly edited: { readonly items: number; readonly length_change: Distribution }

@@ -74,7 +74,7 @@ export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray
   }
 }
 
-/** Whether each vote chose what most other votes chose; undefined if they tie, or if the vote ranks several first. */
+/** Whether each vote agrees with most others. Undefined if the others tie, or if the vote ranks several texts first. */
 export const agreesWithOthers = (
   completions: ReadonlyArray<string>,
   ballots: ReadonlyArray<Choice>,

@@ -22,7 +22,7 @@ export const VoteRowSchema = Schema.Struct({
   completions: Schema.Array(Prompt),
   /** The model that wrote each completion; null if unknown. */
   models: list(Schema.String),
-  /** JSON array of the model's tools; null in a table of the service. */
+  /** JSON array of the model's tools; null if there are none, or if the annotation service wrote the table. */
   tools: Schema.NullOr(Schema.String),
   /** The expert's name; null if there is none. */
   expert: Schema.NullOr(Schema.String),
@@ -38,7 +38,7 @@ export const VoteRowSchema = Schema.Struct({
   /** When the vote was given, or, if unknown, when its result came. Null for an imported vote without a time. */
   judged_at: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
   task_id: Schema.String,
-  /** Whether the item is a gold item that was mixed in, which the dataset leaves out. */
+  /** Whether the item is a gold item that was mixed in. The dataset leaves out such items. */
   is_gold: Schema.Boolean,
   /** The known right answer; null if there is none. */
   gold: Schema.NullOr(Schema.Unknown),

@@ -2,7 +2,7 @@
 
 const kinds = {
   401: "unauthorized",
-  // The service, or a proxy in front of it, refuses every request.
+  // `blocked`: the service, or a proxy in front of it, refuses every request.
   402: "blocked",
   403: "unauthorized",
   404: "notFound",

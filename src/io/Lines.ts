@@ -47,10 +47,10 @@ export const fromBytes = (file: string, options?: LinesOptions) => split(() => n
 
 const LF = 10
 
-/** From this length, each line is decoded alone: a text takes twice the memory if any character is beyond Latin-1. */
+/** Long lines are decoded one by one. In a joint text, one character beyond Latin-1 doubles the memory of all lines. */
 const minLongLine = 1024
 
-/** A caller that reads a line itself must call `skip`, to keep the numbers right. */
+/** A caller must call `skip` for each line that it does not push, so that line numbers stay right. */
 export class LineSplitter {
   readonly #file: string
   readonly #maxLineBytes: number

@@ -68,7 +68,7 @@ const listenHost = (host: string) =>
 
 const loopback = "127.0.0.1"
 
-/** This machine's address on the route to PostgreSQL, where other workers can probably reach it. Sends no data. */
+/** This machine's address on the route to PostgreSQL. Other workers can probably reach this address. Sends no data. */
 export const addressTowards = (url: Redacted.Redacted<string>) =>
   Effect.callback<string>((resume) => {
     const { hostname, searchParams } = new URL(Redacted.value(url))

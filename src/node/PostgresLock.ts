@@ -73,7 +73,7 @@ const interval = Duration.millis(100)
 export const shareTables = (sql: SqlClient.SqlClient) =>
   sql.withTransaction(sql`SELECT pg_advisory_lock_shared(${keyOf(sql, tablesLock)})`)
 
-/** Waits up to 2 s for other processes to leave the tables, then runs `change`. Returns up to 5 that still use them. */
+/** Runs `change` once no other process uses the tables. After 2 s, instead returns the names of up to 5 processes. */
 export const changeTables = Effect.fnUntraced(function* <E, R, E2, R2>(
   sql: SqlClient.SqlClient,
   change: Effect.Effect<unknown, E, R>,

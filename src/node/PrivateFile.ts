@@ -1,4 +1,4 @@
-/** Adapter: creates private files. Opening and closing an existing file would release this process's locks. */
+/** Adapter: creates private files. Existing files are never opened: closing one would release this process's locks. */
 import { closeSync, openSync } from "node:fs"
 
 export const mode = 0o600

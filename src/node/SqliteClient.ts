@@ -244,7 +244,7 @@ const makeConnection = Effect.fnUntraced(function* (
   }
 })
 
-/** A stream outside a transaction keeps the connection to its end. A statement for each row would wait forever. */
+/** Outside a transaction, a stream occupies the connection. A statement between its rows would wait forever. */
 export const make = Effect.fnUntraced(function* (
   config: SqliteClientConfig,
 ): Effect.fn.Return<SqlClient.SqlClient, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity> {

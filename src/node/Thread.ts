@@ -78,7 +78,7 @@ const causeOf = (error: Failure) =>
     ? Cause.fail(new ThreadFailed({ cause: error }))
     : Cause.die(error)
 
-/** A start takes 0.1 s, so a thread starts at the first wait for `room`. A caller with few messages need not wait. */
+/** Starting takes 0.1 s, so the thread starts only when the caller first waits for `room` or `drain`. */
 export const make = Effect.fnUntraced(function* <Setup, Ask, Answer>(
   module: StageModule<Setup, Ask, Answer>,
   setup: Setup,

@@ -5,7 +5,7 @@ const options = { params: { [constants.ZSTD_c_compressionLevel]: 3 } }
 
 export const maxOutputBytes = 256 * 1024 * 1024
 
-/** With both sizes, zstd compresses in one pass, which saves a tenth of the time. */
+/** With `chunkSize` and `pledgedSrcSize`, zstd compresses in one pass, which saves a tenth of the time. */
 export const compress = (bytes: Uint8Array): Uint8Array =>
   zstdCompressSync(bytes, { ...options, chunkSize: maxCompressedBytes(bytes.length), pledgedSrcSize: bytes.length })
 

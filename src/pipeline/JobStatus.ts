@@ -103,7 +103,7 @@ const day = Duration.toMillis("1 day")
 
 const stoppedAfterGaps = 10
 
-/** Results arrive in bursts, one per round of polls. A shorter pause between results keeps the estimate. */
+/** Minimum time without results before the estimate is dropped. Results arrive in bursts, one per round of polls. */
 const stoppedAfter = Duration.toMillis("15 minutes")
 
 const estimateOf = ({ counts, pace }: Progress, now: number): Option.Option<Estimate> => {

@@ -1,6 +1,6 @@
 /**
  * Reads a source into the ledger and submits the new items. If at least one file has a usable record, warns of files
- * whose records were all rejected. Also warns if only items of an earlier run name their models.
+ * whose records were all rejected. Also warns if this run's items name no models, unlike an earlier run's items.
  */
 import { Effect, FileSystem, Option, Result, Stream } from "effect"
 import type { InputFile } from "../domain/InputFile.ts"

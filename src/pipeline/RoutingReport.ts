@@ -12,7 +12,7 @@ export interface RoutingReport {
   readonly known_answers: number
   readonly to_people: number
   readonly people_votes: number
-  /** The cost of `people_votes`; null without a price. Until its result, a vote has the highest possible price. */
+  /** The cost of `people_votes`; null without a price. A vote without a result counts at the highest possible price. */
   readonly people_cost: string | null
 }
 

@@ -33,7 +33,7 @@ export interface SplitReport extends Pick<
 > {}
 
 export interface SplitTable {
-  /** A table from `make` expects calls in the order in which the items were planned. */
+  /** If `make` created the table, items must be passed in the order in which they were planned. */
   readonly splitOf: (item: Planned) => Split
   readonly planned: number
   readonly report: SplitReport

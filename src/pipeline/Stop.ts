@@ -53,7 +53,7 @@ export const withOptions =
 
 const shortWait = Duration.millis(500)
 
-/** The ledger that `inFlight` reads may not respond, so the description is omitted after a second. */
+/** Returns none after a second, because the ledger may not respond. */
 const describeInFlight = (options: StopOptions): Effect.Effect<Option.Option<string>> =>
   Effect.suspend(() => options.inFlight).pipe(
     Effect.timeoutOption("1 second"),
@@ -70,7 +70,7 @@ export const describeUnfinished = (options: StopOptions): Effect.Effect<string> 
     }),
   )
 
-/** If the effect still runs after the grace time or after `abandon`, `exit` is undefined. */
+/** Runs `effect` until its end or `stop`. `exit` is undefined if the effect still runs after `grace` or `abandon`. */
 export const until = Effect.fnUntraced(function* <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   {

@@ -1,4 +1,4 @@
-/** Fails if a worker with due tasks sends no requests for `limit`. Also fails if only other workers get answers. */
+/** Fails if a worker with due tasks sends no requests for `limit`, or gets no answers while other workers do. */
 import { Duration, Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as SteadyClock from "../io/SteadyClock.ts"
@@ -25,7 +25,7 @@ export const stallLimit = Duration.minutes(10)
 const interval = Duration.seconds(20)
 const maxCheckInterval = 2 * Duration.toMillis(interval)
 
-/** Others must have got an answer this long after this worker's last one. If not, the service may be down for all. */
+/** A lack of answers counts only if other workers got answers this much later. If not, the service may be down. */
 const minLeadMillis = 60_000
 
 export const watch = Effect.fnUntraced(function* (worker: {

@@ -124,7 +124,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
       Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.asVoid(Deferred.failCause(lost, cause)),
     ).pipe(Effect.provideService(References.MinimumLogLevel, logLevel))
 
-  // Sending may restart many times. One count of failures for all restarts limits retries of billable requests.
+  // Sending may restart many times. All restarts count failures together, which limits retries of billable requests.
   const streak = FailureStreak.make(baseUrl)
   const sending = retrying(
     "sending",

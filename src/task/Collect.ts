@@ -262,7 +262,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
       page = tasks.filter(({ taskId }) => !inFlight.has(taskId))
       if (page.length > 0) continue
       if (inFlight.size === 0 && done && (options.once === true || Option.isNone(wait))) return Option.none<OpenTask>()
-      // Due tasks that are in flight make `millis` 0. The loop then pauses until another task may be due.
+      // If all due tasks are in flight, `millis` is 0. A pause of `firstPollDelay` then prevents a busy loop.
       const pause = Option.match(wait, {
         onNone: () => Effect.never,
         onSome: (millis) =>

@@ -179,7 +179,7 @@ export const send = Effect.fnUntraced(function* <E>(
         if (task.itemCount === 1 || !mayBeOneItem.has(reason.status)) {
           return yield* refuse(task, failure.message, reason.status, reason.detail)
         }
-        // If the refusal ends the run, the halves stay planned.
+        // If this refusal ends the run, `sendHalves` only plans the halves.
         yield* end(streak.refused(reason.status, reason.detail))
         return yield* sendHalves(task, yield* ledger.request(task.seq))
       case "TooLarge": {

@@ -1,4 +1,4 @@
-/** No message contains a secret. Settings that cannot be combined are refused before a run sends anything. */
+/** Flags for webhooks. Error messages never contain a secret. Invalid settings end a run before it sends anything. */
 import { Array as Arr, Config, Console, Effect, Option, Redacted, References } from "effect"
 import type { Command } from "effect/cli"
 import { defaults } from "../../api/ServiceProfile.ts"

@@ -22,13 +22,13 @@ import * as Transport from "./Transport.ts"
 export interface Sending<E> {
   /** Whether the task was in doubt before. If so, it stays in doubt even if the service now refuses it. */
   readonly isDoubtful: boolean
-  /** Runs before the first request. If it fails, nothing is sent. */
+  /** Claims the task before the first request, and again after `release`. If this fails, nothing is sent. */
   readonly claim: Effect.Effect<unknown, E>
-  /** Runs before a retry; after `release`, `claim` runs in its place. If this effect fails, nothing is sent. */
+  /** Runs before a retry, if `release` has not ended the claim. If this effect fails, nothing is sent. */
   readonly beforeRetry: Effect.Effect<unknown, E>
   /** Runs after an attempt that may have created the task, but got no usable response. */
   readonly doubt: Effect.Effect<unknown>
-  /** Ends the claim while a retry waits, if the request created nothing. Not run if idempotency keys are honored. */
+  /** Ends the claim before a retry waits. Runs only if the request created nothing and keys are ignored. */
   readonly release: Effect.Effect<unknown, E>
 }
 

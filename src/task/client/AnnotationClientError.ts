@@ -139,7 +139,7 @@ export const maybeDone = ({ reason }: AnnotationClientError): boolean =>
 /** Sets `maybeDone` to false for a read without a response, because a read creates nothing. */
 export const withoutDoubt = (failure: AnnotationClientError): AnnotationClientError => {
   const { baseUrl, reason } = failure
-  // An error response may concern only this task. With `maybeDone: false`, the failure would end the whole run.
+  // An error response is returned unchanged: it may concern only this task, and `maybeDone: false` would end the run.
   if (reason._tag !== "Unavailable" || reason.status !== undefined) return failure
   return new AnnotationClientError({ baseUrl, reason: new Unavailable({ detail: reason.detail, maybeDone: false }) })
 }
@@ -188,7 +188,7 @@ export const refusal = (
         ? new TaskUnknown({ status, detail })
         : new NoSuchService({ detail: `${response.request.method} answers ${status}: ${detail}` })
   }
-  // A gateway also answers 503 when its connection to the service breaks, so the service may have created the task.
+  // A gateway may answer 503 after the service has created the task. Then only an honored key prevents a second task.
   const isDeferred = status === 503 && retryAfter !== undefined && idempotencyKey === "honored"
   return new Unavailable({
     status,

@@ -1,6 +1,6 @@
 /**
  * Ends a run after several tasks in a row without a usable response, several refused first tasks, or several tasks
- * with the same id. If sending starts again before a task is accepted, one such failure ends it at once.
+ * with the same id. If sending restarts, the counts continue until the service accepts a task.
  */
 import { AnnotationClientError, TasksRefused, UnusableAnswer } from "./AnnotationClientError.ts"
 

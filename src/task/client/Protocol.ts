@@ -49,7 +49,8 @@ export interface Call {
 export interface CreateCall extends Call {
   /**
    * The key of the task, the same in all attempts, even after a crash. prefstream adds it to each write as the header
-   * `Idempotency-Key`, with a suffix for method and URL. For several writes to one URL, set the header (`KEY-page2`).
+   * `Idempotency-Key`, with a suffix for method and URL. Several writes to one URL would have the same key,
+   * so set the header of each write, such as `KEY-page2`.
    */
   readonly idempotencyKey: string
 }

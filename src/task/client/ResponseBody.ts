@@ -55,7 +55,7 @@ export const read = Effect.fnUntraced(function* (
   return Json.isTooDeep(text.value) ? { ...about, text: "", problem: Json.tooDeep } : { ...about, text: text.value }
 })
 
-/** Reads the text of a response. If it exceeds `limit`, returns its beginning for an error, and undefined for a 2xx. */
+/** Reads at most `limit` bytes. A longer error response is cut off; for a longer 2xx response, returns undefined. */
 const upTo = Effect.fnUntraced(function* (response: HttpClientResponse.HttpClientResponse, limit: number) {
   const decoder = new TextDecoder()
   let text = ""

@@ -3,8 +3,8 @@
  * at a time, 1 to 30 seconds apart or as `Retry-After` asks. After `patience`, waiting requests fail with `Down`.
  *
  * Without a known task, a probe polls a made-up id, to which a healthy service may answer 500. After a 500, waiting
- * requests are tried one at a time, polls first. If the service ignores idempotency keys, this waits for a poll, which
- * cannot create a task. (Effect's `CircuitBreaker` would reject calls, and its probe may create a task.)
+ * requests are tried one at a time, polls first. If the service ignores idempotency keys, the first of these requests
+ * must be a poll: it creates no task. (Effect's `CircuitBreaker` would reject calls, and its probe may create a task.)
  */
 import { Duration, Effect, Result } from "effect"
 import * as Backoff from "../../io/Backoff.ts"

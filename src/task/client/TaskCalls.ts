@@ -24,7 +24,7 @@ export interface TaskCalls {
     turn: Turn,
     doubt: Effect.Effect<unknown>,
   ) => Effect.Effect<string, AnnotationClientError>
-  /** `task` is read only if the response alone is not enough. */
+  /** The effect `task` runs only if the response cannot be read without the task's request. */
   readonly poll: (
     taskId: string,
     task: Effect.Effect<TaskRequest, unknown>,

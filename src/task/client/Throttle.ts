@@ -48,7 +48,7 @@ export const slotsPerSecond = (requestsPerSecond: number): number => (1000 * req
 const maxRemembered = 10_000
 
 const createsPerPoll = 3
-/** After a stop, a half-created task may wait this long for its next request. It is below the default `grace`. */
+/** Maximum wait after a stop for the next of several requests that create a task. Shorter than the default `grace`. */
 const maxStepWait = Duration.millis(10_000)
 const recovery = Duration.toSeconds("30 seconds")
 
@@ -234,8 +234,8 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     })
 
   /**
-   * @param isNextStep whether an earlier request of the same call may have created something. This request then comes
-   * before others. When the run stops, it may still wait for `maxStepWait`, so that the task does not become `in_doubt`
+   * @param isNextStep whether an earlier request of the same call may have created something. If so, this request comes
+   * before others, and is still sent within `maxStepWait` of a stop. Unsent, it would leave the task `in_doubt`
    */
   const turn = <A, E2, R>(kind: Kind, call: (turn: Turn) => Effect.Effect<A, E2, R>, isNextStep = false) =>
     Effect.uninterruptibleMask((restore) =>
@@ -272,7 +272,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   return {
     turn,
-    /** Call this just before the request is sent. The turn began earlier, because `Sending.claim` takes time. */
+    /** Call this just before the request is sent, because `Sending.claim` takes time after the turn has begun. */
     leaving: (permit: Permit) =>
       Effect.map(SteadyClock.now, (now) => {
         const place = placeOf(permit)
@@ -285,7 +285,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
         const latest = departures[place]!
         const millis = now - (latest - maxLateness)
         minAnswerMillis = Math.min(minAnswerMillis, millis)
-        // The first requests open connections, so `minAnswerMillis` is too high. They count as arriving at `now`.
+        // `now` is used for the first requests: opening connections makes their `minAnswerMillis` too high.
         departures[place] = Math.min(latest, permit.ordinal > departures.length ? now - minAnswerMillis : now)
         changed.openUnsafe()
       }),

@@ -71,7 +71,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
     const sent = Math.round((verified.timestamp ?? Number.NaN) * 1000)
     return {
       id: short(named ?? Sha256.hex(body)),
-      // Without a signed time, `0` makes deliveries with the same id count once. Without an id, `now` makes each count.
+      // A known id counts again if its time is later. `0` is never later. `now`, used for a body's hash, always is.
       sentAt: Number.isSafeInteger(sent) ? sent : named === undefined ? now : 0,
       taskIds: Option.flatMapNullishOr(payload, taskIdsOf),
     }

@@ -1,7 +1,7 @@
 /**
  * Receives the service's webhooks: as a route for your own server, or as a separate server without TLS. Only a delivery
  * with a valid signature and a recent time counts. It is in the ledger before the answer 204. If a delivery is
- * repeated, reordered, or lost, polls only come at other times.
+ * repeated, reordered, or lost, this changes the times of polls, but no results.
  */
 import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"

@@ -1,7 +1,7 @@
 /**
  * Checks the integrity of a ledger in one snapshot. A ledger without findings has exactly one task for each vote on an
- * item in a campaign. It has every request and result, and each matches its task. No task of the service counts twice.
- * All stored counts match the rows.
+ * item in a campaign. It has every request and result, and each matches its task. No two tasks have the same id at the
+ * service. All stored counts match the rows.
  */
 /* oxlint-disable max-lines -- this file is a list of checks, and each is a query */
 import { Array as Arr, Effect, type Layer, Result, Schema } from "effect"

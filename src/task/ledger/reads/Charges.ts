@@ -20,7 +20,7 @@ export interface Charge {
 
 export const votesOfTask = "item_count * asks"
 
-/** SQL for the number of an attempt's votes that are still counted as paid after a later attempt replaces it. */
+/** SQL for the number of paid votes of a replaced attempt. A budget still counts these votes. */
 export const votesOfAttempt = ({ sentAt, state }: Pick<Issue, "sentAt" | "state">): string => {
   const wasUnsent = (state === "planned" || state === "superseded") && sentAt === null
   if (state === "refused" || wasUnsent) return "0"

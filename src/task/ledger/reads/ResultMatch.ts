@@ -160,7 +160,7 @@ export const matchStored = (
   )
 
 /**
- * Checks whether a response fits the task at `seq`. Returns the kinds of its experts, or why it does not fit. A
+ * Checks whether a response fits the task at `seq`. Returns the kinds of the experts, or the reason for a mismatch. A
  * response with the id of another task of the ledger does not fit, so that no result counts twice. An unknown `task_id`
  * is accepted, since the service may use another kind of id in results.
  */
@@ -205,7 +205,7 @@ export const isUsable = Effect.fnUntraced(function* (
   return Result.isSuccess(matchStored({ ...(yield* ledger.request(seq)), taskId }, result.value))
 })
 
-/** Puts results in the order of the prompts, by text. If two prompts are equal, the results keep their order. */
+/** Puts results in the order of the prompts, by text. If any two prompts are equal, the order is left unchanged. */
 const align = (
   prompts: ReadonlyArray<TaskPrompt>,
   results: ReadonlyArray<typeof AnsweredItem.Type>,

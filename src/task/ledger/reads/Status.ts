@@ -58,9 +58,9 @@ export interface Progress {
   readonly inputOf: (campaign: number) => StateCounts
   readonly votes: number
   readonly gold: number
-  /** Items that no further expert can judge now, and their tasks. Items for judges only are not included. */
+  /** Items that wait for another expert, and their tasks. Items for judges only are not included. */
   readonly waiting: Arrivals
-  /** Items for judges only on which no further judge can vote now, and their tasks. */
+  /** Items for judges only that wait for another judge, and their tasks. */
   readonly waitingForJudges: Arrivals
   readonly firstSubmittedAt: Option.Option<number>
   readonly oldestOutstanding: Option.Option<{

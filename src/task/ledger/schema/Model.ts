@@ -147,7 +147,7 @@ export interface NewTask {
   readonly body: Uint8Array
   readonly items: Arr.NonEmptyReadonlyArray<BatchItem>
   readonly orders?: ReadonlyArray<ReadonlyArray<number> | undefined> | undefined
-  /** Number of the vote, from 1. In a list of tasks, the later votes of a batch follow vote 1. Default 1. */
+  /** Number of the vote, from 1. A list must contain a batch's task for vote 1 before its later votes. Default 1. */
   readonly vote?: number | undefined
   /** Maximum number of votes of the batch. Default 1. */
   readonly votes?: number | undefined
@@ -194,7 +194,7 @@ export interface OpenTask {
 export interface Delivery {
   /** The delivery's id. It stays the same when the service sends the delivery again. */
   readonly id: string
-  /** The signed time in epoch ms. If no time is signed: 0 for a delivery with an id, otherwise the time of receipt. */
+  /** The signed time in epoch ms. Without it: 0 if the delivery has an id, and the time of receipt if it has none. */
   readonly sentAt: number
   /** None if the delivery may concern any task. */
   readonly taskIds: Option.Option<ReadonlyArray<string>>

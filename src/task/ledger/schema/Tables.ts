@@ -1,7 +1,7 @@
 /**
- * The tables of the ledger, for SQLite and PostgreSQL. Times are epoch milliseconds. `task.seq` is the number of the
- * task's first item in the job, so a task can be split without changes to others. A batch has `batch_items` numbers for
- * each vote: with 20 items, 0 to 19 for vote 1, and 20 to 39 for vote 2. `item.seq` is an item's number for vote 1.
+ * The tables of the ledger, for SQLite and PostgreSQL. Times are epoch milliseconds. Items are numbered once per vote:
+ * in a batch of 20 items, vote 1 has the numbers 0 to 19, and vote 2 has 20 to 39. `task.seq` is the number of the
+ * task's first item, so both halves of a split task have a free number. `item.seq` is an item's number for vote 1.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -220,7 +220,7 @@ const createDeliveries = Effect.gen(function* () {
 /**
  * - `votes` in `task_attempt`: number of the attempt's votes that count against a budget.
  * - `over_budget_count`: number of a run's new items that exceeded the budget.
- * - `price_list` in a task: `price_list.list` of the prices when the task was planned; null without prices.
+ * - `price_list` in `task`: number of the price list when the task was planned; null without prices.
  */
 const addSpending = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -254,7 +254,7 @@ const addRunOfInput = Effect.gen(function* () {
  * - `asks`: number of votes that the task asks for on each of its items: the votes `vote` to `vote + asks - 1`.
  * - `gold_items`: number of the task's `new_items` that have a known answer; 0 if `vote` is above 1.
  * - `waiting_items`: for a submitted task, number of its items that waited for an expert at the last poll.
- * - `voters`: `judges`, `people`, or null for anyone. In the table `run`, this applies to new items.
+ * - `voters`: who may vote: `judges`, `people`, or null for anyone. In `run`: who votes first on new items.
  */
 const addVotesOfTask = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -50,7 +50,7 @@ export const reader = (path: string): ReadKinds => {
   }
 }
 
-/** A vote with several possible kinds has their highest price. `voters` sets the price of an unknown kind. */
+/** If a vote may be of several kinds, the highest price applies. An unknown kind has the highest price for `voters`. */
 export const paidAs = (
   text: string,
   prices: Prices.Prices,

@@ -44,7 +44,7 @@ export const writeHints = (
   const here = sql`job = ${job}`
   let lastDelivery = Option.none<number>()
   const delivered = Effect.map(SteadyClock.now, (now) => void (lastDelivery = Option.some(now)))
-  /** The last hint for all tasks that made this process's tasks due. Such a hint has an empty task id. */
+  /** The last hint with an empty task id that this process followed. Such a hint makes all of its tasks due. */
   let lastHintForAll = { at: never, followed: 0, since: 0 }
 
   let forgotten = -Infinity
@@ -66,7 +66,7 @@ export const writeHints = (
   })
 
   const isRepeated = Effect.fnUntraced(function* ({ id, sentAt }: Delivery, now: number) {
-    // A repetition with a later time counts, because the service or a person wants another poll.
+    // A known id with a later time is a new delivery, because its sender wants another poll.
     const rows = yield* sql`
       INSERT INTO delivery ${sql.insert({ job, delivery_id: id, sent_at: sentAt, received_at: now })}
       ON CONFLICT (job, delivery_id) DO UPDATE SET sent_at = excluded.sent_at, received_at = excluded.received_at
@@ -82,7 +82,7 @@ export const writeHints = (
           at = CASE WHEN excluded.at > hint.at THEN excluded.at ELSE hint.at + 1 END`,
     )
 
-  /** Stores hints for these ids. Keeps unknown ids only while a task has no id. Returns whether any id is known. */
+  /** Adds hints. An unknown id is kept only while some task still waits for its id. Returns whether any id is known. */
   const addNamed = Effect.fnUntraced(function* (taskIds: ReadonlyArray<string>, now: number) {
     const found = yield* inChunks(
       taskIds,
@@ -174,7 +174,7 @@ export const writeHints = (
         .map(({ since }) => since + minute - now)
       return waits.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits))
     }),
-    /** Makes the last hint for all tasks apply again. The earlier owner of a part may have missed this hint. */
+    /** Repeats the last hint that concerns all tasks, because the earlier owner of a part may have missed it. */
     followAgain: () => void (lastHintForAll = { ...lastHintForAll, at: never }),
     delivered,
     lastDelivery: Effect.sync(() => lastDelivery),

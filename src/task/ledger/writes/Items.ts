@@ -90,12 +90,12 @@ const tools = "tools"
 export const readItems = ({ job, sql }: Model.LedgerContext) => {
   const isAskedByTask = (task: "t" | "v") => sql.literal(isAskedBy(task))
 
-  /** SQL condition: the run was the first to read the item, or read it again. */
+  /** SQL condition: the run read the item, either as a new or as a known item. */
   const isOf = (run: number) => sql`(item.run = ${run} OR item.seq < (SELECT k.end_seq FROM known k
     WHERE k.job = item.job AND k.run = ${run} AND k.first_seq <= item.seq
     ORDER BY k.first_seq DESC LIMIT 1))`
 
-  /** Older versions of prefstream did not record whether an item is a conversation. */
+  /** May be false in a ledger of an older version, which did not record whether an item is a conversation. */
   const hasConversations = Effect.map(settingOf({ job, sql }, conversations), (value) => value !== undefined).pipe(
     Effect.withSpan("Ledger.hasConversations"),
   )

@@ -30,7 +30,7 @@ interface OwnedPart {
   epoch: number
 }
 
-/** `planned`: new tasks after all others. `hinted`: a webhook arrived. `again`: earlier tasks are ready again. */
+/** `planned`: new tasks, numbered last. `hinted`: a webhook arrived. `again`: earlier tasks are ready again. */
 export type Change = "planned" | "hinted" | "again"
 
 /** @param worker the worker's name; undefined if this process has exclusive access to the job */

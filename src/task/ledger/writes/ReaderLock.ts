@@ -1,6 +1,6 @@
 /**
  * The lock of the process that reads input into a shared job. If another process has the lock, a command fails at once.
- * A worker waits for five seconds. It then ends the session of the worker that has the lock and may be suspended.
+ * A worker waits for five seconds. It then ends the session of the other worker, which may be suspended.
  */
 import { Duration, Effect, Option } from "effect"
 import type { SqlClient } from "effect/sql"

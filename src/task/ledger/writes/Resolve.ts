@@ -1,7 +1,7 @@
 /**
- * Decides how tasks without a result continue: as a person (`prefstream resolve`) or the option `resubmit` says. A
- * person's decision changes all given tasks or none, even while workers send and poll. No two tasks get the same id at
- * the service. If a new attempt has another idempotency key, the table `task_attempt` keeps the earlier attempt.
+ * Continues tasks without a result, by a person's decision (`prefstream resolve`) or the option `resubmit`. A person's
+ * decision changes all given tasks or none, even while workers send and poll. No two tasks get the same id at the
+ * service. If a new attempt has another idempotency key, the table `task_attempt` keeps the earlier attempt.
  */
 import { Array as Arr, Effect, type Latch, Number as Num, Option, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

@@ -16,7 +16,7 @@ import { inCampaign, priceListSetting, setSetting, settingOf } from "../schema/R
 /** Setting with the number of items that need a further vote, but have none planned. */
 export const wantedVotes = "votes_wanted"
 
-/** Setting with the number of votes that were not outstanding at the last choice of items for further votes. */
+/** Setting with the number of ended votes when items for further votes were last chosen. */
 export const endedVotesSeen = "votes_ended_seen"
 
 /** Setting with the rule that sends items to people; absent if there is none. */
@@ -213,7 +213,7 @@ const isRouted = ({ job, sql }: Here, campaign: Option.Option<number>) =>
     (rows) => rows.length > 0,
   )
 
-/** Counts items and votes by their voters, over all campaigns. None if no task limits who may vote. */
+/** Counts items and votes by who may vote, over all campaigns. None if anyone may vote on every task. */
 const routedOf = Effect.fnUntraced(function* (here: Here) {
   if (!(yield* isRouted(here, Option.none()))) return Option.none<Routed>()
   const terms = yield* termsOf(here)

@@ -84,7 +84,7 @@ export const writeTasks = (
   const settled = <A>(seq: number, change: Effect.Effect<A, SqlError>) =>
     Effect.tap(write(change), () => Effect.sync(() => owned.forget(seq)))
 
-  /** Supersedes these tasks if another process has started another campaign meanwhile. */
+  /** Supersedes tasks of an earlier campaign. In a shared ledger, another process may have started a new campaign. */
   const supersedeOwn = (seqs: ReadonlyArray<number>) =>
     owned.isShared ? Rows.supersede({ job, sql }, sql.in("seq", seqs)) : Effect.void
 
