@@ -39,7 +39,7 @@ export interface Agreement {
   readonly agreement: Histogram
   /** Randolph's free-marginal kappa: agreement beyond chance. Chance is 1/K for an item with K texts to choose from. */
   readonly free_marginal_kappa: number | null
-  /** Krippendorff's alpha for nominal data. It depends on the order of completions: categories are positions. */
+  /** Krippendorff's alpha for nominal data. Its categories are positions, so it depends on the order of completions. */
   readonly krippendorff_alpha: number | null
   /** Items with at least two votes that each prefer one completion. */
   readonly compared_items: number
@@ -303,7 +303,7 @@ export interface QualityReport {
   readonly checks: ReadonlyArray<Check>
   /** The splits that have items. Without splitting, there is only `train`. */
   readonly splits: ReadonlyArray<{ readonly split: Split; readonly items: number; readonly pairs: number }>
-  /** Items whose prompt is a near-duplicate of earlier prompts in several splits. Null without splits. */
+  /** Items whose near-duplicates among earlier prompts are not all in one split. Null without splits. */
   readonly cross_split_near_duplicates: number | null
   /** The requested share of the items by split. Null without splits. */
   readonly split_shares: { readonly [split in Split]?: number } | null

@@ -48,7 +48,7 @@ export const checks = {
   "position-bias": {
     ...share,
     measure:
-      "p-value of the hypothesis that the first half of the positions is chosen as often as the second; each item counts once",
+      "p-value of position bias: whether the first half of the positions is chosen more or less often than chance; each item counts once",
     unit: "items",
     isShare: false,
     advice:

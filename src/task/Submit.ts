@@ -283,7 +283,7 @@ export const submitRun = Effect.fn("Submit.submit")(function* <E, R>(
   if (options.onGroup !== undefined) yield* options.onGroup(run.group)
   if (options.newCampaign === true && Option.contains(before, run.campaign)) {
     yield* Effect.logWarning(
-      `the guidelines are the same as in campaign ${run.campaign}, so no campaign was started (\`newCampaign\`): only items that are new to campaign ${run.campaign} are judged`,
+      `\`newCampaign\` started no campaign, because the guidelines are those of campaign ${run.campaign}: only items that are new to it are judged`,
     )
   }
   if (group !== undefined && group !== run.group) {

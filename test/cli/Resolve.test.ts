@@ -268,7 +268,7 @@ test("campaigns: other guidelines are refused with what differs; --new-campaign 
   const started = yield* run("--guidelines", "Be kind.", "--new-campaign")
   const same = yield* run("--guidelines", "Be kind.", "--new-campaign")
   assert.deepStrictEqual([started.status, same.status], [0, 0])
-  const notice = "the guidelines are the same as in campaign 2, so no campaign was started (--new-campaign)"
+  const notice = "--new-campaign started no campaign, because the guidelines are those of campaign 2"
   assert.notInclude(started.stderr, "no campaign was started")
   assert.include(same.stderr, notice)
   assert.match(

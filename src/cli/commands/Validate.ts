@@ -37,7 +37,7 @@ export const command = makeCommand(
     ...inputFlags,
     baseUrl: serviceFlags.baseUrl,
     maxCompletions: serviceFlags.maxCompletions,
-    maxRejects: maxRejects("Maximum number or share of rejected records before exit status 5", { default: 0 }),
+    maxRejects: maxRejects("Maximum number or share of rejects; above it, exit status 5", { default: 0 }),
     show: integer("show", "Number of rejected records to print", { min: 0, default: defaultShown, isTypedOnly: true }),
     rejects: text("rejects", "FILE", "Write all rejected records to FILE as JSON Lines: file, line, reason, text", {
       isTypedOnly: true,

@@ -16,7 +16,7 @@ export const jobFlags = inGroup("JOB", {
   }),
   lockWait: duration(
     "lock-wait",
-    `Maximum wait for another run of the same job, before exit status ${ExitStatus.busy}`,
+    `Maximum wait for another run of the same job to end; then exit status ${ExitStatus.busy}`,
     { default: "0s" },
   ),
   waitingOk: toggle(

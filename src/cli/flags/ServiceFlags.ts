@@ -152,7 +152,7 @@ export const serviceFlags = {
     pollMax: duration("poll-max", "Maximum interval between polls of a task", {
       default: formatDuration(defaults.pollInterval.max),
     }),
-    patience: duration("patience", "Maximum wait for a service that is down, before exit status 1", {
+    patience: duration("patience", "Maximum wait for a service that is down; then exit status 1", {
       default: formatDuration(defaults.patience),
     }),
   }),

@@ -36,7 +36,7 @@ export const load: Effect.Effect<(text: string) => string> = Effect.map(
 const maxCharacters = 2000
 const maxWordCharacters = 160
 
-/** A text's minimum score, divided by the language's average score. With `eld`'s 0.75, code counts as Romanian. */
+/** Minimum score of a text, as a share of its language's average. With 0.75, program code counts as Romanian. */
 const minShareOfAverage = 0.8
 
 /** Minimum number of letters. With fewer, the result is mostly chance. An ideograph or a kana counts as three. */

@@ -25,7 +25,7 @@ const readFiles = Effect.fnUntraced(function* (folder: string) {
     const body = HttpBody.uint8Array(yield* fs.readFile(file), response.headers["content-type"])
     return [file, HttpServerResponse.setBody(response, body)] as const
   })
-  // A file that cannot be read now is left out, and is then read at each request. A build may just have removed it.
+  // A build may have removed a file since it was listed. Such a file is looked for again at each request.
   const found = yield* Effect.forEach(names, (name) => Effect.option(read(name)))
   return new Map(Arr.getSomes(found))
 })
