@@ -18,7 +18,7 @@ import { jobFlags } from "../flags/JobFlags.ts"
 import { monitor, monitored } from "../flags/MonitorFlag.ts"
 import { ledgerFlags, type Place, placeOf } from "../flags/LedgerFlags.ts"
 import { endOfDryRun, type Loaded, loadPipeline, reported } from "../flags/PipelineFile.ts"
-import { check } from "../flags/Rules.ts"
+import { check } from "../flags/FlagCombinations.ts"
 import { addressOf, fromEnvironment, serviceFlags, serviceOf, serviceRequired } from "../flags/ServiceFlags.ts"
 import * as Settings from "../settings/Settings.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
@@ -27,7 +27,7 @@ import { inRejects } from "../output/Flags.ts"
 import * as Progress from "../output/Progress.ts"
 import * as Quiet from "../output/Quiet.ts"
 import * as Summary from "../output/Summary.ts"
-import * as PreviewSummary from "../output/PreviewSummary.ts"
+import * as DryRunSummary from "../output/DryRunSummary.ts"
 import { printable, say } from "../output/Text.ts"
 
 export const commonFlags = { ...serviceFlags, ...jobFlags, ...ledgerFlags, monitor }
@@ -84,7 +84,7 @@ export const preview = Effect.fnUntraced(function* (
     Effect.flatMap((ledger) => Preview.preview(settings, ledger)),
     Effect.scoped,
   )
-  yield* Console.log(flags.json ? JSON.stringify(inRejects(preview)) : printable(PreviewSummary.text(preview)))
+  yield* Console.log(flags.json ? JSON.stringify(inRejects(preview)) : printable(DryRunSummary.text(preview)))
 })
 
 export const savingSettings = Effect.fnUntraced(function* <E, R>(

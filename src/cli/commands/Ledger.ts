@@ -9,7 +9,7 @@ import * as ExitStatus from "../output/ExitStatus.ts"
 import { makeCommand } from "../flags/Definition.ts"
 import { ledgerFlags, noSuchLedger, placeOf } from "../flags/LedgerFlags.ts"
 import { endOfDryRun } from "../flags/PipelineFile.ts"
-import { check } from "../flags/Rules.ts"
+import { check } from "../flags/FlagCombinations.ts"
 import { option, parsed, parseDuration, toggle } from "../flags/Values.ts"
 import { present, printable, size } from "../output/Text.ts"
 
