@@ -65,7 +65,7 @@ const requestMembers = {
   group_size: Schema.optionalKey(
     Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)).annotate({
       description:
-        "Number of tasks that the group will have. The service announces the group only after all of them were created. " +
+        "Number of tasks that the group will have. The service sends the group's webhook only after it has so many tasks. " +
         "If tasks give different sizes for one group, the largest counts.",
     }),
   ),

@@ -30,7 +30,7 @@ export const names = Struct.keys(fields)
 
 export const columns = {
   strength: described(
-    "Mean strength of the votes for `chosen`; 1 is the smallest difference to the other completions. Null if no vote has a strength, or if votes found another completion of the item best.",
+    "Mean strength of the votes for `chosen`: how much better it is, from 1 (slightly). Null if none has a strength, or if `chosen` is not the item's best completion.",
     Schema.NullOr(Schema.Finite),
   ),
   all_bad: described(

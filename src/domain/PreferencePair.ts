@@ -39,7 +39,7 @@ const struct = Schema.Struct({
     number,
   ),
   decided_votes: described(
-    "Number of votes that prefer one of `chosen` and `rejected` to the other. The other votes are ties, or only say that a completion outside the pair is the best. Null if there is one vote.",
+    "Number of votes that say which of `chosen` and `rejected` is better. The rest are ties, or votes for a completion outside the pair. Null if there is one vote.",
     Schema.NullOr(Schema.Int),
   ),
   ...Assessment.columns,

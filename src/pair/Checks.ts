@@ -67,8 +67,7 @@ export const checks = {
     ...share,
     measure: "share of items that contain an evaluation prompt",
     unit: "items",
-    advice:
-      "The data contains evaluation prompts, which would invalidate results on that evaluation. Leave these items out.",
+    advice: "The data contains prompts of an evaluation, whose results would then be invalid. Leave these items out.",
     canDrop: true,
   },
   flagged: {

@@ -50,7 +50,7 @@ export const log = Effect.fnUntraced(function* ({
   if (service > 0) {
     const dropped = lost.find(({ reason }) => reason === "against_votes")?.count ?? 0
     yield* Effect.logWarning(
-      `on ${service} ${plural(service, "item")}, the service's choice differs from the majority of the votes; ${dropped} ${plural(dropped, "item was", "items were")} left out, because more votes contradict the choice than support it. To let the votes decide, use \`aggregate: "dawid-skene"\``,
+      `on ${service} ${plural(service, "item")}, the service's choice differs from the majority of the votes; ${dropped} ${plural(dropped, "item was", "items were")} left out, because more votes are against the service's choice than for it. To let the votes decide, use \`aggregate: "dawid-skene"\``,
     )
   }
 })

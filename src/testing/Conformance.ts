@@ -155,7 +155,7 @@ const judgedTasks = Ledger.use(({ counts }) => Effect.map(counts, ({ completed }
 export const cases = (subject: Subject): ReadonlyArray<Case> => {
   const definitions = {
     "no fault, the same items twice": afterCreation((it) => it.submit),
-    "kill -9 before a request that creates a task arrives": killAt(false),
+    "kill -9 before the service gets the request that creates a task": killAt(false),
     "kill -9 after a request that creates a task": killAt(true),
     "connection broken before a request arrives": duringCreation(faults.cut),
     "answer lost after a request was carried out": duringCreation(faults.cutAfterActing),

@@ -111,7 +111,7 @@ describe("prefstream audit", () => {
     assert.match(stdout, /^ {2}jury, people below 0\.6 +46 +81\.5%.* +0\.2635$/m)
     assert.match(
       stdout,
-      /^Cheapest policy at most 2\.0 percentage points less accurate than people: jury, people below 0\.6, at 0\.2635 per item; .* 0\.8435\. The interval/m,
+      /^The cheapest policy that loses at most 2\.0 percentage points of accuracy is jury, people below 0\.6, at 0\.2635 per item; .* 0\.8435\. The interval/m,
     )
   })
 
@@ -154,7 +154,7 @@ describe("prefstream audit", () => {
     const few = records().filter((record) => "item_id" in record && /-[0-8]$/.test(String(record.item_id)))
     const { stdout } = yield* cli([...(yield* jobOf(few)), "--within", "1"]).pipe(ends(0))
     const doubt =
-      /^Cheapest policy at most [\d.]+ percentage points less accurate than people: (.*), at .* Only (\d) items were compared: too few for an interval\.$/m
+      /^The cheapest policy that loses at most [\d.]+ percentage points of accuracy is (.*), at .* Only (\d) items were compared: too few for an interval\.$/m
     assert.match(stdout, doubt)
     // Few votes of one judge are doubted, too, if the other policies have many.
     const right = records().flatMap((record) => {

@@ -30,7 +30,7 @@ const fieldsOf = (rejects: ReadonlyArray<Reject>) =>
   rejects.map(({ line, reason }) => `${line} ${reason.split(":")[0]}`).join(", ")
 
 const detectedFrom =
-  "expected no value, as in the first 100 records: with it in the first records, another layout would have been detected"
+  "expected no value, as in the first 100 records: if the first records had this field, another layout would have been detected"
 
 describe("files", () => {
   test("a later record with what the first ones lack is refused where it would be left out", function* () {

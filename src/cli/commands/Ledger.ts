@@ -176,7 +176,7 @@ const pruneCommand = makeCommand(
     "prefstream ledger prune --dir job --before 90d --dry-run":
       "Show which data would be removed because it is older than 90 days",
     "prefstream ledger prune --dir job --before 2026-01-01 --results":
-      "Remove requests and results from before 2026 (copy the dataset first: later ones omit these results)",
+      "Remove requests and results from before 2026 (copy the dataset first: later datasets lack these results)",
   },
 ).pipe(Command.withShortDescription("Remove old rejects, webhook deliveries, requests, and results"))
 

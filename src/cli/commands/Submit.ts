@@ -50,7 +50,7 @@ export const settingsOf = <P extends Omit<Pipeline.Settings, "directory">>(
 
 export const command = makeCommand(
   "submit",
-  "Read items, and submit the new ones without waiting for results. While workers process the job, submit only reads items; the workers send them.",
+  "Read items, and submit the new ones without waiting for results. While workers process the job, this command only reads items; the workers send them.",
   submitFlags,
   Effect.fn("prefstream submit")(function* (given) {
     const job = yield* Job.prepare(given, yield* pipelineFileOf(given.files))

@@ -45,7 +45,7 @@ export const command = makeCommand(
   "Check a dataset: the size and SHA-256 of every file, whether Parquet and JSON Lines have the same rows, and trainer formats. " +
     "Also check that no prompt is in two splits, and that the dataset card and the report contain the same numbers. " +
     "With --from-votes, also rebuild all data files from the vote table and the settings in the manifest, and compare the bytes. " +
-    "Prints one line per finding. A warning gives the number of rows whose completions trainers would truncate. " +
+    "Prints one line per finding. A warning says how many rows have a completion that trainers would truncate. " +
     "Exits with 1 if there are errors.",
   {
     directory,

@@ -75,7 +75,7 @@ const advice = ({ cheapest, items: all, policies, within }: AuditPolicies): stri
     cost ?? `${decimal(people_votes)} votes by people and ${decimal(judge_votes)} by judges`
   const low = best.difference.low ?? 0
   const doubt = low < -within ? ` The interval reaches ${signed(low)}: more items would narrow it.` : few
-  return `Cheapest policy at most ${points} less accurate than people: ${best.policy}, at ${takes(best)} per item; people alone take ${takes(people)}.${doubt}`
+  return `The cheapest policy that loses at most ${points} of accuracy is ${best.policy}, at ${takes(best)} per item; people alone take ${takes(people)}.${doubt}`
 }
 
 const policyTable = (compared: AuditPolicies): Cells => {

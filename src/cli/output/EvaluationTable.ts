@@ -42,7 +42,7 @@ const overall = ({ overall, unknown_ties, votes }: Evaluation): ReadonlyArray<st
   ...(unknown_ties === undefined
     ? []
     : [
-        `Agreement with votes leaves out ${count(unknown_ties, "pair")}: the dataset has no column decided_votes, so ties are unknown. Export the dataset again`,
+        `${count(unknown_ties, "pair")} ${plural(unknown_ties, "is", "are")} left out of the agreement with votes: the dataset has no column decided_votes, so ties are unknown. Export the dataset again`,
       ]),
 ]
 

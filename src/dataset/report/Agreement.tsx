@@ -57,7 +57,7 @@ const facts = (agreement: AgreementReport): ReadonlyArray<Fact> => {
     [
       "Krippendorff’s alpha",
       alpha === null ? "–" : decimal(alpha),
-      "alpha counts agreement beyond chance; if most votes choose the same position of the input, chance alone explains their agreement, and alpha is low",
+      "alpha counts agreement beyond chance. If most votes choose, say, the first completion of each item, chance explains their agreement, and alpha is low",
     ],
     ["Mean share of votes for the choice", mean === null ? "–" : share(mean)],
     ["Unanimous", shareOf(unanimous, items), plural(unanimous, "item")],

@@ -106,7 +106,7 @@ export const group = <E, R>(
 const missingModelsMessage = (counts: FileCounts, keys: KeyNumbers): string => {
   const { even, several } = counts.evenKeys(keys.count)
   return (
-    `Models: none. Files name the models only if at least 75% of the prompts are in more than half of the files, with the same number of completions in each. This is true of ${even} of ${several} prompts: ` +
+    `Models: none. Models are named after files only if each file seems to be of one model. At least 75% of the prompts must have the same number of completions in most files; here, ${even} of ${several} do: ` +
     "set `model` to the field that names the model, or read each batch of files in a separate run"
   )
 }

@@ -59,7 +59,7 @@ export const of = (
       )
       const [name] = layoutChangingNames(lateNames, row)
       if (name !== undefined) {
-        const expected = `expected no value, as in the first ${plural(sampleRows.length, "record", `${sampleRows.length} records`)}: with it in the first records, another layout would have been detected`
+        const expected = `expected no value, as in the first ${plural(sampleRows.length, "record", `${sampleRows.length} records`)}: if the first records had this field, another layout would have been detected`
         const advice = `set the paths explicitly (${OptionText.of("prompt")}, ${OptionText.of("system")}, ${OptionText.of("history")}, ${OptionText.of("completion")}, ${OptionText.of("completions")})`
         return reject(
           row.place,

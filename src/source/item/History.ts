@@ -51,7 +51,7 @@ export const add = (
     const role = earlier.at(-1)?.role
     if (!isWhole && role !== "assistant" && role !== "system") {
       return Result.fail(
-        `${field.name}[${earlier.length - 1}]: expected the last message to be of the assistant, or the prompt, found the role ${describeValue(role)}`,
+        `${field.name}[${earlier.length - 1}]: expected the last message to be the prompt, or a message of the assistant, found the role ${describeValue(role)}`,
       )
     }
     const [first, ...others] = isWhole

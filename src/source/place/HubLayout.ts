@@ -30,7 +30,7 @@ export const dataFiles = (
   if (Result.isFailure(decoded)) {
     const problem = SchemaIssues.describe(decoded.failure.issue)
     return Result.fail(
-      `README.md: ${problem}; correct README.md, or name the files to read after the dataset's name (DATASET/data/*.parquet)`,
+      `README.md: ${problem}; correct README.md, or choose the files yourself, such as DATASET/data/*.parquet`,
     )
   }
   const configurations = decoded.success?.configs ?? []

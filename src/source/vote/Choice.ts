@@ -236,7 +236,7 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
       return at < item.completions.length
         ? Result.succeed({ choice: at })
         : Result.fail(
-            `expected the value 1 at a position up to ${item.completions.length} (one per completion), found the value 1 at position ${at + 1}`,
+            `expected ${item.completions.length} values, one for each completion, found the value 1 at position ${at + 1}`,
           )
     }
     if (map !== undefined) return readMapped(map, column, item)

@@ -35,7 +35,7 @@ describe("History", () => {
       "another's turn at the end",
       [...turns, user("P")],
       "R",
-      `history[2]: expected the last message to be of the assistant, or the prompt, found the role "user"`,
+      `history[2]: expected the last message to be the prompt, or a message of the assistant, found the role "user"`,
     ],
     ["text", "Q: A", "R", 'history: expected messages, or pairs of texts, found "Q: A"'],
     ["pairs of another kind", [["Q", null]], "R", "history: expected messages, or pairs of texts, found an array"],

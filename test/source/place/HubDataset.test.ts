@@ -254,12 +254,12 @@ describe("names of datasets", () => {
     [
       "no path of files",
       "[{config_name: x, data_files: 3}]",
-      /README\.md: configs\[0\]\.data_files: expected .*found 3; correct README.md, or name the files to read/,
+      /README\.md: configs\[0\]\.data_files: expected .*found 3; correct README.md, or choose the files yourself/,
     ],
     [
       "a list of names",
       "{default: a.csv}",
-      /README\.md: configs: expected .*; correct README.md, or name the files to read/,
+      /README\.md: configs: expected .*; correct README.md, or choose the files yourself/,
     ],
     [
       "nothing that is YAML",

@@ -117,7 +117,7 @@ describePostgres("two workers", (server) => {
       }
       assert.isTrue(yield* one.claim(task!))
       assert.deepStrictEqual(logs.messages, [
-        "this worker took back part 0 of the job: the ledger assigned the part to another worker, which is probably suspended",
+        "this worker took over part 0 of the job from another worker, which is probably suspended",
       ])
       yield* logs.during(one.renewParts(0, 0, 2))
       assert.strictEqual(logs.messages.length, 1)

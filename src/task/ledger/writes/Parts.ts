@@ -207,7 +207,7 @@ export const writeParts = (
         disputed.set(part, times > patience ? 0 : times)
         if (times <= patience) continue
         yield* Effect.logWarning(
-          `this worker took back part ${part} of the job: the ledger assigned the part to another worker, which is probably suspended`,
+          `this worker took over part ${part} of the job from another worker, which is probably suspended`,
         )
         own.epoch = yield* write(owned.take(part))
         yield* restartSending
