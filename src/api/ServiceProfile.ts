@@ -4,12 +4,11 @@
  */
 import { Context, Duration, Effect, Layer, Option, type Redacted, Result, Schema, Struct } from "effect"
 import * as FieldPath from "../io/FieldPath.ts"
-import { wrongIn } from "../io/SettingKinds.ts"
+import * as Kinds from "../io/SettingKinds.ts"
 import { didYouMean } from "../io/NearestName.ts"
 import { describeValue } from "../io/Values.ts"
 import * as Authorization from "./Authorization.ts"
 import * as ContractSettings from "./ContractSettings.ts"
-import { serviceKinds } from "./ServiceKinds.ts"
 import * as TaskMembers from "./TaskMembers.ts"
 
 /** The largest item that a service accepts. A larger item is rejected when it is read. */
@@ -271,6 +270,16 @@ const problemOf = (settings: ServiceSettings): ServiceSettingsError | undefined 
     : undefined
 }
 
+const kinds: Kinds.Kinds = {
+  ...Kinds.all(Kinds.anyText, "baseUrl identity authorization createRequest pollRequest choice kindPath"),
+  ...Kinds.all(Kinds.texts, "completedStatuses failedStatuses openStatuses taskIdPaths"),
+  ...Kinds.all(Kinds.object, "requestExtra pollInterval webhook"),
+  resultPaths: Kinds.recordOf("an object with field paths", Kinds.anyText),
+  taskMembers: [TaskMembers.form, (value) => value === "declared" || Kinds.object[1](value)],
+  token: Kinds.redacted,
+  moved: Kinds.flag,
+}
+
 /** The annotation service that `AnnotationClient` uses. */
 export class ServiceProfile extends Context.Service<ServiceProfile, ServiceSettings>()(
   "prefstream/api/ServiceProfile",
@@ -279,7 +288,7 @@ export class ServiceProfile extends Context.Service<ServiceProfile, ServiceSetti
   static readonly layer = (
     settings: Pick<ServiceSettings, "baseUrl" | "token"> & Partial<ServiceSettings>,
   ): Layer.Layer<ServiceProfile, ServiceSettingsError> => {
-    const wrong = wrongIn(settings, serviceKinds, ["baseUrl", "token"], "settings") ?? unknownIn(settings, names)
+    const wrong = Kinds.wrongIn(settings, kinds, ["baseUrl", "token"], "settings") ?? unknownIn(settings, names)
     if (wrong !== undefined) return Layer.effect(ServiceProfile, Effect.fail(new ServiceSettingsError(wrong)))
     const baseUrl = settings.baseUrl.replace(/\/+$/, "")
     const profile = { identity: baseUrl, ...defaults, ...settings, baseUrl }

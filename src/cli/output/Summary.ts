@@ -12,7 +12,6 @@ import { isOver as isOverBudget } from "../../pipeline/SpendingReport.ts"
 import * as ExitStatus from "./ExitStatus.ts"
 import { inFlags, inRejects } from "./Flags.ts"
 import * as JudgeCosts from "./JudgeCosts.ts"
-import { leftOut } from "./LeftOut.ts"
 import { hasRoom, routing, spending } from "./SpendingSummary.ts"
 import { duration, present, printable, type Rows, rowsOf, size, table } from "./Text.ts"
 
@@ -285,3 +284,15 @@ const pair = (pair: PreferencePair): ReadonlyArray<string> =>
   })
 
 const maxShownCharacters = 200
+
+const leftOut = (reasons: NonNullable<RunReport["left_out"]>): string | false => {
+  const items = reasons.reduce((sum, { count }) => sum + count, 0)
+  const counts = reasons.map(({ count, reason }) => `${number(count)} ${whyLost(reason)}`).join(", ")
+  return items > 0 && `${count(items, "item")}: ${counts}`
+}
+
+const whyLost = (reason: string): string => {
+  if (reason === "tie") return "tie (no vote prefers a completion, or --ties is set to drop)"
+  if (reason === "no_pair") return "no pair (the best completion is blank, or equal to the others)"
+  return reason.replaceAll("_", " ")
+}

@@ -1,6 +1,11 @@
 /** A dialog that lists the keyboard shortcuts of a page. */
 import { Dialog } from "./Dialog.tsx"
-import type { KeyGroup } from "./keyGroup.ts"
+
+export interface KeyGroup {
+  /** The heading. Empty if the page has only one group. */
+  readonly title: string
+  readonly keys: ReadonlyArray<readonly [keys: ReadonlyArray<string>, does: string]>
+}
 
 interface Props {
   readonly groups: ReadonlyArray<KeyGroup>

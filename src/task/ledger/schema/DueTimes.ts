@@ -7,6 +7,5 @@ export const notDue = Number.MAX_SAFE_INTEGER
 
 export const changedDueAt = -1
 
-export const changedDueAtTime = (at: number): number => -at - 1
-
-export const dueOfChanged = (dueAt: number): number => -dueAt - 1
+/** From the time of a poll to its negative number, and back. */
+export const changedDue = (value: number): number => -value - 1

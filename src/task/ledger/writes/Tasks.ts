@@ -8,7 +8,7 @@ import type * as Model from "../schema/Model.ts"
 import * as Rows from "../schema/Rows.ts"
 import * as Expected from "../schema/Expected.ts"
 import type { Parts } from "./Parts.ts"
-import { changedDueAt, changedDueAtTime, dueOfChanged, notDue } from "../schema/DueTimes.ts"
+import { changedDue, changedDueAt, notDue } from "../schema/DueTimes.ts"
 import * as Payload from "../schema/Payload.ts"
 import * as Metrics from "../../../telemetry/Metrics.ts"
 import { OtherService } from "../schema/WrongLedger.ts"
@@ -375,7 +375,7 @@ export const writeTasks = (
               ...row,
               isRecheck: state !== "submitted",
               hasResult: state === "completed",
-              dueAt: state === "completed" ? dueOfChanged(row.dueAt) : row.dueAt,
+              dueAt: state === "completed" ? changedDue(row.dueAt) : row.dueAt,
             })),
           ),
         ),
@@ -396,7 +396,7 @@ export const writeTasks = (
     postpone: Effect.fnUntraced(function* (seq: number, millis: number, taskId?: string, waiting?: number) {
       const now = yield* SteadyClock.now
       const at = Math.ceil(now + millis)
-      yield* write(sql`UPDATE task SET due_at = CASE state WHEN 'completed' THEN CAST(${changedDueAtTime(at)} AS BIGINT)
+      yield* write(sql`UPDATE task SET due_at = CASE state WHEN 'completed' THEN CAST(${changedDue(at)} AS BIGINT)
         ELSE CAST(${at} AS BIGINT) END, waiting_items = ${waiting ?? sql.literal("waiting_items")}
       WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)}`)
     }),
