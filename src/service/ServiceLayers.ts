@@ -61,9 +61,9 @@ export interface ServiceOptions {
   /** The path of a file of prompt items whose `gold` is the right answer. Experts are measured by these items. */
   readonly gold?: string | undefined
   /**
-   * Whether to end a task whose missing votes no automatic expert can give. If an expert has no answer to a prompt, the
-   * prompt is closed with its other votes. A task is canceled if it has no votes, or fewer experts than votes per
-   * prompt. The next start of the service reopens canceled tasks. Default false: the prompts wait for other experts.
+   * Whether to end a task if automatic experts cannot give all its votes. A prompt to which an expert has no answer is
+   * closed with its other votes. A task without votes is canceled. So is a task that needs more votes per prompt than
+   * there are experts. The next start of the service reopens these canceled tasks. Default false: the task stays open.
    */
   readonly cancelUnanswered?: boolean | undefined
   /** Whether a person may judge the same prompt and completions twice if nobody else is left. Default false. */

@@ -30,7 +30,7 @@ export interface SignedIn extends Omit<Operator, "operator_no"> {
 /** The maximum number of password hashes computed concurrently. Each takes 64 MiB and a third of a second. */
 const maxConcurrentHashes = 2
 
-/** The subject of a link that names no account. Other links have an account's `name_key`, which is never empty. */
+/** A sign-in code with this subject is for any account. The subject of other codes is an account's `name_key`. */
 const anyAccount = ""
 
 type SameTransaction = Effect.Effect<unknown, SqlError>

@@ -90,7 +90,7 @@ export const make = (
     return input_file
   })
 
-  /** Searches until the endpoint lists the batch. With `mayRepeat`, stops at the first answer without the batch. */
+  /** Searches until the endpoint lists the batch. If `mayRepeat`, a response that does not list it ends the search. */
   const search = Effect.fnUntraced(function* (name: string, mayRepeat: boolean) {
     for (let searches = 0; ; searches++) {
       const listed = yield* Effect.result(service.find(name))
@@ -126,7 +126,7 @@ export const make = (
       return created
     })
     const step = Effect.gen(function* () {
-      // The creation is not interrupted when the process stops, because the batch would then be in doubt.
+      // A stop of the process waits for the response. Otherwise, it would be unknown whether the batch exists.
       const created = yield* Effect.uninterruptible(creation)
       if (created._tag === "Success") return created.success.id
       if (created.failure.isRefused === true) return yield* created.failure

@@ -3,8 +3,8 @@
  * if the endpoint refuses the settings. It follows no redirects. No failure or log contains the key. Equal concurrent
  * requests are sent once, and a request with an answer in `JudgeAnswers` is not sent. If one request of a judgment
  * fails, the answers to the judgment's other sent requests are kept. If the question is at fault, the `JudgeError` is
- * not retryable. A refusal without a reason, a timeout, or an oversized response counts as the question's fault only if
- * the endpoint has answered other questions.
+ * not retryable. A timeout, an oversized response, or an unexplained refusal counts as the question's fault only if the
+ * endpoint has answered other questions.
  */
 import {
   ByteSize,
@@ -103,7 +103,7 @@ export const make = Effect.fnUntraced(function* (
   /** The reason of the last refusal, if the endpoint's last response refused the settings, such as the key. */
   let refusal: string | undefined
 
-  /** The members for request ids. Dropping the temperature changes no id, so stored answers are still found. */
+  /** Request ids depend on these members, even if `temperature` is no longer sent, so stored answers are found. */
   const configured = Object.fromEntries(body)
   const members = () => Object.fromEntries(withTemperature ? body : body.filter(withoutTemperature))
 

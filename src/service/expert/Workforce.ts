@@ -1,7 +1,6 @@
 /**
  * Runs the automatic experts: claims items, asks the experts in order, and records their votes. Experts that fail are
- * retried with backoff, and slow ones (`Expert.concurrency`) do not delay other tasks. If no expert has an answer, the
- * task stays open, or `cancelUnanswered` ends it. The next start of the service reopens canceled tasks, and asks again.
+ * retried with backoff. If the experts cannot give all votes on a task, it stays open, or `cancelUnanswered` ends it.
  * If only language models may judge a task, a prompt is done once each model has voted or has no answer.
  */
 import { Cause, Clock, Duration, Effect, FiberSet, Latch, Layer, Result } from "effect"
@@ -25,12 +24,12 @@ export interface WorkforceOptions {
 const maxClaimed = 32
 /** Maximum number of claimed tasks if the experts are slow. More tasks would only wait for the experts. */
 const maxTasksOfSlow = 8
-/** An expert with a higher `concurrency` asks in batches. `limitsOf` then limits claimed items instead of tasks. */
-const maxItemsOfSlow = 1_000
+/** An expert with a `concurrency` above this asks in batches. `limitsOf` then limits claimed items, not tasks. */
+const maxUnbatchedConcurrency = 1_000
 
 const limitsOf = (experts: ReadonlyArray<Expert>) => {
   const items = Math.max(0, ...experts.map(({ concurrency = 0 }) => concurrency))
-  if (items > maxItemsOfSlow) return { tasks: items, items }
+  if (items > maxUnbatchedConcurrency) return { tasks: items, items }
   return { tasks: items === 0 ? maxClaimed : maxTasksOfSlow, items: Infinity }
 }
 

@@ -21,8 +21,9 @@ export const ItemSummary = Schema.Struct({
   group_id: Schema.String,
   index: Schema.Int,
   prompt: Schema.String,
+  /** `waiting`, `open`, and `done` depend on the votes on all equal items. */
   state: ItemState,
-  /** `votes`, `votes_required`, `flagged`, and `agreement` cover all items of the entry. `state` depends on `votes`. */
+  /** `votes`, `votes_required`, `flagged`, and `agreement` cover all equal items. */
   votes: Schema.Int,
   votes_required: Schema.Int,
   flagged: Schema.Boolean,

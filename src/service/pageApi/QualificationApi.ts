@@ -1,4 +1,4 @@
-/** The part of `DashboardApi` about qualification: gold items that new people judge first, and pauses of people. */
+/** The part of `DashboardApi` about qualification. Judgments of gold items decide whether a person may work. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { OperatorSession } from "./OperatorSession.ts"
@@ -44,7 +44,7 @@ const set = HttpApiEndpoint.put("set", "/qualification", { payload: Qualificatio
 
 const params = { expert_id: Schema.String }
 const admit = HttpApiEndpoint.post("admit", "/experts/:expert_id/admit", { params })
-/** Makes the person qualify again, first on items new to the person. Fails with `Conflict` if `items` is 0. */
+/** Makes the person qualify again. Fails with `Conflict` if the settings require no qualification items. */
 const requalify = HttpApiEndpoint.post("requalify", "/experts/:expert_id/requalify", { params })
 
 export class DashboardQualification extends HttpApiGroup.make("qualification")

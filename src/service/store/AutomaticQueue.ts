@@ -203,7 +203,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
         Effect.gen(function* () {
           const rows = yield* activeOf(asking.experts)
           const experts = asking.experts.flatMap((name) => rows.find((row) => row.expert_id === name) ?? [])
-          // If there are no experts, the cursor "" visits all tasks. Tasks that only judges may do become `unanswered`.
+          // If there are no experts, one cursor still checks all tasks, to report tasks on which only judges may vote.
           const looking =
             experts.length === 0
               ? [cursorOf("")]

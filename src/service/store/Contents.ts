@@ -3,7 +3,7 @@
  * group, guidelines, and completions in any order. Usually, nobody gets two equal items: the second one waits for
  * another person. With `AllowRepeatedVotes`, and for gold items, an item that everybody has seen is shown again, to the
  * people who saw it least often. "Everybody" means the people who may judge the item and were active in the last seven
- * days. If different items share an id by chance (`contentOf`), a vote is only delayed.
+ * days. `content` is a hash (`contentOf`). A collision only delays votes.
  */
 import { Context, Duration, Effect } from "effect"
 import type { Statement } from "effect/sql"

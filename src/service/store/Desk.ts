@@ -251,7 +251,7 @@ const make = Effect.gen(function* () {
     (taskId: string, votes: number, promptIndices: ReadonlyArray<number> | undefined) =>
       changeNeeds(taskId, "task.reopen", function* ({ seq, status }) {
         if (status === "cancelled") return yield* conflict("The task is cancelled.")
-        // `AutomaticQueue` does not read the items of a `pending` task. It assumes `votes_required` open votes each.
+        // For a `pending` task, `AutomaticQueue` would ignore the extra votes: it asks for `votes_required` per item.
         if (status === "pending")
           return yield* conflict("Nobody has judged the task yet: all its votes are still open.")
         const chosen = JSON.stringify(promptIndices?.map((index) => itemIdOf(seq, index)) ?? [])

@@ -38,7 +38,7 @@ export interface LaneRow extends Omit<GroupSummary, "priority" | "assigned" | "p
   readonly paused: number
 }
 
-/** Callers must make a change, and the reads on which it depends, in the same `Database.write`. */
+/** Run a change, and the reads on which the change depends, inside one `Database.write`. */
 export const make = Effect.fnUntraced(function* ({ waiting }: Pick<Effect.Success<typeof Contents.make>, "waiting">) {
   const { sql } = yield* Database
 
@@ -84,7 +84,7 @@ export const make = Effect.fnUntraced(function* ({ waiting }: Pick<Effect.Succes
     for (const seq of tasks) {
       yield* sql`UPDATE item SET lane = ${lane} WHERE ${itemsOf(sql, seq)}`
     }
-    // An expert's cursor in lane 0 may already be after these items, so lane 0 offers them as returned items.
+    // In lane 0, experts may already have read past these items. Experts find the items in `returned_item`.
     if (lane > 0) return
     for (const seq of tasks) {
       yield* sql`INSERT OR REPLACE INTO returned_item (item_id) SELECT item_id FROM item

@@ -161,7 +161,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
       onSome: (right) => (prompt.completions[vote.choice] === prompt.completions[right] ? 1 : 0),
     })
 
-  /** Stores votes. The caller has updated `item`. `done`: items with all votes. Returns whether the task ended. */
+  /** Stores votes. Update the table `item` first. `done`: items with all votes. Returns whether the task ended. */
   const give = Effect.fnUntraced(function* (
     task: Task,
     votes: ReadonlyArray<NewVote>,
@@ -401,7 +401,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
       UPDATE hold SET held_until = NULL WHERE ${items} AND held_until IS NOT NULL
       RETURNING item_id, expert_no`
     yield* contents.unmarkSeen(holds)
-    // The next start reopens unanswered tasks. Voters of other canceled tasks may judge the same texts in another task.
+    // The next start reopens the task if it is `unanswered`. Otherwise, its voters may judge the same texts elsewhere.
     if (!unanswered) {
       yield* contents.unmarkSeen(
         yield* sql<{ item_id: number; expert_no: number }>`SELECT item_id, expert_no FROM vote WHERE ${items}

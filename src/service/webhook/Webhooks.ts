@@ -1,8 +1,8 @@
 /**
  * Outgoing webhooks that follow Standard Webhooks 1.0.0. An event is stored in the same commit as the change that it
- * reports. It may arrive more than once, always with the same `webhook-id`. If a group grows after the first attempt to
- * deliver its event, a new event announces all tasks. If the receiver answers 410, the webhook is disabled until an
- * operator sets the URL again. When the webhook is removed, waiting messages count as failed.
+ * reports. It may arrive more than once, always with the same `webhook-id`. A group's event lists the group's tasks. If
+ * the group gets more tasks later, a new event lists all tasks. If the receiver answers 410, the webhook is disabled
+ * until an operator sets the URL again. When the webhook is removed, waiting messages count as failed.
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -54,7 +54,7 @@ export interface WebhooksOptions {
 const clientOptions = ({ allowLoopback = false, allowPrivate = false, resolver }: WebhooksOptions) => {
   const policy = { allowLoopback, allowPrivate }
   const shows = WebhookTarget.showsAnswers(policy)
-  // Hosts are never removed: an open connection to a private address stays open after a change of the host's DNS.
+  // A host stays in this set: an open connection may lead to a private address even after the host's DNS changes.
   const hidden = new Set<string>()
   return {
     guard: WebhookTarget.guard(policy),

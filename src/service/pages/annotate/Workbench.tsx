@@ -1,6 +1,6 @@
 /**
- * Shows one item. Keys act on the marked completion. When an item is shown, its heading gets the focus, so that keys
- * work and screen readers start there. After a click on a button, a completion gets the focus, so that Enter submits.
+ * Shows one item. Keys act on the marked completion. A new item's heading gets the focus, so that keys work and screen
+ * readers start there. After a click on a button, a completion gets the focus, so that Enter does not click again.
  */
 import { useEffect, useRef, useState } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"

@@ -52,7 +52,7 @@ const isDraft = (value: unknown): value is Draft =>
   typeof value["seconds"] === "number" &&
   (value["assessment"] === undefined || isAssessment(value["assessment"]))
 
-/** Checks only the members that the page needs. The service checks the other answers, which may have any type. */
+/** Checks only members whose wrong type would break the page. The service checks all members when it gets them. */
 const isAssessment = (value: unknown): value is Draft["assessment"] =>
   isRecord(value) &&
   typeof value["all_bad"] === "boolean" &&

@@ -1,4 +1,4 @@
-/** The end of the queue of disagreements: the number of open items, and the lead's decisions. */
+/** Shows the number of open disagreements and the lead's decisions, after the last item of the queue. */
 import type { ItemSummary } from "../../pageApi/ItemsApi.ts"
 import { Button } from "../shared/Button.tsx"
 import { count, excerpt, letter, plural } from "./format.ts"

@@ -1,6 +1,6 @@
 /**
  * Decides which images in texts are shown: images with their data in the text, and https images of allowed hosts. SVG
- * data is not shown, because SVG is a document. A short handle, which no text can imitate, replaces the data in a text.
+ * data is not shown, because SVG can contain scripts.
  */
 
 const dataUri = /data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}/g
