@@ -1,4 +1,4 @@
-/** Reads a vote's assessment. `details`, and any assessment in CSV, need the members `all_bad` and `aspects`. */
+/** Reads a vote's assessment. CSV needs the columns `all_bad` and `aspects`. For `details`, a JSON vote needs them too. */
 import { Option, Predicate, Record, Schema } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
 import * as ExpertKind from "../../domain/ExpertKind.ts"
