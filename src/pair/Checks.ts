@@ -171,7 +171,7 @@ export class OwnCheckFailed extends Schema.TaggedError<OwnCheckFailed>()("OwnChe
   }
 }
 
-/** Whether a value, perhaps from code without types, is a check. Only its own `valueOf` counts: all objects inherit one. */
+/** Whether a value, perhaps from untyped code, is a check. Only its own `valueOf` counts: all objects inherit one. */
 export const isOwn = (value: unknown): value is OwnCheck =>
   isObject(value) &&
   Object.hasOwn(value, "valueOf") &&
