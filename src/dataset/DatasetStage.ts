@@ -23,7 +23,7 @@ export interface Rows {
   readonly output: number
   readonly count: number
   readonly columns: ReadonlyArray<readonly [name: string, values: ColumnContent]>
-  /** Per row: start and end of prompt, chosen, and rejected in `Request.texts`. If an end is 0, see `columns`. */
+  /** Per row: start and end of prompt, chosen, and rejected in `Request.texts`. With end 0, `columns` has the text. */
   readonly places?: Int32Array<ArrayBuffer> | undefined
 }
 

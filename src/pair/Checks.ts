@@ -170,7 +170,7 @@ export class OwnCheckFailed extends Schema.TaggedError<OwnCheckFailed>()("OwnChe
   }
 }
 
-/** Whether a value, perhaps from code without types, is a check. An inherited `valueOf` does not count. */
+/** Whether a value, perhaps from untyped code, is a check. Only its own `valueOf` counts: all objects inherit one. */
 export const isOwn = (value: unknown): value is OwnCheck =>
   isObject(value) &&
   Object.hasOwn(value, "valueOf") &&

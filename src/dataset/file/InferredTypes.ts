@@ -1,8 +1,9 @@
 /**
  * Predicts the types that `load_dataset("json", …)` infers from the first 10 MB of the first file (datasets 5.0.1,
  * packaged_modules/json/json.py, utils/json.py, and table.py). `load_dataset` fails at a later row that has another
- * type or an unknown member. Since version 4.7, objects with different members get the type Json, which accepts every
- * member. Earlier versions need all members in the first rows, so up to 8 members of such objects are checked here.
+ * type or an unknown member. Since version 4.7, it accepts every member of objects whose members differ in the first 10
+ * MB, as the type Json. Earlier versions fail. So this file reports unknown members of such objects until it knows 8
+ * members.
  */
 import { Text } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"

@@ -10,7 +10,7 @@ const bufferBytes = 1024 * 1024
 
 const maxUnitBytes = 3
 
-/** Maximum bytes of the first rows, and of the lines moved before them. Their sum is below `InferredTypes`' 10 MB. */
+/** 4 MB of first rows and 4 MB of moved rows fit in the 10 MB from which `datasets` infers the types. */
 const maxStartBytes = 4 * 1024 * 1024
 
 export const maxLeadingLines = 100

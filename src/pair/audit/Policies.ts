@@ -15,7 +15,6 @@ import * as Bootstrap from "../stats/Bootstrap.ts"
 import { credit, mean } from "./Agreement.ts"
 import { type AuditVote, type Ballots, majority } from "./Ballots.ts"
 
-/** Default of the largest loss of accuracy, compared with all people, that a policy may have to be named the cheapest. */
 export const defaultWithin = 0.02
 
 const bounds = [0.6, 0.7, 0.8, 0.9, 0.95, 0.99]

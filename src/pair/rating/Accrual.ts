@@ -1,7 +1,8 @@
 /**
- * Computes agreement and win rates after the first n votes, for up to `maxPoints` values of n. Votes on one item depend
- * on each other, so each value is a ratio of two sums over items. Intervals of ratios: W. G. Cochran, 1977, "Sampling
- * techniques", 3rd edition, 6.3; for 0 and 1, Wilson's interval. Memory: 48 bytes per n and model.
+ * Computes agreement and win rates after the first n votes, for up to `maxPoints` values of n. Each value is a ratio of
+ * two sums over items. Its interval treats the votes on an item as one observation, because they depend on each other
+ * (W. G. Cochran, 1977, "Sampling techniques", 3rd edition, 6.3). The values 0 and 1 have Wilson's interval. Memory: 48
+ * bytes per n and model.
  */
 import type { AccrualPoint, Estimate, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import * as Interval from "../../domain/Interval.ts"

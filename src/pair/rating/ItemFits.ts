@@ -57,7 +57,7 @@ const itemTypes = ({ ends, entries, items, weights }: Comparisons.Comparisons, r
   return { typeOf, ends: types.ends.view(), places: types.places.view(), weights: types.weights.view() }
 }
 
-/** The root mean square of the length differences, because their signs depend on the arbitrary order of models. */
+/** Returns the root mean square: a standard deviation would depend on which model of a comparison comes first. */
 export const lengthUnit = ({ cells, entries, weights }: Comparisons.Comparisons): number => {
   let squares = 0
   let all = 0

@@ -5,7 +5,7 @@
  * - Controls: `length` is (a − b) / (a + b) for lengths a and b, divided by the root mean square of all such values.
  *   `position` is 1 or −1 (much like T. Li, A. Angelopoulos, and W.-L. Chiang, 2024, "Does style matter?").
  * - Ranks: 1 plus the number of models with an interval above the model's own (W.-L. Chiang et al., 2024).
- * Models that were never compared, even through others, are in different groups. Each group has its own mean.
+ * Models are in one group if they were compared, directly or through other models. Each group has the same mean.
  */
 import { Effect, Stream } from "effect"
 import { countDifferent } from "../../domain/CompletionTexts.ts"
@@ -41,16 +41,13 @@ export interface LeaderboardOptions {
   readonly seed?: number | undefined
 }
 
-/** Default of `prior`. If the abilities of two models differ by 3, the odds of a win are 20 to 1 (e³). */
 export const defaultPrior = 3
 /** Default number of resamples. With 1000, the bounds vary by a few percent of the interval's width. */
 export const defaultResamples = 1000
 
-/**
- * A difference of this many points means odds of 10 to 1. Each group has the mean `meanRating`, where
- * `dataset/report/Leaderboard` draws a line.
- */
+/** A difference of this many points means odds of 10 to 1. */
 const pointsPerDecade = 400
+/** The chart in `dataset/report/Leaderboard` draws a line at this number. */
 const meanRating = 1000
 const scale = pointsPerDecade / Math.LN10
 

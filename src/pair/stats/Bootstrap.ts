@@ -1,8 +1,8 @@
 /**
  * Percentile intervals by the bootstrap over items, because votes on one item depend on each other (B. Efron and R. J.
  * Tibshirani, 1993, "An introduction to the bootstrap", 13.3). All statistics use the same resamples. With fewer than
- * `minItems` items, shares have Wilson's interval, and other values have none. Let a and b be the bounds of a mean,
- * and w Wilson's upper bound for 0 of n items. If all resamples give m, the interval is m − w(m − a) to m + w(b − m).
+ * `minItems` items, shares have Wilson's interval, and other values have none. If all resamples have the same mean,
+ * unseen items may still differ. Wilson's upper bound for 0 of n items limits their share.
  */
 import { Record } from "effect"
 import type { AuditEstimate } from "../../domain/Audit.ts"
@@ -48,9 +48,9 @@ export const make = (length: number, resamples: number, seed: number) => {
         const [low, high] = [values.quantile(0.025)!, values.quantile(0.975)!]
         if (high - low > rounding) Object.assign(result, { low, high })
         else if (range !== undefined) {
-          const others = Interval.wilsonInterval(0, items)!.high
-          result.low = value - others * (value - range[0])
-          result.high = value + others * (range[1] - value)
+          const unseenShare = Interval.wilsonInterval(0, items)!.high
+          result.low = value - unseenShare * (value - range[0])
+          result.high = value + unseenShare * (range[1] - value)
         }
       })
       return result

@@ -31,7 +31,7 @@ const rightBefore = (parties: number): number => (parties === 1 ? 2 : votesBefor
 
 export const priorOf = (parties = 1): number => rightBefore(parties) / votesBefore
 
-/** The weight of a jury's vote for each of its tied choices: an approximation for more than two completions. */
+/** Weight of a jury's vote for each of n tied choices: 1 − 1/n is exact for two completions, or else approximate. */
 const weightOf = (parties: number): number => (parties === 1 ? 1 : 1 - 1 / parties)
 
 const minGain = 1e-6
@@ -88,7 +88,7 @@ export const make = () => {
     const score = new Float64Array(maxVotes)
     const slotOf = new Uint32Array(maxVotes)
 
-    /** Writes the posterior into `score`. Returns ln(L / L0). The votes' likelihood is L, or L0 if all are wrong. */
+    /** Writes the posterior into `score`. Returns ln(L / L0): L is the votes' likelihood, L0 if every vote is wrong. */
     const weigh = (start: number, end: number, count: number): number => {
       let slots = 0
       for (let vote = start; vote < end; vote++) {

@@ -16,11 +16,11 @@ export interface Voter {
 
 export type RightVotes = ReadonlyArray<number>
 
-/** Probabilities of 0, 1, 2, … right votes. When all `voters` (at least one) have voted, a new round begins. */
+/** Probabilities of 0, 1, 2, … right votes. Needs a voter. All voters vote once before any votes again. */
 export const rightVotes = (voters: ReadonlyArray<Voter>, votes: number): RightVotes => {
   const size = Math.min(votes, voters.length)
   const total = voters.reduce((sum, { weight }) => sum + weight, 0)
-  /** `sums[n][k]` adds up, over all sets of n experts, the set's weight times its probability of k right votes. */
+  /** For each set of n experts, `sums[n][k]` adds its weight times the probability that k of its votes are right. */
   const sums = Array.from({ length: size + 1 }, (_, n) => Array.from({ length: n + 1 }, () => Number(n === 0)))
   for (const { accuracy, weight } of voters) {
     for (let n = size; n > 0; n--) {

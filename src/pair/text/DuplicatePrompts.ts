@@ -37,7 +37,7 @@ export const make = Effect.fnUntraced(function* (
   }
 
   return {
-    /** Throws `ScratchFileFailed`. Call it within `ScratchFile.attempt`, and then run `room`. */
+    /** Throws `ScratchFileFailed`: call it in `ScratchFile.attempt`. Then run `room`, as prompts wait in memory. */
     add: (prompt: string, item_id: string): void => {
       prompts.add(prompt)
       if (waiting.length === perBlock) {

@@ -25,9 +25,9 @@ export const load: Effect.Effect<(text: string) => string> = Effect.map(
       const result = detector.detect(words)
       // The types of `eld` do not declare the parameter.
       const isReliable: (shareOfAverage?: number) => boolean = result.isReliable
-      const found = result.language !== "" && isReliable(minShareOfAverage) ? result.language : undetermined
-      // A Japanese heading may consist only of Han characters.
-      return scripted === "zh" && found !== "ja" ? scripted : found
+      const detected = result.language !== "" && isReliable(minShareOfAverage) ? result.language : undetermined
+      // A Japanese heading may have only Han characters, so `ja` of the detector wins over `zh` of the script.
+      return scripted === "zh" && detected !== "ja" ? scripted : detected
     }
   },
 )
@@ -76,7 +76,7 @@ const notWords =
 const word =
   /^[\p{Ps}\p{Pi}"'¿¡*]*(?=[\p{L}\p{M}]{2})[\p{L}\p{M}]+(?:['’ʼ\u200c-][\p{L}\p{M}]+)*[\p{Pe}\p{Pf}"'.,;:!?…*،؛؟।]*$/u
 
-/** Scripts that do not separate words, or that join words with particles and full-width punctuation. */
+/** Most of these scripts have no spaces between words, so a part may be a whole sentence that `word` rejects. */
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 

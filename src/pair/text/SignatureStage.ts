@@ -1,4 +1,4 @@
-/** Computes the records of prompts for `Signatures`. The module runs in a thread, so it does not load Effect. */
+/** Computes the records of prompts for `Signatures`. */
 import type { Stage } from "../../node/Thread.ts"
 import * as MinHash from "./MinHash.ts"
 import * as NormalizedPrompt from "./NormalizedPrompt.ts"

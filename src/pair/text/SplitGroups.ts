@@ -1,9 +1,10 @@
 /**
- * Keeps related prompts in one split. Prompts with the same group are in one component, and so are near-duplicates. The
- * largest component is assigned first. A split's room is the number of prompts that it lacks. A component's split is
- * drawn from all splits with enough room, in proportion to their room. An empty split also takes components of up to
- * twice its room. If no split can take a component, the one with the most room gets it. The result depends on the seed
- * and the components, not on the order of prompts. New prompts can change it. Memory: 60 bytes per prompt, and 60 MB.
+ * Keeps related prompts in one split: near-duplicates and prompts with the same group are in one component. The largest
+ * component is assigned first. A split's room is its target number of prompts, minus the assigned prompts. Each
+ * component goes to a random split with enough room, in proportion to the room. An empty split also takes components of
+ * up to twice its room. If no split can take a component, it goes to the split with the most room. The result depends
+ * on the seed and the components, not on the order of prompts. Additional prompts can change the splits of others.
+ * Memory: 60 bytes per prompt, and 60 MB.
  */
 import type { Split } from "../../domain/Split.ts"
 import { maxCount } from "./NearDuplicates.ts"

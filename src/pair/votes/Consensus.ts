@@ -235,6 +235,6 @@ export const withVotes = (
     : supported.map((pair) => withMembers(pair, { weight: 1 / supported.length }))
 }
 
-/** Changes a pair with bytes in place, because a copy would decode its completions (`PairBytes`). */
+/** If the pair has bytes, it is modified, because a copy would decode its completions (`PairBytes`). */
 const withMembers = (pair: PreferencePair, members: Partial<PreferencePair>): PreferencePair =>
   PairBytes.of(pair) === undefined ? { ...pair, ...members } : Object.assign(pair, members)

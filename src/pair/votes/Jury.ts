@@ -1,8 +1,8 @@
 /**
  * Counts an item's judges as one vote of a jury, because language models often make the same errors. Judges with the
  * same choice are a party. The largest party decides; if several are equally large, the most reliable of these decides.
- * A jury's name lists its parties: `jury [["a","b"],["c"]]`. Juries with the same name are one expert. Known answers
- * and people's votes show how reliable that expert is (histogram binning: B. Zadrozny and C. Elkan, 2001).
+ * Reliability is estimated for each division into parties, such as `jury [["a","b"],["c"]]`, as if it were one expert.
+ * It follows from known answers and people's votes (histogram binning: B. Zadrozny and C. Elkan, 2001).
  */
 import * as Judge from "../../domain/Judge.ts"
 import { isDecided, type ItemVote } from "./ItemVotes.ts"
@@ -11,7 +11,7 @@ export interface CountedVote {
   /** The expert's name, or null. The name of a jury says which judges voted together. */
   readonly expert: string | null
   readonly choice: number
-  /** `pattern` names the judges of each choice. `parties` is the number of choices with most judges: 1 if none tie. */
+  /** `pattern` lists the judges by choice. `parties` is 1, or the number of choices that tie for the most judges. */
   readonly jury?: { readonly pattern: string; readonly parties: number }
 }
 

@@ -29,7 +29,7 @@ export interface ReliabilityOptions {
   readonly jury?: boolean | undefined
 }
 
-/** A judge's votes in all juries of the same name (`Jury`). `forChoice` counts the votes for the jury's choice. */
+/** A judge's votes in one kind of jury, such as `jury [["a","b"],["c"]]`. `forChoice` counts those for its choice. */
 interface JudgeTally {
   readonly parties: number
   votes: number

@@ -2,7 +2,7 @@
  * Selects the items to send to people, the least certain first. Items with the same `pattern` have the same jury. Of n
  * such items, 3 √n are sent first, to measure how reliable the jury is. Then items with a certainty below `bound` are
  * sent. Items that no judge has decided are also sent. After a person's vote, an item is sent again if its certainty is
- * below `confidence`. People may never see an item on which most judges make the same error.
+ * below `confidence`. An item on which most judges make the same error may never be sent.
  */
 import * as NextVotes from "./NextVotes.ts"
 

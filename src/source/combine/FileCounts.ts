@@ -39,7 +39,7 @@ export class FileCounts {
     return 4 * even >= 3 * several
   }
 
-  /** `several` counts keys with two or more records. `even` counts those in most files, equally often in each file. */
+  /** `several`: keys with two or more records. `even`: those with n in over half of the files and 0 in the others. */
   evenKeys(keys: number): { readonly even: number; readonly several: number } {
     let several = 0
     let even = 0

@@ -49,7 +49,7 @@ export interface JoinOptions extends Format.FormatOptions {
   readonly modelPath?: string | undefined
   /** The path of a prompt's list of models, which orders its completions. Default: `models`, or `metadata.models`. */
   readonly modelsPath?: string | undefined
-  /** `reject` (default): a prompt needs all completions. `keep`: two are enough, including any known best answer. */
+  /** `reject` (default): a prompt needs all completions. `keep`: it needs at least two, with the best one if known. */
   readonly missing?: "reject" | "keep" | undefined
   /** The directory for temporary files. Default: the system's. */
   readonly scratchDirectory?: string | undefined

@@ -1,7 +1,7 @@
 /** Cuts long texts out of the text of a record. The long texts are stored separately. */
 export interface Cut {
   readonly rest: string
-  /** For each text: its offset and its key in `encodings`, such as `120j`. `-` means that it was not cut out. */
+  /** For each text: offset and encoding, such as `120j` (`j`: JSON), or `-` if it was not cut out of the record. */
   readonly places: string
 }
 

@@ -49,7 +49,7 @@ const maxWords = 16
 
 const wordsEnd = /[_\s.:-]+|(?<=\p{Ll})(?=\p{Lu})|(?<=\p{L})(?=\p{N})/gu
 
-/** Other names of a column. For `response_a`: `response`, `a`, and `a` after a known word, such as `model_a`. */
+/** For `response_a`: `response`, `a`, and `a` after each of `completionWords`, such as `model_a` and `modela`. */
 const aliasesOf = (name: string): ReadonlySet<string> => {
   const ends = name.length > maxCharacters ? [] : [...name.matchAll(wordsEnd)]
   if (ends.length >= maxWords) return new Set([name.toLowerCase()])

@@ -90,7 +90,7 @@ const refused = `the storage refuses the credentials (401), which may have expir
 const forbidden =
   "these credentials do not permit reading; they need storage.objects.get, and storage.objects.list for folders and patterns"
 
-/** Files share a `GoogleAuth` while these variables stay the same, because a new one may have to run a program. */
+/** Each new `GoogleAuth` may run a program for its credentials, so files with the same variables share one. */
 const credentialVariables = [
   "GOOGLE_APPLICATION_CREDENTIALS",
   "CLOUDSDK_CONFIG",
@@ -100,7 +100,7 @@ const credentialVariables = [
 ]
 const authByEnvironment = new Map<string, GoogleAuth>()
 
-/** Returns `undefined` without credentials. The library's errors are dropped, because they contain requests. */
+/** Returns `undefined` without credentials. The library's errors may contain secrets, so they are dropped. */
 const findCredentials = Effect.fnUntraced(function* (name: string, key: string) {
   const { GoogleAuth } = yield* Remote.client(name, "Google Cloud Storage", "google-auth-library", () =>
     import("google-auth-library").catch(Remote.rethrow),

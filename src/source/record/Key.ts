@@ -1,4 +1,4 @@
-/** Records are joined or grouped by a key. This file makes an item's id, or a key for `KeyNumbers`, from it. */
+/** Makes an item's id, or a key for `KeyNumbers`, from the key by which records are joined or grouped. */
 import * as IdLimit from "../../domain/IdLimit.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 
@@ -8,5 +8,5 @@ export const toId = (key: string): string => (IdLimit.fits(key) ? key : digest(k
 
 const maxLength = 64
 
-/** Replaces a long key by its digest. A digest has 71 characters; keys that stay unchanged have at most 64. */
+/** Replaces a long key by its digest. The digest is longer than all keys that stay, so it equals none of them. */
 export const toTableKey = (key: string): string => (key.length <= maxLength && !key.includes("\0") ? key : digest(key))

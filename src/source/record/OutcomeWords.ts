@@ -6,5 +6,5 @@ export const ties = wordSet(
 )
 export const allBad = wordSet("bothbad tiebothbad allbad tieallbad equallybad bothequallybad botharebad neitherisgood")
 export const noGold = wordSet("none neither null")
-/** The form in which the sets hold a word: `"Both good!"` is `bothgood`. */
+/** Normalizes a word for comparison with these words: `"Both good!"` becomes `bothgood`. */
 export const plain = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "")

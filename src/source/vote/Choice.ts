@@ -29,7 +29,7 @@ export interface Reading {
 
 export interface ParsedChoice {
   readonly choice: number | undefined
-  /** The absolute value of a number on a scale, or the number of signs in `A>>B`. */
+  /** The strength of the preference: 2 for the value -2 of a `scale`, and 2 for the two signs of `A>>B`. */
   readonly strength?: number | undefined
   readonly ranking?: Ranking | undefined
   readonly allBad?: true | undefined

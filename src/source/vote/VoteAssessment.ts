@@ -1,4 +1,4 @@
-/** Reads a vote's assessment. `details`, and any assessment in CSV, need the members `all_bad` and `aspects`. */
+/** Reads a vote's assessment. In CSV, a vote needs `all_bad` and `aspects`. For `details`, JSON needs both, too. */
 import { Option, Predicate, Record, Schema } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
 import * as ExpertKind from "../../domain/ExpertKind.ts"

@@ -165,7 +165,7 @@ interface RawVote {
   readonly expert: unknown
   readonly record: unknown
   readonly isTextual: true | undefined
-  /** Whether the cell of an expert is empty. An empty cell is a vote only if `choiceMap` gives a meaning to it. */
+  /** True if an expert's cell is empty or like `NA`. If it is not a valid choice, it is skipped. Other cells fail. */
   readonly isOptional?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Finds the field with item ids. An id has one item. An item has one id, or several ids in prefstream's own files. */
+/** Finds the field with item ids. Equal ids mean equal items. In other tools' files, equal items have equal ids. */
 import { Result } from "effect"
 import { content } from "../../domain/PromptItem.ts"
 import { defined, isObject } from "../../io/Values.ts"

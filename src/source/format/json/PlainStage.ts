@@ -20,9 +20,9 @@ export interface Ask {
 export interface Answer {
   readonly buffer: Uint8Array<ArrayBuffer>
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** Per group of lines that are not `PlainLine`s: number of items since the previous group, start, end in `bytes`. */
+  /** Per run of other lines: number of items between it and the previous run, then its start and end in `bytes`. */
   readonly runs: Int32Array<ArrayBuffer>
-  /** Per item: start, end, 1 if spaces follow commas (or else 0), length of `ItemBytes.starts`, and its elements. */
+  /** Per item: start and end in `bytes`, `isSpaced` as 0 or 1, then the length and elements of `ItemBytes.starts`. */
   readonly places: Int32Array<ArrayBuffer>
   readonly ids: ReadonlyArray<PlainLine.Id>
   readonly prompts: ReadonlyArray<string>
