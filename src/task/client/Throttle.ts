@@ -48,7 +48,7 @@ export const slotsPerSecond = (requestsPerSecond: number): number => (1000 * req
 const maxRemembered = 10_000
 
 const createsPerPoll = 3
-/** How long a stop lets the next request of a `create` wait for its turn. Shorter than the default `grace`. */
+/** A stop lets the next request of a `create` wait up to this long for its turn. Below the default `grace`. */
 const maxStepWait = Duration.millis(10_000)
 const recovery = Duration.toSeconds("30 seconds")
 
@@ -235,7 +235,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   /**
    * @param isNextStep whether an earlier request of the same call may have created something. If so, this request comes
-   * before others, and a stop lets it wait for `maxStepWait`. Without this request, the task would be `in_doubt`
+   * before others, and a stop lets it wait up to `maxStepWait`. Without this request, the task would be `in_doubt`
    */
   const turn = <A, E2, R>(kind: Kind, call: (turn: Turn) => Effect.Effect<A, E2, R>, isNextStep = false) =>
     Effect.uninterruptibleMask((restore) =>
