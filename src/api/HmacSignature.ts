@@ -32,7 +32,7 @@ export interface SignatureSettings {
   readonly encoding?: "hex" | "base64" | "base64url" | undefined
   /** Text before each signature, such as `sha256=` or `v1,`. Default: none. */
   readonly prefix?: string | undefined
-  /** Name of the header with the time, or of a part of the signature header if it ends with `=`, such as `t=`. */
+  /** Header with the time. A name with a final `=`, such as `t=`, is a part of the signature header instead. */
   readonly timestamp?: string | undefined
   /** Form of the time: seconds (`s`) or milliseconds (`ms`) since 1970, or RFC 3339 (`iso`). Default `s`. */
   readonly unit?: "s" | "ms" | "iso" | undefined

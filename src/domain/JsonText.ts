@@ -95,7 +95,7 @@ export const decode = (bytes: Bytes, [start, end]: Place): string =>
 export const areEqual = (bytes: Bytes, [start, end]: Place, [from, to]: Place): boolean =>
   end - start === to - from && bytes.compare(bytes, start, end, from, to) === 0
 
-/** True if the text may be only white space. Only decoding the text then shows if it is. */
+/** Checks only the first byte. False means that the text is not blank. True means that the text may be blank. */
 export const mayBeBlank = (bytes: Uint8Array, [start]: Place): boolean => {
   const first = bytes[start + 1]!
   return first <= 0x22 || first === backslash || first > 0x7e

@@ -70,7 +70,7 @@ export interface ControlRow {
   readonly control: "length" | "position"
   /** The effect, in natural log-odds. */
   readonly coefficient: Estimate
-  /** `coefficient` is the effect of this value of the property: the root mean square for `length`, 1 for `position`. */
+  /** `coefficient` is the effect of this difference. It is 1 for `position`, and a root mean square for `length`. */
   readonly unit: number
 }
 

@@ -114,7 +114,7 @@ export interface GoldReport {
   readonly mixed_in: number
   /** Judged items of the input that have a known answer. */
   readonly in_input: number
-  /** Results on the items of `mixed_in` and `in_input`. Each result was paid for once. */
+  /** Results on the items of `mixed_in` and `in_input`. A result may contain several votes. */
   readonly results: number
   /** Votes that prefer one completion; others are neither right nor wrong. */
   readonly votes: number
@@ -157,7 +157,7 @@ export interface Position {
   readonly known: number
 }
 
-/** Kept items with and without a ranking. Without a ranking, `full-ranking` pairs an item like `best-against-rest`. */
+/** Numbers of kept items with and without a ranking of their completions. */
 export interface Rankings {
   /** Kept items with a ranking of their completions. */
   readonly ranked_items: number
@@ -303,7 +303,7 @@ export interface QualityReport {
   readonly checks: ReadonlyArray<Check>
   /** The splits that have items. Without splitting, there is only `train`. */
   readonly splits: ReadonlyArray<{ readonly split: Split; readonly items: number; readonly pairs: number }>
-  /** Items whose near-duplicates among earlier prompts are not all in one split. Null without splits. */
+  /** Items whose prompt is a near-duplicate of an earlier prompt in another split. Null without splits. */
   readonly cross_split_near_duplicates: number | null
   /** The requested share of the items by split. Null without splits. */
   readonly split_shares: { readonly [split in Split]?: number } | null

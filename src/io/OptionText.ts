@@ -9,7 +9,7 @@ export const Wording = Context.Reference<(reason: string) => string>("prefstream
 
 export const of = (name: string): string => `\`${name}\``
 
-/** In messages of the CLI, `cli/output/Flags` replaces the text "`completions` path" by `--completion-path`. */
+/** A list of completion paths becomes "`completions` path", which `cli/output/Flags` shows as `--completion-path`. */
 export const ofPath = (name: string, value: unknown): string =>
   `${of(name)}${name === "completions" && Array.isArray(value) ? " path" : ""}`
 

@@ -1,6 +1,6 @@
 /**
- * Adapter: Effect Cluster. A singleton runs on one connected runner. After a suspension, a runner may work without its
- * locks, and `task/ledger/writes/Parts` refuses the runner's claims.
+ * Adapter: Effect Cluster. A singleton runs on one connected runner. A suspended runner may lose its locks, and later
+ * continue. `task/ledger/writes/Parts` then prevents it from sending tasks.
  */
 import { createSocket } from "node:dgram"
 import { lookup } from "node:dns"

@@ -171,7 +171,7 @@ const numbersIn = ({ decode, encode, makeRegistry, OID }: typeof PgTypes) => {
   return registry
 }
 
-/** If workers share a job, the server ends transactions idle for 5 seconds: a suspended worker must not lock rows. */
+/** If workers share a job, a transaction ends after 5 idle seconds, so that a suspended worker does not lock rows. */
 const configureSession = (
   sql: SqlClient.SqlClient,
   {

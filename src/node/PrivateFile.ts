@@ -7,6 +7,6 @@ export const create = (path: string, access = mode): void => {
   try {
     closeSync(openSync(path, "wx", access))
   } catch {
-    // An existing file is no failure. After any other failure, the caller fails when it opens the file.
+    // An existing file is kept. If no file could be created, the caller fails when it opens the file.
   }
 }

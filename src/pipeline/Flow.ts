@@ -28,7 +28,7 @@ export const run = Effect.fn("Pipeline.run")(function* <E, R>(settings: Settings
       let stopped = true
       const settled = yield* Latch.make()
       const once = settings.once === true
-      // Without `once`, `thenFurtherVotes` chooses items when all results are in, so restarts do not change the choice.
+      // Without `once`, items are chosen later, when all results are in. A restart then does not change the choice.
       const chooseFurther = once ? choose(settings) : undefined
       const submitting = readAndSubmit({ ...settings, settled, chooseFurther }).pipe(
         Effect.tap(() => Effect.sync(() => void (stopped = false))),

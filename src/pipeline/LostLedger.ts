@@ -33,7 +33,7 @@ const check = Effect.fnUntraced(function* (directory: string, location: LedgerLo
   const found = yield* Effect.filter([JobFolder.settings(directory), dataset], (file) => fs.exists(file))
   if (found.length === 0) return
   const record = yield* LedgerLocation.recordOf(location)
-  // A ledger with the job, but without runs, is not lost if there is no dataset: the first run was killed early.
+  // If the first run was killed early, the ledger has the job's name, but no run, and there is no dataset.
   if (record === "runs" || (record === "name" && !found.includes(dataset))) return
   const group = yield* Effect.orElseSucceed(fs.readFileString(JobFolder.group(directory)), () => "")
   const ledger = LedgerLocation.describe(location)

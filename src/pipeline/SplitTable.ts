@@ -33,7 +33,7 @@ export interface SplitReport extends Pick<
 > {}
 
 export interface SplitTable {
-  /** If `make` created the table, items must be passed in the order in which they were planned. */
+  /** With `make`, pass items in the order in which they were planned. With `ofDataset`, any order works. */
   readonly splitOf: (item: Planned) => Split
   readonly planned: number
   readonly report: SplitReport

@@ -204,7 +204,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
       ),
     ),
   )
-  // The cluster's locks apply to the whole database. The job's channel makes the prefix unique to this job.
+  // Cluster locks are database-wide, but each schema has a job 1. The channel ends with a hash of schema and job.
   const prefix = `prefstream_job_${ledger.job}_${(yield* ledger.channel).slice(-8)}`
   const singletons = Layer.mergeAll(reader, ...parts).pipe(Layer.provide(Cluster.layer({ ...cluster, prefix })))
   if (settings.webhook !== undefined) yield* Layer.build(WebhookReceiver.layer(settings.webhook))

@@ -1,7 +1,8 @@
 /**
- * Writes that arrive during a commit share the next transaction. A write is durable when its effect succeeds. A failed
- * transaction rolls back all its writes, unless the disk fails after the commit. Deadlocks and serialization errors are
- * retried up to five times. A queued write runs before the scope closes, even if nobody waits for it.
+ * Writes that arrive during a commit share the next transaction. A write is durable when its effect succeeds. If the
+ * transaction fails, all its writes fail and are rolled back. If the disk fails after the commit, the writes fail, but
+ * may be stored. Deadlocks and serialization errors are retried up to five times. A queued write runs before the scope
+ * closes, even if nobody waits for it.
  */
 import { type Cause, Deferred, Effect, Exit, Fiber, Queue, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"

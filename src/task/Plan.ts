@@ -144,7 +144,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   let gathered: Array<Result.Result<BatchItem, Reject>> = []
   let bytes = 0
   let flushedAt = yield* SteadyClock.now
-  /** After this many records, reading waits for sending. One wait may end early, so this is half of `maxPlanned`. */
+  /** Reading waits for sending after this many records. One wait may be skipped, so this is half of `maxPlanned`. */
   const maxAhead = ledger.isShared ? Infinity : (options.maxPlanned ?? Infinity) / 2
   let ahead = 0
   const flush = Effect.fnUntraced(function* () {

@@ -1,6 +1,6 @@
 /**
- * Adapter: `prefstream doctor` reads Node's version from `node:process`. The command changes no ledger. It sends a task
- * only with `--try-task new`.
+ * `prefstream doctor` checks what a job needs: Node, settings, ledger, service, and clock. It changes no ledger, and
+ * sends a task only with `--try-task new`. Adapter: it reads Node's version from `node:process`.
  */
 import process from "node:process"
 import { Clock, Console, Effect, FileSystem, Layer, Path, Redacted, Struct } from "effect"

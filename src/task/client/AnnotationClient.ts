@@ -1,6 +1,6 @@
 /**
- * The client of the annotation service: creates and polls tasks. A request is resent only if the service cannot create
- * a second task. `Throttle` decides when a request is sent. `ServiceHealth` stops all requests while the service is
+ * The client of the annotation service: creates and polls tasks. A request is resent only if this cannot create a
+ * second task. `Throttle` decides when a request is sent. `ServiceHealth` stops all requests while the service is
  * down. `Contract` or a `Protocol` defines the requests.
  */
 import { Context, Duration, Effect, Layer, Option, Schema } from "effect"
@@ -28,7 +28,7 @@ export interface Sending<E> {
   readonly beforeRetry: Effect.Effect<unknown, E>
   /** Runs after an attempt that may have created the task, but got no usable response. */
   readonly doubt: Effect.Effect<unknown>
-  /** Ends the claim before a retry waits. Runs only if the request created nothing and keys are ignored. */
+  /** Ends the claim before a delayed retry. Runs if no task was created and the service ignores idempotency keys. */
   readonly release: Effect.Effect<unknown, E>
 }
 

@@ -7,9 +7,9 @@ export interface RequestBudget {
   /** Reserves up to `wanted` time slots for one request each. */
   readonly take: (wanted: number) => Effect.Effect<{
     readonly count: number
-    /** Milliseconds until the first of these requests may be sent. */
+    /** Milliseconds until the first reserved slot. */
     readonly first: number
-    /** Milliseconds between two requests. */
+    /** Milliseconds between two slots. */
     readonly spacing: number
     /** Milliseconds for which no request may be sent. */
     readonly pause: number

@@ -37,18 +37,18 @@ interface Waiter<E> {
 const catchUp = 100
 const takeAhead = 50
 const maxSlotDelay = 40
-/** Assumed maximum milliseconds from sending to arrival, for example while a connection opens. */
+/** A request is assumed to reach the service within this many milliseconds, even if a connection must be opened. */
 const maxLateness = 150
 /** Milliseconds added to the limit's window, because requests may arrive closer together than they were sent. */
 const margin = (requestsPerSecond: number): number => Math.min(50, Math.max(10, 100 / requestsPerSecond))
 
-/** Rate at which all workers together may send. It is below the limit, because late requests may arrive together. */
+/** All workers send `requestsPerSecond` requests per 1000 + `maxLateness` ms. Late requests still keep the limit. */
 export const slotsPerSecond = (requestsPerSecond: number): number => (1000 * requestsPerSecond) / (1000 + maxLateness)
 
 const maxRemembered = 10_000
 
 const createsPerPoll = 3
-/** Maximum wait after a stop for the next of several requests that create a task. Shorter than the default `grace`. */
+/** A stop lets the next request of a `create` wait up to this long for its turn. Below the default `grace`. */
 const maxStepWait = Duration.millis(10_000)
 const recovery = Duration.toSeconds("30 seconds")
 
@@ -71,9 +71,9 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   const { concurrency, patience, requestsPerSecond, usedUp } = settings
   const budget = Option.getOrUndefined(settings.budget ?? Option.none())
   const slowest = Math.min(requestsPerSecond, 0.2)
-  /** Latest possible arrival of each recent request: `maxLateness` after it was sent, or earlier if it was answered. */
-  const departures = new Float64Array(Math.min(Math.ceil(requestsPerSecond), maxRemembered)).fill(-Infinity)
-  const window = (1000 * departures.length) / requestsPerSecond + margin(requestsPerSecond)
+  /** Latest time at which each recent request may reach the service. An answer makes this time earlier. */
+  const latestArrivals = new Float64Array(Math.min(Math.ceil(requestsPerSecond), maxRemembered)).fill(-Infinity)
+  const window = (1000 * latestArrivals.length) / requestsPerSecond + margin(requestsPerSecond)
   const waiting: Readonly<Record<Kind, Array<Waiter<E>>>> = { create: [], poll: [] }
   const quotas = new Map<string, { readonly remaining: number; readonly until: number; readonly ordinal: number }>()
   const changed = yield* Latch.make()
@@ -94,7 +94,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   let saidAt = -Infinity
   let saidUntil = -Infinity
   if (settings.firstRequest !== undefined) {
-    departures[ordinal++ % departures.length] = settings.firstRequest
+    latestArrivals[ordinal++ % latestArrivals.length] = settings.firstRequest
     nextAt = settings.firstRequest + 1000 / requestsPerSecond
     if (budget !== undefined) yield* budget.take(1)
   }
@@ -111,13 +111,13 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   const depart = (now: number): Permit => {
     nextAt = Math.max(nextAt, now - catchUp) + 1000 / perSecond
-    departures[ordinal % departures.length] = now
+    latestArrivals[ordinal % latestArrivals.length] = now
     budget?.sent()
     return { halvings, ordinal: ++ordinal }
   }
 
   const placeOf = ({ ordinal: seen }: Permit): number | undefined =>
-    ordinal - seen < departures.length ? (seen - 1) % departures.length : undefined
+    ordinal - seen < latestArrivals.length ? (seen - 1) % latestArrivals.length : undefined
 
   const maxInFlight = () => Math.max(1, budget?.atOnce(Math.floor(atOnce)) ?? Math.floor(atOnce))
 
@@ -127,7 +127,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   const wait = (now: number): number => {
     if (held || inFlight >= maxInFlight()) return Infinity
-    const oldest = departures[ordinal % departures.length]!
+    const oldest = latestArrivals[ordinal % latestArrivals.length]!
     dropMissedSlots(now)
     const own = budget === undefined ? Math.max(nextAt, oldest + window) : (slots[0] ?? Infinity)
     return Math.max(0, own - now, pausedUntil - now, quotaUntil(now) - now)
@@ -235,7 +235,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   /**
    * @param isNextStep whether an earlier request of the same call may have created something. If so, this request comes
-   * before others, and is still sent within `maxStepWait` of a stop. Unsent, it would leave the task `in_doubt`
+   * before others, and a stop lets it wait up to `maxStepWait`. Without this request, the task would be `in_doubt`
    */
   const turn = <A, E2, R>(kind: Kind, call: (turn: Turn) => Effect.Effect<A, E2, R>, isNextStep = false) =>
     Effect.uninterruptibleMask((restore) =>
@@ -276,17 +276,17 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     leaving: (permit: Permit) =>
       Effect.map(SteadyClock.now, (now) => {
         const place = placeOf(permit)
-        if (place !== undefined) departures[place] = now + maxLateness
+        if (place !== undefined) latestArrivals[place] = now + maxLateness
       }),
     answered: (permit: Permit) =>
       Effect.map(SteadyClock.now, (now) => {
         const place = placeOf(permit)
         if (place === undefined) return
-        const latest = departures[place]!
+        const latest = latestArrivals[place]!
         const millis = now - (latest - maxLateness)
         minAnswerMillis = Math.min(minAnswerMillis, millis)
-        // `now` is used for the first requests: opening connections makes their `minAnswerMillis` too high.
-        departures[place] = Math.min(latest, permit.ordinal > departures.length ? now - minAnswerMillis : now)
+        // The first answers are slow, because connections open. So only later requests use `minAnswerMillis`.
+        latestArrivals[place] = Math.min(latest, permit.ordinal > latestArrivals.length ? now - minAnswerMillis : now)
         changed.openUnsafe()
       }),
     accepted: ({ halvings: seen }: Permit) => {

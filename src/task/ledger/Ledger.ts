@@ -134,7 +134,7 @@ const make = Effect.fnUntraced(function* ({
     checkVersion: Effect.provideService(checkVersion, SqlClient.SqlClient, sql),
     /** While another process reads the input, a command fails with `FileLockError`, and a worker waits. */
     readAlone: shared === undefined ? Effect.void : ReaderLock.acquire(sql, name, shared.by),
-    /** Opens when tasks are planned, so that `Send` need not poll the database. */
+    /** This latch opens when tasks are planned, so that `Send` need not poll the database. */
     planned,
     submitted,
     hinted,

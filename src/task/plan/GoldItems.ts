@@ -90,7 +90,7 @@ export const make = Effect.fn("GoldItems.make")(function* (
     return { ...gold, isCheck: true, itemId: IdLimit.fits(id) ? id : `gold:${Sha256.hex(id)}` }
   }
 
-  // `rate` is the share among all judged items; `perItem` is the number of gold items per input item.
+  // `rate` is gold items per judged item (gold or input); `perItem` is gold items per input item.
   const perItem = rate / (1 - rate)
   return (item) => {
     const { share, which } = Shuffle.chance(seed, JSON.stringify(["gold", item.itemId]), known.length)

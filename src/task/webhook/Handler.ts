@@ -1,7 +1,7 @@
 /**
  * Answers one delivery: verifies it, records it in the ledger, and answers 204. No content is used before its signature
  * is verified. The answer to a refused delivery gives no reason. A delivery that could not be recorded gets 500 or 503.
- * Deliveries with the same id and signed time count once. If the scheme signs no id, `deliveryId` tells where it is.
+ * Deliveries with the same id and signed time count once. If the scheme signs no id, `deliveryId` is used.
  * A delivery with neither an id nor a signed time always counts. Its repetitions only cause more polls.
  */
 import { ByteSize, Duration, Effect, Option, Schema } from "effect"
@@ -71,7 +71,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
     const sent = Math.round((verified.timestamp ?? Number.NaN) * 1000)
     return {
       id: short(named ?? Sha256.hex(body)),
-      // A known id counts again if its time is later. `0` is never later. `now`, used for a body's hash, always is.
+      // A repeated id counts if `sentAt` is later. An id without a time counts once, a body's hash each time.
       sentAt: Number.isSafeInteger(sent) ? sent : named === undefined ? now : 0,
       taskIds: Option.flatMapNullishOr(payload, taskIdsOf),
     }

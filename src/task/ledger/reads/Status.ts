@@ -58,9 +58,8 @@ export interface Progress {
   readonly inputOf: (campaign: number) => StateCounts
   readonly votes: number
   readonly gold: number
-  /** Items that wait for another expert, and their tasks. Items for judges only are not included. */
+  /** Items that wait for an expert, and their tasks, without `waitingForJudges`. */
   readonly waiting: Arrivals
-  /** Items for judges only that wait for another judge, and their tasks. */
   readonly waitingForJudges: Arrivals
   readonly firstSubmittedAt: Option.Option<number>
   readonly oldestOutstanding: Option.Option<{

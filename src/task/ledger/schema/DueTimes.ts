@@ -1,6 +1,6 @@
 /**
- * The column `due_at` of a task: the time of its next poll, in epoch milliseconds. In a completed task, 0 stands for no
- * further poll. A negative number `-1 - time` stands for a poll at `time`.
+ * The column `due_at` of a task: the time of its next poll, in epoch milliseconds. A completed task has 0 for no
+ * further poll, or the negative number `-1 - time` for a poll at `time`.
  */
 
 export const notDue = Number.MAX_SAFE_INTEGER

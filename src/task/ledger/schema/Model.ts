@@ -147,13 +147,13 @@ export interface NewTask {
   readonly body: Uint8Array
   readonly items: Arr.NonEmptyReadonlyArray<BatchItem>
   readonly orders?: ReadonlyArray<ReadonlyArray<number> | undefined> | undefined
-  /** Number of the vote, from 1. A list must contain a batch's task for vote 1 before its later votes. Default 1. */
+  /** Ordinal of the vote, from 1; default 1. In a list of tasks, a batch's vote 1 comes before its later votes. */
   readonly vote?: number | undefined
   /** Maximum number of votes of the batch. Default 1. */
   readonly votes?: number | undefined
   /** Number of votes planned at first; more, up to `votes`, may follow. Default: `votes`. */
   readonly leastVotes?: number | undefined
-  /** Number of votes on each item that this task asks for. `vote` is the number of the first of them. Default 1. */
+  /** The task asks for this many votes per item. With `vote: 2`, 3 means the votes 2 to 4. Default 1. */
   readonly asks?: number | undefined
   readonly voters?: Voters | undefined
 }
@@ -234,7 +234,7 @@ export interface BatchPlace {
 }
 
 export interface Issue {
-  /** Number of the task for users: the ordinal of its first item, from 1. */
+  /** Number by which users refer to the task: `seq + 1`. */
   readonly number: number
   readonly seq: number
   readonly campaign: number

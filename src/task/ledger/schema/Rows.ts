@@ -11,7 +11,7 @@ import * as CompletionOrder from "./CompletionOrder.ts"
 import * as Expected from "./Expected.ts"
 import * as Payload from "./Payload.ts"
 
-/** Prefix of the id of an imported task. The stored result names the task in which the votes were given. */
+/** Ids of imported tasks begin with this prefix. Their judgments have the `task_id` of the stored result instead. */
 export const importedTaskPrefix = "imported_"
 
 /** Maximum rows per statement, for rows of up to ten values. SQLite allows 32,766 values, and PostgreSQL 32,767. */

@@ -1,7 +1,6 @@
 /**
  * The kinds of experts who gave a task's votes, for the column `task.vote_kinds`. The kinds decide the prices of votes:
- * - If the task asks for one vote, the vote has the highest price of all kinds in the result.
- * - If the result has no more votes than the task asks for, each vote has the price of its kind.
+ * - If the result has at most as many votes as the task asks for, each vote has the price of its kind.
  * - If the result has more votes, only the requested number counts, each at the highest price of all kinds.
  */
 import { Result, Schema } from "effect"

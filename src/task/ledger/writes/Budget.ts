@@ -12,7 +12,7 @@ import { databaseClock } from "./Parts.ts"
 /** A worker reserves slots for this many seconds at once, but at least one slot. */
 const leaseSeconds = 0.25
 
-/** If the next free slot is further ahead than the sum of both limits, the database's clock was set back. */
+/** If the next free slot is later than in 30 seconds plus the time of 64 slots, the database's clock was set back. */
 const maxMillisAhead = 30_000
 const maxSlotsAhead = 64
 

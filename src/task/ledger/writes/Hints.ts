@@ -44,7 +44,7 @@ export const writeHints = (
   const here = sql`job = ${job}`
   let lastDelivery = Option.none<number>()
   const delivered = Effect.map(SteadyClock.now, (now) => void (lastDelivery = Option.some(now)))
-  /** The last hint with an empty task id that this process followed. Such a hint makes all of its tasks due. */
+  /** A hint with an empty task id makes all tasks of this process due. This is the last one that was followed. */
   let lastHintForAll = { at: never, followed: 0, since: 0 }
 
   let forgotten = -Infinity
@@ -82,7 +82,7 @@ export const writeHints = (
           at = CASE WHEN excluded.at > hint.at THEN excluded.at ELSE hint.at + 1 END`,
     )
 
-  /** Adds hints. An unknown id is kept only while some task still waits for its id. Returns whether any id is known. */
+  /** Adds hints, for unknown ids only while the ledger has a task without an id. Returns whether any id is known. */
   const addNamed = Effect.fnUntraced(function* (taskIds: ReadonlyArray<string>, now: number) {
     const found = yield* inChunks(
       taskIds,
@@ -174,7 +174,7 @@ export const writeHints = (
         .map(({ since }) => since + minute - now)
       return waits.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits))
     }),
-    /** Repeats the last hint that concerns all tasks, because the earlier owner of a part may have missed it. */
+    /** Call this after taking a part. The part's earlier owner may not have followed the last hint for all tasks. */
     followAgain: () => void (lastHintForAll = { ...lastHintForAll, at: never }),
     delivered,
     lastDelivery: Effect.sync(() => lastDelivery),

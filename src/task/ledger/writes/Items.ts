@@ -293,7 +293,7 @@ export const writeItems = (
     return { tasks: tasks.map(toRow), beyond }
   })
 
-  /** Returns the new items that exceed the budget. The caller leaves them out of the `counts` of later steps. */
+  /** Returns the new items that exceed the budget. Later steps must not include them in `counts.new`. */
   const record = Effect.fn("Ledger.record")(function* (
     run: Model.Run,
     step: Model.ReadingStep & {

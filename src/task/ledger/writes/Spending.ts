@@ -1,7 +1,8 @@
 /**
  * The cost of a job's votes, and the number of votes that its budget allows. Prices and budget are those of the last
- * run that set them. A vote counts as soon as it is planned, even while its task is `in_doubt`. Votes do not count
- * if they were imported, if their task was refused or canceled, or if it was superseded or given up unsent.
+ * run that set them. A vote counts as soon as it is planned, even while its task is `in_doubt`. Imported votes do not
+ * count. Votes of a refused, canceled, or superseded task do not count, either. Votes of a task that was given up count
+ * only if the task may have been sent.
  */
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
@@ -16,7 +17,7 @@ import { inCampaign, priceListSetting, setSetting, settingOf } from "../schema/R
 /** Setting with the number of items that need a further vote, but have none planned. */
 export const wantedVotes = "votes_wanted"
 
-/** Setting with the number of ended votes when items for further votes were last chosen. */
+/** Setting with the number of votes that had ended at the last choice of items for further votes. */
 export const endedVotesSeen = "votes_ended_seen"
 
 /** Setting with the rule that sends items to people; absent if there is none. */

@@ -135,9 +135,9 @@ export const writeTasks = (
   })
 
   return {
-    /** For services that may ignore keys: tasks that a process was sending when it ended are now `in_doubt`. */
+    /** For services that ignore idempotency keys: marks tasks `in_doubt` that a process was sending when it ended. */
     holdInterrupted: change("holdInterrupted", holdInterruptedRows),
-    /** For services that honor keys: tasks that were being sent are planned again. Tasks in doubt stay in doubt. */
+    /** For services that honor idempotency keys: plans tasks again that were being sent. Keeps tasks in doubt. */
     planInterrupted: change(
       "planInterrupted",
       sql`UPDATE task SET state = 'planned' WHERE ${here} AND state = 'submitting'`,
