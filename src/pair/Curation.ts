@@ -248,7 +248,7 @@ const makeState = (
   const rationales = Rationales.make()
   const rubric = RubricAnswers.make()
   const flagCounts = Flags.make()
-  const examples = Examples.make()
+  const drawnExamples = Examples.make()
   const seconds = Distribution.make()
   const languages = new Map<string, number>()
   const contamination = Contamination.make(evaluationPrompts)
@@ -369,7 +369,7 @@ const makeState = (
       pairCount += selected.length
       lengths.add(selected, consensus.judgment.completions)
       models.add(selected, item)
-      examples.add(selected[0]!, key)
+      drawnExamples.add(selected[0]!, key)
       return { item, pairs }
     },
 
@@ -442,7 +442,7 @@ const makeState = (
           ...checked.map((name) => Checks.evaluate(name, measurements[name], thresholds, drop)),
           ...ownChecks.map((check) => check.finish()),
         ],
-        examples: examples.finish(),
+        examples: drawnExamples.finish(),
       } satisfies Partial<QualityReport> & Record<string, unknown>
     },
   }

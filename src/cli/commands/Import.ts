@@ -23,7 +23,7 @@ export const command = makeCommand(
     "Then write the dataset with prefstream export.",
   {
     ...voteFlags,
-    maxRejects: maxRejects("Maximum number or share of rejects; above it, exit status 5", {
+    maxRejects: maxRejects("Maximum rejects; above it, exit status 5", {
       default: "stop after 100,000 records if none is usable",
     }),
     guidelines: itemFlags.guidelines,

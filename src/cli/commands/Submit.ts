@@ -17,7 +17,7 @@ import * as Job from "./Job.ts"
 
 export const submitFlags = {
   ...inputFlags,
-  maxRejects: maxRejects("Maximum number or share of rejects; above it, exit status 5", {
+  maxRejects: maxRejects("Maximum rejects; above it, exit status 5", {
     default: "stop after 100,000 records if none is usable",
   }),
   ...taskFlags,

@@ -44,7 +44,7 @@ const workerFlags = {
   }),
   job: submitFlags.job.pipe(Flag.map(identity), define({ isEssential: true })),
   address: address("address", "[HOST:]PORT", "Address for other workers", {
-    default: "this machine's address on its connection to the database, with any free port",
+    default: "this machine's address towards the database, any free port",
   }),
   parts: integer("parts", "Parts to split a new job into, at least 8 per worker; cannot be changed later", {
     min: 1,

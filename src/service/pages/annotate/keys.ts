@@ -1,5 +1,5 @@
 /** The annotation page's shortcuts. In a text field, only Escape and Ctrl+Enter work. Only arrow keys repeat. */
-import type { KeyGroup } from "../shared/KeysDialog.tsx"
+import type { KeyGroup } from "../shared/keyGroup.ts"
 
 export type Action =
   | { readonly _tag: "digit"; readonly digit: number }

@@ -1,7 +1,7 @@
 /** The queue: groups, and tasks without a group, in the order in which experts get them. */
 import { useState } from "preact/hooks"
 import type { ExpertSummary } from "../../pageApi/ExpertsApi.ts"
-import type { GroupSummary, Priority, Queue } from "../../pageApi/GroupsApi.ts"
+import type { GroupSummary, Queue } from "../../pageApi/GroupsApi.ts"
 import { priorities } from "../../pageApi/PageConstants.ts"
 import { ask } from "./client.ts"
 import { ConfirmButton } from "./Confirm.tsx"

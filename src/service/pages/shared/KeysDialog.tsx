@@ -1,11 +1,6 @@
 /** A dialog that lists the keyboard shortcuts of a page. */
 import { Dialog } from "./Dialog.tsx"
-
-export interface KeyGroup {
-  /** The heading. Empty if the page has only one group. */
-  readonly title: string
-  readonly keys: ReadonlyArray<readonly [keys: ReadonlyArray<string>, does: string]>
-}
+import type { KeyGroup } from "./keyGroup.ts"
 
 interface Props {
   readonly groups: ReadonlyArray<KeyGroup>
