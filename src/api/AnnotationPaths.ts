@@ -12,7 +12,7 @@ export const isMember = (name: string): name is Member => members.some((member) 
 /** Maps a member to its path in the service's annotations, such as `{ strength: "preference.strength" }`. */
 export type AnnotationPaths = { readonly [Name in Member]?: string | undefined }
 
-/** Returns a function that sets members of annotations and votes from their paths. Invalid paths are ignored. */
+/** Returns a function that sets members of annotations and votes to the values at `paths`. Ignores invalid paths. */
 export const reader = (paths: AnnotationPaths = {}): ((annotations: Annotations) => Annotations) => {
   const parsed = members.flatMap((member) => {
     const path = paths[member]
