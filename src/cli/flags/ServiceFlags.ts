@@ -198,7 +198,7 @@ const extraOf = Effect.fnUntraced(function* (file: string) {
   return yield* usageError(`--request-extra ${file}: expected ${expected}`)
 })
 
-/** Whether the variable is set, but empty. The config provider treats it as missing, but lists its name. */
+/** Whether `PREFSTREAM_BASE_URL` is set, but empty. `Config.String` reports an empty variable as missing. */
 const isEmpty = Effect.gen(function* () {
   const provider = yield* ConfigProvider.ConfigProvider
   const node = yield* Effect.orElseSucceed(provider.load(["PREFSTREAM", "BASE"]), () => undefined)

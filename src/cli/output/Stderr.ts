@@ -1,4 +1,4 @@
-/** Adapter: writes to stderr. This file imports nothing, because every start of prefstream loads it. */
+/** Adapter: writes to stderr. Every start of prefstream loads this file, so it imports only `node:process`. */
 import process from "node:process"
 
 let isJson = false

@@ -1,8 +1,8 @@
 /**
  * A setting comes from the first of these sources: the command line, the environment, the last run's command line, the
  * last run's `prefstream.yaml`, and the nearest `prefstream.yaml`. Only commands that continue a job, such as `status`,
- * read the last run. If the last run used the nearest file, the file's present settings come before the settings that
- * the last run recorded from it. A job with a pipeline file uses no `prefstream.yaml`.
+ * read the last run. If the last run's file is also the nearest one, its current content comes before its content at
+ * the last run. A job with a pipeline file uses no `prefstream.yaml`.
  */
 import { Config, Console, Context, Effect, FileSystem, Option, Path, type PlatformError, Predicate } from "effect"
 import type { Command } from "effect/cli"
