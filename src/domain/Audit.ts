@@ -22,7 +22,7 @@ export interface AuditAgreement {
 export interface AuditSlice extends AuditAgreement {
   /** How the votes are divided: by `models`, `length`, `position`, or a metadata field such as `metadata.topic`. */
   readonly by: string
-  /** The value of this part, such as `a / b`, `longer`, or `first`; null for items without the metadata field. */
+  /** The value that these votes share, such as `longer` if `by` is `length`; null if the metadata field is absent. */
   readonly value: string | null
 }
 
@@ -32,7 +32,7 @@ export interface AuditRater {
   readonly rater: string
   /** The role of the rater. */
   readonly role: "judge" | "jury" | "people"
-  /** Number of the rater's votes. The jury votes on each item on which several judges voted. */
+  /** Number of the rater's votes. The jury has one vote for each item on which several judges voted. */
   readonly votes: number
   /** Agreement of the rater with a person. For `people`, it is the agreement of two people on an item. */
   readonly agreement: AuditAgreement | null

@@ -28,7 +28,7 @@ export const readIn = (annotations: Annotations, best: number): Decision | undef
   return Option.getOrElse(asDecision(told), () => ({ ...told, by: null, at: null }))
 }
 
-/** Call it only if no lead decided on the item. */
+/** Call this only if `readIn` returns undefined. */
 export const ofService = (
   { rationale }: Annotations,
   best: number,

@@ -8,7 +8,7 @@ import type { AuditEstimate } from "./Audit.ts"
 export interface EvaluationSlice {
   /** How the pairs are divided: by `length`, `models`, `strength`, `agreement`, or a field such as `metadata.topic`. */
   readonly by: string
-  /** The value of this part, such as `a / b` or `similar`; null for items without the metadata field. */
+  /** The value that these pairs share, such as `similar` if `by` is `length`; null if the metadata field is absent. */
   readonly value: string | null
   /** Share of pairs whose chosen completion has the higher score. Equal scores count as half. */
   readonly accuracy: AuditEstimate
@@ -59,7 +59,7 @@ export interface Evaluation {
     /** Probability that two random votes on a pair prefer the same completion. */
     readonly people: AuditEstimate
   } | null
-  /** Number of pairs that `votes` leaves out: an older prefstream did not record which votes are ties. Absent if 0. */
+  /** Number of pairs left out of `votes`, because the dataset does not say which votes are ties. Absent if 0. */
   readonly unknown_ties?: number
   /** The accuracy on parts of the pairs. */
   readonly slices: ReadonlyArray<EvaluationSlice>

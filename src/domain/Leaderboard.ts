@@ -68,9 +68,9 @@ export interface LeaderboardRow {
 export interface ControlRow {
   /** `length`: the difference of the two lengths in characters, divided by their sum. `position`: being shown first. */
   readonly control: "length" | "position"
-  /** The effect, in natural log-odds. */
+  /** The effect of one `unit`, in natural log-odds. */
   readonly coefficient: Estimate
-  /** `coefficient` is the effect of this difference. It is 1 for `position`, and a root mean square for `length`. */
+  /** For `position`, the unit is 1. For `length`, it is the root mean square of the differences in all comparisons. */
   readonly unit: number
 }
 

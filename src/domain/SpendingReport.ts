@@ -47,8 +47,8 @@ export interface SpendingReport {
   /** The money spent per pair; null without a dataset, or if the dataset covers one of several campaigns. */
   readonly cost_per_pair: string | null
   /**
-   * Cost of the results on items with a known answer, divided by the number of right votes. A result costs the mean
-   * of all votes by the same kind of expert. Null if no vote is right.
+   * Estimated cost of the results on items with a known answer, divided by the number of right votes. The estimate for
+   * a result is the mean cost of all votes by the same kind of expert. Null if no vote is right.
    */
   readonly cost_per_right_vote: string | null
   /** The money spent by kind of expert, the kind with the most votes first. */

@@ -15,7 +15,7 @@ type Choice = Pick<Ballot, "choice" | "ranking">
 export interface Tally {
   /** Index of the best completion. If several completions have the best text, the earliest vote for it decides. */
   readonly best: number
-  /** Share of the first-choice votes for the best text, 0 to 1. */
+  /** Share of the first-choice votes that chose the best text, 0 to 1. */
   readonly agreement: number
   /** Whether several texts have the most first-choice votes. */
   readonly tie: boolean

@@ -1,4 +1,4 @@
-/** The annotation service's contract, version 1. Unknown members are kept in `annotations`, and ignored elsewhere. */
+/** The annotation service's contract, version 1. Only `annotations` keeps its unknown members; others are ignored. */
 import { Predicate, Schema } from "effect"
 import { described } from "./Described.ts"
 import { Voters } from "./Voters.ts"
