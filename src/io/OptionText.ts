@@ -2,14 +2,14 @@
 import { Context } from "effect"
 import { isObject } from "./Values.ts"
 
-/** Rewrites reasons before they are written to files. The command line provides `inFlags` of `cli/output/Flags`. */
+/** Rewrites the reasons in the rejects file. The command line replaces the options in a reason with their flags. */
 export const Wording = Context.Reference<(reason: string) => string>("prefstream/io/OptionText/Wording", {
   defaultValue: () => (reason) => reason,
 })
 
 export const of = (name: string): string => `\`${name}\``
 
-/** A list of completion paths becomes "`completions` path", which `cli/output/Flags` shows as `--completion-path`. */
+/** Adds " path" to the name of a list of completions: `cli/output/Flags` then shows the flag `--completion-path`. */
 export const ofPath = (name: string, value: unknown): string =>
   `${of(name)}${name === "completions" && Array.isArray(value) ? " path" : ""}`
 
