@@ -76,7 +76,7 @@ const readHolder = (file: string): Effect.Effect<Option.Option<LockHolder>> =>
     Effect.option,
   )
 
-/** Time for which `acquire` retries, because `holder` in another process may briefly share the lock. */
+/** `acquire` retries for this time, because a call of `holder` in another process locks the file briefly. */
 const maxCheckMillis = 500
 
 const isBusy = (cause: unknown): boolean =>

@@ -90,7 +90,7 @@ const open = Effect.fnUntraced(function* (config: SqliteClientConfig) {
   return db
 })
 
-/** On a read-only file system, SQLite can only read a database that is marked as immutable. */
+/** On a read-only file system, SQLite can read a database only if it is marked as immutable. */
 const readable = (filename: string): string | URL => {
   try {
     accessSync(filename, constants.W_OK)
@@ -244,7 +244,7 @@ const makeConnection = Effect.fnUntraced(function* (
   }
 })
 
-/** Outside a transaction, a stream occupies the connection. A statement between its rows would wait forever. */
+/** A loop over a stream may run statements only in a transaction. Otherwise, they wait for the stream forever. */
 export const make = Effect.fnUntraced(function* (
   config: SqliteClientConfig,
 ): Effect.fn.Return<SqlClient.SqlClient, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity> {

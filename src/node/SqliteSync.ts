@@ -1,7 +1,7 @@
 /**
  * Adapter: commits to an SQLite file in WAL mode without blocking the main thread. A transaction is on disk when
- * `withTransaction` succeeds. Other connections see its changes earlier. After a failed sync, all later writes fail,
- * because the system reports the failure only once.
+ * `withTransaction` succeeds. Other connections see its changes earlier. After a failed sync, all later writes fail:
+ * the system reports the failure only once, and a later sync would succeed without the lost changes.
  */
 import { closeSync, fdatasync, openSync } from "node:fs"
 import type { DatabaseSync, StatementSync } from "node:sqlite"
