@@ -1,4 +1,4 @@
-/** Management of operators by admins. At least one admin can always sign in. A link works only for its own account. */
+/** Management of operators by admins. At least one admin can always sign in. Removing operators ends their links. */
 import { Clock, Context, Effect, Layer } from "effect"
 import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"

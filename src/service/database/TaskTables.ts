@@ -278,7 +278,7 @@ export const taskTables: ReadonlyArray<string> = [
     expert_no INTEGER NOT NULL,
     PRIMARY KEY (lane, expert_no)
   ) WITHOUT ROWID`,
-  // An expert's search for work in a lane continues at these cursors. For lane 0, the table `expert` has the cursors.
+  // An expert's search for work in a part of the queue (a lane) continues at these cursors. For lane 0, see `expert`.
   `CREATE TABLE lane_cursor (
     expert_no INTEGER NOT NULL,
     lane INTEGER NOT NULL,

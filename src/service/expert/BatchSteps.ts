@@ -1,8 +1,8 @@
 /**
  * The steps of a batch: upload, creation, polls, and download. A step that costs money is recorded before it is taken.
- * Failed steps are repeated, except a creation without an answer, because the endpoint may have created the batch. Such
- * a batch is in doubt. If the endpoint answers 404 or 410 for a batch, this batch is in doubt, too. The client looks
- * for a batch in doubt until the endpoint has it, or until an operator gives it up.
+ * Failed steps are repeated. A batch is in doubt if its creation got no answer, or if the endpoint answers 404 or 410.
+ * The creation is not repeated then, because the batch may exist. The client asks for the batch until the endpoint
+ * returns it, or until an operator gives it up.
  */
 import { Clock, type Duration, Effect, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

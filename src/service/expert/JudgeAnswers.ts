@@ -207,7 +207,7 @@ export const open = Effect.fn("JudgeAnswers.open")(
     const uncount = (item: string, requests: Iterable<string>) =>
       Effect.asVoid(sql`UPDATE answer SET counted_for = '' WHERE counted_for = ${item} OR (counted_for IS NULL
         AND request IN (SELECT value FROM json_each(${JSON.stringify([...requests])})))`)
-    /** Adds the cost of requests that led to no vote to the vote on `item`. Returns the tokens of these requests. */
+    /** Charges the vote on `item` for earlier requests without a vote. Returns the tokens of these requests. */
     const countOthers = Effect.fnUntraced(function* (model: string, item: string, own: ReadonlyArray<string>) {
       yield* sql`UPDATE answer SET counted_for = ${item} WHERE counted_for = '' AND model = ${model}`
       const rows = yield* sql<Row>`SELECT prompt_tokens, completion_tokens, batched FROM answer

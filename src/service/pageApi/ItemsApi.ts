@@ -29,7 +29,7 @@ export const ItemSummary = Schema.Struct({
   flagged: Schema.Boolean,
   /** The other equal items, newest first, at most 25. */
   equal: Schema.Array(Schema.Struct({ task_id: Schema.String, index: Schema.Int })),
-  /** Null if there are fewer than two votes or votes are missing. */
+  /** Null for an item that needs further votes, or has at most one vote. */
   agreement: Schema.NullOr(Schema.Finite),
   decision: Schema.NullOr(Decision),
 })
