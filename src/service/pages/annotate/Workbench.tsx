@@ -146,7 +146,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys, onJudgments }:
         setReader(null)
         return improved.current?.focus()
       case "leave":
-        // On Esc, the browser closes the reader itself, but may call `onClose` late. Other keys must work before that.
+        // On Esc, the browser closes the reader, but may call `onClose` late. The other keys must work immediately.
         if (reader !== null) return setReader(null)
         if (document.activeElement?.matches("input, select, textarea") === true) return mark(marked)
         if ([marks, ratings].some(({ current }) => current?.contains(document.activeElement))) return mark(marked)

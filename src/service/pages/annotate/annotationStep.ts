@@ -65,7 +65,7 @@ export const step = (state: AnnotationState, event: Event, now: number): Step =>
 
 export const isUnsaved = (state: AnnotationState): boolean => isHeld(state) && state.revision > state.saved
 
-/** Whether the expert holds the item, so that the service stores drafts. A correction is kept only on this device. */
+/** Whether the service stores drafts of the item. The draft of a correction is stored only on this device. */
 const isHeld = ({ item }: AnnotationState): boolean => item !== null && item.corrects === null
 
 /** Whether a request by the expert, such as a submission, is in flight or waits for a connection. */

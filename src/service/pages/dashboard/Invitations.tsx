@@ -1,4 +1,4 @@
-/** Invites several people. In the CSV file, an apostrophe keeps spreadsheets from running a name as a formula. */
+/** Invites several people. In the links' CSV file, an apostrophe keeps spreadsheets from running names as formulas. */
 import { useEffect, useState } from "preact/hooks"
 import type { NewInvitation } from "../../pageApi/ExpertsApi.ts"
 import { linkHours, maxLength, splitNames } from "../../pageApi/PageConstants.ts"

@@ -1,4 +1,4 @@
-/** The parts of pages with a list. A filter has the same name in `filters`, in the page's URL, and in the API. */
+/** Components for pages that show a list. A filter has the same name in `filters`, the page's URL, and the API. */
 import type { ComponentChildren } from "preact"
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import { Button } from "../shared/Button.tsx"

@@ -1,4 +1,4 @@
-/** The list of operators. A link is shown until it is dismissed or the page is left. */
+/** The list of operators. A new sign-in link is shown until it is dismissed or the page is left. */
 import { useContext, useState } from "preact/hooks"
 import type { OperatorLink } from "../../pageApi/OperatorsApi.ts"
 import { linkHours } from "../../pageApi/PageConstants.ts"
