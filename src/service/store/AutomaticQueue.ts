@@ -1,7 +1,6 @@
 /**
  * The queue for automatic experts. A claim reserves items of one task until the experts' votes are recorded. Each
- * expert has a cursor in memory. Cursors only save work: the database decides whether an expert may judge an item. In a
- * group, the experts who have voted least on an item's content are asked first (`EqualItems`).
+ * expert has a cursor in memory. Cursors only save work: the database decides whether an expert may judge an item.
  */
 /* oxlint-disable max-lines -- claims and records, which share their statements */
 import { Clock, Effect, Latch, Result } from "effect"

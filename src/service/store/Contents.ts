@@ -30,7 +30,7 @@ export const contentOf = (
 /** Items do not wait for people who have been absent for longer than this. */
 export const activeWithin: Duration.Input = "7 days"
 
-/** Whether a person may judge several equal items if nobody else is left. Otherwise, an item waits for a new person. */
+/** Whether people may judge the same content again if nobody else is left. If false, the item waits for new people. */
 export const AllowRepeatedVotes = Context.Reference<boolean>("prefstream/service/AllowRepeatedVotes", {
   defaultValue: () => false,
 })

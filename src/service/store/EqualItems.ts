@@ -1,4 +1,4 @@
-/** Sorts the automatic experts for an item. Experts with fewer votes on equal items (`Contents`) come first. */
+/** Sorts the automatic experts for an item. Experts with fewer votes on items with the same `content` come first. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { itemsOf, maxPrompts } from "../database/TaskTables.ts"

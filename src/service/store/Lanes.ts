@@ -30,7 +30,7 @@ const normal = priorities.indexOf("normal")
 const numberOf = (priority: Priority): number => normal - priorities.indexOf(priority)
 const priorityOf = (n: number): Priority => priorities[normal - n]!
 
-/** A row in the list of the queue. It is a group, or a task without a group. `lane` is null if the row is in lane 0. */
+/** A group, or a task without a group. `lane` is null for lane 0, which has no row in the table `lane`. */
 export interface LaneRow extends Omit<GroupSummary, "priority" | "assigned" | "paused" | "waiting"> {
   readonly lane: number | null
   readonly priority: number
@@ -38,7 +38,7 @@ export interface LaneRow extends Omit<GroupSummary, "priority" | "assigned" | "p
   readonly paused: number
 }
 
-/** Run a change, and the reads on which the change depends, inside one `Database.write`. */
+/** Callers run a change, and the reads on which the change depends, inside one `Database.write`. */
 export const make = Effect.fnUntraced(function* ({ waiting }: Pick<Effect.Success<typeof Contents.make>, "waiting">) {
   const { sql } = yield* Database
 
@@ -84,7 +84,7 @@ export const make = Effect.fnUntraced(function* ({ waiting }: Pick<Effect.Succes
     for (const seq of tasks) {
       yield* sql`UPDATE item SET lane = ${lane} WHERE ${itemsOf(sql, seq)}`
     }
-    // In lane 0, experts may already have read past these items. Experts find the items in `returned_item`.
+    // Experts' searches in lane 0 may be past these items. The table `returned_item` leads the searches back to them.
     if (lane > 0) return
     for (const seq of tasks) {
       yield* sql`INSERT OR REPLACE INTO returned_item (item_id) SELECT item_id FROM item
