@@ -1,7 +1,7 @@
 /** Running a stream to its end. */
 import { Effect, Stream } from "effect"
 
-/** Runs `take` for each array of `stream`, then `flush`. If the stream fails, `flush` runs before the failure is passed on. */
+/** Runs `take` for each array of `stream`, then `flush`. A failure of the stream is passed on after `flush` has run. */
 export const runAndFlush = <A, E, R, E2, R2>(
   stream: Stream.Stream<A, E, R>,
   take: (values: ReadonlyArray<A>) => Effect.Effect<void, E2, R2>,
