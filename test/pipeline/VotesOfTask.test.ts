@@ -278,7 +278,7 @@ describe("a document that cannot be read", () => {
       const { said, votes: sent } = yield* served([answer], ...votes, "--patience", "0s")
       assert.deepStrictEqual([said.status, sent], [1, []], said.stderr)
       assert.match(said.stderr, /openapi\.json could not be read \((500|no answer|503)\), so it is unknown/)
-      assert.include(said.stderr, "more votes than --votes.")
+      assert.include(said.stderr, "more votes than requested.")
     }
   })
 

@@ -49,6 +49,7 @@ const queryOf = (search: string): Query =>
   )
 
 const decode = (text: string): string | undefined => {
+  // `decodeURIComponent` throws on an invalid escape, such as `%x`.
   try {
     return decodeURIComponent(text)
   } catch {

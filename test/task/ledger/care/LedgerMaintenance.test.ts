@@ -104,7 +104,7 @@ const spoils: ReadonlyArray<
   ["a request can't be unpacked", "request_unreadable", ofTask(1), (sql) => sql`UPDATE task_request SET body = x'28b52ffd00' WHERE seq = 0`],
   ["a request is another task's", "request_unreadable", ofTask(1), (sql) =>
     sql`UPDATE task_request SET (body, items) = (SELECT body, items FROM task_request WHERE seq = 2) WHERE seq = 0`],
-  ["items have changed places", "request_unreadable", /item-[01] has a different position/, (sql) =>
+  ["items have changed places", "request_unreadable", /item-[01] has different positions/, (sql) =>
     sql`UPDATE item SET seq = 1 - seq WHERE seq < 2`],
   ["a result does not fit", "result_unusable", /task_b.*expected 3 results/, (sql) =>
     sql`UPDATE task_result SET body = ${Zstd.compress(Buffer.from(resultOf("task_b", 2, 2)))} WHERE seq = 2`],
