@@ -25,7 +25,7 @@ export const stallLimit = Duration.minutes(10)
 const interval = Duration.seconds(20)
 const maxCheckInterval = 2 * Duration.toMillis(interval)
 
-/** A worker is stalled if another got an answer this much later. If no worker gets answers, the service may be down. */
+/** A worker without answers has stalled if another got one this much later. Otherwise, the service may be down. */
 const minLeadMillis = 60_000
 
 export const watch = Effect.fnUntraced(function* (worker: {
