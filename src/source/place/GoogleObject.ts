@@ -24,7 +24,7 @@ export const open = Effect.fn("GoogleObject.open")(function* (
   return yield* HttpFile.openTarget({ ...target, headers }).pipe(
     Effect.catchIf(
       ({ reason }) => reason._tag === "FileNotFound",
-      // The service gives the same answer for a missing bucket and a missing object. `list` fails if it is the bucket.
+      // A missing bucket and a missing object have the same response. `list` fails if the bucket is missing.
       () => Effect.andThen(list({ name, bucket, prefix: key, isFlat: true }), Effect.fail(fileNotFound(name))),
     ),
   )
