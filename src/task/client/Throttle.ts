@@ -48,7 +48,7 @@ export const slotsPerSecond = (requestsPerSecond: number): number => (1000 * req
 const maxRemembered = 10_000
 
 const createsPerPoll = 3
-/** After a stop, the next request of a `create` may wait this long to be sent. It is less than the default `grace`. */
+/** After an interruption, the next request of a `create` may wait this long. It is less than the default `grace`. */
 const maxStepWait = Duration.millis(10_000)
 const recovery = Duration.toSeconds("30 seconds")
 

@@ -24,8 +24,8 @@ import type { Write } from "../../../sql/GroupCommit.ts"
  *
  * `submitting` becomes `planned` if the request had no effect. If its effect is unknown, it becomes `planned` if the
  * service honors idempotency keys, else `in_doubt`. After a crash, `Submit` or `Collect` decides, and
- * `pipeline/Worker` for a lost worker. A person may give up any task (`given_up`) that is neither completed nor being sent. A person may
- * resend a task that is in doubt, failed, invalid, refused, or given up.
+ * `pipeline/Worker` for a lost worker. A person may give up any task (`given_up`) that is neither completed nor being
+ * sent. A person may resend a task that is in doubt, failed, invalid, refused, or given up.
  */
 export const TaskState = Schema.Literals([
   "planned",
