@@ -174,9 +174,7 @@ export const writeHints = (
         .map(({ since }) => since + minute - now)
       return waits.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits))
     }),
-    /**
-     * Call this after taking a part: its earlier owner may not have followed the last hint that concerned all tasks.
-     */
+    /** Call this after taking a part. Its earlier owner may have missed the last hint that concerned all tasks. */
     followAgain: () => void (lastHintForAll = { ...lastHintForAll, at: never }),
     delivered,
     lastDelivery: Effect.sync(() => lastDelivery),
