@@ -1,7 +1,7 @@
 /**
- * Replaces a directory by two renames, if it is empty or prefstream wrote it. A folder `.NAME.partial-…` next to it
- * holds the new directory (`next`), the old one (`previous`), and a running writer's lock. After a crash between the
- * renames, the next write or `recover` moves the old directory back.
+ * Replaces a directory that is empty or that prefstream wrote, by means of two renames. A folder `.NAME.partial-…` next
+ * to it holds the new directory (`next`), the old one (`previous`), and a running writer's lock. After a crash between
+ * the renames, the next write or `recover` moves the old directory back.
  */
 import { Effect, FileSystem, Option, Path } from "effect"
 import * as FileLock from "../node/FileLock.ts"

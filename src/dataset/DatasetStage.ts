@@ -1,4 +1,4 @@
-/** Writes a dataset's files in a separate thread, in order. Files are synced before the answer `finished` or `file`. */
+/** Writes a dataset's files in a separate thread, in order. It syncs files before it answers `finished` or `file`. */
 import { texts as textColumns } from "../domain/PairBytes.ts"
 import type { Split } from "../domain/Split.ts"
 import * as OutputFile from "../node/OutputFile.ts"

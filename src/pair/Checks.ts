@@ -1,7 +1,7 @@
 /**
- * The quality checks of a dataset. A check's value includes the items that the check leaves out. Otherwise, leaving the
- * items out would satisfy the threshold. A check with a threshold but without a value fails. A new check needs a value
- * in `Curation` and a definition here. The report shows the texts of the definition.
+ * The quality checks of a dataset. Items that a check drops from the dataset still count in the check's value.
+ * Otherwise, dropping items would satisfy the threshold. A check with a threshold but without a value fails. A new
+ * check needs a value in `Curation` and a definition here. The report shows the texts of the definition.
  */
 import { Result, Schema, Struct } from "effect"
 import type { JudgedItem } from "../domain/Judgment.ts"

@@ -84,7 +84,7 @@ export interface CurationContext {
   readonly languageOf?: ((text: string) => string) | undefined
   /** Share of items, 0 to 1, whose language is detected. Detection is slow, so items are sampled by id. Default: 1. */
   readonly languageShare?: number | undefined
-  /** Whether items with the same id and prompt are one item, for example in two campaigns. Default: false. */
+  /** Whether items with the same id and prompt count as one item, as when two campaigns judge it. Default: false. */
   readonly mayRepeat?: boolean | undefined
   /** The directory for scratch files. Default: the system's temporary directory. */
   readonly scratchDirectory?: string | undefined

@@ -1,6 +1,6 @@
 /**
- * Compares two datasets, and explains the differences by their jobs' ledgers and settings. Because ledgers do not
- * record voided votes, `vote_no_longer_counted` means only that an expert voted on the item in A, and on no item in B.
+ * Compares two datasets, and explains the differences by their jobs' ledgers and settings. Ledgers do not record voided
+ * votes. So `vote_no_longer_counted` means only that an expert who voted on the item has votes in A, but none in B.
  */
 import { Effect, Option, Stream } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"

@@ -33,7 +33,7 @@ import * as VoteWarnings from "./VoteWarnings.ts"
 
 /** A value of the dataset exceeds its threshold, and the dataset was not written. */
 export class ThresholdsExceeded extends Schema.TaggedError<ThresholdsExceeded>()("ThresholdsExceeded", {
-  /** The failed checks. Without data, `value` is null. `threshold` is a maximum (`below`) or a minimum (`above`). */
+  /** The failed checks. `value` is null without data. A value passes on the `direction` side of the threshold. */
   checks: Schema.Array(
     Schema.Struct({
       check: Schema.String,

@@ -99,7 +99,7 @@ const layerOver = <E1, R1, E2, R2, E3, R3>(
 export const run = <E, R>(pipeline: Settings.Pipeline<E, R>) =>
   Settings.checked<R | Platform>()(pipeline, () => Effect.provide(Flow.run(pipeline), layer(pipeline)))
 
-/** Reads the source and submits new items, or leaves sending to workers if there are any. Does not wait for results. */
+/** Reads the source and submits new items. If the job has workers, they send the tasks. Does not wait for results. */
 export const submit = <E, R>(pipeline: Settings.Pipeline<E, R>) =>
   Settings.checked<R | Exclude<Platform, Path.Path>>()(pipeline, () =>
     Effect.provide(Flow.submit(pipeline), layerAlongsideWorkers(pipeline)),

@@ -65,7 +65,7 @@ export const read = Effect.fn("SpendingReport.read")(function* (dataset: ExportC
     onNone: () => ({ items: 0, votes: 1, voters: null }),
     onSome: ({ overBudget, voters, votes }) => ({ items: overBudget, votes, voters }),
   })
-  // The cost covers all campaigns. A dataset of one of several campaigns gets 0 pairs, so it has no cost per pair.
+  // The cost covers all campaigns. For a dataset of one of several campaigns, 0 pairs here mean no cost per pair.
   const isOfAll = dataset.ofCampaign === undefined || (yield* ledger.campaigns).length === 1
   const paidPairs = isOfAll ? dataset : { ...dataset, pairs: 0 }
   return Option.map(yield* ledger.spending, (spending) => make(spending, over ?? last, paidPairs))

@@ -26,7 +26,7 @@ export interface PilotExpert {
   readonly expert: string | null
   /** The number of votes in the pilot. Experts with more votes are drawn more often. */
   readonly votes: number
-  /** Probability that a vote is right. Null if it could not be measured: such an expert does not count. */
+  /** Probability that a vote is right. Null if it could not be measured: the plan leaves such an expert out. */
   readonly accuracy: number | null
   /** The source of the accuracy: known answers, or the votes of all experts. */
   readonly by: "gold" | "agreement" | null

@@ -25,7 +25,7 @@ export const stallLimit = Duration.minutes(10)
 const interval = Duration.seconds(20)
 const maxCheckInterval = 2 * Duration.toMillis(interval)
 
-/** Another worker's last answer must be this much newer than the stalled worker's. If not, the service may be down. */
+/** A worker without answers has stalled if another got one this much later. Otherwise, the service may be down. */
 const minLeadMillis = 60_000
 
 export const watch = Effect.fnUntraced(function* (worker: {

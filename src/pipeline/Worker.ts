@@ -64,7 +64,7 @@ export interface WorkerOptions {
   readonly onStalled?: ((failure: Watchdog.WorkerStalled) => Effect.Effect<never, Watchdog.WorkerStalled>) | undefined
 }
 
-/** Default time that a worker may be silent before others take its parts: 35 seconds. */
+/** Default time that a worker may be silent before other workers take over its tasks: 35 seconds. */
 export const defaultLease = Duration.seconds(35)
 
 /** Interval of checks for tasks that others have abandoned, and for changes without a notification. */

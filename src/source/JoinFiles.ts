@@ -146,7 +146,7 @@ const commonKeyIn = (rows: ReadonlyArray<Row>, members: ReadonlySet<string>): st
   )?.path
 }
 
-/** Suggests `modelPath` if records name their models. This is only a hint, because gold answers may name files. */
+/** Suggests `modelPath` if records name their models. It is not set by itself, because gold answers may name files. */
 const modelHints = ({ modelPath }: JoinOptions.JoinOptions, rows: ReadonlyArray<Row>): ReadonlyArray<string> => {
   const member = modelPath === undefined ? Sample.find(Sample.of(rows), KnownNames.models, ["text"]) : undefined
   return member === undefined

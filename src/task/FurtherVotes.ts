@@ -15,7 +15,7 @@ export interface ItemChoice {
   readonly wanted: ReadonlyArray<ItemPlace>
   /** Maximum number of items that get a vote now. */
   readonly atOnce: number
-  /** Number of the job's votes that had ended when the items were chosen. */
+  /** Number of the job's votes whose tasks had ended when the items were chosen. */
   readonly ended: number
 }
 

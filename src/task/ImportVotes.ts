@@ -24,7 +24,7 @@ import { reasonOf } from "./Submit.ts"
 export interface ImportOptions extends CampaignTerms {
   /** Default: the guidelines of the last run. Other guidelines need `newCampaign`. */
   readonly guidelines?: string | undefined
-  /** Whether other guidelines start a new campaign. Default false. */
+  /** Whether guidelines that differ from those of the last run start a new campaign. Default false. */
   readonly newCampaign?: boolean | undefined
   /** The limit of rejects, as in `submit`. */
   readonly maxRejects?: RejectLimit.RejectLimit | undefined

@@ -1,7 +1,7 @@
 /**
- * Reads the input into the ledger as planned tasks. Each record counts once: as new, known, duplicate, or rejected. A
- * step is one transaction. It records an item only when the item's batch is complete. If a run is killed before that,
- * the next run reads the item again.
+ * Reads the input into the ledger as planned tasks. Each record counts once: as new, known, duplicate, or rejected.
+ * Records are written in steps of one transaction. An item is written only when its batch is complete. If a run is
+ * killed before that, the next run reads the item again.
  */
 import { Array as Arr, Duration, Effect, type Latch, Result, type Stream } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"
@@ -144,7 +144,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   let gathered: Array<Result.Result<BatchItem, Reject>> = []
   let bytes = 0
   let flushedAt = yield* SteadyClock.now
-  /** Reading waits for sending after this many records. One wait may be skipped, so this is half of `maxPlanned`. */
+  /** After this many records, reading waits until all tasks are sent. Half, because one wait may end too early. */
   const maxAhead = ledger.isShared ? Infinity : (options.maxPlanned ?? Infinity) / 2
   let ahead = 0
   const flush = Effect.fnUntraced(function* () {

@@ -86,7 +86,7 @@ export type JudgmentsError = SqlError | NoSuchCampaign | SettingInvalid | Expert
  * task has one judgment, or one for each vote if the task asks for several. Default: the campaign of the last run that
  * has read anything. Gold items that were mixed in are included (`isCheck`).
  *
- * @param paths the paths of annotations that are not in the contract's fields
+ * @param paths where the service puts annotations, if not in the default fields
  */
 export const ofCampaign = (
   campaign?: number | "all",

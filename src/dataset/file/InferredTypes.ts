@@ -2,8 +2,8 @@
  * Predicts the types that `load_dataset("json", …)` infers from the first 10 MB of the first file (datasets 5.0.1,
  * packaged_modules/json/json.py, utils/json.py, and table.py). `load_dataset` fails at a later row that has another
  * type or an unknown member. Since version 4.7, it accepts every member of objects whose members differ in the first 10
- * MB, as the type Json. Earlier versions fail. So this file reports unknown members of such objects until it knows 8
- * members.
+ * MB, as the type Json. Earlier versions fail. So this file also reports the unknown members of such objects, but only
+ * the first few (`maxMembers`).
  */
 import { Text } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"

@@ -10,7 +10,7 @@ const bufferBytes = 1024 * 1024
 
 const maxUnitBytes = 3
 
-/** 4 MB of first rows and 4 MB of moved rows fit in the 10 MB from which `datasets` infers the types. */
+/** Limit of first rows, and of rows moved to the start: both fit in the 10 MB from which `datasets` infers types. */
 const maxStartBytes = 4 * 1024 * 1024
 
 export const maxLeadingLines = 100

@@ -11,7 +11,7 @@ import * as Bootstrap from "../stats/Bootstrap.ts"
 import * as CohenKappa from "../stats/CohenKappa.ts"
 import type { AuditVote, Ballots } from "./Ballots.ts"
 
-/** Maximum number of values per kind of slice. The values with the most items are kept. */
+/** Maximum number of rows in each breakdown, such as by models. The rows with the most items are kept. */
 const maxRows = 100
 const nearLength = 0.1
 

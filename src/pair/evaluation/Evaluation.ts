@@ -3,8 +3,8 @@
  * - Accuracy: the share of pairs whose chosen completion has the higher score; equal scores count as half.
  * - Votes: a pair counts if each of its v votes prefers one of the two completions. If `vote_margin` is m, the chosen
  *   completion has v(1 + m)/2 votes. Two random votes agree with the probability (v(1 + m²)/2 − 1)/(v − 1).
- * - Calibration: the logistic function of the scores' difference (R. A. Bradley and M. E. Terry, 1952). Expected
- *   calibration error: M. P. Naeini, G. Cooper, and M. Hauskrecht, 2015.
+ * - Calibration: compares the accuracy with the probability that the scores predict: the logistic function of their
+ *   difference (Bradley and Terry, 1952). Expected calibration error: Naeini, Cooper, and Hauskrecht, 2015.
  */
 import { Effect, Stream } from "effect"
 import type { AuditEstimate } from "../../domain/Audit.ts"

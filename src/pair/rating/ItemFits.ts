@@ -72,7 +72,7 @@ export interface Options extends Pick<LeaderboardMethod, "controls" | "prior" | 
   readonly units: ReadonlyArray<number>
 }
 
-/** Returns a function that fits a resample. The resample consists of the items `next(0)`, `next(1)`, and so on. */
+/** Returns a function that fits a resample of the items. Its argument `next` returns the i-th drawn item. */
 export const make = (found: Comparisons.Comparisons, { controls, prior, ties, units }: Options) => {
   const { design, rowOf } = designOf(found, controls, units)
   const { ends, places, typeOf, weights } = itemTypes(found, rowOf)

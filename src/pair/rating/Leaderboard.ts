@@ -2,10 +2,10 @@
  * Rates models by the votes on their completions: Bradley–Terry with ties by Davidson (`stats/BradleyTerry`).
  * - Intervals: percentiles of the bootstrap over items, because comparisons of one item depend on each other.
  * - Weights: a vote on K texts by an expert with reliability r has the weight (K r − 1) / (K − 1): 0 for a guess.
- * - Controls: `length` is (a − b) / (a + b) for lengths a and b, divided by the root mean square of all such values.
- *   `position` is 1 or −1 (much like T. Li, A. Angelopoulos, and W.-L. Chiang, 2024, "Does style matter?").
+ * - Controls are covariates of a comparison (much like Li, Angelopoulos, and Chiang, 2024, "Does style matter?"):
+ *   `length` is (a − b) / (a + b) for lengths a and b, divided by its root mean square. `position` is 1 or −1.
  * - Ranks: 1 plus the number of models with an interval above the model's own (W.-L. Chiang et al., 2024).
- * Models are in one group if they were compared, directly or through other models. Each group has the same mean.
+ * Models are in one group if they were compared, directly or through other models. Each group has the same mean rating.
  */
 import { Effect, Stream } from "effect"
 import { countDifferent } from "../../domain/CompletionTexts.ts"

@@ -1,4 +1,4 @@
-/** Draws pairs that the report shows: those with the smallest keys, so that order of items changes nothing. */
+/** Draws pairs for the report: those with the smallest keys. So the order of the items does not matter. */
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import type { Example } from "../../domain/QualityReport.ts"
 

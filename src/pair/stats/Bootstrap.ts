@@ -1,8 +1,8 @@
 /**
  * Percentile intervals by the bootstrap over items, because votes on one item depend on each other (B. Efron and R. J.
  * Tibshirani, 1993, "An introduction to the bootstrap", 13.3). All statistics use the same resamples. With fewer than
- * `minItems` items, shares have Wilson's interval, and other values have none. If all resamples have the same mean,
- * unseen items may still differ. Wilson's upper bound for 0 of n items limits their share.
+ * `minItems` items, shares have Wilson's interval, and other values have none. If all resamples have the same mean, the
+ * interval allows for different unseen items. Their share is at most Wilson's upper bound for 0 of n items.
  */
 import { Record } from "effect"
 import type { AuditEstimate } from "../../domain/Audit.ts"

@@ -31,7 +31,7 @@ const rightBefore = (parties: number): number => (parties === 1 ? 2 : votesBefor
 
 export const priorOf = (parties = 1): number => rightBefore(parties) / votesBefore
 
-/** Weight of a jury's vote for each of n tied choices: 1 − 1/n is exact for two completions, or else approximate. */
+/** A jury with n > 1 tied choices votes for each, with this weight. It is exact only for two completions. */
 const weightOf = (parties: number): number => (parties === 1 ? 1 : 1 - 1 / parties)
 
 const minGain = 1e-6
@@ -88,7 +88,7 @@ export const make = () => {
     const score = new Float64Array(maxVotes)
     const slotOf = new Uint32Array(maxVotes)
 
-    /** Writes the posterior into `score`. Returns ln(L / L0): L is the votes' likelihood, L0 if every vote is wrong. */
+    /** Writes voted completions' posteriors into `score`. Returns the votes' log-likelihood, up to a constant. */
     const weigh = (start: number, end: number, count: number): number => {
       let slots = 0
       for (let vote = start; vote < end; vote++) {

@@ -16,11 +16,11 @@ export interface Voter {
 
 export type RightVotes = ReadonlyArray<number>
 
-/** Probabilities of 0, 1, 2, … right votes. Needs a voter. All voters vote once before any votes again. */
+/** Probabilities of 0, 1, 2, … right votes. Needs a voter. Every voter votes once before any voter votes again. */
 export const rightVotes = (voters: ReadonlyArray<Voter>, votes: number): RightVotes => {
   const size = Math.min(votes, voters.length)
   const total = voters.reduce((sum, { weight }) => sum + weight, 0)
-  /** For each set of n experts, `sums[n][k]` adds its weight times the probability that k of its votes are right. */
+  /** `sums[n][k]`: the sum, over all sets of n experts, of the set's weight times the probability of k right votes. */
   const sums = Array.from({ length: size + 1 }, (_, n) => Array.from({ length: n + 1 }, () => Number(n === 0)))
   for (const { accuracy, weight } of voters) {
     for (let n = size; n > 0; n--) {

@@ -37,7 +37,7 @@ export const make = Effect.fnUntraced(function* (
   }
 
   return {
-    /** Throws `ScratchFileFailed`: call it in `ScratchFile.attempt`. Then run `room`, as prompts wait in memory. */
+    /** Call it in `ScratchFile.attempt`, because it throws. Then run `room`, which limits the prompts in memory. */
     add: (prompt: string, item_id: string): void => {
       prompts.add(prompt)
       if (waiting.length === perBlock) {

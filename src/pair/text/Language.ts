@@ -67,7 +67,7 @@ const languageOfScript = ({ count, han, hangul, kana }: Letters): string | undef
   return kana > (han + kana) / 10 ? "ja" : "zh"
 }
 
-/** Minimum share of Han and kana; each character counts as three letters. Fewer characters may be a quotation. */
+/** Minimum share of Han and kana among the letters, each counted as three. A smaller share may be a quotation. */
 const minShareOfScript = 0.6
 
 const notWords =

@@ -21,7 +21,7 @@ const power = (exponent: number): number => (exponent === 0 ? 1 : Math.imul(powe
 const leaves = power(shingleUnits)
 const leavesEastAsian = power(shingleUnitsEastAsian)
 
-/** With this number of hashes, a bin is empty with a probability below 10^-13, so no more are kept. */
+/** Hashes are kept to fill empty bins. With this many hashes, a bin is empty with a probability below 10^-13. */
 const maxKept = 4096
 
 const empty = 0x7fffffff

@@ -1,7 +1,7 @@
 /**
  * Stores prompts' signatures and the hashes of their normal forms: the latest 8 MB in memory, earlier ones in a scratch
- * file. Prompts wait in memory until `room` runs, which leaves at most 3 MB of them. Run `flush` before `forEachBlock`
- * and `read`, which throw `ScratchFileFailed`.
+ * file. After `room`, at most 3 MB of prompts wait in memory. Run `flush` before `forEachBlock` and `read`. Both throw
+ * `ScratchFileFailed` if the file cannot be read.
  */
 import { Effect, Exit, Scope } from "effect"
 import * as ScratchFile from "../../node/ScratchFile.ts"

@@ -1,10 +1,10 @@
 /**
  * Keeps related prompts in one split: near-duplicates and prompts with the same group are in one component. The largest
- * component is assigned first. A split's room is its target number of prompts, minus the assigned prompts. Each
- * component goes to a random split with enough room, in proportion to the room. An empty split also takes components of
- * up to twice its room. If no split can take a component, it goes to the split with the most room. The result depends
- * on the seed and the components, not on the order of prompts. Additional prompts can change the splits of others.
- * Memory: 60 bytes per prompt, and 60 MB.
+ * component is assigned first. A split's room is its target number of prompts, minus the assigned prompts. A component
+ * goes to a random split with enough room. A split's probability is proportional to its room. An empty split also takes
+ * components of up to twice its room. If no split can take a component, it goes to the split with the most room. The
+ * result depends on the seed and the components, not on the order of prompts. Additional prompts can change the splits
+ * of others. Memory: 60 bytes per prompt, and 60 MB.
  */
 import type { Split } from "../../domain/Split.ts"
 import { maxCount } from "./NearDuplicates.ts"
@@ -28,7 +28,7 @@ export const disjointSets = (count: number) => {
 
 /** Joins all ordinals with the same key. Keys have 52 bits. */
 export const joinEqual = (keys: Float64Array, join: (one: number, other: number) => void): void => {
-  // A Map fails above 2^24 entries, so keys are sorted by their first 27 bits. For each prefix, the Map begins empty.
+  // A Map fails above 2^24 entries. So keys are sorted by their first 27 bits, and each prefix has its own Map.
   const numbers = keys.map((key, ordinal) => Math.floor(key / 2 ** 25) * maxCount + ordinal).toSorted()
   const ordinalOf = new Map<number, number>()
   let prefix = -1

@@ -213,7 +213,7 @@ const judged = (
 }
 
 /**
- * Adds the numbers of votes, the agreement, and the margin to the pairs. If weighted votes or a lead made the choice,
+ * Adds the numbers of votes, the agreement, and the margin to the pairs. If a lead reviewer or weighted votes decided,
  * all pairs are kept. Otherwise, a pair is dropped if more votes prefer its rejected completion.
  */
 export const withVotes = (

@@ -1,8 +1,8 @@
 /**
  * Counts an item's judges as one vote of a jury, because language models often make the same errors. Judges with the
  * same choice are a party. The largest party decides; if several are equally large, the most reliable of these decides.
- * Reliability is estimated for each division into parties, such as `jury [["a","b"],["c"]]`, as if it were one expert.
- * It follows from known answers and people's votes (histogram binning: B. Zadrozny and C. Elkan, 2001).
+ * Each division into parties, such as `jury [["a","b"],["c"]]`, has a reliability, like an expert. The reliability is
+ * estimated from known answers and people's votes (histogram binning: B. Zadrozny and C. Elkan, 2001).
  */
 import * as Judge from "../../domain/Judge.ts"
 import { isDecided, type ItemVote } from "./ItemVotes.ts"
@@ -11,7 +11,7 @@ export interface CountedVote {
   /** The expert's name, or null. The name of a jury says which judges voted together. */
   readonly expert: string | null
   readonly choice: number
-  /** `pattern` lists the judges by choice. `parties` is 1, or the number of choices that tie for the most judges. */
+  /** `pattern` groups judges by their choice. `parties`: number of choices with the most judges; above 1 in a tie. */
   readonly jury?: { readonly pattern: string; readonly parties: number }
 }
 

@@ -29,7 +29,7 @@ export interface ReliabilityOptions {
   readonly jury?: boolean | undefined
 }
 
-/** A judge's votes in one kind of jury, such as `jury [["a","b"],["c"]]`. `forChoice` counts those for its choice. */
+/** A judge's votes in juries that divide as in `jury [["a","b"],["c"]]`. `forChoice`: votes for the jury's choice. */
 interface JudgeTally {
   readonly parties: number
   votes: number

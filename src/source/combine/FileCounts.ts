@@ -39,7 +39,7 @@ export class FileCounts {
     return 4 * even >= 3 * several
   }
 
-  /** `several`: keys with two or more records. `even`: those with n in over half of the files and 0 in the others. */
+  /** `several`: keys with two or more records. `even`: those that over half of the files have, with equal counts. */
   evenKeys(keys: number): { readonly even: number; readonly several: number } {
     let several = 0
     let even = 0

@@ -36,7 +36,7 @@ export interface JoinOptions extends Format.FormatOptions {
   readonly completionPath?: string | undefined
   /** The path of an object with metadata in the prompts files. Default: `metadata`. */
   readonly metadataPath?: string | undefined
-  /** Members to keep as metadata (`*`: all unused members). Different values of the completions become a list. */
+  /** Members to keep as metadata (`*`: all unused members). Values that differ among completions become a list. */
   readonly keep?: ReadonlyArray<string> | undefined
   /** Top-level members to treat as absent in prompts files and completions files. See `LayoutOptions.ignore`. */
   readonly ignore?: ReadonlyArray<string> | undefined
@@ -47,7 +47,7 @@ export interface JoinOptions extends Format.FormatOptions {
   readonly goldPath?: string | undefined
   /** The path of the model's name in the completions files. Default: the file's name without folder and extensions. */
   readonly modelPath?: string | undefined
-  /** The path of a prompt's list of models, which orders its completions. Default: `models`, or `metadata.models`. */
+  /** The path of a list of models. A prompt's completions take its order. Default: `models`, or `metadata.models`. */
   readonly modelsPath?: string | undefined
   /** `reject` (default): a prompt needs all completions. `keep`: it needs at least two, with the best one if known. */
   readonly missing?: "reject" | "keep" | undefined
@@ -132,7 +132,7 @@ export const resolve = Effect.fnUntraced(function* (
   const model =
     options.modelPath === undefined ? undefined : yield* parseCompletionField("modelPath", options.modelPath)
   const { ignore = [], keep = [] } = options
-  /** With `keep: *`, the list of models is kept too: the values of other kept lists may be in its order. */
+  /** With `keep: *`, the list of models is kept too, because other kept lists may have one value per model in it. */
   const keptOfPrompts = Metadata.make(metadata, keep, [promptKey, prompt, ...systems, history], gold)
   const keptOfCompletions = Metadata.make(undefined, keep, [completionKey, completion, model])
   const promptFields = [promptKey, prompt, ...systems, history, gold, metadata, models]

@@ -228,7 +228,7 @@ const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
   }))
 }
 
-/** Ids may repeat. If repeated ids were refused, a new row could change all ids: items would be paid for again. */
+/** Ids may repeat. Otherwise, one repeated id would make this field useless, and all items would be paid for again. */
 const idOf = (sample: Sample.Sample): LayoutOptions => {
   if (isOfDataset(sample)) return {}
   return defined({ id: keyNamed(sample, KnownNames.ids)?.path })

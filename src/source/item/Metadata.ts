@@ -123,7 +123,7 @@ export const merge = (parts: ReadonlyArray<Metadata | undefined>): MergedMetadat
   return { metadata: Object.fromEntries([...names].map((name) => [name, valueOf(name)])), lists }
 }
 
-/** Adds completions' metadata to the item's. If the item has `NAME` with another value, adds `completions[].NAME`. */
+/** Adds completions' metadata to the item's metadata. If `NAME` is in both but differs, adds `completions[].NAME`. */
 export const withCompletions = (
   metadata: Metadata | undefined,
   parts: ReadonlyArray<Metadata | undefined>,

@@ -49,15 +49,15 @@ export interface LayoutOptions {
   readonly modelsFromColumns?: boolean | undefined
   /**
    * The path of the known best answer. In layout `items`, its value is an index, or an object with
-   * `best_completion_index`. In `wide` and `pairs`, its value is a completion's column or model, or a unique part of
-   * the column's name. If the same completion is always the best, set its path. Layout `long` refuses this option.
+   * `best_completion_index`. In `wide` and `pairs`, its value is the best completion's column or model, or a unique
+   * part of the column's name. If one column is always the best, use its path. Layout `long` refuses this option.
    */
   readonly gold?: string | undefined
   /** The path of an object to copy into the item's metadata. Default: `metadata`, if present. */
   readonly metadata?: string | undefined
   /** Top-level members to keep in the metadata under their own names. */
   readonly keep?: ReadonlyArray<string> | undefined
-  /** Top-level members to treat as absent. An unused image or context makes its record a reject if not listed here. */
+  /** Top-level members to treat as absent. Unused images and contexts not listed here make their records rejects. */
   readonly ignore?: ReadonlyArray<string> | undefined
   /** `reject` (default): a record of layout `wide` needs all of its completions. `keep`: two completions are enough. */
   readonly missing?: "reject" | "keep" | undefined

@@ -24,7 +24,7 @@ export const open = Effect.fn("GoogleObject.open")(function* (
   return yield* HttpFile.openTarget({ ...target, headers }).pipe(
     Effect.catchIf(
       ({ reason }) => reason._tag === "FileNotFound",
-      // The answer is the same for a missing bucket. If the bucket is missing, `list` fails.
+      // A missing bucket and a missing object have the same response. `list` fails if the bucket is missing.
       () => Effect.andThen(list({ name, bucket, prefix: key, isFlat: true }), Effect.fail(fileNotFound(name))),
     ),
   )
@@ -90,7 +90,7 @@ const refused = `the storage refuses the credentials (401), which may have expir
 const forbidden =
   "these credentials do not permit reading; they need storage.objects.get, and storage.objects.list for folders and patterns"
 
-/** Each new `GoogleAuth` may run a program for its credentials, so files with the same variables share one. */
+/** A new `GoogleAuth` may run a program for its credentials, so one is kept for each set of these variables. */
 const credentialVariables = [
   "GOOGLE_APPLICATION_CREDENTIALS",
   "CLOUDSDK_CONFIG",

@@ -224,7 +224,7 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
   ): ReadResult => {
     const onePlaces = values.flatMap((value, i) => (isOne(value) ? [i] : []))
     const [at] = onePlaces
-    // In spreadsheets, all cells without the 1 may be empty. If some are empty and others are 0, data is missing.
+    // In spreadsheets, one cell may be 1 and all others empty. If some are empty and others are 0, data is missing.
     const isRest = values.includes("") || values.includes(null) ? isEmpty : isZero
     if (at === undefined || onePlaces.length > 1 || !values.every((value) => isOne(value) || isRest(value))) {
       return Result.fail(

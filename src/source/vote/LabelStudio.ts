@@ -95,7 +95,7 @@ const listOf = (data: Members) =>
       : []
   })[0]
 
-/** Each bucket is a rank. `_` (items outside all buckets) is the last rank. In a single bucket, each item is a rank. */
+/** Each bucket is a rank, with `_` (outside all buckets) last. If there is only one bucket, each item is a rank. */
 const rankingOf = (
   { type, value }: Members,
   ids: ReadonlyArray<unknown>,

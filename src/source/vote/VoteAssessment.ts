@@ -1,4 +1,4 @@
-/** Reads a vote's assessment. In CSV, a vote needs `all_bad` and `aspects`. For `details`, JSON needs both, too. */
+/** Reads a vote's assessment. CSV rows need `all_bad` and `aspects` for it. JSON needs both only for `details`. */
 import { Option, Predicate, Record, Schema } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
 import * as ExpertKind from "../../domain/ExpertKind.ts"

@@ -165,7 +165,7 @@ interface RawVote {
   readonly expert: unknown
   readonly record: unknown
   readonly isTextual: true | undefined
-  /** True if an expert's cell is empty or like `NA`. If it is not a valid choice, it is skipped. Other cells fail. */
+  /** Whether the cell is empty or similar to `NA`. If such a cell is not a valid choice, it counts as no vote. */
   readonly isOptional?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Finds the field with item ids. Equal ids mean equal items. In other tools' files, equal items have equal ids. */
+/** Finds the field with item ids: equal ids mean equal items. In other tools' files, the reverse must hold, too. */
 import { Result } from "effect"
 import { content } from "../../domain/PromptItem.ts"
 import { defined, isObject } from "../../io/Values.ts"

@@ -139,7 +139,7 @@ export const maybeDone = ({ reason }: AnnotationClientError): boolean =>
 /** Sets `maybeDone` to false for a read without a response, because a read creates nothing. */
 export const withoutDoubt = (failure: AnnotationClientError): AnnotationClientError => {
   const { baseUrl, reason } = failure
-  // An error response may concern only this task, but with `maybeDone: false`, `Send` would end the run.
+  // An error response may concern only this task. It is left unchanged, because `maybeDone: false` would end the run.
   if (reason._tag !== "Unavailable" || reason.status !== undefined) return failure
   return new AnnotationClientError({ baseUrl, reason: new Unavailable({ detail: reason.detail, maybeDone: false }) })
 }

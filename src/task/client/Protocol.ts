@@ -67,7 +67,7 @@ export type PollAnswer =
   | { readonly _tag: "Open"; readonly status: string; readonly waiting?: number }
   /** The task will never complete. */
   | { readonly _tag: "Failed"; readonly status: string }
-  /** The results of all prompts. If a result does not fit, the task is invalid, and the raw response is kept. */
+  /** The results of all prompts. If one does not match its prompt, the task is invalid. The raw response is kept. */
   | { readonly _tag: "Completed"; readonly results: ReadonlyArray<PromptResult> }
 
 /** A canceled task is not paid for. */
@@ -82,8 +82,8 @@ export interface Protocol {
   /** Returns the state of a task, with its results if it is completed. May be called again at any time. */
   readonly poll: (taskId: string, call: PollCall) => Effect.Effect<PollAnswer, unknown>
   /**
-   * Returns the ids of the tasks that a webhook names. Undefined: the webhook may concern every task. Replaces the
-   * settings for the paths of task ids.
+   * Returns the ids of the tasks that a webhook names, or undefined if it may concern any task. If this function is
+   * set, the settings for the paths of task ids are not used.
    */
   readonly taskIdsOf?: ((payload: unknown) => ReadonlyArray<string> | undefined) | undefined
 }
@@ -180,7 +180,7 @@ export const make = Effect.fnUntraced(function* (
           const isLost = maybeDone(failure)
           if (turn === undefined || asksTooMuch(failure, patience)) return false
           if (!isLost && failure.reason._tag !== "Unavailable") return false
-          // The first request certainly had no effect, so the caller repeats the whole `create` or `poll` instead.
+          // If the first request had no effect, the caller repeats the whole `create` or `poll`.
           if (wasFirst && !isLost) return false
           if (!isRepeatable && (wasFirst || (isWrite && isLost))) return false
           if (isLost && ++losses > profile.retries) return false

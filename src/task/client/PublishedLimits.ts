@@ -18,7 +18,7 @@ export const FirstRequest = Context.Reference<number | undefined>("prefstream/ta
   defaultValue: () => undefined,
 })
 
-/** The service's document could not be read, so it is unknown whether a task can ask for several votes. */
+/** The service's `openapi.json` could not be read, so it is unknown whether a task can ask for several votes. */
 export class MembersUnknown extends Schema.TaggedError<MembersUnknown>()("MembersUnknown", {
   /** The service, as in `ServiceSettings.identity`. */
   service: Schema.String,

@@ -2,9 +2,9 @@
  * Decides whether the service is up. After `downAfter` consecutive failures, requests wait. Probes then poll one task
  * at a time, 1 to 30 seconds apart or as `Retry-After` asks. After `patience`, waiting requests fail with `Down`.
  *
- * Some probes poll a made-up id, to which a healthy service may answer 500. After a 500, waiting requests are tried one
- * at a time, polls first. If only creations wait, and the service ignores idempotency keys, no request is tried: a
- * task could become `in_doubt`. (Effect's `CircuitBreaker` would reject calls, and its probe may create a task.)
+ * Some probes poll a made-up id, to which a healthy service may answer 500. Then waiting requests are tried one at a
+ * time, polls first. A service that ignores idempotency keys is tried only if a poll waits: a lost request to create a
+ * task would leave it `in_doubt`. (Effect's `CircuitBreaker` rejects calls, and its probe may create a task.)
  */
 import { Duration, Effect, Result } from "effect"
 import * as Backoff from "../../io/Backoff.ts"

@@ -1,8 +1,8 @@
 /**
  * Decides when a request may be sent. At most `requestsPerSecond` requests are sent in any second, and at most
- * `concurrency` are in flight. After three creations, a waiting poll comes first. A 429 or 503 halves rate and
- * concurrency, which then recover. `Retry-After` and quotas apply to all requests. A request that would wait longer
- * than `patience` fails. (Effect's `RateLimiter` would send all requests of a second at once.)
+ * `concurrency` are in flight. A 429 or 503 halves rate and concurrency, which then recover. `Retry-After` and quotas
+ * apply to all requests. A request that would wait longer than `patience` fails. (Effect's `RateLimiter` would send all
+ * requests of a second at once.)
  */
 /* oxlint-disable max-lines -- rate, concurrency, pauses, quotas, and slots decide together when the next request is sent */
 import { Deferred, Duration, Effect, Latch, Option } from "effect"
@@ -42,13 +42,13 @@ const maxLateness = 150
 /** Milliseconds added to the limit's window, because requests may arrive closer together than they were sent. */
 const margin = (requestsPerSecond: number): number => Math.min(50, Math.max(10, 100 / requestsPerSecond))
 
-/** All workers send `requestsPerSecond` requests per 1000 + `maxLateness` ms. Late requests still keep the limit. */
+/** All workers together send `requestsPerSecond` requests per 1000 + `maxLateness` ms, so late ones keep the limit. */
 export const slotsPerSecond = (requestsPerSecond: number): number => (1000 * requestsPerSecond) / (1000 + maxLateness)
 
 const maxRemembered = 10_000
 
 const createsPerPoll = 3
-/** A stop lets the next request of a `create` wait up to this long for its turn. Below the default `grace`. */
+/** After an interruption, the next request of a `create` may wait this long. It is less than the default `grace`. */
 const maxStepWait = Duration.millis(10_000)
 const recovery = Duration.toSeconds("30 seconds")
 
@@ -235,7 +235,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   /**
    * @param isNextStep whether an earlier request of the same call may have created something. If so, this request comes
-   * before others, and a stop lets it wait up to `maxStepWait`. Without this request, the task would be `in_doubt`
+   * before others. If it is not sent, the task becomes `in_doubt`. So an interruption waits up to `maxStepWait` for it
    */
   const turn = <A, E2, R>(kind: Kind, call: (turn: Turn) => Effect.Effect<A, E2, R>, isNextStep = false) =>
     Effect.uninterruptibleMask((restore) =>
@@ -285,7 +285,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
         const latest = latestArrivals[place]!
         const millis = now - (latest - maxLateness)
         minAnswerMillis = Math.min(minAnswerMillis, millis)
-        // The first answers are slow, because connections open. So only later requests use `minAnswerMillis`.
+        // The first answers are slow, because connections are opened, so `minAnswerMillis` is not yet reliable.
         latestArrivals[place] = Math.min(latest, permit.ordinal > latestArrivals.length ? now - minAnswerMillis : now)
         changed.openUnsafe()
       }),

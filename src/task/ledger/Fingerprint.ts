@@ -1,6 +1,6 @@
 /**
  * A digest of all data in the ledger that a dataset depends on. If the dataset changes, the digest changes. Requests
- * and results are not read: a new result raises the task's `completed_at`, and a new request changes its `seq`,
+ * and results are not read: a new result raises the task's `completed_at`, and a new request has another `seq`,
  * `item_count`, or key. The random key for pseudonyms tells two ledgers with equal tasks apart.
  */
 import { Array as Arr, Effect, Option, Stream } from "effect"

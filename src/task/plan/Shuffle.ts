@@ -2,7 +2,7 @@
  * Shuffles an item's completions before they are sent, against position bias. The order depends only on the seed, the
  * item's id, the vote, and the number of completions. The algorithm is Fisher-Yates (Durstenfeld 1964, Algorithm 235),
  * with SHA-256 as the source of random numbers. A choice among n is a 32-bit number modulo n. The highest 2^32 mod n
- * numbers are drawn again, so that all orders are equally likely.
+ * numbers are skipped, so that all orders are equally likely.
  */
 import * as Sha256 from "../../node/Sha256.ts"
 import type { CompletionOrder } from "../ledger/schema/CompletionOrder.ts"

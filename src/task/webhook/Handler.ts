@@ -1,8 +1,8 @@
 /**
  * Answers one delivery: verifies it, records it in the ledger, and answers 204. No content is used before its signature
  * is verified. The answer to a refused delivery gives no reason. A delivery that could not be recorded gets 500 or 503.
- * Deliveries with the same id and signed time count once. If the scheme signs no id, `deliveryId` is used.
- * A delivery with neither an id nor a signed time always counts. Its repetitions only cause more polls.
+ * A delivery with the id and the signed time of an earlier one is ignored. If the signature covers no id, `deliveryId`
+ * says where to read it. A repeated delivery with neither an id nor a signed time only causes another poll.
  */
 import { ByteSize, Duration, Effect, Option, Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -71,7 +71,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
     const sent = Math.round((verified.timestamp ?? Number.NaN) * 1000)
     return {
       id: short(named ?? Sha256.hex(body)),
-      // A repeated id counts if `sentAt` is later. An id without a time counts once, a body's hash each time.
+      // The ledger ignores a known id if `sentAt` is not later: always with 0, never with `now`.
       sentAt: Number.isSafeInteger(sent) ? sent : named === undefined ? now : 0,
       taskIds: Option.flatMapNullishOr(payload, taskIdsOf),
     }

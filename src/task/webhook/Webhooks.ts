@@ -1,7 +1,7 @@
 /**
  * Verifies webhooks without a ledger: a function of headers and body, and handlers for Fetch servers and `node:http`.
  * Your code gets no content before its signature is verified. Bodies are limited in size and time. A repeated delivery
- * is accepted again within the tolerance, or at any time if the scheme signs no time. This file loads no Node module.
+ * is accepted within the tolerance, or always if the signature covers no timestamp. This file loads no Node module.
  */
 import { ByteSize, Effect, Logger, Option, Predicate, Stream } from "effect"
 import { MalformedSecret } from "../../api/WebhookSecret.ts"

@@ -20,7 +20,7 @@ export interface Ask {
 export interface Answer {
   readonly buffer: Uint8Array<ArrayBuffer>
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** Per run of other lines: number of items between it and the previous run, then its start and end in `bytes`. */
+  /** Per run of lines that are not plain items: number of items since the last run, then start and end in `bytes`. */
   readonly runs: Int32Array<ArrayBuffer>
   /** Per item: start and end in `bytes`, `isSpaced` as 0 or 1, then the length and elements of `ItemBytes.starts`. */
   readonly places: Int32Array<ArrayBuffer>

@@ -1,7 +1,7 @@
 /** Checks Thrift's compact protocol (doc/specs/thrift-compact-protocol.md) before `hyparquet` parses it. */
 import { corrupt } from "./CorruptFile.ts"
 
-/** A file with deeper structs is corrupt: Parquet's footers and page headers have at most six levels. */
+/** Maximum depth of structs, with a margin: Parquet's footers and page headers have at most six levels. */
 const maxDepth = 16
 
 const types = { stop: 0, true: 1, false: 2, byte: 3, i16: 4, i32: 5, i64: 6, double: 7, binary: 8, list: 9, struct: 12 }

@@ -334,7 +334,7 @@ const itemsOf = (
   at: ReadonlyMap<number, ReadonlyArray<ItemRow>>,
 ): ReadonlyArray<ItemRow | undefined> =>
   Array.from({ length: row.item_count }, (_, i) => {
-    // `item.seq` is numbered for vote 1. The task of each later vote has a number that is higher by `batch_items`.
+    // `item.seq` belongs to vote 1. The numbers of each later vote are higher by `batch_items`.
     const [item, ...more] = at.get(row.seq - (row.vote - 1) * row.batch_items + i) ?? []
     return more.length === 0 && item?.campaign === row.campaign ? item : undefined
   })

@@ -58,7 +58,7 @@ export interface Progress {
   readonly inputOf: (campaign: number) => StateCounts
   readonly votes: number
   readonly gold: number
-  /** Items that wait for an expert, and their tasks, without `waitingForJudges`. */
+  /** Items that wait for an expert, and their tasks, not counting those in `waitingForJudges`. */
   readonly waiting: Arrivals
   readonly waitingForJudges: Arrivals
   readonly firstSubmittedAt: Option.Option<number>

@@ -1,6 +1,6 @@
 /**
  * A summary of a task's request: the hash of its prompts, and the number of completions of each prompt. `isMetBy`
- * checks results without parsing the request. If this fails, `ResultMatch` sorts the results by the prompts' texts.
+ * checks results without parsing the request. If it returns false, `ResultMatch` compares them with the whole request.
  */
 import { Schema } from "effect"
 import type { ResultItem } from "../../../domain/Task.ts"

@@ -22,10 +22,10 @@ import type { Write } from "../../../sql/GroupCommit.ts"
  *                                              a run of its campaign plans it again, if the budget allows it
  * ```
  *
- * `submitting` becomes `planned` if the request failed without effect, or if the service honors idempotency keys. After
- * a request, `task/Send` decides the next state. After a crash, `Submit` or `Collect` decides, and for a lost worker,
- * `pipeline/Worker`. A person may give up any task (`given_up`) that is neither completed nor being sent. A person may
- * resend a task that is in doubt, failed, invalid, refused, or given up.
+ * `submitting` becomes `planned` if the request had no effect. If its effect is unknown, it becomes `planned` if the
+ * service honors idempotency keys, else `in_doubt`. After a crash, `Submit` or `Collect` decides, and
+ * `pipeline/Worker` for a lost worker. A person may give up any task (`given_up`) that is neither completed nor being
+ * sent. A person may resend a task that is in doubt, failed, invalid, refused, or given up.
  */
 export const TaskState = Schema.Literals([
   "planned",
@@ -60,7 +60,7 @@ export interface Campaign {
   readonly taskType: string
   /** Undefined if the campaign has no guidelines. */
   readonly guidelines: string | undefined
-  /** Equal terms have the same fingerprint. */
+  /** SHA-256 of the task type and the guidelines. Each campaign of a job has another one. */
   readonly fingerprint: string
   /** Start of the campaign, in epoch milliseconds. */
   readonly startedAt: number
@@ -153,7 +153,7 @@ export interface NewTask {
   readonly votes?: number | undefined
   /** Number of votes planned at first; more, up to `votes`, may follow. Default: `votes`. */
   readonly leastVotes?: number | undefined
-  /** The task asks for this many votes per item. With `vote: 2`, 3 means the votes 2 to 4. Default 1. */
+  /** Number of votes on each item that the task asks for. Their numbers begin with `vote`. Default 1. */
   readonly asks?: number | undefined
   readonly voters?: Voters | undefined
 }
@@ -194,7 +194,7 @@ export interface OpenTask {
 export interface Delivery {
   /** The delivery's id. It stays the same when the service sends the delivery again. */
   readonly id: string
-  /** The signed time in epoch ms. Without it: 0 if the delivery has an id, and the time of receipt if it has none. */
+  /** The signed time in epoch milliseconds. Without a signed time: 0, or the time of receipt if no id was sent. */
   readonly sentAt: number
   /** None if the delivery may concern any task. */
   readonly taskIds: Option.Option<ReadonlyArray<string>>

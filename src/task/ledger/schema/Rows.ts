@@ -142,7 +142,7 @@ type PlannedRow = ReturnType<typeof withPayload> &
     readonly plannedAt: number
   }
 
-/** Setting with the prices of new tasks: the number of a list in the table `price_list`. */
+/** Setting with the number of the price list for new tasks, in the table `price_list`. */
 export const priceListSetting = "price_list"
 
 export const priceListOf = (here: Pick<LedgerContext, "job" | "sql">) =>

@@ -195,7 +195,7 @@ const createTasks = Effect.gen(function* () {
     yield* sql`ALTER TABLE ${sql(table)} ALTER COLUMN body SET COMPRESSION lz4`
 })
 
-/** In `hint`, an empty `task_id` stands for all tasks. `followed`: polls that webhooks caused since `since_at`. */
+/** In the table `hint`, an empty `task_id` means all tasks. `followed`: polls caused by webhooks since `since_at`. */
 const createDeliveries = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE TABLE delivery (
@@ -254,7 +254,7 @@ const addRunOfInput = Effect.gen(function* () {
  * - `asks`: number of votes that the task asks for on each of its items: the votes `vote` to `vote + asks - 1`.
  * - `gold_items`: number of the task's `new_items` that have a known answer; 0 if `vote` is above 1.
  * - `waiting_items`: for a submitted task, number of its items that waited for an expert at the last poll.
- * - `voters`: who may vote: `judges`, `people`, or null for anyone. In `run`: who votes first on new items.
+ * - `voters`: who may vote: `judges`, `people`, or null for anyone. In the table `run`: who votes first on new items.
  */
 const addVotesOfTask = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -29,7 +29,7 @@ const paidVotes = (kinds: Kinds, asks: number, missing: string | null): Readonly
 
 const compare = (a: string | null, b: string | null): number => ((a ?? "") < (b ?? "") ? -1 : 1)
 
-/** @param path the field path of a vote's kind; an invalid path gives no kinds */
+/** @param path the path of the field that names a vote's kind of expert; if it is invalid, no kinds are read */
 export const reader = (path: string): ReadKinds => {
   const parsed = Result.getOrUndefined(FieldPath.parse(path))
   if (parsed === undefined) return () => null
@@ -49,7 +49,7 @@ export const reader = (path: string): ReadKinds => {
   }
 }
 
-/** If a vote may be of several kinds, the highest price applies. An unknown kind has the highest price for `voters`. */
+/** If a vote may be of several kinds, the highest price applies. If its kind is unknown, `voters` gives the price. */
 export const paidAs = (
   text: string,
   prices: Prices.Prices,

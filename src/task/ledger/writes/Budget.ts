@@ -12,7 +12,7 @@ import { databaseClock } from "./Parts.ts"
 /** A worker reserves slots for this many seconds at once, but at least one slot. */
 const leaseSeconds = 0.25
 
-/** If the next free slot is later than in 30 seconds plus the time of 64 slots, the database's clock was set back. */
+/** If the next free slot is more than 30 seconds plus 64 slots ahead, the database's clock must have been set back. */
 const maxMillisAhead = 30_000
 const maxSlotsAhead = 64
 

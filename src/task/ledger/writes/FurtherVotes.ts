@@ -27,7 +27,7 @@ export interface ItemPlace {
 export interface FurtherTerms {
   /** An item at or above this confidence gets no further votes. */
   readonly confidence: number
-  /** Minimum certainty of the judges, below which people vote. Undefined if anyone may vote. */
+  /** People vote if the judges' certainty is below this share. Undefined if the job has no such rule. */
   readonly bound: number | undefined
 }
 

@@ -82,7 +82,7 @@ export const writeHints = (
           at = CASE WHEN excluded.at > hint.at THEN excluded.at ELSE hint.at + 1 END`,
     )
 
-  /** Adds hints, for unknown ids only while the ledger has a task without an id. Returns whether any id is known. */
+  /** Adds hints. Unknown ids get a hint only while some task has no id yet. Returns whether any id is known. */
   const addNamed = Effect.fnUntraced(function* (taskIds: ReadonlyArray<string>, now: number) {
     const found = yield* inChunks(
       taskIds,
@@ -174,7 +174,7 @@ export const writeHints = (
         .map(({ since }) => since + minute - now)
       return waits.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits))
     }),
-    /** Call this after taking a part. The part's earlier owner may not have followed the last hint for all tasks. */
+    /** Call this after taking a part. Its earlier owner may have missed the last hint that concerned all tasks. */
     followAgain: () => void (lastHintForAll = { ...lastHintForAll, at: never }),
     delivered,
     lastDelivery: Effect.sync(() => lastDelivery),

@@ -1,7 +1,7 @@
 /**
  * The parts of a job that this process owns. A process with exclusive access owns all parts. A worker owns the parts
  * that it has taken. Taking a part increases its epoch. An earlier owner, which may be suspended, can then no longer
- * claim the part's tasks. Its late response is still recorded, if the task was not claimed again.
+ * claim the part's tasks. It still records a late response, if nobody has claimed the task again.
  */
 import { Effect, type Latch } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -30,7 +30,7 @@ interface OwnedPart {
   epoch: number
 }
 
-/** `planned`: new tasks, numbered last. `hinted`: a webhook arrived. `again`: earlier tasks are ready again. */
+/** `planned`: new tasks, with the highest numbers. `hinted`: a webhook came. `again`: earlier tasks are ready again. */
 export type Change = "planned" | "hinted" | "again"
 
 /** @param worker the worker's name; undefined if this process has exclusive access to the job */
@@ -86,8 +86,8 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
     forget: (seq: number) => void claims.delete(seq),
 
     /**
-     * Tasks whose claim by an earlier owner has ended. A claim that ends too far in the future counts as
-     * ended, because the clock was set back.
+     * Tasks whose claim by an earlier owner has ended. If a claim ends too far in the future, the clock must have been
+     * set back, and the claim counts as ended.
      */
     areAbandoned: (maxMillis: number) => sql`${here} AND state = 'submitting'
       AND NOT COALESCE(claim_until, 0) BETWEEN ${clock} AND ${clock} + ${Math.ceil(maxMillis) + margin}
@@ -193,8 +193,8 @@ export const writeParts = (
       ),
 
     /**
-     * Renews this worker's parts. If more than `patience` consecutive renewals find another owner of a part, takes the
-     * part back, because the other owner is probably suspended. Times are in milliseconds.
+     * Renews this worker's parts. If another worker owns one of them at more than `patience` consecutive renewals, this
+     * worker takes the part back. Times are in milliseconds.
      */
     renewParts: Effect.fnUntraced(function* (progressedAgo: number, answeredAgo: number, patience: number) {
       if (owned.worker === undefined || owned.parts.size === 0) return

@@ -17,7 +17,7 @@ import { inCampaign, priceListSetting, setSetting, settingOf } from "../schema/R
 /** Setting with the number of items that need a further vote, but have none planned. */
 export const wantedVotes = "votes_wanted"
 
-/** Setting with the number of votes that had ended at the last choice of items for further votes. */
+/** Setting with the number of votes whose tasks had ended when items for further votes were last chosen. */
 export const endedVotesSeen = "votes_ended_seen"
 
 /** Setting with the rule that sends items to people; absent if there is none. */

@@ -84,7 +84,7 @@ export const writeTasks = (
   const settled = <A>(seq: number, change: Effect.Effect<A, SqlError>) =>
     Effect.tap(write(change), () => Effect.sync(() => owned.forget(seq)))
 
-  /** Supersedes tasks of an earlier campaign. In a shared ledger, another process may have started a new campaign. */
+  /** Supersedes tasks of the earlier campaign, if another process has started a new one in a shared ledger. */
   const supersedeOwn = (seqs: ReadonlyArray<number>) =>
     owned.isShared ? Rows.supersede({ job, sql }, sql.in("seq", seqs)) : Effect.void
 
@@ -137,7 +137,7 @@ export const writeTasks = (
   return {
     /** For services that ignore idempotency keys: marks tasks `in_doubt` that a process was sending when it ended. */
     holdInterrupted: change("holdInterrupted", holdInterruptedRows),
-    /** For services that honor idempotency keys: plans tasks again that were being sent. Keeps tasks in doubt. */
+    /** For services that honor idempotency keys: plans tasks again that a process was sending when it ended. */
     planInterrupted: change(
       "planInterrupted",
       sql`UPDATE task SET state = 'planned' WHERE ${here} AND state = 'submitting'`,
@@ -350,7 +350,7 @@ export const writeTasks = (
     makeDue: Effect.suspend(() =>
       change("makeDue", sql`UPDATE task SET due_at = 0 WHERE ${here} AND state = 'submitted' AND ${owned.areMine()}`),
     ),
-    /** Makes all tasks due within this time, because an earlier run may have polled less often. */
+    /** Lowers later due times to `millis` from now, because an earlier run may have polled less often. */
     dueWithin: Effect.fn("Ledger.dueWithin")(function* (millis: number) {
       const latest = Math.ceil((yield* SteadyClock.now) + millis)
       yield* write(sql`UPDATE task SET due_at = ${latest}
