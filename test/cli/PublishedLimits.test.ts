@@ -115,7 +115,10 @@ describe("Idempotency-Key", () => {
       const { posts, said, tasks } = yield* runOf(() => answer)
       assert.deepStrictEqual([tasks.submitted.tasks, tasks.in_doubt.tasks], [0, 1], said.stderr)
       assert.lengthOf(posts, 1)
-      assert.include(said.stderr, `openapi.json could not be read (${found}), so it is unknown whether a request without an answer may be sent again`)
+      assert.include(
+        said.stderr,
+        `openapi.json could not be read (${found}), so it is unknown whether a request without an answer may be sent again`,
+      )
       assert.include(said.stderr, "--idempotency-key honored")
     }
   })
