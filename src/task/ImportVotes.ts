@@ -10,7 +10,7 @@ import type { Reject } from "../domain/Reject.ts"
 import type { ImportedVote } from "../domain/Vote.ts"
 import type { VotedItem, VoteRecord } from "../domain/VotedItem.ts"
 import * as Kinds from "../io/SettingKinds.ts"
-import * as Streams from "../io/Streams.ts"
+import { runAndFlush } from "../io/RunAndFlush.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import * as ImportedItem from "./ImportedItem.ts"
 import { Ledger } from "./ledger/Ledger.ts"
@@ -243,8 +243,12 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
     }
   })
 
-  const takeRest = Effect.suspend(() => step(waiting, false))
-  yield* Streams.runAndFlush(records, take, takeRest).pipe(
+  /** If the input has failed, more records of the last item may be missing, so none of them is written. */
+  const takeRest = (hasFailed: boolean) => {
+    const last = waiting.at(-1)?.item?.itemId
+    return step(hasFailed ? waiting.filter(({ item }) => item === undefined || item.itemId !== last) : waiting, false)
+  }
+  yield* runAndFlush(records, take, takeRest).pipe(
     Effect.andThen(counter.end),
     Effect.andThen(step([], true)),
     Effect.onExit((exit) =>

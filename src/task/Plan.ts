@@ -1,11 +1,11 @@
 /**
  * Reads the input into the ledger as planned tasks. Each record counts once: as new, known, duplicate, or rejected.
- * Records are written in steps of one transaction. An item is written only when its batch is complete. If a run is
- * killed before that, the next run reads the item again.
+ * Records are written in steps of one transaction. An item is written only when its batch is complete. If the source
+ * fails, the records before the failure are written. The next run reads the items of incomplete batches again.
  */
 import { Array as Arr, Duration, Effect, type Latch, Result, type Stream } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"
-import * as Streams from "../io/Streams.ts"
+import { runAndFlush } from "../io/RunAndFlush.ts"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
@@ -160,7 +160,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
     }
     flushedAt = yield* SteadyClock.now
   })
-  yield* Streams.runAndFlush(
+  yield* runAndFlush(
     records,
     Effect.fnUntraced(function* (records) {
       for (const record of records) {
@@ -173,7 +173,8 @@ export const plan = Effect.fnUntraced(function* <E, R>(
       const isFull = gathered.length >= stepRecords || bytes >= maxBytes
       if (isFull || (yield* SteadyClock.now) - flushedAt >= stepMillis) yield* flush()
     }),
-    Effect.suspend(flush),
+    // The last records do not wait for sending: after a failure of the source, no further task should be sent.
+    () => step(gathered, false),
   )
   yield* counter.end
   yield* step([], true)

@@ -21,6 +21,8 @@ const record = (id: string, expert: string, text = "x"): VoteRecord =>
 const together = (n: number, text?: string) =>
   Array.from({ length: n }, (_, i) => ["ann", "bob", "cy"].map((expert) => record(`q${i}`, expert, text))).flat()
 
+const ledgerInMemory = Ledger.layer().pipe(Layer.provideMerge(SqliteClient.layer({ filename: ":memory:" })))
+
 /** What an import writes in each step, and the votes that the ledger has afterwards, by item. */
 const written = Effect.fnUntraced(
   function* (records: ReadonlyArray<VoteRecord>) {
@@ -47,10 +49,23 @@ const written = Effect.fnUntraced(
       changed: sum("changed"),
     }
   },
-  Effect.provide(Ledger.layer().pipe(Layer.provideMerge(SqliteClient.layer({ filename: ":memory:" })))),
+  Effect.provide(ledgerInMemory),
 )
 
 describe("the steps of an import", () => {
+  test("an input that fails: what came before it is kept, but not an item that may lack votes", function* () {
+    const records = [Result.fail(reject(1)), ...together(3).slice(0, -1)]
+    const failing = Stream.concat(Stream.fromArray(records), Stream.fail("the input"))
+    for (const options of [{}, { maxRejects: 0 }]) {
+      const { error, items } = yield* Effect.gen(function* () {
+        const error = yield* Effect.flip(ImportVotes.importVotes(failing, options))
+        return { error, items: yield* Stream.runCollect(Results.items()) }
+      }).pipe(Effect.provide(ledgerInMemory))
+      assert.strictEqual(error, "the input")
+      assert.deepStrictEqual(items.map(({ itemId }) => itemId).toSorted(), ["q0", "q1"])
+    }
+  })
+
   test("an item whose votes stand together is written once, wherever the steps end", function* () {
     const records = together(1_000)
     records.splice(1_500, 0, Result.fail(reject(1)))

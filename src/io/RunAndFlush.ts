@@ -1,0 +1,28 @@
+/** Runs a stream to its end, so that values gathered before the stream fails are not lost. */
+import { Effect, Stream } from "effect"
+
+/**
+ * Runs `take` for each array of `stream`, then `flush`. If the stream fails, `flush` gets true, and the failure of the
+ * stream is passed on even if `flush` fails, too. If `take` fails, or after an interruption, `flush` does not run.
+ */
+export const runAndFlush = <A, E, R, E2, R2>(
+  stream: Stream.Stream<A, E, R>,
+  take: (values: ReadonlyArray<A>) => Effect.Effect<void, E2, R2>,
+  flush: (hasFailed: boolean) => Effect.Effect<void, E2, R2>,
+): Effect.Effect<void, E | E2, R | R2> =>
+  Effect.suspend(() => {
+    let failure: Effect.Effect<never, E> | undefined
+    return stream.pipe(
+      Stream.catch((error) => {
+        failure = Effect.fail(error)
+        return Stream.empty
+      }),
+      Stream.runForEachArray(take),
+      Effect.andThen(
+        Effect.suspend(
+          (): Effect.Effect<void, E | E2, R2> =>
+            failure === undefined ? flush(false) : Effect.andThen(Effect.ignore(flush(true)), failure),
+        ),
+      ),
+    )
+  })
