@@ -1,4 +1,4 @@
-/** Settings for services that differ from the contract. */
+/** Settings for services that differ from the contract. A choice in another form than the configured one is invalid. */
 
 /** Default paths in the answer to a poll. `prompt`, `choice`, and `annotations` start at an element of `results`. */
 export const resultPlaces = {

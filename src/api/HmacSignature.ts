@@ -1,7 +1,7 @@
 /**
  * Signs and verifies webhooks with HMAC in the form that settings describe. Before the first delivery, `validate`
- * refuses settings that contradict each other or that leave the time unsigned. A header can hold several signatures.
- * Signatures without the expected form are ignored. Times and ids are read only from headers.
+ * refuses settings that contradict each other or that leave the time unsigned. A header can hold several signatures,
+ * separated by commas, semicolons, spaces, or braces. Signatures without the expected form are ignored. Times and ids are read only from headers.
  */
 import { Array as Arr, Bytes, Clock, DateTime, Duration, Effect, Option, Predicate, RegExp as Regex } from "effect"
 import { Mac } from "effect/crypto"

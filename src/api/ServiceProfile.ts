@@ -49,8 +49,8 @@ export interface ServiceSettings extends ItemLimits {
    * - `"ignored"`: after a crash or a lost answer, the task is not sent again automatically, because the service may
    *   already have it (state `in_doubt`).
    * - `"declared"`: `"honored"` if the service's OpenAPI document declares the header, else `"ignored"`. The document
-   *   is read by `Pipeline.layer`, `Worker.run`, and commands that send or poll tasks. If the job has its own `client`,
-   *   or the document cannot be read, `"ignored"` applies.
+   *   is read only by `Pipeline.layer`, `Worker.run`, and commands that send or poll tasks. Elsewhere, or if the job has
+   *   its own `client`, or if the document cannot be read, `"ignored"` applies.
    */
   readonly idempotencyKey: "honored" | "ignored" | "declared"
   /**

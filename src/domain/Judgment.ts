@@ -45,7 +45,7 @@ export interface Judgment extends LedgerItem {
   readonly bestCompletionIndex: number
   /** The annotations of the result, including unknown members. Empty if `annotations` is not an object. */
   readonly annotations: Annotations
-  /** The member that seems to list judgments in an unknown form. No judgment was read, and `annotations` is empty. */
+  /** The member that seems to list judgments in an unknown form, which are not read. The result counts as one vote. */
   readonly unread?: "annotations" | "judgments" | "votes"
   /** The number of votes that the task asked for but the result does not contain. Absent if no votes are missing. */
   readonly missingVotes?: number

@@ -39,7 +39,7 @@ const struct = Schema.Struct({
     number,
   ),
   decided_votes: described(
-    "Number of votes that say which of `chosen` and `rejected` is better. The rest are ties, or votes for a completion outside the pair. Null if there is one vote.",
+    "Number of votes that say which of `chosen` and `rejected` is better. The rest are ties, or choose a completion outside the pair without ranking these two. Null if there is one vote.",
     Schema.NullOr(Schema.Int),
   ),
   ...Assessment.columns,

@@ -114,7 +114,7 @@ export interface GoldReport {
   readonly mixed_in: number
   /** Judged items of the input that have a known answer. */
   readonly in_input: number
-  /** Results on the items of `mixed_in` and `in_input`. A result may contain several votes. */
+  /** Paid results on the items of `mixed_in` and `in_input`. Each counts as one paid vote, even if it lists several. */
   readonly results: number
   /** Votes that prefer one completion; others are neither right nor wrong. */
   readonly votes: number

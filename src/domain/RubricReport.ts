@@ -42,7 +42,7 @@ export interface RubricReport {
   readonly votes: number
   /** How strongly experts prefer their choices; null if no vote gives a strength. */
   readonly strength: StrengthReport | null
-  /** `answered`: items with votes on whether all completions are bad. `items`: over half of the votes say so. */
+  /** `answered`: items with votes on whether all completions are bad. `items`: over half of all their votes say so. */
   readonly all_bad: { readonly answered: number; readonly items: number }
   /** `items`: items with an edited best completion. `length_change`: characters after the edit minus those before. */
   readonly edited: { readonly items: number; readonly length_change: Distribution }

@@ -42,9 +42,13 @@ export const VoteRowSchema = Schema.Struct({
   is_gold: Schema.Boolean,
   /** The known right answer; null if there is none. */
   gold: Schema.NullOr(Schema.Unknown),
-  /** The item's flags in this task, including problems that experts marked in votes; equal in all rows of the item. */
+  /**
+   * The item's flags in this task, including problems marked in votes. Some tasks have them only in their first row.
+   */
   flags: list(Schema.Unknown),
-  /** A lead's decision on the item in this task, which replaces the votes; equal in all rows of the item. */
+  /**
+   * A lead's decision on the item in this task, which replaces the votes. Some tasks have it only in their first row.
+   */
   decision: Schema.NullOr(Decision),
   /** The item's metadata; null if it has none. */
   metadata: Schema.NullOr(Schema.Unknown),

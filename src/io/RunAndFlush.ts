@@ -19,9 +19,8 @@ export const runAndFlush = <A, E, R, E2, R2>(
       }),
       Stream.runForEachArray(take),
       Effect.andThen(
-        Effect.suspend(
-          (): Effect.Effect<void, E | E2, R2> =>
-            failure === undefined ? flush(false) : Effect.andThen(Effect.ignore(flush(true)), failure),
+        Effect.suspend((): Effect.Effect<void, E | E2, R2> =>
+          failure === undefined ? flush(false) : Effect.andThen(Effect.ignore(flush(true)), failure),
         ),
       ),
     )

@@ -73,7 +73,9 @@ const interval = Duration.millis(100)
 export const shareTables = (sql: SqlClient.SqlClient) =>
   sql.withTransaction(sql`SELECT pg_advisory_lock_shared(${keyOf(sql, tablesLock)})`)
 
-/** Runs `change` as soon as no other process uses the tables. After 2 s, returns up to 5 process names instead. */
+/**
+ * Runs `change` once no other process uses the tables; ends early if `isDone`. After 2 s, returns up to 5 processes.
+ */
 export const changeTables = Effect.fnUntraced(function* <E, R, E2, R2>(
   sql: SqlClient.SqlClient,
   change: Effect.Effect<unknown, E, R>,

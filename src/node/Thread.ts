@@ -78,7 +78,10 @@ const causeOf = (error: Failure) =>
     ? Cause.fail(new ThreadFailed({ cause: error }))
     : Cause.die(error)
 
-/** Starting takes 0.1 s, so the thread starts only when the caller first waits for `room` or `drain`. */
+/**
+ * A start takes 0.1 s, so it happens when `room` is first awaited. Before that, `drain` runs the stage without a
+ * thread.
+ */
 export const make = Effect.fnUntraced(function* <Setup, Ask, Answer>(
   module: StageModule<Setup, Ask, Answer>,
   setup: Setup,

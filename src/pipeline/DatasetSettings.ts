@@ -46,7 +46,7 @@ export interface DatasetSettings extends CurationOptions {
   readonly marginFrom?: "votes" | "strength" | undefined
   /** If `chosen`, trainer files contain an expert's edit in place of the chosen completion. Default `none`. */
   readonly edited?: "chosen" | "none" | undefined
-  /** Whether prompts and completions are lists of messages, not texts. Default: true if a planned prompt is a list. */
+  /** Whether texts are lists of messages. Default: true if a planned prompt or completion is a list. */
   readonly conversational?: boolean | undefined
   /** Whether to use the experts' real names. Default false: an expert has one pseudonym in all exports of the job. */
   readonly expertNames?: boolean | undefined

@@ -2,7 +2,8 @@
  * Rebuilds a dataset's rows from its vote table and its manifest. Compares the checksums of the data files. If only
  * Parquet files differ, this is a warning, because another version of Node compresses differently. Custom formats are
  * not rebuilt. Card and report are not rebuilt either, because only the original ledger has their times, costs, and
- * rejects. If a planned prompt has no votes, the vote table lacks it. Splits are then read from the dataset.
+ * rejects. If a planned prompt has no votes, the vote table lacks it. Splits are then read from the dataset, with
+ * a warning.
  */
 import { Effect, FileSystem } from "effect"
 import * as Findings from "../dataset/Findings.ts"

@@ -23,7 +23,7 @@ export const log = Effect.fnUntraced(function* ({
 }: CurationReport) {
   for (const { expert, gold_right, gold_votes, reliability } of experts.filter(isOverrated)) {
     yield* Effect.logWarning(
-      `${expert ?? "votes without an expert"}: ${gold_right} of ${gold_votes} votes on gold items are correct, but the estimated reliability is ${reliability?.toFixed(2)}, because other experts make the same mistakes. Weighted votes (\`aggregate: "dawid-skene"\`, \`Pipeline.leaderboard({ weighted: true })\`) repeat these mistakes: remove this expert's votes, or add more gold items`,
+      `${expert ?? "votes without an expert"}: ${gold_right} of ${gold_votes} votes on gold items are correct, but the estimated reliability is ${reliability?.toFixed(2)}, because other experts make the same mistakes. Weighted votes (\`aggregate: "dawid-skene"\`, \`Pipeline.leaderboard({ weighted: true })\`) repeat these mistakes: remove these votes, or add more gold items`,
     )
   }
   if (unread !== undefined) {

@@ -66,7 +66,7 @@ export interface ServiceOptions {
    * there are experts. The next start of the service reopens these canceled tasks. Default false: the task stays open.
    */
   readonly cancelUnanswered?: boolean | undefined
-  /** Whether a person may judge the same prompt and completions twice if nobody else is left. Default false. */
+  /** Whether a person may judge equal items of a group if nobody else is left (votes are `repeated`). Default false. */
   readonly allowRepeatedVotes?: boolean | undefined
   /** A token that the service accepts in addition to those made in the dashboard. */
   readonly token?: Redacted.Redacted<string> | undefined

@@ -100,7 +100,9 @@ export const openInput = Effect.fnUntraced(function* (
     ),
   )
   const mayNameModels = layout.reads === "parts" && layoutOptions.model === undefined && fileModels.size > 1
-  const modelNote = mayNameModels ? ", and models get the names of files if most files contain the same prompts" : ""
+  const modelNote = mayNameModels
+    ? ", and models get the names of files if most prompts have the same number of completions in most files"
+    : ""
   const summary: InputSummary = {
     files: opened.map(({ file: { description, name } }) => ({ name, description })),
     count: files.length,

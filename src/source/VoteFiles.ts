@@ -150,7 +150,7 @@ const expectedItems =
   "expected all completions of an item in one record, as in layouts items, wide, and pairs: set `completions` to a path per completion, or to the path of a list"
 
 const zeroProblem = ({ place: { line, row } }: Row): string =>
-  `${line === undefined ? `record ${row}` : `line ${line}`} has a choice below 1, but the choices of the first records start at 1: this choice might be a tie, or choices might count from 0. Import again, into a new job folder, with ${OptionText.set({ choiceAs: "number" })} (0 is a tie), or with ${OptionText.of("choiceMap")} and the meaning of each number`
+  `${line === undefined ? `record ${row}` : `line ${line}`} has a choice below 1, but the choices of the first records start at 1: this choice might be a tie, or choices might count from 0. The votes before it are in this job folder, and may be misread: import again, into a new job folder, with ${OptionText.set({ choiceAs: "number" })} (0 is a tie), or with ${OptionText.of("choiceMap")} and the meaning of each number`
 
 const readingOf = ({ choiceAs, choiceMap }: VoteFields.VoteOptions) => {
   if (choiceMap === undefined) return Result.succeed(choiceAs === undefined ? undefined : { kind: choiceAs })

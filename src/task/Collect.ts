@@ -106,7 +106,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     reported.waiting.add(forJudges)
     if (forJudges) {
       return yield* Effect.logWarning(
-        `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another judge: only language models may vote on ${plural(waiting, "it", "them")}, and the service has no language model left that can vote. Start the service with more language models. Until these have voted, no further items go to people`,
+        `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another judge: only language models may vote on ${plural(waiting, "it", "them")}, and the service has no language model left that can vote. Start the service with more language models. Until these have voted, no further items of this job go to people`,
       )
     }
     yield* Effect.logWarning(

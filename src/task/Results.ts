@@ -110,7 +110,7 @@ export interface PlacedItem extends ItemPlace {
   readonly isCheck: boolean
   /** Whether the service withdrew a prompt, so that the item gets no further vote. */
   readonly isWithdrawn: boolean
-  /** Whether an expert of another kind must judge the item, because those who may vote gave no answer. */
+  /** Whether no expert who may vote gave an answer. People must then judge the item, unless its answer is known. */
   readonly isUnanswered: boolean
   readonly hasGold: boolean
 }

@@ -46,7 +46,7 @@ export interface SendOptions {
   readonly starved?: Latch.Latch | undefined
 }
 
-/** If a failure would affect every task, fails the deferred `halt`. `earlier` counts the failures of earlier calls. */
+/** If a failure would affect every task, fails `halt`. After `earlier` such failures, sends tasks singly at first. */
 export const send = Effect.fnUntraced(function* <E>(
   readingDone: Latch.Latch,
   halt: Deferred.Deferred<never, E | SendError | RejectLimit.TooManyRejects>,

@@ -1,7 +1,7 @@
 /**
  * Splits the judgment of a task with several votes into one judgment per vote. The first judgment has the flags and a
- * lead's decision. After a lead's decision, a judgment is always split. Other judgments are split only if `tally` of
- * the votes gives the judgment's choice. `missingVotes` counts votes that were asked for but not given.
+ * lead's decision. A judgment with fewer than two listed votes stays whole. Others are split if a lead decided, or if
+ * `tally` of the votes gives the judgment's choice. `missingVotes` counts votes that were asked for but not given.
  */
 import { Option, Struct } from "effect"
 import * as Assessment from "../domain/Assessment.ts"

@@ -127,10 +127,10 @@ describe("inspect", () => {
     assert.notMatch(first.stderr, /name no models/)
     yield* batch(2)
     const unnamed = yield* cli(["inspect", `${folder}/*.jsonl`])
-    assert.match(unnamed.stderr, /Models: none\. .*; here, 0 of 4 do: set/)
+    assert.match(unnamed.stderr, /Models: none\. .*.* Here, 0 of 4 do: set/)
     assert.match(unnamed.stdout, /models +none/)
     const second = yield* run()
-    assert.match(second.stderr, /Models: none\. .*; here, 0 of 4 do: set/)
+    assert.match(second.stderr, /Models: none\. .*.* Here, 0 of 4 do: set/)
     assert.match(second.stderr, /the items in this run name no models, unlike items in an earlier run/)
   })
 

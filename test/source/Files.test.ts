@@ -77,7 +77,7 @@ describe("files", () => {
       const files = yield* writeFiles({ "A.jsonl": text("A"), "B.jsonl": text("B") })
       return (yield* Source.files(files).summary!).layout
     }, Effect.scoped)
-    const named = "and models get the names of files if most files contain the same prompts"
+    const named = "and models get the names of files if most prompts have the same number of completions in most files"
     assert.strictEqual(
       yield* layoutOf({}),
       `long: prompt at "prompt", completion at "output", grouped by the prompt, ${named}`,

@@ -24,33 +24,30 @@ const together = (n: number, text?: string) =>
 const ledgerInMemory = Ledger.layer().pipe(Layer.provideMerge(SqliteClient.layer({ filename: ":memory:" })))
 
 /** What an import writes in each step, and the votes that the ledger has afterwards, by item. */
-const written = Effect.fnUntraced(
-  function* (records: ReadonlyArray<VoteRecord>) {
-    const ledger = yield* Ledger
-    const steps: Array<{ readonly read: number; readonly new: number; readonly changed: number }> = []
-    let before = 0
-    const recordImport: typeof ledger.recordImport = (run, step) => {
-      steps.push({ read: step.counts.read - before, new: step.tasks.length, changed: step.changed.length })
-      before = step.counts.read
-      return ledger.recordImport(run, step)
-    }
-    const counts = yield* ImportVotes.importVotes(Stream.fromArray(records)).pipe(
-      Effect.provideService(Ledger, { ...ledger, recordImport }),
-    )
-    const items = yield* Stream.runCollect(Results.items())
-    const votes = items.map(({ judgments }) => judgments.flatMap(({ annotations }) => annotations["votes"]).length)
-    const sum = (of: "read" | "new" | "changed") => steps.reduce((sum, step) => sum + step[of], 0)
-    assert.strictEqual(sum("read"), records.length)
-    return {
-      counts,
-      votes,
-      largest: Math.max(...steps.map(({ read }) => read)),
-      new: sum("new"),
-      changed: sum("changed"),
-    }
-  },
-  Effect.provide(ledgerInMemory),
-)
+const written = Effect.fnUntraced(function* (records: ReadonlyArray<VoteRecord>) {
+  const ledger = yield* Ledger
+  const steps: Array<{ readonly read: number; readonly new: number; readonly changed: number }> = []
+  let before = 0
+  const recordImport: typeof ledger.recordImport = (run, step) => {
+    steps.push({ read: step.counts.read - before, new: step.tasks.length, changed: step.changed.length })
+    before = step.counts.read
+    return ledger.recordImport(run, step)
+  }
+  const counts = yield* ImportVotes.importVotes(Stream.fromArray(records)).pipe(
+    Effect.provideService(Ledger, { ...ledger, recordImport }),
+  )
+  const items = yield* Stream.runCollect(Results.items())
+  const votes = items.map(({ judgments }) => judgments.flatMap(({ annotations }) => annotations["votes"]).length)
+  const sum = (of: "read" | "new" | "changed") => steps.reduce((sum, step) => sum + step[of], 0)
+  assert.strictEqual(sum("read"), records.length)
+  return {
+    counts,
+    votes,
+    largest: Math.max(...steps.map(({ read }) => read)),
+    new: sum("new"),
+    changed: sum("changed"),
+  }
+}, Effect.provide(ledgerInMemory))
 
 describe("the steps of an import", () => {
   test("an input that fails: what came before it is kept, but not an item that may lack votes", function* () {

@@ -44,8 +44,8 @@ export const command = makeCommand(
   "verify",
   "Check a dataset: the size and SHA-256 of every file, whether Parquet and JSON Lines have the same rows, and trainer formats. " +
     "Also check that no prompt is in two splits, and that the dataset card and the report contain the same numbers. " +
-    "With --from-votes, also rebuild all data files from the vote table and the settings in the manifest, and compare the bytes. " +
-    "Prints one line per finding. A warning says how many rows have a completion that trainers would truncate. " +
+    "With --from-votes, also rebuild all files with rows (data and built-in trainer formats) from the vote table and the settings in the manifest, and compare the bytes. " +
+    "Prints one line per finding, and a warning if trainers would truncate completions. " +
     "Exits with 1 if there are errors.",
   {
     directory,

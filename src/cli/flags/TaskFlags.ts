@@ -165,7 +165,7 @@ export const spendingFlags = inGroup("TASKS", {
       `${Cost.amountForm}, or none`,
     ),
     "AMOUNT",
-    "Maximum cost of the job's votes (exit status 8 once it is reached), or none; saved in the job",
+    "Maximum cost of the job's votes, or none; exit status 8 if work is left over; saved in the job",
   ),
 })
 

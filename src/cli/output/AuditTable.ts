@@ -117,7 +117,7 @@ export const text = (audit: Audit): string =>
   [
     `${count(audit.items, "item")}, ${number(audit.compared)} with votes from both judges and people; ${count(audit.people, "person", "people")}`,
     ...table(
-      "Agreement of judges with people, and of people with each other (the human ceiling); a tie counts as an answer",
+      "Agreement of judges with a random person, and of people with each other (the human ceiling); a tie counts as an answer",
       ["", "votes", "items", "agreement", "kappa"],
       audit.raters.map(({ agreement, rater, votes }) => [rater, number(votes), ...agreementCells(agreement)]),
     ),

@@ -44,7 +44,7 @@ export interface TrainerFormat {
    * text. Other formats need `tool_calls` here, or they omit pairs with tool calls.
    */
   readonly reads?: ReadonlyArray<"all_bad" | "edited" | "tool_calls" | "tools">
-  /** Returns a row's prompt. If set, rows are ordered so that neighboring prompts differ, as KTO trainers need. */
+  /** Returns a row's prompt. If set, neighboring rows get different prompts if possible, as KTO trainers need. */
   readonly promptOf?: (row: JsonRow) => string
   /** The columns and their types. */
   readonly features: (options?: FormatOptions) => Features

@@ -19,7 +19,7 @@ import {
 } from "./Trl.ts"
 import { verl } from "./Verl.ts"
 
-/** The built-in formats by name. */
+/** The built-in formats by name, in the order of help and documentation. */
 export const formats = {
   trl,
   "trl-conversational": trlConversational,

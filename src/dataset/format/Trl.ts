@@ -2,7 +2,7 @@
  * TRL (huggingface/trl, docs/source/dataset_formats.md; trainers of 1.13). TRL joins a plain-text prompt and its
  * completion without a separator. Questions and answers therefore need a conversational format. In `trl-implicit`, the
  * DPO and KTO trainers count the common first words of both completions as part of the prompt. This changes the loss of
- * KTO. A pair is omitted if an argument of a tool call contains an integer beyond 2^53.
+ * KTO. The reward trainer reads each side completely. A pair is omitted if an argument of a tool call contains an integer beyond 2^53.
  */
 import { Option, Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"

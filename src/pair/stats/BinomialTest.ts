@@ -15,7 +15,9 @@ export const twoSided = (successes: number, trials: number, probability = 0.5): 
     : fromBelow(trials - successes, trials, q, probability, trials - Math.floor(expected))
 }
 
-/** The p-value if there are fewer successes than expected. The search for the upper tail starts at `otherTail`. */
+/**
+ * Two-sided p-value if there are fewer successes than expected. The search for the upper tail starts at `otherTail`.
+ */
 const fromBelow = (successes: number, trials: number, p: number, q: number, otherTail: number): number => {
   const limit = logProbability(successes, trials, p, q) + Math.log1p(tolerance)
   let [low, high] = [otherTail, trials + 1]

@@ -88,7 +88,10 @@ export const make = () => {
     const score = new Float64Array(maxVotes)
     const slotOf = new Uint32Array(maxVotes)
 
-    /** Writes voted completions' posteriors into `score`. Returns the votes' log-likelihood, up to a constant. */
+    /**
+     * Fills `score` with posteriors of voted completions. Returns the log-likelihood ratio to the case that all are
+     * wrong.
+     */
     const weigh = (start: number, end: number, count: number): number => {
       let slots = 0
       for (let vote = start; vote < end; vote++) {

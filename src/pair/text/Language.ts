@@ -36,7 +36,7 @@ export const load: Effect.Effect<(text: string) => string> = Effect.map(
 const maxCharacters = 2000
 const maxWordCharacters = 160
 
-/** Minimum score of a text, as a share of its language's average. With 0.75, program code counts as Romanian. */
+/** Minimum score, as a share of the language's average. With `eld`'s default, 0.75, program code counts as Romanian. */
 const minShareOfAverage = 0.8
 
 /** Minimum number of letters. With fewer, the result is mostly chance. An ideograph or a kana counts as three. */

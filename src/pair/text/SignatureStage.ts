@@ -1,4 +1,4 @@
-/** Computes the records of prompts for `Signatures`. */
+/** Computes the records of prompts for `Signatures`. It runs in a thread, so its imports must not load Effect. */
 import type { Stage } from "../../node/Thread.ts"
 import * as MinHash from "./MinHash.ts"
 import * as NormalizedPrompt from "./NormalizedPrompt.ts"

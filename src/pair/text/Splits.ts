@@ -95,7 +95,7 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
   const lastSplit: Split = validation > 0 ? "validation" : train > 0 ? "train" : "test"
 
   const nearDuplicates = yield* NearDuplicates.make(threshold, scratchDirectory)
-  /** The split that each prompt has by its hash. `assign` uses another split for near-duplicates of earlier prompts. */
+  /** The split of each prompt by its hash. A near-duplicate gets the split of the earliest prompt that it repeats. */
   const own = NumberList.make(Uint8Array)
   const keys = NumberList.make(Float64Array)
   let ungrouped = 0

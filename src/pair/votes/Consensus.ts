@@ -68,7 +68,7 @@ const areSame = (completions: ReadonlyArray<string>, one: number, other: number)
   return first[one] === first[other]
 }
 
-/** Several completions may have the same text. Returns the index that the earliest vote for `text` chose. */
+/** Returns the index that the earliest vote for `text` chose. Undefined without such a vote. */
 const chosenIndexOf = (text: number, votes: ReadonlyArray<ItemVote>): number | undefined =>
   votes.find(({ choice }) => choice === text)?.chosenIndex
 
@@ -213,7 +213,7 @@ const judged = (
 }
 
 /**
- * Adds the numbers of votes, the agreement, and the margin to the pairs. If a lead reviewer or weighted votes decided,
+ * Adds the numbers of votes, the agreement, and the margin to the pairs. If a lead or weighted votes decided,
  * all pairs are kept. Otherwise, a pair is dropped if more votes prefer its rejected completion.
  */
 export const withVotes = (

@@ -27,7 +27,9 @@ export const unsettled = <Item extends OpenItem>(items: ReadonlyArray<Item>) => 
   return items.map((item, i) => ({ item, confidence: confidences[i]! })).filter(({ item }) => !item.isSettled)
 }
 
-/** Returns the items that need a vote. `waiting` counts items with an outstanding vote. `votesLeft` is the budget. */
+/**
+ * Returns the items that need a vote. `waiting` items have an outstanding vote. The budget allows `votesLeft` votes.
+ */
 export const choose = <Item extends OpenItem>(
   items: ReadonlyArray<Item>,
   {

@@ -1,8 +1,8 @@
 /**
- * Selects the items to send to people, the least certain first. Items with the same `pattern` have the same jury. Of n
- * such items, 3 √n are sent first, to measure how reliable the jury is. Then items with a certainty below `bound` are
- * sent. Items that no judge has decided are also sent. After a person's vote, an item is sent again if its certainty is
- * below `confidence`. An item on which most judges make the same error may never be sent.
+ * Selects the items to send to people, the least certain first. Items have the same `pattern` if their judges divide in
+ * the same way (`Jury`). Of n such items, 3 √n are sent first, to measure how reliable the jury is; then those with a
+ * certainty below `bound`, or without a decision. After a person's vote, an item is sent again if its certainty is
+ * below `confidence`. Items with a known answer are never sent, nor, perhaps, those on which most judges err alike.
  */
 import * as NextVotes from "./NextVotes.ts"
 

@@ -1,7 +1,7 @@
 /**
- * The tables of tasks, items, votes, experts, and lanes (the parts of the queue, see `Lanes`). Requests and results
- * have their own tables, so that a task's row is small. Two cursors say where a person's search for work continues.
- * `item_cursor` is the last item read. `returned_cursor` is the last row read of `returned_item` (items put back).
+ * The tables of tasks, items, votes, experts, and lanes (`Lanes`: parts of the queue). Frequent queries read few rows
+ * of any number: requests and results have their own tables, and a person's search for work continues at the last item
+ * read (`item_cursor`) and at the last row read of `returned_item` (`returned_cursor`). Triggers update `task_count`.
  */
 import type { SqlClient } from "effect/sql"
 

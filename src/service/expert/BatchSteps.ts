@@ -1,8 +1,8 @@
 /**
  * The steps of a batch: upload, creation, polls, and download. A step that costs money is recorded before it is taken.
- * Failed steps are repeated. A batch is in doubt if its creation got no answer, or if the endpoint answers 404 or 410.
- * The creation is not repeated then, because the batch may exist. The client asks for the batch until the endpoint
- * returns it, or until an operator gives it up.
+ * Failed steps are repeated, but not a creation without an answer, because the batch may exist: it is in doubt. A batch
+ * is in doubt, too, if a later poll or download gets 404 or 410. The client asks for a batch in doubt until the
+ * endpoint has it, or until an operator gives it up.
  */
 import { Clock, type Duration, Effect, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

@@ -203,7 +203,10 @@ export const open = Effect.fn("JudgeAnswers.open")(
           WHERE request = ${request} AND COALESCE(counted_for, '') IN ('', ${item}) RETURNING request`,
         (rows) => rows.length > 0,
       )
-    /** Call this after a judgment without a vote. The model's next vote then includes the cost of `requests`. */
+    /**
+     * Call this after a judgment without a vote. The model's next vote then includes all costs of `item` and
+     * `requests`.
+     */
     const uncount = (item: string, requests: Iterable<string>) =>
       Effect.asVoid(sql`UPDATE answer SET counted_for = '' WHERE counted_for = ${item} OR (counted_for IS NULL
         AND request IN (SELECT value FROM json_each(${JSON.stringify([...requests])})))`)

@@ -1,6 +1,6 @@
 /**
  * Asks automatic experts about one item, in order. If two votes are missing, two experts are asked at once. After a
- * failure, the vote stays reserved for the expert until a retry. After a final failure, the next expert is asked. A
+ * failure, the vote stays reserved for the expert until a retry. After a final failure, the expert counts as without an answer, and the next one is asked. A
  * failure is final if it is not retryable, or if it is the expert's third crash or invalid vote on the item.
  */
 import { Cause, Clock, Effect, Exit, Option, Result, Schema, Semaphore } from "effect"

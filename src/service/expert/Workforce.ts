@@ -1,7 +1,7 @@
 /**
  * Runs the automatic experts: claims items, asks the experts in order, and records their votes. Experts that fail are
- * retried with backoff. If the experts cannot give all votes on a task, it stays open, or `cancelUnanswered` ends it.
- * If only language models may judge a task, a prompt is done once each model has voted or has no answer.
+ * retried with backoff. If they cannot give all votes on a task, it stays open, or `cancelUnanswered` ends it. If only
+ * models may judge it, a prompt ends early once a model has no answer and all others have voted.
  */
 import { Cause, Clock, Duration, Effect, FiberSet, Latch, Layer, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

@@ -19,9 +19,9 @@ export const GroupSummary = Schema.Struct({
   tasks: Schema.Int,
   votes: Schema.Int,
   votes_needed: Schema.Int,
-  /** The number of items that wait for new people, because all active people have already seen an equal item. */
+  /** The number of items that wait for new people: all active people have seen them or an equal item. */
   waiting: Schema.Int,
-  /** The number of items that wait for another language model. Only models may judge them, and all have voted. */
+  /** The number of items for language models only, on which no model of the service can still vote. */
   waiting_for_judges: Schema.Int,
   created_at: Millis,
 })
@@ -67,7 +67,9 @@ export const GroupDetail = Schema.Struct({
   paused: Schema.Boolean,
   flagged: Schema.Int,
   days: Days,
-  /** Most votes first. `agreed` counts the `compared` votes that agree with the majority of the other votes. */
+  /**
+   * Most votes first. `compared`: votes on complete items whose other votes have one favorite; `agreed`: for this one.
+   */
   experts: Schema.Array(
     Schema.Struct({
       expert_id: Schema.String,

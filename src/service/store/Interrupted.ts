@@ -1,6 +1,6 @@
 /**
  * Runs when the service starts. The items that automatic experts had claimed return to the queue. Tasks that were
- * canceled because no expert had an answer are reopened.
+ * canceled because no expert had an answer are reopened, and completed if they already have all their votes.
  */
 import { Clock, Effect } from "effect"
 import type { SqlClient } from "effect/sql"

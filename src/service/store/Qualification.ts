@@ -1,7 +1,7 @@
 /**
  * Qualification: new people first judge gold items. People are paused if they judge too many gold items wrong. Each
  * transaction that gives a person an item, or records a vote, checks whether the person may work. People who have
- * already voted are qualified. `requalify` makes a person judge gold items again, starting with unjudged ones.
+ * already voted are qualified. `requalify` makes a person judge gold items again, each once, unjudged ones first.
  */
 import { Clock, Context, Effect, Layer, Random } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

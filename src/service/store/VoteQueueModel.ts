@@ -65,7 +65,9 @@ export interface Claims {
   readonly unanswered: ReadonlyArray<LackingTask>
   /** Tasks for language models only. `lacking` counts prompts that `claim` closed with fewer votes than required. */
   readonly shortened: ReadonlyArray<LackingTask>
-  /** Set if no further task can be claimed now. `createdAt` is set if the next task is too new for `createdBefore`. */
+  /**
+   * Set if no further task can be claimed now. `createdAt`: the time of a next task that is too new (`createdBefore`).
+   */
   readonly idle: { readonly createdAt: number | undefined } | undefined
 }
 

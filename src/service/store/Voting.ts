@@ -383,6 +383,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     const groups = yield* sql<{ complete: number; mayGrow: number }>`
       UPDATE task_group SET open = open - 1 WHERE organization = ${organization} AND group_id = ${groupId}
       RETURNING open = 0 AND tasks >= COALESCE(size, 0) AS complete, tasks IS NOT size AS mayGrow`
+    // Without a webhook, the tasks are not read. In a growing group, that would be slow each time it is complete.
     if (groups[0]?.complete !== 1 || !(yield* webhooks.exists)) return
     const tasks = yield* sql<{ task_id: string }>`
       SELECT task_id FROM task WHERE organization = ${organization} AND group_id = ${groupId} AND group_id <> task_id

@@ -1,7 +1,7 @@
 /**
  * Outgoing webhooks that follow Standard Webhooks 1.0.0. An event is stored in the same commit as the change that it
  * reports. It may arrive more than once, always with the same `webhook-id`. A group's event lists the group's tasks. If
- * the group gets more tasks later, a new event lists all tasks. If the receiver answers 410, the webhook is disabled
+ * the group grows after the first attempt to deliver it, a new event lists all tasks. If the receiver answers 410, the webhook is disabled
  * until an operator sets the URL again. When the webhook is removed, waiting messages count as failed.
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted } from "effect"

@@ -106,7 +106,7 @@ export const group = <E, R>(
 const missingModelsMessage = (counts: FileCounts, keys: KeyNumbers): string => {
   const { even, several } = counts.evenKeys(keys.count)
   return (
-    `Models: none. Models are named after files only if each file seems to be of one model. At least 75% of the prompts must have the same number of completions in most files; here, ${even} of ${several} do: ` +
+    `Models: none. Models are named after files only if at least 75% of the prompts with several completions have the same number of completions in most files. Here, ${even} of ${several} do: ` +
     "set `model` to the field that names the model, or read each batch of files in a separate run"
   )
 }

@@ -47,7 +47,7 @@ export interface JoinOptions extends Format.FormatOptions {
   readonly goldPath?: string | undefined
   /** The path of the model's name in the completions files. Default: the file's name without folder and extensions. */
   readonly modelPath?: string | undefined
-  /** The path of a list of models. A prompt's completions take its order. Default: `models`, or `metadata.models`. */
+  /** The path of the prompts' list of models, in the order of completions. Default: `models`, or `metadata.models`. */
   readonly modelsPath?: string | undefined
   /** `reject` (default): a prompt needs all completions. `keep`: it needs at least two, with the best one if known. */
   readonly missing?: "reject" | "keep" | undefined

@@ -228,7 +228,9 @@ const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
   }))
 }
 
-/** Ids may repeat. Otherwise, one repeated id would make this field useless, and all items would be paid for again. */
+/**
+ * Chooses the id by name only. If values decided, a grown file could get other ids, and all items would be paid again.
+ */
 const idOf = (sample: Sample.Sample): LayoutOptions => {
   if (isOfDataset(sample)) return {}
   return defined({ id: keyNamed(sample, KnownNames.ids)?.path })

@@ -10,7 +10,9 @@ import { describeValue, isEmpty, quoteNames } from "../../io/Values.ts"
 export const isNone = (value: unknown): boolean =>
   isEmpty(value) ||
   (typeof value === "string" &&
-    [OutcomeWords.ties, OutcomeWords.allBad, OutcomeWords.noGold].some((words) => words.has(OutcomeWords.plain(value))))
+    [OutcomeWords.ties, OutcomeWords.allBad, OutcomeWords.noGold].some((words) =>
+      words.has(OutcomeWords.normalize(value)),
+    ))
 
 export const indexOf = (value: unknown): number | undefined => {
   if (typeof value === "string" && /^\d{1,15}$/.test(value)) return Number(value)

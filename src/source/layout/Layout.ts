@@ -48,8 +48,8 @@ export interface LayoutOptions {
   /** Whether layout `wide` uses all column names as models, even if they do not look like models. Default: false. */
   readonly modelsFromColumns?: boolean | undefined
   /**
-   * The path of the known best answer. In layout `items`, its value is an index, or an object with
-   * `best_completion_index`. In `wide` and `pairs`, its value is the best completion's column or model, or a unique
+   * The path of the known best answer. In layout `items`, its value is an index from 0, a model's name, or an
+   * object with `best_completion_index`. In `wide` and `pairs`, its value is the best completion's column or model, or a unique
    * part of the column's name. If one column is always the best, use its path. Layout `long` refuses this option.
    */
   readonly gold?: string | undefined

@@ -1,4 +1,4 @@
-/** Makes a layout from options, before any record is read. `toRecord` and `toPart` never throw. */
+/** Makes a layout from options alone, without records. `toRecord` and `toPart` never throw. */
 import { Record, Result } from "effect"
 import * as OptionText from "../../io/OptionText.ts"
 import { defined, joinWords } from "../../io/Values.ts"

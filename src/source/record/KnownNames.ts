@@ -1,4 +1,4 @@
-/** Splits a list of known member names. Preferred names come first. All are in lower case, with underscores. */
+/** The names by which members are recognized, the preferred ones first, in the form that `plain` returns. */
 const words = (text: string): ReadonlyArray<string> => text.split(" ")
 const wordSet = (text: string): ReadonlySet<string> => new Set(words(text))
 

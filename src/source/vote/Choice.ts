@@ -46,7 +46,7 @@ const tie: ParsedChoice = { choice: undefined }
 
 export const outcomeOf = (value: unknown, { completions, models = [] }: ChoiceNames.Item): ParsedChoice | undefined => {
   if (typeof value !== "string" || completions.includes(value) || models.includes(value)) return undefined
-  const word = OutcomeWords.plain(value)
+  const word = OutcomeWords.normalize(value)
   return OutcomeWords.allBad.has(word) ? { ...tie, allBad: true } : OutcomeWords.ties.has(word) ? tie : undefined
 }
 

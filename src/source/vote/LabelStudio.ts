@@ -95,7 +95,7 @@ const listOf = (data: Members) =>
       : []
   })[0]
 
-/** Each bucket is a rank, with `_` (outside all buckets) last. If there is only one bucket, each item is a rank. */
+/** Buckets are ranks, best first, as exported; `_` (outside all) is last. With at most one, each item is a rank. */
 const rankingOf = (
   { type, value }: Members,
   ids: ReadonlyArray<unknown>,

@@ -1,6 +1,6 @@
 /**
- * Ends a run after several tasks in a row without a usable response, several refused first tasks, or several tasks
- * with the same id. If sending restarts, the counts continue until the service accepts a task.
+ * Ends a run after several tasks in a row without a usable response, several refused first tasks, or several tasks with
+ * one id. If sending restarts, the counts continue until the service accepts a task: one more failure ends it.
  */
 import { AnnotationClientError, TasksRefused, UnusableAnswer } from "./AnnotationClientError.ts"
 

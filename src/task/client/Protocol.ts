@@ -65,12 +65,12 @@ export interface PollCall extends Call {
 export type PollAnswer =
   /** `waiting` is the number of prompts that wait for another expert, if the service reports it. */
   | { readonly _tag: "Open"; readonly status: string; readonly waiting?: number }
-  /** The task will never complete. */
+  /** The task will never complete. Its votes count as paid, unless `status` is `canceled` or `cancelled`. */
   | { readonly _tag: "Failed"; readonly status: string }
   /** The results of all prompts. If one does not match its prompt, the task is invalid. The raw response is kept. */
   | { readonly _tag: "Completed"; readonly results: ReadonlyArray<PromptResult> }
 
-/** A canceled task is not paid for. */
+/** A task that the service reports with this status is not paid for: its votes do not count against the budget. */
 export const isCanceled = (status: string): boolean => status === "cancelled" || status === "canceled"
 
 /** The protocol of a service. Each function makes one attempt, and may fail with any error. prefstream retries. */

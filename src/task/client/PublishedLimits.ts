@@ -195,7 +195,7 @@ const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   const possible = membersOf(profile, { group: true, maxVotes: 1 })
   if (unread !== undefined && idempotencyKey === "declared") {
     yield* Effect.logWarning(
-      `${identity}: openapi.json could not be read (${unread}), so it is unknown whether a request without an answer may be sent again. Its task is then in doubt, and waits for a decision. If the service honors Idempotency-Key, set \`idempotencyKey: "honored"\`: such requests are then sent again with the same key`,
+      `${identity}: openapi.json could not be read (${unread}), so it is unknown whether a request without an answer may be sent again. Its task is then in doubt, until you decide with prefstream resolve. If the service honors Idempotency-Key, set \`idempotencyKey: "honored"\`: such requests are then sent again with the same key`,
     )
   }
   if (isUnread && (possible.group || possible.maxVotes > 0)) {

@@ -1,6 +1,6 @@
 /**
  * Decides when a request may be sent. At most `requestsPerSecond` requests are sent in any second, and at most
- * `concurrency` are in flight. A 429 or 503 halves rate and concurrency, which then recover. `Retry-After` and quotas
+ * `concurrency` are in flight. Polls are not starved by creations (`createsPerPoll`). A 429 or 503 halves rate and concurrency, which then recover. `Retry-After` and quotas
  * apply to all requests. A request that would wait longer than `patience` fails. (Effect's `RateLimiter` would send all
  * requests of a second at once.)
  */
@@ -48,7 +48,7 @@ export const slotsPerSecond = (requestsPerSecond: number): number => (1000 * req
 const maxRemembered = 10_000
 
 const createsPerPoll = 3
-/** After an interruption, the next request of a `create` may wait this long. It is less than the default `grace`. */
+/** For this time, the wait for the next request of a call cannot be interrupted. It is below the default `grace`. */
 const maxStepWait = Duration.millis(10_000)
 const recovery = Duration.toSeconds("30 seconds")
 
@@ -235,7 +235,8 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   /**
    * @param isNextStep whether an earlier request of the same call may have created something. If so, this request comes
-   * before others. If it is not sent, the task becomes `in_doubt`. So an interruption waits up to `maxStepWait` for it
+   * before others. Without honored keys, the task is in doubt if it is not sent. So an interruption waits for it, up to
+   * `maxStepWait`
    */
   const turn = <A, E2, R>(kind: Kind, call: (turn: Turn) => Effect.Effect<A, E2, R>, isNextStep = false) =>
     Effect.uninterruptibleMask((restore) =>

@@ -1,7 +1,7 @@
 /**
  * Answers one delivery: verifies it, records it in the ledger, and answers 204. No content is used before its signature
  * is verified. The answer to a refused delivery gives no reason. A delivery that could not be recorded gets 500 or 503.
- * A delivery with the id and the signed time of an earlier one is ignored. If the signature covers no id, `deliveryId`
+ * A delivery with a known id is ignored, unless its signed time is later. If the signature covers no id, `deliveryId`
  * says where to read it. A repeated delivery with neither an id nor a signed time only causes another poll.
  */
 import { ByteSize, Duration, Effect, Option, Schema } from "effect"

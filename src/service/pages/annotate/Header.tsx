@@ -49,7 +49,7 @@ export const Header = ({ state, dispatch, onKeys, onJudgments, onSignOut }: Head
             <dt>In all</dt>
             <dd>{progress.judged}</dd>
           </div>
-          <div class="wide-only" title="How many votes are needed to complete all open tasks">
+          <div class="wide-only" title="Votes still missing on open tasks, from you or from others">
             <dt>Votes needed</dt>
             <dd>{progress.needed}</dd>
           </div>

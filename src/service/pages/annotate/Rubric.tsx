@@ -1,4 +1,4 @@
-/** The rubric's questions. While the focus is on a question's buttons, digit keys answer the question. */
+/** The rubric's questions. On a focused rating or problem mark, digit keys set it, and choose no completion. */
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import type { RefObject } from "preact"
 import { useState } from "preact/hooks"

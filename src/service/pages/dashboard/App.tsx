@@ -1,4 +1,4 @@
-/** The dashboard. When a session ends, a sign-in form covers the page, so that entered texts are not lost. */
+/** The dashboard. When a session ends, a sign-in form covers the page. Its content (texts, secrets) stays. */
 import { type ComponentType, h } from "preact"
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { isAtLeast } from "../../pageApi/PageConstants.ts"

@@ -200,7 +200,7 @@ const Voidings = ({ expert }: { readonly expert: ExpertDetail }) => (
                 text="Undo"
                 label={`Undo: ${plural(votes, "vote")} void since ${new Date(at).toISOString()}`}
                 ask={() => ask("POST /voidings/:voiding_id/undo", { params: { voiding_id } })}
-                success="The votes count again, except those that newer votes replaced."
+                success="The votes count again, except those that others have replaced, or are replacing now."
               />
             </For>
           ),

@@ -23,7 +23,7 @@ export const detect = (head: Uint8Array): Exclude<Compression, "brotli"> | undef
   return Unpacker.isZstd(head) ? "zstd" : undefined
 }
 
-/** The first bytes of a file count as Brotli if they decompress to at least this many bytes. */
+/** If the first bytes of a file end within Brotli data, they must decompress to at least this many bytes. */
 const minBrotliBytes = 1000
 
 export const tryBrotli = (head: Uint8Array): Effect.Effect<Option.Option<Uint8Array>> =>

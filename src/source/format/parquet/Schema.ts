@@ -1,7 +1,7 @@
 /**
  * Converts the footer's flat schema to a tree, and to schemas for `hyparquet`. Names become `c1`, `c2`, …, because
- * `hyparquet` loses members called `__proto__`. Annotations of numbers are left out, because `hyparquet` reads decimals
- * as doubles. https://github.com/apache/parquet-format/blob/master/LogicalTypes.md (Lists, Maps)
+ * `hyparquet` loses members called `__proto__`. Only annotations that keep texts and bytes as they are remain, because
+ * `hyparquet` reads decimals as doubles. https://github.com/apache/parquet-format/blob/master/LogicalTypes.md (Lists, Maps)
  */
 import { Array } from "effect"
 import type { SchemaElement } from "hyparquet"

@@ -20,7 +20,7 @@ export interface Charge {
 
 export const votesOfTask = "item_count * asks"
 
-/** SQL for the number of paid votes of a replaced attempt. A budget still counts these votes. */
+/** SQL for the number of an attempt's votes that a budget still counts after the attempt was replaced or given up. */
 export const votesOfAttempt = ({ sentAt, state }: Pick<Issue, "sentAt" | "state">): string => {
   const wasUnsent = (state === "planned" || state === "superseded") && sentAt === null
   if (state === "refused" || wasUnsent) return "0"

@@ -5,7 +5,7 @@
 
 export const notDue = Number.MAX_SAFE_INTEGER
 
-export const changedDueAt = -1
+export const changedDueNow = -1
 
 /** Converts the time of a poll to its negative number (`-1 - time`), and back. */
 export const changedDue = (value: number): number => -value - 1

@@ -22,10 +22,11 @@ import type { Write } from "../../../sql/GroupCommit.ts"
  *                                              a run of its campaign plans it again, if the budget allows it
  * ```
  *
- * `submitting` becomes `planned` if the request had no effect. If its effect is unknown, it becomes `planned` if the
- * service honors idempotency keys, else `in_doubt`. After a crash, `Submit` or `Collect` decides, and
- * `pipeline/Worker` for a lost worker. A person may give up any task (`given_up`) that is neither completed nor being
- * sent. A person may resend a task that is in doubt, failed, invalid, refused, or given up.
+ * `submitting` becomes `planned` if the request certainly had no effect. If its effect is unknown, it becomes `planned`
+ * if the service honors idempotency keys, else `in_doubt`; after an unusable 2xx response, or with an expired key, it is
+ * always `in_doubt`. `Send` decides after a request, `Submit` or `Collect` after a crash, `pipeline/Worker` for a lost
+ * worker. A person may give up a task that is neither completed nor being sent, and may resend one that is in doubt,
+ * failed, invalid, refused, or given up.
  */
 export const TaskState = Schema.Literals([
   "planned",
@@ -60,7 +61,7 @@ export interface Campaign {
   readonly taskType: string
   /** Undefined if the campaign has no guidelines. */
   readonly guidelines: string | undefined
-  /** SHA-256 of the task type and the guidelines. Each campaign of a job has another one. */
+  /** SHA-256 of the task type and the guidelines. It is unique among the campaigns of a job. */
   readonly fingerprint: string
   /** Start of the campaign, in epoch milliseconds. */
   readonly startedAt: number
@@ -147,7 +148,7 @@ export interface NewTask {
   readonly body: Uint8Array
   readonly items: Arr.NonEmptyReadonlyArray<BatchItem>
   readonly orders?: ReadonlyArray<ReadonlyArray<number> | undefined> | undefined
-  /** Ordinal of the vote, from 1; default 1. In a list of tasks, a batch's vote 1 comes before its later votes. */
+  /** Ordinal of the vote, from 1; default 1. In a list of tasks, a batch's later votes directly follow its vote 1. */
   readonly vote?: number | undefined
   /** Maximum number of votes of the batch. Default 1. */
   readonly votes?: number | undefined

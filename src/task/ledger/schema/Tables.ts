@@ -1,7 +1,7 @@
 /**
- * The tables of the ledger, for SQLite and PostgreSQL. Times are epoch milliseconds. Items are numbered once per vote:
- * in a batch of 20 items, vote 1 has the numbers 0 to 19, and vote 2 has 20 to 39. `task.seq` is the number of the
- * task's first item: if task 20 is split, its halves are 20 and 30. `item.seq` is an item's number for vote 1.
+ * The tables of the ledger. Times are epoch milliseconds. Items are numbered once per vote, over all campaigns: a batch
+ * of 20 items and at most two votes reserves 0 to 19 for vote 1, and 20 to 39 for vote 2. `task.seq` is the number of
+ * the task's first item: if task 20 is split, its halves are 20 and 30. `item.seq` is an item's number for vote 1.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

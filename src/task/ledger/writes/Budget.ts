@@ -9,7 +9,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { LedgerContext } from "../schema/Model.ts"
 import { databaseClock } from "./Parts.ts"
 
-/** A worker reserves slots for this many seconds at once, but at least one slot. */
+/** A worker reserves slots for at most this many seconds at once, but at least one slot. */
 const leaseSeconds = 0.25
 
 /** If the next free slot is more than 30 seconds plus 64 slots ahead, the database's clock must have been set back. */

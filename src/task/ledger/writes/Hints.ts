@@ -1,7 +1,7 @@
 /**
  * Webhook deliveries, and the hints that they create. A hint requests a poll of a task after the delivery. A repeated
- * delivery creates no hint. A delivery may arrive before the response with the task's id, so unknown ids are kept. Per
- * task and minute, at most `maxPollsPerMinute` hints cause a poll, so that many deliveries do not delay other polls.
+ * delivery creates no hint. A delivery may arrive before the response with the task's id, so unknown ids are kept
+ * while a task has no id. Per task and minute, at most `maxPollsPerMinute` hints cause a poll, so that many deliveries do not delay other polls.
  */
 import { Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -9,7 +9,7 @@ import * as SteadyClock from "../../../io/SteadyClock.ts"
 import { maxTolerance } from "../../../api/WebhookSignature.ts"
 import type { Delivery, DeliveryOutcome, LedgerContext } from "../schema/Model.ts"
 import type { Parts } from "./Parts.ts"
-import { changedDueAt } from "../schema/DueTimes.ts"
+import { changedDueNow } from "../schema/DueTimes.ts"
 import { forUpdate, inChunks, isAny, setSetting } from "../schema/Rows.ts"
 
 export const rememberedMillis = 2 * Duration.toMillis(maxTolerance)
@@ -150,7 +150,7 @@ export const writeHints = (
             // The service may have changed the results of completed tasks.
             yield* inChunks(
               due,
-              (some) => sql`UPDATE task SET due_at = ${changedDueAt}
+              (some) => sql`UPDATE task SET due_at = ${changedDueNow}
               WHERE ${here} AND state = 'completed' AND submitted_at IS NOT NULL AND pruned_at IS NULL AND ${sql.in("task_id", some)}`,
             )
             yield* inChunks(

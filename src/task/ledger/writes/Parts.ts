@@ -30,7 +30,7 @@ interface OwnedPart {
   epoch: number
 }
 
-/** `planned`: new tasks, with the highest numbers. `hinted`: a webhook came. `again`: earlier tasks are ready again. */
+/** `planned`: new tasks, with the highest numbers. `hinted`: a webhook came. `again`: other tasks are due. */
 export type Change = "planned" | "hinted" | "again"
 
 /** @param worker the worker's name; undefined if this process has exclusive access to the job */

@@ -1,6 +1,6 @@
 /**
- * The lock of the process that reads input into a shared job. If another process has the lock, a command fails at once.
- * A worker waits for five seconds. It then ends the session of the other worker, which may be suspended.
+ * The lock of the process that reads input into a shared job. A command fails at once if another process has it. A
+ * worker waits five seconds, then ends the session of another worker (perhaps suspended), but never a command's.
  */
 import { Duration, Effect, Option } from "effect"
 import type { SqlClient } from "effect/sql"

@@ -1,5 +1,5 @@
 /**
- * Continues tasks without a result, by a person's decision (`prefstream resolve`) or the option `resubmit`. A person's
+ * Decides about tasks that have no result: by a person (`prefstream resolve`), or by the option `resubmit`. A person's
  * decision changes all given tasks or none, even while workers send and poll. No two tasks get the same id at the
  * service. If a new attempt has another idempotency key, the table `task_attempt` keeps the earlier attempt.
  */

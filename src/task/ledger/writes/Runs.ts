@@ -1,5 +1,5 @@
 /**
- * Campaigns, runs, and the files that they read. All runs under the same terms belong to one campaign. New terms need
+ * Campaigns, runs, and the files that they read. All runs under the same terms belong to one campaign. Changed terms need
  * `newCampaign`, because all items are then billed again. Unsent tasks of other campaigns are sent only if a person
  * asked for it.
  */

@@ -8,7 +8,7 @@ import type * as Model from "../schema/Model.ts"
 import * as Rows from "../schema/Rows.ts"
 import * as Expected from "../schema/Expected.ts"
 import type { Parts } from "./Parts.ts"
-import { changedDue, changedDueAt, notDue } from "../schema/DueTimes.ts"
+import { changedDue, changedDueNow, notDue } from "../schema/DueTimes.ts"
 import * as Payload from "../schema/Payload.ts"
 import * as Metrics from "../../../telemetry/Metrics.ts"
 import { OtherService } from "../schema/WrongLedger.ts"
@@ -135,9 +135,9 @@ export const writeTasks = (
   })
 
   return {
-    /** For services that ignore idempotency keys: marks tasks `in_doubt` that a process was sending when it ended. */
+    /** Marks tasks `in_doubt` that a process was sending when it ended. Needed if the service may ignore keys. */
     holdInterrupted: change("holdInterrupted", holdInterruptedRows),
-    /** For services that honor idempotency keys: plans tasks again that a process was sending when it ended. */
+    /** Plans tasks again that a process was sending when it ended. Needs honored keys. Tasks in doubt stay in doubt. */
     planInterrupted: change(
       "planInterrupted",
       sql`UPDATE task SET state = 'planned' WHERE ${here} AND state = 'submitting'`,
@@ -180,7 +180,7 @@ export const writeTasks = (
     recheckCompleted: Effect.suspend(() =>
       change(
         "recheckCompleted",
-        sql`UPDATE task SET due_at = ${changedDueAt}
+        sql`UPDATE task SET due_at = ${changedDueNow}
         WHERE ${here} AND state = 'completed' AND submitted_at IS NOT NULL AND pruned_at IS NULL AND ${owned.areMine()}`,
       ),
     ),
