@@ -115,7 +115,7 @@ Each vote in \`votes\` has these members:
 
 ${membersOf(Vote)}
 
-The answers to the rubric are ${Assessment.names.map((name) => `\`${name}\``).join(", ")}, and \`flags\`. In a prompt's annotations, ${Assessment.names.map((name) => `\`${name}\` ${Assessment.combined[name]}.`).join(" ")} Ignore members that you do not know, because later versions may add some.
+Besides its choice, a vote can have ${Assessment.names.map((name) => `\`${name}\``).join(", ")}, and \`flags\`. In a prompt's annotations, ${Assessment.names.map((name) => `\`${name}\` ${Assessment.combined[name]}.`).join(" ")} Ignore members that you do not know, because later versions may add some.
 
 ## Votes as a table
 
