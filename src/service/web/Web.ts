@@ -7,14 +7,12 @@ import * as AnnotateHandlers from "./AnnotateHandlers.ts"
 import * as AuditHandlers from "./AuditHandlers.ts"
 import * as DashboardHandlers from "./DashboardHandlers.ts"
 import { DashboardApi } from "../pageApi/DashboardApi.ts"
-import * as ExpertsHandlers from "./ExpertsHandlers.ts"
 import { OneTimeCodes } from "../account/OneTimeCodes.ts"
 import { Operators } from "../account/Operators.ts"
 import * as Pages from "./Pages.ts"
 import * as SignInGuard from "./SignInGuard.ts"
 import * as SessionHandlers from "./SessionHandlers.ts"
 import { Sessions } from "../account/Sessions.ts"
-import * as TasksHandlers from "./TasksHandlers.ts"
 import { type Headers, HttpRouter, HttpServerRequest, HttpServerRespondable } from "effect/http"
 import { Forbidden } from "../../api/Problems.ts"
 import { ServiceAddress } from "../http/ServiceAddress.ts"
@@ -73,9 +71,7 @@ const handlers = Layer.mergeAll(
   AnnotateHandlers.layer,
   AuditHandlers.layer,
   DashboardHandlers.layer,
-  ExpertsHandlers.layer,
   SessionHandlers.layer,
-  TasksHandlers.layer,
 )
 
 export const layer = Layer.merge(
