@@ -19,8 +19,6 @@ import * as JudgeFailure from "./JudgeFailure.ts"
 import * as JudgePrompt from "./JudgePrompt.ts"
 import * as PairwiseRanking from "./PairwiseRanking.ts"
 import * as Cost from "../../domain/Cost.ts"
-import type { RequestTokens } from "../../domain/TokenPrice.ts"
-import type { Completion } from "./JudgeEndpoint.ts"
 
 /** Options of an expert that asks a language model. */
 export interface JudgeOptions extends JudgeEndpoint.EndpointOptions {
@@ -218,11 +216,11 @@ const rationaleOf = (ranked: PairwiseRanking.Ranked, distinct: number): string =
  * Sums the tokens and the cost of a vote's requests. `cached` sums the requests whose cost another vote includes.
  * `without_vote` sums the requests of earlier judgments that gave no vote.
  */
-const usageCounter = (costOf: ((tokens: RequestTokens) => Cost.Decimal) | undefined) => {
-  const paid: Array<Completion> = []
-  const cached: Array<Completion> = []
+const usageCounter = (costOf: ((tokens: TokenPrice.RequestTokens) => Cost.Decimal) | undefined) => {
+  const paid: Array<JudgeEndpoint.Completion> = []
+  const cached: Array<JudgeEndpoint.Completion> = []
   let model: string | undefined
-  const sum = (completions: ReadonlyArray<RequestTokens>) => ({
+  const sum = (completions: ReadonlyArray<TokenPrice.RequestTokens>) => ({
     requests: completions.length,
     prompt_tokens: completions.reduce((sum, { promptTokens }) => sum + promptTokens, 0),
     completion_tokens: completions.reduce((sum, { completionTokens }) => sum + completionTokens, 0),
@@ -231,13 +229,13 @@ const usageCounter = (costOf: ((tokens: RequestTokens) => Cost.Decimal) | undefi
     }),
   })
   return {
-    add: (completion: Completion) => {
+    add: (completion: JudgeEndpoint.Completion) => {
       ;(completion.isCached ? cached : paid).push(completion)
       model = completion.model
     },
     model: () => model,
     requests: () => [...paid, ...cached].map(({ request }) => request),
-    toJson: (withoutVote: ReadonlyArray<RequestTokens>): { readonly [member: string]: Schema.Json } => ({
+    toJson: (withoutVote: ReadonlyArray<TokenPrice.RequestTokens>): { readonly [member: string]: Schema.Json } => ({
       ...sum(paid),
       ...(cached.length > 0 && { cached: sum(cached) }),
       ...(withoutVote.length > 0 && { without_vote: sum(withoutVote) }),

@@ -1,6 +1,5 @@
 /** Opens files of any format. Compression is detected from the content. The input audit gets the original bytes. */
-import { Effect, Option, Result, Stream } from "effect"
-import type { Duration, FileSystem, Path, Scope } from "effect"
+import { type Duration, Effect, type FileSystem, Option, type Path, Result, type Scope, Stream } from "effect"
 import type { FormatName } from "../place/FileExtensions.ts"
 import { audited, auditedLater, reportSliced, withRecordCount } from "../place/InputAudit.ts"
 import type { Input, ReadInto } from "../place/Input.ts"
