@@ -1,5 +1,5 @@
 /** Runs a command line and returns its `ExitStatus`. Data goes to stdout, messages go to stderr. */
-import { Cause, Config, Console, Effect, Struct } from "effect"
+import { Cause, Config, Console, Effect, Layer, Option, Struct } from "effect"
 import { CliConfig, CliOutput, Command, GlobalFlag } from "effect/cli"
 import { commandNames, commandsFor } from "./Commands.ts"
 import { secrets } from "./settings/Secrets.ts"
@@ -10,7 +10,6 @@ import * as LogFormat from "./output/LogFormat.ts"
 import * as Log from "./output/Log.ts"
 import { columns } from "./output/Stdout.ts"
 import { inOneLine, say } from "./output/Text.ts"
-import * as Telemetry from "./Telemetry.ts"
 import * as Settings from "./settings/Settings.ts"
 import * as OptionText from "../io/OptionText.ts"
 import { version } from "../node/Version.ts"
@@ -98,6 +97,22 @@ const carriedOut = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
   )
 })
 
+const exportingCommands = ["run", "submit", "collect", "export", "worker", "serve"]
+
+const collectors = ["", "TRACES_", "METRICS_", "LOGS_"].map((signal) =>
+  Config.option(Config.String(`OTEL_EXPORTER_OTLP_${signal}ENDPOINT`)),
+)
+
+/** Loads an exporter only if OpenTelemetry's environment variables name a collector. */
+const telemetry = (args: ReadonlyArray<string>) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      if (!args.some((arg) => exportingCommands.includes(arg))) return Layer.empty
+      if (!(yield* Effect.all(collectors)).some(Option.isSome)) return Layer.empty
+      return (yield* Effect.promise(() => import("../telemetry/Otlp.ts"))).layer
+    }),
+  )
+
 export const main = (given: ReadonlyArray<string>) => {
   const { args, isAll } = words(given)
   return carriedOut(args).pipe(
@@ -121,7 +136,7 @@ export const main = (given: ReadonlyArray<string>) => {
     }),
     Effect.catch(statusOf),
     Effect.catchDefect((defect) => Effect.as(Effect.logError(Cause.die(defect)), ExitStatus.failure)),
-    Effect.provide(Telemetry.layer(args)),
+    Effect.provide(telemetry(args)),
     Effect.catchTag(["OtlpSettingInvalid", "ConfigError"], wrongUsage),
     Effect.provide(Log.layer),
     Effect.provideService(OptionText.Wording, Flags.inFlags),

@@ -5,7 +5,6 @@ import * as Judge from "../domain/Judge.ts"
 import type { Split } from "../domain/Split.ts"
 import { version } from "../node/Version.ts"
 import { count, number } from "../io/Values.ts"
-import * as CardParts from "./CardParts.ts"
 import { columnsOf, featuresOf, type Form } from "./Columns.ts"
 import type { DatasetFacts } from "./DatasetFacts.ts"
 import type { Feature, Features } from "./file/Features.ts"
@@ -42,7 +41,7 @@ const frontMatter = (subject: Written, formats: ReadonlyArray<TrainerFormat>, fo
   ...(facts.languages === undefined || facts.languages.length === 0 ? {} : { language: facts.languages }),
   ...(facts.name === undefined ? {} : { pretty_name: facts.name }),
   task_categories: ["text-generation"],
-  size_categories: [CardParts.sizeCategory(subject.rows)],
+  size_categories: [sizeCategory(subject.rows)],
   tags: [...new Set(["preference", "rlhf", ...(facts.tags ?? [])])],
   configs: [
     {
@@ -106,9 +105,7 @@ const loading = (subject: Written, formats: ReadonlyArray<TrainerFormat>, form: 
   const whole = `load_dataset("path/to/this/folder", split="${split}")`
   return [
     "## Loading",
-    hasCalls
-      ? CardParts.python([`dataset = ${whole}.with_transform(as_messages)`], CardParts.asMessages)
-      : CardParts.python([whole]),
+    hasCalls ? python([`dataset = ${whole}.with_transform(as_messages)`], asMessages) : python([whole]),
     form.shape === "standard"
       ? "`prompt`, `chosen`, and `rejected` are text: TRL's standard preference format with an explicit prompt. A conversation prompt is rendered as text, and each message follows a line with its role in brackets."
       : "`prompt`, `chosen`, and `rejected` are lists of messages: TRL's conversational preference format with an explicit prompt.",
@@ -130,13 +127,11 @@ const loading = (subject: Written, formats: ReadonlyArray<TrainerFormat>, form: 
             formats.map(({ description, name }) => [`\`formats/${name}\``, number(rowsOf.get(name) ?? 0), description]),
           ),
         ]),
-    ...formats
-      .filter(isParquet)
-      .map(({ name }) => CardParts.python([`load_dataset("path/to/this/folder", "${name}")`])),
+    ...formats.filter(isParquet).map(({ name }) => python([`load_dataset("path/to/this/folder", "${name}")`])),
     ...(lines.length === 0
       ? []
       : [
-          CardParts.python(
+          python(
             lines.map(
               (format) => `load_dataset("json", data_files="${pathOf(format, splitsOf(subject, format)[0]!)}")`,
             ),
@@ -241,3 +236,33 @@ const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<st
 const cell = (text: string) => text.replaceAll("|", "\\|").replace(/\s*[\r\n]+\s*/g, " ")
 
 const quoted = (text: string) => text.replace(/^/gm, "> ")
+
+/** `test/dataset/Card.test.ts` runs this Python code. */
+const asMessages = `def as_messages(value):
+    if isinstance(value, list):
+        return [as_messages(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: json.loads(each) if name == "arguments" else as_messages(each)
+        for name, each in value.items()
+        if each is not None
+    }`
+
+const python = (calls: ReadonlyArray<string>, definition?: string) =>
+  [
+    "```python",
+    ...(definition === undefined ? [] : ["import json", ""]),
+    "from datasets import load_dataset",
+    "",
+    ...(definition === undefined ? [] : ["", definition, "", ""]),
+    ...calls,
+    "```",
+  ].join("\n")
+
+const sizeCategory = (rows: number): string => {
+  if (rows < 1e3) return "n<1K"
+  const bounds = ["1K", "10K", "100K", "1M", "10M", "100M", "1B", "10B", "100B", "1T"]
+  const at = Math.min(Math.floor(Math.log10(rows)) - 3, bounds.length - 1)
+  return at === bounds.length - 1 ? "n>1T" : `${bounds[at]}<n<${bounds[at + 1]}`
+}

@@ -6,9 +6,8 @@ import type { Split } from "../domain/Split.ts"
 import { needsTools } from "./Columns.ts"
 import { type DatasetThread, sizeOf } from "./DatasetThread.ts"
 import { DatasetError, FormatFailed, OptionInvalid } from "./file/DatasetError.ts"
-import type { Features, JsonRow } from "./file/Features.ts"
+import type { Feature, Features, JsonRow } from "./file/Features.ts"
 import * as OmittedPairs from "./file/OmittedPairs.ts"
-import { misfit } from "./format/FeatureCheck.ts"
 import * as PairTexts from "./format/PairTexts.ts"
 import { didYouMean } from "../io/NearestName.ts"
 import type * as Kinds from "../io/SettingKinds.ts"
@@ -199,4 +198,34 @@ export const datasetInfo = (files: ReadonlyArray<TrainerFile>): string | undefin
     return entry === undefined ? [] : [[`${format.name}-${split}`, entry] as const]
   })
   return entries.length === 0 ? undefined : `${JSON.stringify(Object.fromEntries(entries), undefined, 2)}\n`
+}
+
+const isOfType: { readonly [Type in Feature & string]: (value: unknown) => boolean } = {
+  string: (value) => typeof value === "string",
+  bool: (value) => typeof value === "boolean",
+  int32: (value) => typeof value === "number" && (value | 0) === value,
+  float64: (value) => typeof value === "number",
+  null: () => false,
+}
+
+/** Checks whether a value has the type that a custom format's `features` declare. */
+const misfit = (
+  value: unknown,
+  feature: Feature | undefined,
+  option: string,
+): { readonly option: string; readonly expected: string; readonly found: string } | undefined => {
+  if (value === undefined || value === null) return undefined
+  const mismatch = (expected: string) => ({ option, expected, found: describeValue(value) })
+  if (feature === undefined) return mismatch("a column or member declared in the format's `features`")
+  if (typeof feature === "string")
+    return isOfType[feature](value) ? undefined : mismatch(`${feature} (as declared in \`features\`)`)
+  const isList = "list" in feature
+  if (isList ? !Array.isArray(value) : !isObject(value))
+    return mismatch(`${isList ? "a list" : "an object"} (as declared in \`features\`)`)
+  for (const [name, member] of Object.entries(value)) {
+    const type = isList ? feature.list : Object.hasOwn(feature.struct, name) ? feature.struct[name] : undefined
+    const problem = misfit(member, type, isList ? `${option}[${name}]` : `${option}.${name}`)
+    if (problem !== undefined) return problem
+  }
+  return undefined
 }

@@ -6,8 +6,7 @@
 import { readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { hostname } from "node:os"
 import { DatabaseSync } from "node:sqlite"
-import { DateTime, Effect, Option, Predicate, Schema } from "effect"
-import type { Scope } from "effect"
+import { DateTime, Effect, Option, Predicate, Schema, type Scope } from "effect"
 import * as PrivateFile from "./PrivateFile.ts"
 
 export const LockHolder = Schema.Struct({

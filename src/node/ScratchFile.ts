@@ -2,8 +2,7 @@
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Effect, Schema } from "effect"
-import type { Scope } from "effect"
+import { Effect, Schema, type Scope } from "effect"
 import * as PrivateFile from "./PrivateFile.ts"
 
 export interface ScratchFile {

@@ -4,14 +4,11 @@
  * Node would change them silently. Reading an integer beyond 2^53 fails without `SqlClient.SafeIntegers`.
  */
 import { accessSync, constants } from "node:fs"
-import { DatabaseSync } from "node:sqlite"
-import type { SQLInputValue, StatementSync } from "node:sqlite"
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
 import { pathToFileURL } from "node:url"
-import { Array, Cache, Cause, Duration, Effect, Exit, Layer, Semaphore, Stream } from "effect"
-import type { Scope } from "effect"
+import { Array, Cache, Cause, Duration, Effect, Exit, Layer, type Scope, Semaphore, Stream } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
-import { SqlClient, SqlError, Statement } from "effect/sql"
-import type { SqlConnection } from "effect/sql"
+import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
 import * as PrivateFile from "./PrivateFile.ts"
 import * as SqliteSync from "./SqliteSync.ts"
 

@@ -5,8 +5,7 @@
  */
 import { closeSync, fdatasync, openSync } from "node:fs"
 import type { DatabaseSync, StatementSync } from "node:sqlite"
-import { Effect, Option } from "effect"
-import type { Scope } from "effect"
+import { Effect, Option, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 

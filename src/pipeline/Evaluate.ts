@@ -1,5 +1,5 @@
 /** Evaluates a reward model on the pairs of a dataset (`pair/evaluation`). Checks the digests of the dataset. */
-import { Effect, Option, Stream } from "effect"
+import { Effect, FileSystem, Option, Stream } from "effect"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import type { Split } from "../domain/Split.ts"
 import * as Read from "../dataset/Read.ts"
@@ -7,11 +7,11 @@ import * as FieldPath from "../io/FieldPath.ts"
 import * as Kinds from "../io/SettingKinds.ts"
 import { count } from "../io/Values.ts"
 import * as Scored from "../pair/evaluation/Evaluation.ts"
-import * as DisputedItems from "./evaluation/DisputedItems.ts"
 import * as ScoreEndpoint from "./evaluation/ScoreEndpoint.ts"
 import * as ScoreFile from "./evaluation/ScoreFile.ts"
 import * as DatasetPlace from "./DatasetPlace.ts"
 import { fieldOf, GroupsInvalid } from "./Leaderboard.ts"
+import * as ScratchFile from "../node/ScratchFile.ts"
 
 /** The scores, and the pairs to compare them with. */
 export interface EvaluateOptions extends Pick<Scored.EvaluationOptions, "disagreements"> {
@@ -24,6 +24,52 @@ export interface EvaluateOptions extends Pick<Scored.EvaluationOptions, "disagre
   /** A file to write, with the items on which model and experts disagree, except items with tools. Default: no file. */
   readonly disputed?: string | undefined
 }
+
+const itemOf = ([first, ...others]: ReadonlyArray<PreferencePair>): Option.Option<object> => {
+  if (first === undefined || first.tools !== undefined) return Option.none()
+  const sides = new Map<number, readonly [completion: string, model: string | null]>()
+  for (const pair of [first, ...others]) {
+    sides.set(pair.chosen_index, [pair.chosen, pair.chosen_model])
+    sides.set(pair.rejected_index, [pair.rejected, pair.rejected_model])
+  }
+  const completions = [...sides].toSorted(([a], [b]) => a - b).map(([, side]) => side)
+  const models = completions.map(([, model]) => model)
+  return Option.some({
+    id: first.item_id,
+    prompt: first.prompt,
+    completions: completions.map(([completion]) => completion),
+    ...(models.every((model) => model !== null) && { models }),
+    ...(first.metadata !== null && { metadata: JSON.parse(first.metadata) as unknown }),
+  })
+}
+
+/**
+ * Writes the items on which scores and experts disagree, greatest difference first, as records that `run` reads. Items
+ * with tools are left out, because datasets lack their messages with tool calls. Memory: 16 bytes per item.
+ */
+const disputedItems = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const scratch = yield* ScratchFile.temporary()
+  const differences: Array<number> = []
+  const ends: Array<number> = [0]
+  return {
+    add: (pairs: ReadonlyArray<PreferencePair>, difference: number) =>
+      ScratchFile.attempt(() => {
+        const item = itemOf(pairs)
+        if (Option.isNone(item)) return
+        const bytes = Buffer.from(`${JSON.stringify(item.value)}\n`)
+        ends.push(scratch.append(bytes) + bytes.length)
+        differences.push(difference)
+      }),
+    write: Effect.suspend(() => {
+      const order = Uint32Array.from(differences.keys()).toSorted((a, b) => differences[b]! - differences[a]! || a - b)
+      return Stream.fromIterable(order).pipe(
+        Stream.mapEffect((i) => ScratchFile.attempt(() => scratch.read(ends[i]!, ends[i + 1]! - ends[i]!))),
+        Stream.run(fs.sink(file)),
+      )
+    }),
+  }
+})
 
 const kinds: Kinds.Kinds = {
   scores: ["the path of a file, or an endpoint", (value) => Kinds.text[1](value) || ScoreEndpoint.isEndpoint(value)],
@@ -69,7 +115,7 @@ export const evaluate = Effect.fn("Pipeline.evaluate")(function* (place: string,
             Stream.flattenIterable,
           ),
         )
-  const items = disputed === undefined ? undefined : yield* DisputedItems.make(disputed)
+  const items = disputed === undefined ? undefined : yield* disputedItems(disputed)
   const evaluation = yield* Scored.of(scored, {
     disagreements,
     onDisputed: items?.add,

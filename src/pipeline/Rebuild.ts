@@ -8,7 +8,6 @@
 import { Effect, FileSystem } from "effect"
 import * as Findings from "../dataset/Findings.ts"
 import * as Dataset from "../dataset/Dataset.ts"
-import { diffKinds } from "../dataset/Dataset.ts"
 import * as Manifest from "../dataset/Manifest.ts"
 import type { Finding } from "../dataset/file/Finding.ts"
 import { formatNames } from "../dataset/format/TrainerFormats.ts"
@@ -108,7 +107,7 @@ export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
   }
   if (findings.all().some(({ severity }) => severity === "error")) {
     const diff = yield* Dataset.diff(directory, JobFolder.dataset(job), { show: 3, scratchDirectory: job })
-    for (const kind of diffKinds) {
+    for (const kind of Dataset.diffKinds) {
       const { examples, pairs } = diff[kind]
       if (pairs === 0) continue
       const items = examples.map(({ item_id }) => item_id).join(", ")

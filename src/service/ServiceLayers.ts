@@ -25,7 +25,6 @@ import * as RequestGuard from "./http/RequestGuard.ts"
 import * as SecurityHeaders from "./http/SecurityHeaders.ts"
 import * as RequestLimits from "./http/RequestLimits.ts"
 import * as VotesApi from "./http/VotesApi.ts"
-import { ServiceApi } from "./http/VotesApi.ts"
 import * as TaskReads from "./http/TaskReads.ts"
 import { Database } from "./database/Database.ts"
 import { AllowRepeatedVotes, EndsUnanswered } from "./store/Contents.ts"
@@ -89,7 +88,7 @@ export interface ServiceOptions {
 
 const taskHandlers = (limits: RequestLimits.RequestLimits, defaultVotes: number) =>
   HttpApiBuilder.group(
-    ServiceApi,
+    VotesApi.ServiceApi,
     "tasks",
     Effect.fnUntraced(function* (handlers) {
       const store = yield* TaskStore
@@ -135,7 +134,7 @@ export const layer = (options: ServiceOptions) => {
   const votes = options.votes ?? 1
   const timeout = options.requestTimeout ?? RequestGuard.defaultTimeout
   const rateLimit = options.rateLimit === "none" ? undefined : (options.rateLimit ?? RateLimit.defaultRateLimit)
-  const documented = ServiceApi.annotateMerge(
+  const documented = VotesApi.ServiceApi.annotateMerge(
     ApiDocument.annotations({ limits, rateLimit, votes, timeout, publicUrl: options.publicUrl }),
   )
   const workforce = Layer.unwrap(

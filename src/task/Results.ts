@@ -15,7 +15,10 @@ import { LedgerReader } from "./ledger/Ledger.ts"
 import type { CompletedTask } from "./ledger/schema/Model.ts"
 import type { NoSuchCampaign } from "./ledger/schema/WrongLedger.ts"
 import { matchStored } from "./ledger/reads/ResultMatch.ts"
-import * as VoteJudgments from "./VoteJudgments.ts"
+import * as Assessment from "../domain/Assessment.ts"
+import * as Decision from "../domain/Decision.ts"
+import { tally } from "../domain/Tally.ts"
+import { listedIn, onePerExpert } from "../domain/Vote.ts"
 
 const maxWarnings = 20
 
@@ -29,6 +32,34 @@ interface JudgedTask {
 const kinds: Kinds.Kinds = {
   campaign: ['the number of a campaign, or "all"', (value) => value === "all" || Number.isSafeInteger(value)],
   annotationPaths: Kinds.recordOf("an object with field paths", Kinds.anyText),
+}
+
+const ofAllVotes = ["agreement", "expert", "ranking", "rationale", "tie", ...Assessment.names] as const
+
+/**
+ * Splits the judgment of a task with several votes into one judgment per vote. The first judgment has the flags and a
+ * lead's decision. A judgment with fewer than two listed votes stays whole. Others are split if a lead decided, or if
+ * `tally` of the votes gives the judgment's choice. `missingVotes` counts votes that were asked for but not given.
+ */
+const perVote = (whole: Judgment, asks: number): ReadonlyArray<Judgment> => {
+  const { annotations, bestCompletionIndex, completions } = whole
+  const votes = Option.getOrElse(listedIn(annotations, completions.length), () => [])
+  const missingVotes = asks - Math.max(votes.length, 1)
+  // A lead may decide before all votes are given. Then no vote is missing.
+  const judgment = missingVotes > 0 && !Decision.isIn(annotations) ? { ...whole, missingVotes } : whole
+  if (votes.length < 2) return [judgment]
+  const isDecided = Decision.isIn(annotations)
+  const { best } = tally(completions, onePerExpert(votes))
+  if (!isDecided && completions[best] !== completions[bestCompletionIndex]) return [judgment]
+  const shared = Struct.omit(annotations, ofAllVotes)
+  const laterShared = Struct.omit(shared, ["decision", "flags"])
+  return votes.map((vote, i): Judgment => {
+    const { choice, rationale } = vote
+    const own = { ...(rationale !== undefined && { rationale }), votes: [vote] }
+    const number = { ...(i === 0 ? judgment : whole), vote: judgment.vote + i }
+    if (i === 0 && isDecided) return { ...number, annotations: { ...annotations, votes: [vote] } }
+    return { ...number, bestCompletionIndex: choice, annotations: { ...(i === 0 ? shared : laterShared), ...own } }
+  })
 }
 
 const ofTasks = Effect.fnUntraced(function* (
@@ -48,7 +79,7 @@ const ofTasks = Effect.fnUntraced(function* (
       const judgments = matchStored(task, task.result, { vote, completedAt: completedAt ?? undefined, read })
       if (Result.isSuccess(judgments)) {
         const outcomes = judgments.success.map((outcome) =>
-          asks === 1 || !isJudgment(outcome) ? [outcome] : VoteJudgments.perVote(outcome, asks),
+          asks === 1 || !isJudgment(outcome) ? [outcome] : perVote(outcome, asks),
         )
         return { task, outcomes }
       }

@@ -1,8 +1,7 @@
 /** `prefstream diff` compares the pairs of two datasets. */
 import { Console, Effect } from "effect"
 import { Argument, Flag } from "effect/cli"
-import type * as Dataset from "../../dataset/Dataset.ts"
-import { diffKinds } from "../../dataset/Dataset.ts"
+import * as Dataset from "../../dataset/Dataset.ts"
 import { count, number, shorten } from "../../io/Values.ts"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
 import { makeCommand } from "../flags/Definition.ts"
@@ -33,7 +32,7 @@ const exampleOf = ({ a, b, changes, item_id, prompt, reason }: Dataset.DiffExamp
 
 const textOf = (diff: Dataset.DatasetDiff): string => {
   const { a, b, columns, lost_experts, only_in, same, settings } = diff
-  const differing = diffKinds.filter((kind) => diff[kind].pairs > 0)
+  const differing = Dataset.diffKinds.filter((kind) => diff[kind].pairs > 0)
   const describe = (kind: Dataset.DiffKind): string => {
     const { pairs, reasons } = diff[kind]
     const why = Object.keys(reasons).join() === "unknown" ? "" : list(reasons).replaceAll("_", " ")

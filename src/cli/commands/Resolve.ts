@@ -3,8 +3,7 @@
  * a worker uses the ledger.
  */
 import { Console, Effect, FileSystem, Option, Predicate } from "effect"
-import type { Command } from "effect/cli"
-import { Argument, Flag } from "effect/cli"
+import { Argument, type Command, Flag } from "effect/cli"
 import * as IdLimit from "../../domain/IdLimit.ts"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
 import * as RejectsFile from "../../pipeline/RejectsFile.ts"

@@ -17,8 +17,7 @@ import {
   UntypedSettings,
 } from "../flags/Definition.ts"
 import { isPipelineFile } from "../flags/PipelineName.ts"
-import type { UsageError } from "../output/ExitStatus.ts"
-import { usageError } from "../output/ExitStatus.ts"
+import { type UsageError, usageError } from "../output/ExitStatus.ts"
 import * as ParsedArguments from "./ParsedArguments.ts"
 
 export const fileName = "prefstream.yaml"

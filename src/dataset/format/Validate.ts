@@ -1,5 +1,5 @@
 /** Reports, in file order, the rows that the trainer would fail on or misread. Does not check lengths in tokens. */
-import { type FileSystem, type PlatformError, Result, Schema, SchemaIssue, Stream } from "effect"
+import { Array, Effect, FileSystem, type PlatformError, Result, Schema, SchemaIssue, Stream } from "effect"
 import type { Features, JsonRow } from "../file/Features.ts"
 import type { Problem, TrainerFormat } from "./TrainerFormat.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
@@ -7,14 +7,16 @@ import { expectedOf, keysOf } from "../../io/SchemaIssues.ts"
 import { describeValue } from "../../io/Values.ts"
 import type { Finding } from "../file/Finding.ts"
 import * as InferredTypes from "../file/InferredTypes.ts"
-import * as RowFile from "./RowFile.ts"
+import * as Json from "../../io/Json.ts"
+import * as Lines from "../../io/Lines.ts"
+import * as ReadBack from "../file/ReadBack.ts"
 
 /** Reports the rows that the format's trainer would fail on or misread. Fails if the file cannot be read. */
 export const validate = (
   format: TrainerFormat,
   path: string,
 ): Stream.Stream<Finding, PlatformError.PlatformError, FileSystem.FileSystem> =>
-  RowFile.read(path).pipe(
+  readRows(path).pipe(
     Stream.mapAccumArray(
       () => rowCheck(format),
       (check, rows) => [
@@ -43,7 +45,7 @@ const rowCheck = (format: TrainerFormat) => {
     return field === undefined ? [] : [{ field, expected: InferredTypes.expected, found: "other types or members" }]
   }
   const acrossRows = format.acrossRows?.() ?? (() => [])
-  return ({ row, text }: RowFile.NumberedRow): ReadonlyArray<Graded> => {
+  return ({ row, text }: NumberedRow): ReadonlyArray<Graded> => {
     if (Result.isFailure(row)) return [{ field: "", expected: "a JSON object", found: row.failure, severity: "error" }]
     const decoded = decode(row.success)
     if (Result.isFailure(decoded)) return problemsOf(decoded.failure.issue, row.success).map(graded("error"))
@@ -109,3 +111,51 @@ const valueAt = (row: unknown, path: ReadonlyArray<PropertyKey>): unknown =>
       typeof value === "object" && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined,
     row,
   )
+
+interface NumberedRow {
+  readonly line: number
+  readonly text: string
+  readonly row: Result.Result<unknown, string>
+}
+
+/** Reads rows unchanged and in order. Memory holds one chunk and the longest line, or one Parquet row group. */
+const readRows = (path: string) => (path.endsWith(".parquet") ? readParquet(path) : readLines(path))
+
+const readLines = (path: string) =>
+  FileSystem.FileSystem.pipe(
+    Effect.map((fs) => fs.stream(path)),
+    Stream.unwrap,
+    Lines.fromBytes(path, { maxLineBytes: Infinity, isVerbatim: true }),
+    Stream.mapArray(Array.map(toRow)),
+  )
+
+const toRow = (line: Lines.LineResult): NumberedRow => {
+  if (Result.isFailure(line)) return failedRow(line.failure.line ?? 0, "bytes that are not UTF-8")
+  const { number, text } = line.success
+  const row = Result.mapError(Json.parse(text), (problem) =>
+    text.trim() === "" ? "an empty line" : `invalid JSON (${problem})`,
+  )
+  return { line: number, text, row }
+}
+
+const readParquet = (path: string) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    yield* fs.access(path)
+    const { rows } = yield* ReadBack.parquet(path)
+    return Stream.mapAccumArray(
+      rows,
+      () => 0,
+      (count, rows) => [
+        count + rows.length,
+        rows.map((row, i): NumberedRow => ({ line: count + i + 1, text: "", row: Result.succeed(row) })),
+      ],
+    )
+  }).pipe(
+    Stream.unwrap,
+    Stream.catchTag("Unreadable", ({ why }) =>
+      Stream.succeed(failedRow(1, `a file that cannot be read as Parquet: ${why}`)),
+    ),
+  )
+
+const failedRow = (line: number, found: string): NumberedRow => ({ line, text: "", row: Result.fail(found) })

@@ -6,8 +6,7 @@
  */
 import type { AccrualPoint, Estimate, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import * as Interval from "../../domain/Interval.ts"
-import type { ItemVote } from "../votes/ItemVotes.ts"
-import { isDecided } from "../votes/ItemVotes.ts"
+import { isDecided, type ItemVote } from "../votes/ItemVotes.ts"
 import type { Comparison } from "./Comparisons.ts"
 
 const maxPoints = 48

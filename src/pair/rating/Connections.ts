@@ -1,8 +1,7 @@
 /** Groups models that were compared directly or through others. A tie is a win for both, unless ties are dropped. */
 import type { LeaderboardMethod, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import * as Components from "../stats/Components.ts"
-import type { Comparisons } from "./Comparisons.ts"
-import { outcomes } from "./Comparisons.ts"
+import { type Comparisons, outcomes } from "./Comparisons.ts"
 
 /** In `groups`, each model has the number of its group. The largest group has the number 1. */
 export const of = ({ cells, entries, models, weights }: Comparisons, ties: LeaderboardMethod["ties"]) => {

@@ -5,7 +5,6 @@
 import { ByteSize, Duration, Effect, Option, Schema } from "effect"
 import { type HttpClient, HttpClientRequest } from "effect/http"
 import * as JudgeFailure from "./JudgeFailure.ts"
-import { JudgeFailed } from "./JudgeFailure.ts"
 import * as JudgeHttp from "./JudgeHttp.ts"
 
 const requestLimits = { maxBytes: ByteSize.mebibytes(8), timeout: Duration.minutes(2) }
@@ -59,7 +58,7 @@ export const make = (client: HttpClient.HttpClient, context: JudgeFailure.Reques
         onSome: Effect.succeed,
         onNone: () =>
           Effect.fail(
-            new JudgeFailed({
+            new JudgeFailure.JudgeFailed({
               fault: "Moment",
               problem: `${baseUrl} returned an unexpected answer: ${JudgeFailure.quote(text, apiKey)}`,
             }),

@@ -17,8 +17,8 @@ import * as JudgeAssessment from "./JudgeAssessment.ts"
 import * as JudgeEndpoint from "./JudgeEndpoint.ts"
 import * as JudgeFailure from "./JudgeFailure.ts"
 import * as JudgePrompt from "./JudgePrompt.ts"
-import * as UsageCounter from "./UsageCounter.ts"
 import * as PairwiseRanking from "./PairwiseRanking.ts"
+import * as Cost from "../../domain/Cost.ts"
 
 /** Options of an expert that asks a language model. */
 export interface JudgeOptions extends JudgeEndpoint.EndpointOptions {
@@ -68,7 +68,7 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
     question: { readonly prompt: string; readonly guidelines: string | undefined },
     completions: ReadonlyArray<string>,
     order: readonly [number, number],
-    usage: UsageCounter.UsageCounter,
+    usage: UsageCounter,
     item: string,
     judgment: JudgeEndpoint.Judgment,
   ): Effect.fn.Return<PairwiseRanking.Answer, JudgeError> {
@@ -92,7 +92,7 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
   const assess = Effect.fnUntraced(function* (
     item: JudgeAssessment.AssessedItem,
     rubric: Rubric,
-    usage: UsageCounter.UsageCounter,
+    usage: UsageCounter,
     key: string,
     judgment: JudgeEndpoint.Judgment,
   ): Effect.fn.Return<JudgeVote["assessment"], JudgeError> {
@@ -116,7 +116,7 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
     key: string,
     judgment: JudgeEndpoint.Judgment,
   ): Effect.fn.Return<Option.Option<JudgeVote>, JudgeError> {
-    const usage = UsageCounter.make(costOf)
+    const usage = usageCounter(costOf)
     const compare = (first: number, second: number) =>
       Effect.all(
         [
@@ -211,3 +211,36 @@ const rationaleOf = (ranked: PairwiseRanking.Ranked, distinct: number): string =
   if (PairwiseRanking.isConsistent([one, other])) return `Equally good. ${words}`
   return `The model's choice changed with the order of the completions, so they count as equally good. First order: ${words} Second order: ${other.rationale || "The model gave no reason."}`
 }
+
+/**
+ * Sums the tokens and the cost of a vote's requests. `cached` sums the requests whose cost another vote includes.
+ * `without_vote` sums the requests of earlier judgments that gave no vote.
+ */
+const usageCounter = (costOf: ((tokens: TokenPrice.RequestTokens) => Cost.Decimal) | undefined) => {
+  const paid: Array<JudgeEndpoint.Completion> = []
+  const cached: Array<JudgeEndpoint.Completion> = []
+  let model: string | undefined
+  const sum = (completions: ReadonlyArray<TokenPrice.RequestTokens>) => ({
+    requests: completions.length,
+    prompt_tokens: completions.reduce((sum, { promptTokens }) => sum + promptTokens, 0),
+    completion_tokens: completions.reduce((sum, { completionTokens }) => sum + completionTokens, 0),
+    ...(costOf !== undefined && {
+      cost: Cost.format(Cost.shortest(completions.map(costOf).reduce(Cost.plus, Cost.zero))),
+    }),
+  })
+  return {
+    add: (completion: JudgeEndpoint.Completion) => {
+      ;(completion.isCached ? cached : paid).push(completion)
+      model = completion.model
+    },
+    model: () => model,
+    requests: () => [...paid, ...cached].map(({ request }) => request),
+    toJson: (withoutVote: ReadonlyArray<TokenPrice.RequestTokens>): { readonly [member: string]: Schema.Json } => ({
+      ...sum(paid),
+      ...(cached.length > 0 && { cached: sum(cached) }),
+      ...(withoutVote.length > 0 && { without_vote: sum(withoutVote) }),
+    }),
+  }
+}
+
+type UsageCounter = ReturnType<typeof usageCounter>

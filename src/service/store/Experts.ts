@@ -1,5 +1,5 @@
 /** Experts and their counters. The commit of a vote updates the counters, so listing experts reads no votes. */
-import { Clock, Context, Effect, Layer, Option } from "effect"
+import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import type { SqlError } from "effect/sql/SqlError"
@@ -9,8 +9,10 @@ import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
 import type { ExpertQuery, ExpertSummary } from "../pageApi/ExpertsApi.ts"
 import { conflict, notFound } from "../pageApi/WebProblems.ts"
-import * as ExpertNames from "./ExpertNames.ts"
 import { VoteQueue } from "./VoteQueue.ts"
+import { nameKey } from "../account/nameKey.ts"
+import { Name } from "../pageApi/OperatorSession.ts"
+import { maxInvitations, maxLength } from "../pageApi/PageConstants.ts"
 
 export interface Row extends Pick<
   ExpertSummary,
@@ -69,7 +71,7 @@ const make = Effect.gen(function* () {
     return toSummary(rows[0]!)
   })
 
-  const names = sql<ExpertNames.NamedExpert>`SELECT expert_id, name, kind, active FROM expert`
+  const names = sql<NamedExpert>`SELECT expert_id, name, kind, active FROM expert`
 
   const insertAll = Effect.fnUntraced(function* <A>(
     people: ReadonlyArray<string>,
@@ -88,8 +90,8 @@ const make = Effect.gen(function* () {
     name: string,
     along: (expert: ExpertSummary) => Effect.Effect<A, SqlError>,
   ) {
-    const same = ExpertNames.find(yield* names, name)
-    if (same !== undefined) return yield* conflict(ExpertNames.words(same))
+    const same = findByName(yield* names, name)
+    if (same !== undefined) return yield* conflict(nameConflict(same))
     const [added] = yield* insertAll([name], along)
     return added!
   }, write)
@@ -97,10 +99,10 @@ const make = Effect.gen(function* () {
   const create = (name: string) => invite(name, Effect.succeed)
 
   const inviteAll = Effect.fn("Experts.inviteAll")(function* <A>(
-    people: ReadonlyArray<ExpertNames.ListedName>,
+    people: ReadonlyArray<ListedName>,
     along: (expert: ExpertSummary) => Effect.Effect<A, SqlError>,
   ) {
-    const problem = ExpertNames.problemOf(people, yield* names)
+    const problem = listProblem(people, yield* names)
     if (problem !== undefined) return yield* conflict(problem)
     return yield* insertAll(
       people.map(({ name }) => name),
@@ -114,7 +116,7 @@ const make = Effect.gen(function* () {
     if (expert === undefined) return yield* notFound("There is no such expert.")
     if (expert.kind !== "person")
       return yield* conflict("The names of automatic experts come from the service’s configuration.")
-    const same = ExpertNames.find(
+    const same = findByName(
       all.filter(({ expert_id }) => expert_id !== expertId),
       name,
     )
@@ -183,4 +185,50 @@ export class Experts extends Context.Service<Experts, Effect.Success<typeof make
   static readonly layer: Layer.Layer<Experts, SqlError, Database | VoteQueue> = Layer.effect(Experts, make).pipe(
     Layer.provide(SecureRandom.layerWebCrypto),
   )
+}
+
+interface NamedExpert extends Pick<ExpertSummary, "expert_id" | "name" | "kind"> {
+  readonly active: number
+}
+
+interface ListedName {
+  readonly name: string
+  readonly line: number
+}
+
+const maxProblems = 20
+
+const isName = Schema.is(Name)
+
+/** `nameKey` decides which names are equal. Latin and Cyrillic letters count as different. */
+const findByName = (existing: ReadonlyArray<NamedExpert>, name: string): NamedExpert | undefined =>
+  existing.find((other) => nameKey(other.name) === nameKey(name))
+
+const nameConflict = ({ active, kind, name }: NamedExpert): string => {
+  if (kind !== "person") return `An automatic expert is named ${name}. Enter another name.`
+  return `An expert named ${name} already exists. ${active === 1 ? "Make a new link for" : "Activate"} this expert below, or enter another name.`
+}
+
+const listProblem = (list: ReadonlyArray<ListedName>, existing: ReadonlyArray<NamedExpert>): string | undefined => {
+  if (list.length === 0) return "The list has no names."
+  if (list.length > maxInvitations) {
+    return `The list has ${list.length} names, but at most ${maxInvitations} people can be invited at once.`
+  }
+  const byName = new Map(existing.map(({ name }) => [nameKey(name), name]))
+  const lines = new Map<string, number>()
+  const problems = list.flatMap(({ line, name }) => {
+    const key = nameKey(name)
+    const [owner, earlier] = [byName.get(key), lines.get(key)]
+    lines.set(key, earlier ?? line)
+    if (!isName(name)) {
+      return [
+        `Line ${line}: a name has at most ${maxLength.name} characters, at least one visible character, and no control characters.`,
+      ]
+    }
+    if (owner !== undefined) return [`Line ${line}: an expert named ${owner} already exists.`]
+    return earlier === undefined ? [] : [`Line ${line}: ${name} is already in line ${earlier}.`]
+  })
+  if (problems.length === 0) return undefined
+  const more = problems.length - maxProblems
+  return `Nobody was invited. ${problems.slice(0, maxProblems).join(" ")}${more > 0 ? ` ${more} more names are refused.` : ""}`
 }

@@ -3,15 +3,14 @@
  * once. One commit stores the results of a completed task, and the event of its group. People get items by the group's
  * priority (`Lanes`). Within a group, they get returned items first, and then older items before newer ones.
  */
-import { Context, type Duration, Effect, Layer, Option, Schedule } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Option, Schedule } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import * as FullDisk from "../database/FullDisk.ts"
 import type { Webhooks } from "../webhook/Webhooks.ts"
 import * as AutomaticQueue from "./AutomaticQueue.ts"
-import * as Completions from "./Completions.ts"
 import * as Qualification from "./Qualification.ts"
-import { Database } from "../database/Database.ts"
+import { Database, retryForever } from "../database/Database.ts"
 import * as PersonQueue from "./PersonQueue.ts"
 import { TaskRequests } from "./TaskRequests.ts"
 import * as Voting from "./Voting.ts"
@@ -23,9 +22,43 @@ export interface VoteQueueOptions extends Voting.VotingOptions {
 
 const defaultUndoGrace: Duration.Input = "30 seconds"
 
+/** The clock is read at least this often, because the system time may change. */
+const maxSleep = Duration.toMillis("10 minutes")
+
+/**
+ * Completes tasks that have all their votes, after a grace time in which people can undo their last vote. During the
+ * grace time, the task stays in progress, so an undo never changes a published result. A restart does not extend the
+ * grace time. If only automatic experts voted, the last vote completes the task immediately.
+ */
+const completeAfterGrace = Effect.fnUntraced(function* (voting: Voting.Voting) {
+  const { write } = yield* Database
+  const completeDue = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    voting.writeEnding(voting.completeDue(now), (completed) => completed > 0),
+  ).pipe(Effect.repeat({ until: (completed) => completed === 0 }))
+
+  const round = Effect.gen(function* () {
+    yield* voting.completing.close
+    yield* completeDue
+    // This read is inside `write`, so that it sees the changes that opened the latch.
+    const next = yield* write(voting.nextCompletion)
+    if (next === undefined) return yield* voting.completing.await
+    const wait = Math.min(next - (yield* Clock.currentTimeMillis), maxSleep)
+    return yield* Effect.asVoid(Effect.timeoutOption(voting.completing.await, Math.max(1, wait)))
+  })
+
+  yield* round.pipe(
+    Effect.tapCause((cause) =>
+      FullDisk.logError("Tasks that have all their votes could not be completed; retrying", cause),
+    ),
+    Effect.retry(retryForever),
+    Effect.forever,
+    Effect.forkScoped,
+  )
+})
+
 const make = Effect.fnUntraced(function* (options: VoteQueueOptions) {
   const voting = yield* Voting.make({ ...options, undoGrace: options.undoGrace ?? defaultUndoGrace })
-  yield* Completions.make(voting)
+  yield* completeAfterGrace(voting)
   const automatic = yield* AutomaticQueue.make(voting)
   const { releaseExpired, ...persons } = yield* PersonQueue.make({
     voting,

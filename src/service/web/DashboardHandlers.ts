@@ -12,6 +12,104 @@ import { Qualification } from "../store/Qualification.ts"
 import { VoteQueue } from "../store/VoteQueue.ts"
 import { Webhooks } from "../webhook/Webhooks.ts"
 import { asOperator, orDieOfSql, orNotFound } from "./StoreFailures.ts"
+import { conflict, notFound } from "../pageApi/WebProblems.ts"
+import { TaskStore } from "../store/TaskStore.ts"
+import { OneTimeCodes } from "../account/OneTimeCodes.ts"
+import { Sessions } from "../account/Sessions.ts"
+import * as Audit from "../database/Audit.ts"
+import { Database } from "../database/Database.ts"
+import type { ExpertSummary } from "../pageApi/ExpertsApi.ts"
+import { splitNames } from "../pageApi/PageConstants.ts"
+import { Experts } from "../store/Experts.ts"
+
+const noExpert = "There is no such expert."
+
+const invitationOf = (expert: ExpertSummary, code: string) => ({ expert, invitation: `/annotate/#join=${code}` })
+
+const experts = HttpApiBuilder.group(
+  DashboardApi,
+  "experts",
+  Effect.fnUntraced(function* (handlers) {
+    const { sql, write } = yield* Database
+    const codes = yield* OneTimeCodes
+    const desk = yield* Desk
+    const experts = yield* Experts
+    const sessions = yield* Sessions
+
+    const inviteAgain = Effect.fnUntraced(function* (expertId: string) {
+      const expert = yield* orNotFound(experts.find(expertId), noExpert)
+      if (expert.kind !== "person") return yield* conflict("An automatic expert needs no invitation.")
+      const code = yield* write(
+        Effect.gen(function* () {
+          const isActive = Option.exists(yield* experts.find(expertId), ({ active }) => active)
+          if (!isActive) return yield* conflict("The expert is not active. Activate the expert first.")
+          yield* Audit.record(sql, "expert.link", expertId, { name: expert.name })
+          return yield* codes.issue("invitation", expertId)
+        }),
+      ).pipe(Effect.catchTag("SqlError", Effect.die))
+      return invitationOf(expert, code)
+    })
+
+    const issueFor = (expert: ExpertSummary) =>
+      Effect.map(codes.issue("invitation", expert.expert_id), (code) => invitationOf(expert, code))
+
+    return handlers.handleAll({
+      list: ({ query }) => Effect.map(Effect.orDie(experts.list(query)), (experts) => ({ experts })),
+      invite: ({ payload: { name } }) => orDieOfSql(experts.invite(name, issueFor)),
+      inviteAll: ({ payload: { names } }) =>
+        Effect.map(orDieOfSql(experts.inviteAll(splitNames(names), issueFor)), (invitations) => ({ invitations })),
+      rename: ({ params: { expert_id }, payload: { name } }) => orDieOfSql(experts.rename(expert_id, name)),
+      inviteAgain: ({ params: { expert_id } }) => inviteAgain(expert_id),
+      setActive: ({ params: { expert_id }, payload: { active } }) => {
+        const shutOut = Effect.andThen(sessions.endAll("expert", expert_id), codes.endAll("invitation", expert_id))
+        return orNotFound(experts.setActive(expert_id, active, active ? Effect.void : shutOut), noExpert)
+      },
+      expert: ({ params: { expert_id } }) => orNotFound(desk.expert(expert_id), noExpert),
+      voidVotes: ({ params: { expert_id }, payload: { reason } }) =>
+        asOperator((name) => desk.voidVotes(expert_id, reason, name)),
+      restoreVotes: ({ params: { voiding_id } }) => asOperator((name) => desk.restoreVotes(voiding_id, name)),
+    })
+  }),
+)
+
+const noTask = (taskId: string) => `There is no task ${taskId}.`
+
+const tasks = HttpApiBuilder.group(
+  DashboardApi,
+  "tasks",
+  Effect.fnUntraced(function* (handlers) {
+    const desk = yield* Desk
+    const store = yield* TaskStore
+    const queue = yield* VoteQueue
+    const detailOf = (taskId: string, from: number, limit?: number) =>
+      orNotFound(store.detail(taskId, from, limit), noTask(taskId))
+    const historyOf = (taskId: string) => orNotFound(desk.guidelines(taskId), noTask(taskId))
+    return handlers.handleAll({
+      overview: () => Effect.orDie(store.overview),
+      list: ({ query }) => Effect.orDie(store.list(query)),
+      detail: ({ params: { task_id }, query }) => detailOf(task_id, query.from ?? 0, query.limit),
+      cancel: Effect.fnUntraced(function* ({ params: { task_id } }) {
+        yield* detailOf(task_id, 0)
+        if (!(yield* Effect.orDie(store.cancel(task_id)))) return yield* conflict("The task has already ended.")
+      }),
+      returnItem: Effect.fnUntraced(function* ({ params: { index, task_id } }) {
+        const { task } = yield* detailOf(task_id, index)
+        if (index < 0 || index >= task.prompts) return yield* notFound(`The task has no prompt ${index}.`)
+        yield* Effect.orDie(queue.returnItem(task_id, index))
+      }),
+      reopen: ({ params: { task_id }, payload: { prompts, votes } }) =>
+        Effect.map(orDieOfSql(desk.reopen(task_id, votes, prompts ?? undefined)), (prompts) => ({ prompts })),
+      endReopening: ({ params: { task_id } }) =>
+        Effect.map(orDieOfSql(desk.endReopening(task_id)), (prompts) => ({ prompts })),
+      guidelines: ({ params: { task_id } }) => historyOf(task_id),
+      editGuidelines: ({ params: { task_id }, payload }) =>
+        Effect.andThen(
+          asOperator((operator) => desk.editGuidelines(task_id, { ...payload, operator })),
+          historyOf(task_id),
+        ),
+    })
+  }),
+)
 
 const items = HttpApiBuilder.group(DashboardApi, "items", (handlers) =>
   Effect.map(Desk, (desk) =>
@@ -112,4 +210,4 @@ const webhook = HttpApiBuilder.group(DashboardApi, "webhook", (handlers) =>
   ),
 )
 
-export const layer = Layer.mergeAll(items, groups, overview, qualification, operators, tokens, webhook)
+export const layer = Layer.mergeAll(experts, tasks, items, groups, overview, qualification, operators, tokens, webhook)

@@ -17,7 +17,6 @@ import { FileCounts } from "./FileCounts.ts"
 import * as KeyedRecords from "./KeyedRecords.ts"
 import { KeyNumbers } from "./KeyNumbers.ts"
 import * as Scratch from "./Scratch.ts"
-import * as ScratchText from "./ScratchText.ts"
 
 export interface GroupOptions {
   readonly scratchDirectory?: string | undefined
@@ -27,10 +26,58 @@ export interface GroupOptions {
 
 type Group = Arr.NonEmptyReadonlyArray<Part>
 
+/** Cuts long texts out of the text of a record. The long texts are stored separately. */
+interface Cut {
+  readonly rest: string
+  /** For each text: offset and encoding, such as `120j` (`j`: JSON), or `-` if it was not cut out of the record. */
+  readonly places: string
+}
+
+const encodings = {
+  v: (text: string): string => text,
+  j: (text: string): string => JSON.stringify(text).slice(1, -1),
+  c: (text: string): string => text.replaceAll('"', '""'),
+}
+
+type Encoding = keyof typeof encodings
+
+const isEncoding = (name: string): name is Encoding => Object.hasOwn(encodings, name)
+
+const minCutLength = 16
+
+const cut = (record: string, texts: ReadonlyArray<string>): Cut => {
+  let rest = record
+  const places = texts.map((text) => {
+    if (text.length < minCutLength) return "-"
+    for (const [name, encode] of Object.entries(encodings)) {
+      const encoded = encode(text)
+      const at = rest.indexOf(encoded)
+      if (at === -1) continue
+      rest = rest.slice(0, at) + rest.slice(at + encoded.length)
+      return `${at}${name}`
+    }
+    return "-"
+  })
+  return { rest, places: places.join(" ") }
+}
+
+const restore = ({ places, rest }: Cut, texts: ReadonlyArray<string>): string => {
+  let record = rest
+  const all = places.split(" ")
+  for (let i = texts.length - 1; i >= 0; i--) {
+    const place = all[i] ?? "-"
+    const name = place.slice(-1)
+    if (!isEncoding(name)) continue
+    const at = Number(place.slice(0, -1))
+    record = record.slice(0, at) + encodings[name](texts[i]!) + record.slice(at)
+  }
+  return record
+}
+
 /** In the scratch file, a `key` of `null` means that the key equals the prompt. */
 interface Head extends Omit<Part, "place" | "completion" | "key"> {
   readonly key: string | null
-  readonly record: ScratchText.Cut | null
+  readonly record: Cut | null
 }
 
 const textsOf = (prompt: Prompt, completion: string): ReadonlyArray<string> => [
@@ -41,7 +88,7 @@ const textsOf = (prompt: Prompt, completion: string): ReadonlyArray<string> => [
 const toStored = ({ completion, key, place, ...fields }: Part, rank: number): Scratch.Stored => {
   const { raw } = place
   const { prompt } = fields
-  const record = raw === undefined ? null : ScratchText.cut(raw, textsOf(prompt, completion))
+  const record = raw === undefined ? null : cut(raw, textsOf(prompt, completion))
   const head: Head = { ...fields, key: key === prompt ? null : key, record }
   return { rank, tag: 0, origin: place, head: JSON.stringify(head), text: completion }
 }
@@ -52,7 +99,7 @@ const toPart = ({ head, origin, text: completion }: Scratch.Stored): Part => {
   const place: Place = {
     ...origin,
     get raw() {
-      return record === null ? undefined : ScratchText.restore(record, textsOf(prompt, completion))
+      return record === null ? undefined : restore(record, textsOf(prompt, completion))
     },
   }
   return { ...fields, place, key: key ?? (typeof prompt === "string" ? prompt : ""), completion }

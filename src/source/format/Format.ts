@@ -1,15 +1,13 @@
 /** Opens files of any format. Compression is detected from the content. The input audit gets the original bytes. */
-import { Effect, Option, Stream } from "effect"
-import type { Duration, FileSystem, Path, Scope } from "effect"
+import { type Duration, Effect, type FileSystem, Option, type Path, Result, type Scope, Stream } from "effect"
 import type { FormatName } from "../place/FileExtensions.ts"
 import { audited, auditedLater, reportSliced, withRecordCount } from "../place/InputAudit.ts"
 import type { Input, ReadInto } from "../place/Input.ts"
 import * as Spool from "../place/Spool.ts"
 import type { RowResult } from "../record/Row.ts"
-import { type SourceError, unreadable } from "../record/SourceError.ts"
+import { invalidOption, type SourceError, unreadable } from "../record/SourceError.ts"
 import * as Compression from "./compression/Compression.ts"
 import * as Csv from "./csv/Csv.ts"
-import * as Encoding from "./Encoding.ts"
 import { concat } from "../../io/RecordBuffer.ts"
 import * as JsonArray from "./json/JsonArray.ts"
 import * as JsonLines from "./json/JsonLines.ts"
@@ -53,7 +51,7 @@ export const open = Effect.fn("Format.open")(function* (
   const { name } = input
   const { encoding } = options
   const fail = (problem: string) => unreadable(name, problem)
-  const decoderFor = encoding === undefined ? undefined : yield* Encoding.decoderOf(encoding)
+  const decoderFor = encoding === undefined ? undefined : yield* decoderOf(encoding)
   const compressedHead = yield* beginningOf(input.bytes)
   const compression = Compression.detect(compressedHead.head) ?? (yield* detectBrotli(name, compressedHead))
   if (compression === undefined && Sniff.contradictsExtension(name, compressedHead.head)) {
@@ -212,3 +210,28 @@ const detectBrotli = Effect.fnUntraced(function* (name: string, { head }: Beginn
   const text = yield* Compression.tryBrotli(head)
   return Option.isSome(text) && text.value.length > 0 && Sniff.isPlainText(text.value) ? ("brotli" as const) : undefined
 })
+
+/** Decodes text that is not UTF-8. Invalid bytes are a failure. */
+const decoderOf = (label: string): Effect.Effect<(name: string) => (bytes: Bytes) => Bytes, SourceError> =>
+  Effect.try({
+    try: () => new TextDecoder(label).encoding,
+    catch: () => invalidOption("encoding", `expected an encoding such as windows-1252, found ${JSON.stringify(label)}`),
+  }).pipe(Effect.map((encoding) => (name) => (bytes) => (encoding === "utf-8" ? bytes : toUtf8(name, encoding, bytes))))
+
+const encoder = new TextEncoder()
+
+const toUtf8 = (name: string, encoding: string, bytes: Bytes): Bytes =>
+  Stream.suspend(() => {
+    const decoder = new TextDecoder(encoding, { fatal: true })
+    const decode = (chunk: Uint8Array | undefined) =>
+      Result.match(
+        Result.try(() => decoder.decode(chunk, { stream: chunk !== undefined })),
+        {
+          onSuccess: (text) => Effect.succeed(encoder.encode(text)),
+          onFailure: (cause) => unreadable(name, `not valid ${encoding} (\`encoding\`)`, cause),
+        },
+      )
+    return Stream.mapEffect(bytes, decode).pipe(
+      Stream.concat(Stream.fromEffect(Effect.suspend(() => decode(undefined)))),
+    )
+  })

@@ -1,13 +1,14 @@
 /** A gold value that is not an object is the zero-based index of the best completion, or the name of its model. */
 import { Result } from "effect"
 import * as ItemDecoder from "../item/ItemDecoder.ts"
-import * as ItemTexts from "../item/ItemTexts.ts"
 import { originOf, reject, type Row } from "../record/Row.ts"
 import type { SourceRecord } from "../record/SourceRecord.ts"
 import * as BestCompletion from "../item/BestCompletion.ts"
 import { type Field, fromText } from "../record/Field.ts"
 import { describeValue, isEmpty, isObject } from "../../io/Values.ts"
 import type { MetadataReader } from "../item/Metadata.ts"
+import type { PromptItem } from "../../domain/PromptItem.ts"
+import * as Json from "../../io/Json.ts"
 
 export interface ItemsFields {
   readonly id: Field
@@ -39,7 +40,7 @@ export const toRecord = (fields: ItemsFields): ((row: Row) => SourceRecord) => {
     const gold = goldOf(fields, row)
     if (Result.isFailure(gold)) return reject(place, "invalid_shape", `${fields.gold.name}: ${gold.failure}`)
     if (fields.areDefault && gold.success === undefined)
-      return ItemTexts.addTo(ItemDecoder.decode(value, place, {}, isTextual, isWellFormed), row)
+      return addTexts(ItemDecoder.decode(value, place, {}, isTextual, isWellFormed), row)
     const metadata = fields.kept.of(row)
     if (Result.isFailure(metadata)) return reject(place, "invalid_shape", metadata.failure)
     const completions = fields.completions.get(value, isTextual)
@@ -54,6 +55,39 @@ export const toRecord = (fields: ItemsFields): ((row: Row) => SourceRecord) => {
     const record = ItemDecoder.decode(item, place, names, isTextual, isWellFormed)
     return lists.length === 0 ? record : Result.map(record, (source) => ({ ...source, completionLists }))
   }
+}
+
+/** Copies the JSON of an item's texts from its line, which is faster than `JSON.stringify`. */
+const addTexts = (record: SourceRecord, { isWellFormed, json: line }: Row): SourceRecord => {
+  if (Result.isFailure(record) || line === undefined || isWellFormed !== true) return record
+  const { item } = record.success
+  const json = findTexts(line, item)
+  return json === undefined ? record : Result.succeed({ ...record.success, texts: { of: item, json } })
+}
+
+const beforePrompt = /\{(?:"id": ?(?:"[^"\\]*"|\d+), ?)?"prompt": ?(?=")/y
+const beforeCompletions = /, ?"completions": ?\[(?=")/y
+const between = /, ?(?=")/y
+
+const endOfMatch = (pattern: RegExp, line: string, at: number): number => {
+  pattern.lastIndex = at
+  return pattern.test(line) ? pattern.lastIndex : -1
+}
+
+/** Returns `undefined` if `JSON.stringify` might write the texts differently. @param line valid JSON without `\u` */
+const findTexts = (line: string, { completions }: PromptItem): ReadonlyArray<string> | undefined => {
+  if (line.includes("\\/")) return undefined
+  const texts: Array<string> = []
+  let at = 0
+  for (let i = 0; i <= completions.length; i++) {
+    const start = endOfMatch(i === 0 ? beforePrompt : i === 1 ? beforeCompletions : between, line, at)
+    if (start === -1) return undefined
+    at = Json.endOfString(line, start) + 1
+    texts.push(line.slice(start, at))
+  }
+  // If a member occurs twice, JSON parsers use the last one.
+  const isRepeated = line.includes('"prompt"', at) || line.includes('"completions"', at)
+  return line.charCodeAt(at) === Json.CLOSE_BRACKET && !isRepeated ? texts : undefined
 }
 
 const modelsOf = (models: unknown): unknown => (Array.isArray(models) && models.every(isEmpty) ? undefined : models)

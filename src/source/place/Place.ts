@@ -1,6 +1,5 @@
 /** `open` only checks that the file exists. The stream reads it. */
-import { Effect } from "effect"
-import type { FileSystem, Path, Scope } from "effect"
+import { Effect, type FileSystem, type Path, type Scope } from "effect"
 import { type SourceError, unreadable } from "../record/SourceError.ts"
 import type { Input } from "./Input.ts"
 import * as LocalFile from "./LocalFile.ts"

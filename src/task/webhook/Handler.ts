@@ -16,7 +16,6 @@ import { Ledger } from "../ledger/Ledger.ts"
 import type { Delivery } from "../ledger/schema/Model.ts"
 import * as TaskIds from "../../api/TaskIds.ts"
 import * as WebhookBodies from "./Bodies.ts"
-import * as WebhookRefusals from "./Refusals.ts"
 import * as Metrics from "../../telemetry/Metrics.ts"
 
 export interface DeliveryOptions {
@@ -42,6 +41,54 @@ const answer = (status: number, headers: Record<string, string> = {}) => HttpSer
 const turnedAway = (status: number, headers: Record<string, string> = {}) =>
   answer(status, { ...headers, connection: "close" })
 
+const logInterval = Duration.toMillis("1 minute")
+
+/**
+ * Logs refused deliveries, at most one line per minute, because anybody who finds the port can cause them. Further
+ * refusals are counted by kind. Their counts are logged after the minute, or at shutdown.
+ */
+const makeRefusalLog = Effect.gen(function* () {
+  let lastLogged = Number.NEGATIVE_INFINITY
+  const suppressed = new Map<string, number>()
+
+  const takeSuppressed = () => {
+    const kinds = [...suppressed].toSorted(([, a], [, b]) => b - a).map(([kind, count]) => `${count} ${kind}`)
+    suppressed.clear()
+    return kinds.join(", ")
+  }
+
+  const logSuppressed = Effect.suspend(() =>
+    suppressed.size === 0
+      ? Effect.void
+      : Effect.logWarning(`more webhook deliveries were refused since the last message: ${takeSuppressed()}`),
+  )
+  const scope = yield* Effect.scope
+  yield* Effect.addFinalizer(() => logSuppressed)
+
+  const logLater = Effect.gen(function* () {
+    yield* Effect.sleep(lastLogged + logInterval - (yield* SteadyClock.now))
+    const now = yield* SteadyClock.now
+    if (suppressed.size === 0 || now - lastLogged < logInterval) return
+    lastLogged = now
+    yield* logSuppressed
+  })
+
+  return Effect.fnUntraced(function* (kind: string, why: string) {
+    const now = yield* SteadyClock.now
+    if (now - lastLogged < logInterval) {
+      const isFirst = suppressed.size === 0
+      suppressed.set(kind, (suppressed.get(kind) ?? 0) + 1)
+      if (isFirst) yield* Effect.forkIn(logLater, scope)
+      return
+    }
+    lastLogged = now
+    const others = takeSuppressed()
+    yield* Effect.logWarning(
+      `a webhook delivery was refused: ${why}${others === "" ? "" : ` (also refused since the last message: ${others})`}`,
+    )
+  })
+})
+
 export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookScheme & DeliveryOptions) {
   const ledger = yield* Ledger
   const profile = yield* ServiceProfile
@@ -49,7 +96,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
   const limit =
     options.bodyLimit === undefined ? WebhookBodies.defaultLimit : ByteSize.fromInputUnsafe(options.bodyLimit)
   const bodies = WebhookBodies.make(limit)
-  const logRefusal = yield* WebhookRefusals.make
+  const logRefusal = yield* makeRefusalLog
   const taskIdPaths = options.taskIdPaths ?? profile.webhook.taskIdPaths
   // A program without a client, such as a separate webhook server, finds ids only by paths.
   const byProtocol = Option.flatMapNullishOr(yield* Effect.serviceOption(TaskClient), (client) => client.taskIdsOf)

@@ -1,6 +1,5 @@
 /** Reads a given number of bytes from a stream of chunks. */
-import { Effect, Pull } from "effect"
-import type { Array } from "effect"
+import { type Array, Effect, Pull } from "effect"
 import { concat } from "../../../io/RecordBuffer.ts"
 
 export type Chunks<E> = Pull.Pull<Array.NonEmptyReadonlyArray<Uint8Array>, E>

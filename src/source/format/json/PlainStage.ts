@@ -1,6 +1,5 @@
 /** Parses plain lines (`PlainLine`) in its own thread. Other lines stay bytes. Answers keep the order of lines. */
-import type { ItemBytes } from "../../../domain/ItemBytes.ts"
-import { sorted } from "../../../domain/ItemBytes.ts"
+import { type ItemBytes, sorted } from "../../../domain/ItemBytes.ts"
 import * as Sha256 from "../../../node/Sha256.ts"
 import type { Stage } from "../../../node/Thread.ts"
 import * as Utf8 from "../../../node/Utf8.ts"

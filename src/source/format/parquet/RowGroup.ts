@@ -10,8 +10,8 @@ import * as Codecs from "./Codecs.ts"
 import { corrupt, CorruptFile, problemOf } from "./CorruptFile.ts"
 import type { Chunk, RowGroup } from "./Footer.ts"
 import { Pages, type Spend } from "./Pages.ts"
-import * as Rows from "./Rows.ts"
-import type { Field, Leaf } from "./Schema.ts"
+import type { Field, Leaf, Node } from "./Schema.ts"
+import { Unusable } from "./Values.ts"
 
 const maxGapBytes = 64 * 1024
 const maxRequestBytes = 32 * 1024 * 1024
@@ -49,13 +49,13 @@ export const rows = (part: Part, fields: ReadonlyArray<Field>): Stream.Stream<Ro
         try: () => Array.map(leaves, (leaf, i) => openColumn(leaf, chunks[i]!, bytes[i]!, spend)),
         catch: toFailure,
       })
-      const state: Rows.RowState = { elements: 0, unusable: undefined }
+      const state: RowState = { elements: 0, unusable: undefined }
       const columns: Array<Column> = []
       let firstLeaf = 0
       for (const field of fields) {
         const fieldColumns = stored.slice(firstLeaf, (firstLeaf += field.leaves.length))
         const values = yield* Effect.mapError(decode(field, group.rows, fieldColumns), toFailure)
-        columns.push({ name: field.node.name, values, read: Rows.reader(field.node, state) })
+        columns.push({ name: field.node.name, values, read: reader(field.node, state) })
       }
       const batchRows = Math.max(1, Math.min(maxBatchRows, Math.floor((batchBytes * group.rows) / (neededBytes + 1))))
       return Stream.paginate(0, (from: number) =>
@@ -149,7 +149,7 @@ interface Column {
   readonly read: (value: unknown) => unknown
 }
 
-const rowOf = (part: Part, index: number, columns: ReadonlyArray<Column>, state: Rows.RowState): RowResult => {
+const rowOf = (part: Part, index: number, columns: ReadonlyArray<Column>, state: RowState): RowResult => {
   const { file, firstRow } = part
   const row = firstRow + index
   state.elements = 0
@@ -162,7 +162,7 @@ const rowOf = (part: Part, index: number, columns: ReadonlyArray<Column>, state:
   }
   const value = members.success
   if (state.unusable !== undefined) {
-    const { path, value: problem } = state.unusable as NonNullable<Rows.RowState["unusable"]>
+    const { path, value: problem } = state.unusable as NonNullable<RowState["unusable"]>
     return reject({ file, row, raw: undefined }, problem.code, `${path}: ${problem.problem}`)
   }
   const place = {
@@ -174,3 +174,74 @@ const rowOf = (part: Part, index: number, columns: ReadonlyArray<Column>, state:
   }
   return Result.succeed({ place, value })
 }
+
+const maxElements = 4_000_000
+
+interface RowState {
+  elements: number
+  unusable: { readonly path: string; readonly value: Unusable } | undefined
+}
+
+type Read = (value: unknown) => unknown
+
+/** Converts assembled values of `hyparquet` to JSON values. A null list and an empty list remain different. */
+const reader = (node: Node, state: RowState): Read => {
+  const read = content(node, state)
+  if (node.repetition === "REPEATED") return repeated(node, read, state)
+  return node.kind === "leaf" ? read : (value) => (value === null || value === undefined ? null : read(value))
+}
+
+const repeated =
+  <A>({ kind, path }: Node, read: (value: unknown) => A, state: RowState) =>
+  (values: unknown): Array<A> => {
+    // `hyparquet` returns null for an empty list of leaves.
+    if (values === null && kind === "leaf") return []
+    if (!Array.isArray(values)) return corrupt(`column "${path}": its levels do not match those of other columns`)
+    state.elements += values.length
+    if (state.elements > maxElements) corrupt(`column "${path}": a row has more than ${maxElements} list elements`)
+    return values.map(read)
+  }
+
+const content = (node: Node, state: RowState): Read => {
+  const { path } = node
+  switch (node.kind) {
+    case "leaf": {
+      const { convert } = node.conversion
+      return (value) => {
+        if (value === null) return null
+        if (value === undefined) return corrupt(`column "${path}": a page is damaged: a value is missing`)
+        const converted = convert(value)
+        if (!(converted instanceof Unusable)) return converted
+        state.unusable ??= { path, value: converted }
+        return null
+      }
+    }
+    case "struct": {
+      const members = node.fields.map((field) => ({ name: field.name, key: field.key, read: reader(field, state) }))
+      return (value) => {
+        return Object.fromEntries(members.map(({ name, key, read }) => [name, read(memberOf(value, key))]))
+      }
+    }
+    case "list": {
+      const { repeated: wrapper, element } = node
+      const read = element === wrapper ? content(element, state) : readMember(reader(element, state), element.key)
+      const elements = repeated(wrapper, read, state)
+      return (value) => elements(memberOf(value, wrapper.key))
+    }
+    case "map": {
+      const { repeated: wrapper, keyNode, valueNode } = node
+      const readKey = readMember(reader(keyNode, state), keyNode.key)
+      const readValue = valueNode === undefined ? () => null : readMember(reader(valueNode, state), valueNode.key)
+      const entries = repeated(wrapper, (entry) => [String(readKey(entry)), readValue(entry)] as const, state)
+      return (value) => Object.fromEntries(entries(memberOf(value, wrapper.key)))
+    }
+  }
+}
+
+const memberOf = (group: unknown, key: string): unknown =>
+  typeof group === "object" && group !== null ? Reflect.get(group, key) : corrupt("its nesting (levels) is damaged")
+
+const readMember =
+  (read: Read, key: string): Read =>
+  (value) =>
+    read(memberOf(value, key))
