@@ -245,7 +245,7 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
 
   /** If the input has failed, more records of the last item may be missing, so none of them is written. */
   const takeRest = (hasFailed: boolean) => {
-    const last = waiting.at(-1)?.item?.itemId
+    const last = waiting.findLast(({ item }) => item !== undefined)?.item?.itemId
     return step(hasFailed ? waiting.filter(({ item }) => item === undefined || item.itemId !== last) : waiting, false)
   }
   yield* runAndFlush(records, take, takeRest).pipe(

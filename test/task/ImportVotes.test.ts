@@ -51,9 +51,14 @@ const written = Effect.fnUntraced(function* (records: ReadonlyArray<VoteRecord>)
 
 describe("the steps of an import", () => {
   test("an input that fails: what came before it is kept, but not an item that may lack votes", function* () {
-    const records = [Result.fail(reject(1)), ...together(3).slice(0, -1)]
-    const failing = Stream.concat(Stream.fromArray(records), Stream.fail("the input"))
-    for (const options of [{}, { maxRejects: 0 }]) {
+    const cutOff = together(3).slice(0, -1)
+    for (const [records, options] of [
+      [cutOff, {}],
+      // A record that is cut off comes last.
+      [[...cutOff, Result.fail(reject(1))], {}],
+      [[Result.fail(reject(1)), ...cutOff], { maxRejects: 0 }],
+    ] as const) {
+      const failing = Stream.concat(Stream.fromArray(records), Stream.fail("the input"))
       const { error, items } = yield* Effect.gen(function* () {
         const error = yield* Effect.flip(ImportVotes.importVotes(failing, options))
         return { error, items: yield* Stream.runCollect(Results.items()) }
