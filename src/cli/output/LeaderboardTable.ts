@@ -46,6 +46,11 @@ const describeTopTwo = ({ top_two, votes }: Leaderboard): string | false => {
   return `${sure}: too few votes to rank these models. At this difference, ${needed}${votes_needed > 100 * votes ? "; the models may be equal" : ""}.`
 }
 
+const extremeOf = ({ extreme, losses, model, wins }: LeaderboardRow) =>
+  extreme === "never_lost"
+    ? `${model} never lost${losses > 0 ? " except in a circle of models that beat each other" : ""}`
+    : `${model} never won${wins > 0 ? " except in a circle of models that beat each other" : ""}`
+
 const notes = (board: Leaderboard): ReadonlyArray<string> => {
   const { accrual, controls, groups, items, method, models, tie_parameter } = board
   const agreement = accrual.points.at(-1)?.agreement ?? null
@@ -56,7 +61,7 @@ const notes = (board: Leaderboard): ReadonlyArray<string> => {
       models[0]?.win_rate.low === null &&
       `No intervals: expected at least ${minItems} items, found ${items}.`,
     extremes.length > 0 &&
-      `${extremes.map(({ extreme, model }) => `${model} ${extreme === "never_lost" ? "never lost" : "never won"}`).join(", ")}${plural(extremes.length, ": the votes do not bound this rating, which depends", ": the votes do not bound these ratings, which depend")} on the prior.`,
+      `${extremes.map(extremeOf).join(", ")}${plural(extremes.length, ": the votes do not bound this rating, which depends", ": the votes do not bound these ratings, which depend")} on the prior.`,
     ...controls.map(({ coefficient, control, unit }) =>
       control === "length"
         ? `Ratings are adjusted to equal length. The relative difference of lengths a and b is (a − b) / (a + b); its root mean square is ${unit.toFixed(2)}. A difference of this size adds ${signed(coefficient.value)} to the longer completion's log odds of winning (95% interval: ${range(coefficient, signed, ["", ""])}).`
