@@ -158,12 +158,21 @@ const shown = (record: Result.Result<SourceItem, Reject>) =>
     },
   })
 
-/** All that anybody can learn of a row. */
+const hasLoneSurrogate = (value: unknown): boolean => {
+  let isFound = false
+  JSON.stringify(value, (_, part: unknown) => {
+    if (typeof part === "string" && !part.isWellFormed()) isFound = true
+    return part
+  })
+  return isFound
+}
+
+/** All that anybody can learn of a row. `isWellFormed` may be false of a well-formed row, which is then checked again. */
 const told = (row: RowResult) => ({
   isPlain: Result.isSuccess(row) && row.success.plain !== undefined,
   records: layouts.map((toRecord) => shown(Result.flatMap(row, toRecord))),
   row: Result.map(row, ({ isWellFormed, place, value }) => ({
-    isWellFormed,
+    isFalselyWellFormed: isWellFormed === true && hasLoneSurrogate(value),
     raw: place.raw,
     value: JSON.stringify(value),
   })),
