@@ -15,7 +15,7 @@ export class WorkerStalled extends Schema.TaggedError<WorkerStalled>()("WorkerSt
     const what = this.hasSent
       ? `for ${time}, the service has answered other workers, but not this one`
       : `for ${time}, nothing was sent or polled, although tasks are due`
-    return `${what}: this worker exits, and others take over its parts`
+    return `${what}: this worker exits, and other workers take over its part of the job`
   }
 }
 

@@ -1,8 +1,8 @@
 /**
  * Imports votes that were given elsewhere. The ledger records them as completed tasks, which are never sent. A killed
  * import can be started again: votes that the ledger has are duplicates. If an expert has several equal votes on an
- * item, they count once. Without an expert's name, each vote counts. A lead's last decision on an item counts. Memory
- * grows by about 100 bytes per flag and per vote without an expert.
+ * item, they count once. Without an expert's name, each vote counts. The last decision of
+ * a lead reviewer on an item replaces the earlier ones. Memory grows by 100 bytes for each flag or unnamed vote.
  */
 import { Effect, Equal, Exit, Option, Result, type Stream } from "effect"
 import { flagsIn } from "../domain/Flag.ts"

@@ -303,7 +303,7 @@ describe("prefstream import", () => {
       prompts,
     )
     const inspected = yield* cli(["inspect", `${folder}/votes.csv`])
-    assert.match(inspected.stdout, /an export of prefstream: prefstream import reads existing votes/)
+    assert.match(inspected.stdout, /an export of prefstream: a run would send these items/)
   })
 
   for (const format of ["jsonl", "csv"]) {
@@ -610,7 +610,7 @@ describe("prefstream import", () => {
         assert.match(said.stderr, noComparison)
         const inspected = yield* cli(["inspect", `${folder}/votes.jsonl`])
         assert.match(inspected.stdout, noComparison)
-        assert.notInclude(inspected.stdout, "reads existing votes")
+        assert.notInclude(inspected.stdout, "to use their votes")
       }
     }
     const { said } = yield* imported([{ prompt: "P", completion: "one", winner: "x" }])

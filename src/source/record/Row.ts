@@ -13,7 +13,7 @@ export interface Place extends Origin {
 export interface Row {
   readonly place: Place
   readonly value: unknown
-  /** Each cell is text, as in CSV, even if the text is a list, an object, or a number. */
+  /** Whether each cell is text, as in CSV. Lists, objects, and numbers are then texts, too. */
   readonly isTextual?: true | undefined
   /** No text has a lone surrogate: the record was decoded from UTF-8 and has no escapes. */
   readonly isWellFormed?: boolean | undefined

@@ -34,7 +34,7 @@ export const of = (
     tool === undefined
       ? `votes at ${JSON.stringify(choice?.name ?? oneHot ?? experts[0]?.name)}${isVote ? oddLabel(sample, choice.name, completions) : ""}`
       : `an export of ${tool.name}`
-  return `${where}: prefstream import reads existing votes; a run sends the items to experts again`
+  return `${where}: a run would send these items to experts again; to use their votes, run prefstream import`
 }
 
 const nameOf = (path: string): string => Field.columnsOf(path)[0] ?? path

@@ -31,8 +31,8 @@ export type Http = HttpClient.HttpClient.With<AnnotationClientError>
 export interface Call {
   /**
    * Sends a request; a path is relative to the service's base URL. A status other than 2xx is a failure with a reason.
-   * If the first request fails, prefstream may repeat the whole `create` or `poll`. After a temporary failure, a later
-   * read is resent for at most `patience`, and a later write only if the service certainly did not carry it out.
+   * If the first request fails, prefstream may repeat the whole `create` or `poll`. After a temporary failure, other
+   * reads are sent again for at most `patience`; other writes only if the service certainly did not carry them out.
    *
    * If the response to a write is lost (timeout, broken connection, 5xx), the call ends. If the service ignores
    * idempotency keys, the task is then `in_doubt`.
