@@ -31,12 +31,12 @@ describe("inspect", () => {
       annotations: [{ completed_by: 1, result: [{ type: "pairwise", value: { selected: "left" } }] }],
     }
     const files: ReadonlyArray<readonly [name: string, record: object, said: RegExp | undefined]> = [
-      ["expert", { ...pair, winner: "model_a", judge: "ann" }, /votes at "winner": prefstream import/],
-      ["columns", { ...pair, annotator_1: 1, annotator_2: 2 }, /votes at "annotator_1": prefstream import/],
-      ["number", { ...pair, label: 0 }, /votes at "label": prefstream import/],
-      ["one-hot", { ...pair, winner_model_a: 0, winner_model_b: 1 }, /votes at "winner_model_a": prefstream import/],
+      ["expert", { ...pair, winner: "model_a", judge: "ann" }, /votes at "winner": a run would send/],
+      ["columns", { ...pair, annotator_1: 1, annotator_2: 2 }, /votes at "annotator_1": a run would send/],
+      ["number", { ...pair, label: 0 }, /votes at "label": a run would send/],
+      ["one-hot", { ...pair, winner_model_a: 0, winner_model_b: 1 }, /votes at "winner_model_a": a run would send/],
       ["flags", { ...pair, label_toxic: 0, label_fine: 1 }, undefined],
-      ["tool", labelStudio, /an export of Label Studio: prefstream import/],
+      ["tool", labelStudio, /an export of Label Studio: a run would send/],
       ["gold", { ...pair, winner: "model_a" }, undefined],
       ["items", pair, undefined],
     ]
